@@ -25,7 +25,7 @@ from typing import TypeVar
 from m2bridge.algebra.field import QQ
 from m2bridge.engine import locate
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.parametrization import multigraded_attention
+from m2bridge.families.attention.orbits.parametrization import multigraded_attention
 from m2bridge.ideals.construct import read_ideal
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure

@@ -18,10 +18,10 @@ from measuring import engine_program, m2bridge_command, options, print_table, se
 
 from m2bridge import Macaulay2, Script, SingleLayerAttention
 from m2bridge.convert.answers import parse
-from m2bridge.families.attention.fibres import fibres
-from m2bridge.families.attention.orbits import orbits, representative
-from m2bridge.maps.cross_check import cross_check
-from m2bridge.maps.statement import IntegerMatrix
+from m2bridge.crosscheck.cross_check import cross_check
+from m2bridge.families.attention.orbits.fibres import fibres
+from m2bridge.families.attention.orbits.orbits import orbits, representative
+from m2bridge.statements.statement import IntegerMatrix
 
 WHOLE = (((4, 4, 4), 2.5), ((6, 6, 6), 5.0), ((10, 10, 10), 60.0))
 GRID = [(d, d_out, a) for d in range(1, 5) for d_out in range(1, 5) for a in range(1, d + 1)]

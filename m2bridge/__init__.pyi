@@ -7,12 +7,14 @@ from ._version import __version__
 from .algebra.field import QQ, CoefficientField
 from .algebra.polynomial_map import PolynomialMap
 from .algebra.ring import PolynomialRing
-from .batch.many import Outcome, run_many
 from .batch.plan import Plan, plan
+from .batch.run_many import Outcome, run_many
 from .batch.store import Store, Task, tasks
-from .convert.files import read_map
-from .crosscheck.certify import certify
-from .crosscheck.verified import verify
+from .certification.make import certify
+from .certification.verify import verify
+from .convert.toml_files import read_map
+from .crosscheck.cross_check import CrossCheck, cross_check
+from .crosscheck.verdict import Verdict
 from .engine.script import Engine, Script, Transcript
 from .errors import (
     ContradictionError,
@@ -31,14 +33,13 @@ from .errors import (
 )
 from .families.attention.all_sizes.closures import AllClosures, closures_of_all_sizes
 from .families.attention.all_sizes.family import AllSizes, cross_check_all_sizes
-from .families.attention.fibres import Fibre, fibres
 from .families.attention.figures import OrbitDiagram, orbit_diagram
-from .families.attention.membership import Membership, membership
 from .families.attention.model import SingleLayerAttention
-from .families.attention.observation import observe
-from .families.attention.observed import Observations, OrbitFacts
-from .families.attention.orbits import Orbit
-from .families.attention.weights import Weights, weights
+from .families.attention.observations.at_orbits import Observations, OrbitFacts
+from .families.attention.observations.observe import observe
+from .families.attention.orbits.fibres import Fibre, fibres
+from .families.attention.orbits.membership import Membership, membership
+from .families.attention.orbits.orbits import Orbit
 from .families.deep_attention.all_sizes.family import (
     DeepAttentionAllSizes,
     cross_check_deep_attention,
@@ -59,16 +60,15 @@ from .limits import Limits
 from .maps.chain import Chain, Layer
 from .maps.closure import Image, closure, image, implicitize
 from .maps.closure_result import Closure
-from .maps.cross_check import CrossCheck, cross_check
 from .maps.dimension import Dimension, dimension
 from .maps.hilbert_function import HilbertFunction, hilbert_function
-from .maps.map_model import read_model
-from .maps.polar import PolarDegrees, polar_degrees
+from .maps.polar_degrees import PolarDegrees, polar_degrees
+from .maps.polynomial_map_model import read_model
 from .maps.singular_locus import SingularLocus, singular_locus
 from .maps.slice_surface import SliceSurface, slice_surface
-from .maps.statement import Component, OrbitStatus
-from .maps.verdict import Verdict
 from .results.base import Decision
+from .statements.statement import Component, OrbitStatus
+from .trained_weights.result import Weights, weights
 from .workspace.evaluation import Evaluation
 from .workspace.macaulay2 import Macaulay2, Workspace
 

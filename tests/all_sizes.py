@@ -6,18 +6,18 @@ from functools import cache
 
 import islpy as isl
 
-from m2bridge.families.attention.all_sizes.facts import Basis, Facts
+from m2bridge.crosscheck.verdict import Verdict
+from m2bridge.families.attention.all_sizes.base_ideals import Basis, Facts
 from m2bridge.families.attention.all_sizes.family import decide, is_stated
 from m2bridge.families.attention.all_sizes.fibre_theorem import fibre_theorem
 from m2bridge.families.attention.all_sizes.predictions import PREDICTIONS
 from m2bridge.families.attention.checker import slices
 from m2bridge.families.attention.checker.slices import DEGREES
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.orbits import Orbit
-from m2bridge.families.attention.shape import Shape
+from m2bridge.families.attention.orbits.orbits import Orbit
+from m2bridge.families.attention.sizes import Shape
 from m2bridge.families.attention.statements import REGISTRY
-from m2bridge.maps.statement import Numbers
-from m2bridge.maps.verdict import Verdict
+from m2bridge.statements.statement import Numbers
 from tests.exact_ideals import exact_ideals
 
 

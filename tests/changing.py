@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from m2bridge import Fibre, Observations, Orbit, SingleLayerAttention
-from m2bridge.certificates.schema import Certificate
+from m2bridge.certificates.form import Certificate
 from m2bridge.families.attention.checker.case import (
     Case,
     base_locus_is_empty,
@@ -18,10 +18,10 @@ from m2bridge.families.attention.checker.case import (
     real_family_has_no_real_weights,
 )
 from m2bridge.families.attention.checker.slices import counted_polar_degrees
-from m2bridge.families.attention.fibres import Fibres
-from m2bridge.families.attention.observation import deduce
-from m2bridge.families.attention.orbits import orbits
-from m2bridge.maps.statement import Numbers
+from m2bridge.families.attention.observations.observe import deduce
+from m2bridge.families.attention.orbits.fibres import Fibres
+from m2bridge.families.attention.orbits.orbits import orbits
+from m2bridge.statements.statement import Numbers
 
 # Certificates with one value changed.
 
@@ -138,7 +138,7 @@ def _numbers_moved(text: str) -> Iterator[str]:
 
 
 def recheck(model: SingleLayerAttention) -> Observations:
-    """What :func:`m2bridge.families.attention.observation.observe` says."""
+    """What :func:`m2bridge.families.attention.observations.observe.observe` says."""
     return replace(_observations(model.d, model.d_out, model.alpha), model=model)
 
 

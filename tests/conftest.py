@@ -172,7 +172,7 @@ def no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """
     monkeypatch.setattr("m2bridge.maps.completeness.PROOF_SECONDS", PATIENCE)
     monkeypatch.setattr("m2bridge.maps.dimension.ELIMINATION_SECONDS", PATIENCE)
-    monkeypatch.setattr("m2bridge.families.attention.tangents.BOUND_SECONDS", PATIENCE)
+    monkeypatch.setattr("m2bridge.families.attention.orbits.tangents.BOUND_SECONDS", PATIENCE)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -182,7 +182,7 @@ def server_of_workers(tmp_path_factory: pytest.TempPathFactory) -> None:
     """
     os.environ[quick.LOG] = str(tmp_path_factory.mktemp("logs") / "log")
     prepare(
-        "m2bridge.batch.executors", "m2bridge.crosscheck.verified", *family("attention").modules
+        "m2bridge.batch.executors", "m2bridge.certification.verify", *family("attention").modules
     )
 
 

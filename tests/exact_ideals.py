@@ -15,7 +15,7 @@ from m2bridge.algebra.sparse_polynomial import Terms as Terms_leading
 from m2bridge.checker.algebra import Exponents, groebner_basis, hilbert_series, minimal, ring
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, BaseCase, BaseIdeals
-from m2bridge.families.attention.orbits import representative
+from m2bridge.families.attention.orbits.orbits import representative
 from m2bridge.ideals.program import Basis
 
 # What ``all_sizes/fibre_theorem.py`` asks of Macaulay2, by linear algebra: other equations, another

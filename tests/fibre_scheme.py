@@ -20,10 +20,10 @@ from itertools import combinations, product
 from math import lcm
 
 from m2bridge.algebra.linear_algebra import pivot_columns, rank
-from m2bridge.families.attention.fibres import Fibre
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.orbits import Orbit, representative
-from m2bridge.families.attention.parametrization import function, sparse
+from m2bridge.families.attention.orbits.fibres import Fibre
+from m2bridge.families.attention.orbits.orbits import Orbit, representative
+from m2bridge.families.attention.orbits.parametrization import function, sparse
 
 Vector = Sequence[int | Fraction]
 Matrix = list[list[Fraction]]

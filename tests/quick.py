@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from m2bridge.batch import GRACE
-from m2bridge.certificates.schema import Certificate
-from m2bridge.crosscheck.certify import certify_all
+from m2bridge.certificates.form import Certificate
+from m2bridge.certification.make import certify_all
 from m2bridge.engine import Engine
 from m2bridge.engine.script import Script
 from m2bridge.families.attention.model import SingleLayerAttention

@@ -34,15 +34,15 @@ from m2bridge.batch.pool import (
     signals_deferred,
 )
 from m2bridge.batch.store import NO_ROOM, Report, Store, Task, case_lock, counted
-from m2bridge.certificates.schema import Certificate
-from m2bridge.crosscheck.certify import certify_all
+from m2bridge.certificates.form import Certificate
+from m2bridge.certification.make import certify_all
 from m2bridge.engine import Session, locate
 from m2bridge.engine.scratch import Scratch, sweep
 from m2bridge.limits import Limits, alarm, clock, limit_of, limited
 from m2bridge.system import cores
 
 Certify = Callable[..., list[Certificate]]
-"""A function like :func:`m2bridge.crosscheck.certify.certify_all`."""
+"""A function like :func:`m2bridge.certification.make.certify_all`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Settings(Batch[Task, Report]):
     memory : int or None
         Bytes for Macaulay2, and in worker processes for Python too.
     certify : callable
-        A function of a module, like :func:`m2bridge.crosscheck.certify.certify_all`.
+        A function of a module, like :func:`m2bridge.certification.make.certify_all`.
     needs_engine : bool
         Whether some question needs Macaulay2.
     recycled_after : int

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from m2bridge.batch import PAUSE
 from m2bridge.batch.store import KINDS, Report, Store, Task, counted
-from m2bridge.certificates.schema import file_name
+from m2bridge.certificates.form import file_name
 from m2bridge.errors import check_kind
 from m2bridge.results.sheet import duration, plural
 
@@ -31,7 +31,7 @@ class Plan:
     Parameters
     ----------
     tasks : tuple of Task
-        All of them, or all items of :mod:`m2bridge.batch.many`.
+        All of them, or all items of :mod:`m2bridge.batch.run_many`.
     left : tuple of Task
         Those of which some question is not answered, with these questions only, in the same order.
     answers : Counter

@@ -22,9 +22,9 @@ from typing import Any, Literal, get_args
 from m2bridge import errors
 from m2bridge._version import __version__
 from m2bridge.batch import ABANDONED, LONGEST_NAME
-from m2bridge.certificates.schema import Certificate, file_name, text_of, write
-from m2bridge.convert.documents import read_json
-from m2bridge.crosscheck.certify import question_of, questions
+from m2bridge.certificates.form import Certificate, file_name, text_of, write
+from m2bridge.certification.make import question_of, questions
+from m2bridge.convert.bounded_io import read_json
 from m2bridge.engine.scratch import locked
 from m2bridge.families import family
 from m2bridge.maps.model import Model
@@ -44,7 +44,7 @@ class Unanswered:
     family : str
     case : dict
     name : str
-        As of :class:`~m2bridge.certificates.schema.Certificate`.
+        As of :class:`~m2bridge.certificates.form.Certificate`.
     question : str
     kind : {"timed-out", "out-of-memory", "failed", "died", "refused", "not-applicable"}
         ``died``: Macaulay2 or the worker ended twice while at this case. ``refused``: the case is
@@ -118,7 +118,7 @@ class Task:
     case : Model
         Of a family in the registry.
     questions : tuple of str
-        Keys of :func:`m2bridge.crosscheck.certify.questions`.
+        Keys of :func:`m2bridge.certification.make.questions`.
 
     Examples
     --------
@@ -161,7 +161,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The report on a task, or on an item of :mod:`m2bridge.batch.many`.
+    """The report on a task, or on an item of :mod:`m2bridge.batch.run_many`.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ class Verification(Batch[Path, VerifyResult]):
         If one of them is no limit, or too small to check anything.
     """
 
-    module: ClassVar[str] = "m2bridge.crosscheck.verified"
+    module: ClassVar[str] = "m2bridge.certification.verify"
     farewell: ClassVar[float] = 0.0
     timeout: float = 120.0
     memory: int = 2 * 2**30
@@ -129,7 +129,7 @@ class Checker(Performer[Path, VerifyResult]):
 def verify_files(
     paths: Sequence[Path], verification: Verification | None = None, workers: int | None = None
 ) -> list[VerifyResult]:
-    """The findings of :func:`m2bridge.crosscheck.verified.verify_path` about files, in their order.
+    """The findings of :func:`m2bridge.certification.verify.verify_path` about files, in their order.
 
     Whatever a file does to the process that checks it, it gets a finding, and the others get
     theirs.

@@ -12,7 +12,7 @@ series is that modulo leading monomials; bounds for networks (docs/polynomial_ne
 theorem says, and only the program that made a certificate, makes it *accepted on trust*.
 
 *Shared* with the program that makes certificates: the form of the file
-(``m2bridge.certificates.schema``; strict JSON), the wording of statements and lemmas (``wording``,
+(``m2bridge.certificates.form``; strict JSON), the wording of statements and lemmas (``wording``,
 ``families/*/words.toml``), errors, the number of the release, and no mathematics: all of it is
 written anew, by other methods where there are any.
 
@@ -28,7 +28,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from m2bridge.certificates.schema import Certificate, Content, Difference
+from m2bridge.certificates.form import Certificate, Content, Difference
 from m2bridge.certificates.wording import Wording, Words
 from m2bridge.errors import CertificateError
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from m2bridge._version import __version__
-from m2bridge.certificates.schema import (
+from m2bridge.certificates.form import (
     Certificate,
     Content,
     Difference,

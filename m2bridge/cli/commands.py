@@ -17,13 +17,13 @@ from m2bridge.cli import (
     NO_ENGINE,
     UNDECIDED,
     USAGE,
-    bridge,
-    certifying,
-    computing,
+    certificates as certifying,
+    compute as computing,
+    macaulay2 as bridge,
     mcp,
-    showing,
+    show as showing,
 )
-from m2bridge.cli.shared import Commands
+from m2bridge.cli.common import Commands
 from m2bridge.families import families
 from m2bridge.results.sheet import line, shortened, visible_lines
 

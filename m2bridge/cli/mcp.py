@@ -37,8 +37,16 @@ import click
 import m2bridge
 from m2bridge import limits
 from m2bridge._version import __version__
-from m2bridge.cli import DONE, FAILED, bridge, certifying, computing, shared, showing
-from m2bridge.cli.families import CASE, Text, as_parameter, replace_case
+from m2bridge.cli import (
+    DONE,
+    FAILED,
+    certificates as certifying,
+    common as shared,
+    compute as computing,
+    macaulay2 as bridge,
+    show as showing,
+)
+from m2bridge.cli.cases import CASE, Text, as_parameter, replace_case
 from m2bridge.engine import Session
 from m2bridge.engine.context import choose
 from m2bridge.engine.discovery import VARIABLE
@@ -52,7 +60,7 @@ from m2bridge.results.sheet import printable, shortened
 from m2bridge.system import cores, end_with, limit_address_space
 
 if TYPE_CHECKING:
-    from m2bridge.families.definition import CaseOption
+    from m2bridge.families.base import CaseOption
 
 MOST_TEXT = 4000  # characters beside the whole result, for who reads it
 NOTICE = 2.0  # seconds between two notices of progress

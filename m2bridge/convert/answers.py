@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from m2bridge.algebra.ring import GeneratingSet
-from m2bridge.convert.wire import decode
+from m2bridge.convert.decode import decode
 from m2bridge.engine.script import Script, fields_of
 from m2bridge.engine.session import current
 from m2bridge.errors import MemoryLimitError, ParseError, TimeLimitError

@@ -1,7 +1,7 @@
 """Macaulay2 scripts, what runs them, and how they are rendered: the only door to Jinja.
 
 Pages and documents are rendered here, too. Every value of a script is Macaulay2 code already, by
-:mod:`m2bridge.convert.macaulay2`; words of people enter as ``title`` only.
+:mod:`m2bridge.convert.m2_syntax`; words of people enter as ``title`` only.
 """
 
 from __future__ import annotations

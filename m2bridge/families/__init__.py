@@ -9,7 +9,7 @@ A package brings a family, and what checks its certificates, through two entry-p
     [project.entry-points."m2bridge.checkers"]
     my-family = "my_package.checker:CHECKER"
 
-where ``FAMILY`` is an instance of a subclass of :class:`m2bridge.families.definition.Family` and
+where ``FAMILY`` is an instance of a subclass of :class:`m2bridge.families.base.Family` and
 ``CHECKER`` a :class:`m2bridge.checker.FamilyChecker`; each has the name of the entry point. Nothing
 is loaded before it is asked for, so that certificates are checked without what the models need.
 """
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint  # slow to import
 
     from m2bridge.checker import FamilyChecker
-    from m2bridge.families.definition import Family
+    from m2bridge.families.base import Family
 
 GROUP = "m2bridge.families"
 CHECKERS = "m2bridge.checkers"
@@ -70,7 +70,7 @@ def family(name: str) -> Family[Any]:
     >>> family("polynomial-network").from_key("2-2-1-r2").title
     'polynomial neural network of widths (2, 2, 1) and activation degree 2'
     """
-    from m2bridge.families.definition import Family
+    from m2bridge.families.base import Family
 
     found: Family[Any] = _object(GROUP, name, Family, "name")
     return found

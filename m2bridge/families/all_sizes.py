@@ -1,7 +1,7 @@
 """Families of all sizes: one case, whose statements are decided for all sizes of another family at
 once.
 
-The verdicts are those of :mod:`m2bridge.maps.verdict`; how far each holds, in sets of sizes or in
+The verdicts are those of :mod:`m2bridge.crosscheck.verdict`; how far each holds, in sets of sizes or in
 networks, is said by an extent of the family. What is here is common to these families: the case,
 the result with all verdicts, and the questions that certificates answer.
 """
@@ -11,14 +11,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self, TypeVar
 
-from m2bridge.certificates.schema import Certificate, Content
+from m2bridge.certificates.form import Certificate, Content
+from m2bridge.crosscheck.verdict import Verdict
 from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitError
-from m2bridge.families.definition import AnswerRow, Family, Question
-from m2bridge.maps.statement import Statement
-from m2bridge.maps.verdict import Verdict
+from m2bridge.families.base import AnswerRow, Family, Question
 from m2bridge.results.base import Decision, VerdictsResult
 from m2bridge.results.sheet import Facts, Findings, Sheet, Table, duration, name_with_part
+from m2bridge.statements.statement import Statement
 
 
 @dataclass(frozen=True, slots=True)

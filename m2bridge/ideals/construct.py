@@ -25,9 +25,9 @@ from m2bridge.algebra.ring import (
     is_name,
     variable_name,
 )
-from m2bridge.convert import polynomials
-from m2bridge.convert.documents import read_toml
-from m2bridge.convert.files import check_keys, line, polynomial, read_field, strings, table_of
+from m2bridge.convert import parsing as polynomials
+from m2bridge.convert.bounded_io import read_toml
+from m2bridge.convert.toml_files import check_keys, line, polynomial, read_field, strings, table_of
 from m2bridge.errors import ConversionError
 from m2bridge.ideals import MOST_BRACKETS
 from m2bridge.ideals.ideal import Ideal
@@ -336,7 +336,7 @@ class Listing:
 def listing(text: str) -> Listing:
     """Take a text with polynomials apart: lists and ideals, as many programs print them.
 
-    It is cut at brackets and commas; :mod:`m2bridge.convert.polynomials` reads the polynomials, and
+    It is cut at brackets and commas; :mod:`m2bridge.convert.parsing` reads the polynomials, and
     nothing is run. What is read, with ``f, g`` for polynomials::
 
         f, g     [f, g]     {f, g}     (f, g)     [[f], [g]]                        lists

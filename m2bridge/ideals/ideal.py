@@ -37,15 +37,15 @@ from m2bridge.algebra.ring import (
     total_degree,
 )
 from m2bridge.convert.answers import Answer
-from m2bridge.convert.macaulay2 import all_to_macaulay2
-from m2bridge.convert.notation import (
+from m2bridge.convert.m2_syntax import all_to_macaulay2
+from m2bridge.convert.parsing import element, flat
+from m2bridge.convert.printing import (
     generator_lines,
     ideal_latex,
     ideal_macaulay2,
     ideal_text,
     polynomial_text,
 )
-from m2bridge.convert.polynomials import element, flat
 from m2bridge.engine import RunOptions, computation
 from m2bridge.errors import ConversionError, MethodUnavailableError
 from m2bridge.ideals.interop import flint_polynomials, mrdi, sage_ideal, sage_text

@@ -24,11 +24,11 @@ from sympy.polys.rings import PolyElement
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.numbers import flint_rational, integer_coefficients
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, check_variable, is_name
-from m2bridge.convert.documents import read_json, read_text
-from m2bridge.convert.files import read_field, strings
-from m2bridge.convert.macaulay2 import from_macaulay2, plain_to_macaulay2
-from m2bridge.convert.notation import polynomial_text
-from m2bridge.convert.polynomials import from_terms
+from m2bridge.convert.bounded_io import read_json, read_text
+from m2bridge.convert.m2_syntax import from_macaulay2, plain_to_macaulay2
+from m2bridge.convert.parsing import from_terms
+from m2bridge.convert.printing import polynomial_text
+from m2bridge.convert.toml_files import read_field, strings
 from m2bridge.errors import ConversionError, M2BridgeError, MethodUnavailableError
 from m2bridge.ideals import LARGEST_MRDI
 from m2bridge.system import decimal, integer

@@ -18,9 +18,9 @@ from m2bridge.algebra.modules import HilbertPolynomial
 from m2bridge.algebra.numbers import integer_coefficients
 from m2bridge.algebra.polynomial_map import PolynomialMap, images_over
 from m2bridge.algebra.ring import GeneratingSet, check_one_ring, total_degree
-from m2bridge.convert import macaulay2
+from m2bridge.convert import m2_syntax as macaulay2
 from m2bridge.convert.answers import Answer, answer_to
-from m2bridge.convert.notation import polynomial_text
+from m2bridge.convert.printing import polynomial_text
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import EngineDiedError, MethodUnavailableError, ScriptError
 from m2bridge.ideals import (

@@ -14,7 +14,7 @@ from m2bridge.algebra.modules import HilbertPolynomial
 from m2bridge.algebra.polynomial_map import tangent_dimension
 from m2bridge.algebra.ring import GeneratingSet, is_homogeneous
 from m2bridge.convert.answers import Answer, answer_until_limit
-from m2bridge.convert.notation import (
+from m2bridge.convert.printing import (
     generator_lines,
     generator_texts,
     ideal_latex,

@@ -23,11 +23,11 @@ from m2bridge.ideals.ideal import Ideal
 from m2bridge.implicitization.implicitize import Implicitization
 from m2bridge.implicitization.multigraded_map import MultigradedMap
 from m2bridge.limits import clock, share, watched
-from m2bridge.maps import completeness, lattice
+from m2bridge.maps import completeness, toric as lattice
 from m2bridge.maps.closure_result import Closure, Strategy
-from m2bridge.maps.map_model import Case, as_model
+from m2bridge.maps.jacobian_rank import best_value, jacobian_findings
 from m2bridge.maps.model import Model
-from m2bridge.maps.rank import best_value, jacobian_findings
+from m2bridge.maps.polynomial_map_model import Case, as_model
 from m2bridge.results.base import Result
 from m2bridge.results.known import NOTHING, Known, together
 from m2bridge.results.sheet import Facts, Sheet, printable

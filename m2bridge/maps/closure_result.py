@@ -18,7 +18,7 @@ from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_homogeneous
 from m2bridge.algebra.schur import Representation
-from m2bridge.convert.notation import (
+from m2bridge.convert.printing import (
     degree_summary,
     expression_text,
     ideal_macaulay2,

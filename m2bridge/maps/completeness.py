@@ -28,9 +28,9 @@ from m2bridge.algebra.polynomial_map import (
 )
 from m2bridge.algebra.schur import Representation, generator_counts
 from m2bridge.algebra.sparse_polynomial import Terms
-from m2bridge.convert import macaulay2
+from m2bridge.convert import m2_syntax as macaulay2
 from m2bridge.convert.answers import answer_to
-from m2bridge.convert.macaulay2 import all_to_macaulay2
+from m2bridge.convert.m2_syntax import all_to_macaulay2
 from m2bridge.engine import current
 from m2bridge.engine.script import Script, render
 from m2bridge.ideals import LARGEST_FACTORED
@@ -39,8 +39,8 @@ from m2bridge.implicitization.elimination import linear_part
 from m2bridge.implicitization.implicitize import HigherDegrees, Implicitization, implicitize
 from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
 from m2bridge.limits import clock, share, watched
+from m2bridge.maps.jacobian_rank import differentiable, upper_bound
 from m2bridge.maps.model import Core, Model
-from m2bridge.maps.rank import differentiable, upper_bound
 from m2bridge.results.sheet import plural
 
 PROOF_SECONDS = 60.0

@@ -13,9 +13,9 @@ from m2bridge.engine import RunOptions, computation, current
 from m2bridge.errors import InvalidCaseError, TimeLimitError, check_choice
 from m2bridge.limits import clock, share
 from m2bridge.maps.closure import closure
-from m2bridge.maps.map_model import Case, as_model
+from m2bridge.maps.jacobian_rank import best_upper_bound, best_value, jacobian_findings
 from m2bridge.maps.model import Expectation, MethodValue, Model, Status
-from m2bridge.maps.rank import best_upper_bound, best_value, jacobian_findings
+from m2bridge.maps.polynomial_map_model import Case, as_model
 from m2bridge.results.base import Result, result_json
 from m2bridge.results.known import NOTHING, Known, agree, together
 from m2bridge.results.sheet import Facts, Sheet, Table, computed_by, value_text

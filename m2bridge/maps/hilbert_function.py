@@ -12,14 +12,14 @@ from typing import Any, Unpack
 from sympy import Expr, degree, lambdify, latex
 
 from m2bridge.algebra.hilbert_series import HilbertSeries, n
-from m2bridge.convert.notation import expression_text
+from m2bridge.convert.printing import expression_text
 from m2bridge.engine import RunOptions, computation
 from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError
 from m2bridge.limits import clock, watched
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
-from m2bridge.maps.map_model import Case
 from m2bridge.maps.model import Model
+from m2bridge.maps.polynomial_map_model import Case
 from m2bridge.results.base import result_json
 from m2bridge.results.markup import csv_text
 from m2bridge.results.picture import BLUE, FAINT, SOFT, VERMILION, PictureResult, new_figure, styled

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from m2bridge.algebra.field import CoefficientField, check_is_field
 from m2bridge.errors import InvalidCaseError
-from m2bridge.maps.statement import Observed, Statement
 from m2bridge.results.known import Known
 from m2bridge.results.sheet import plural
+from m2bridge.statements.statement import Observed, Statement
 
 if TYPE_CHECKING:
     from sympy.polys.rings import PolyElement
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
     from m2bridge.algebra.schur import Representation
     from m2bridge.algebra.sparse_polynomial import Terms
-    from m2bridge.maps.statement import OrbitMethods
+    from m2bridge.statements.statement import OrbitMethods
 
 
 Vector = tuple[int, ...]

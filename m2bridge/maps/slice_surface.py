@@ -22,9 +22,9 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.numbers import flint_rational, fraction
 from m2bridge.algebra.polynomial_map import substitute
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, first_names, total_degree
-from m2bridge.convert import macaulay2
+from m2bridge.convert import m2_syntax as macaulay2
 from m2bridge.convert.answers import Answer, answer_to
-from m2bridge.convert.notation import ideal_macaulay2, polynomial_text
+from m2bridge.convert.printing import ideal_macaulay2, polynomial_text
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import (
@@ -38,8 +38,8 @@ from m2bridge.ideals.ideal import Ideal
 from m2bridge.limits import clock
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
-from m2bridge.maps.map_model import Case
 from m2bridge.maps.model import Model, WithoutRealWeights
+from m2bridge.maps.polynomial_map_model import Case
 from m2bridge.pictures.real_geometry import Cell, ball, branches, patches, to_flint
 from m2bridge.pictures.slice_picture import (
     CLOSURE_ONLY,

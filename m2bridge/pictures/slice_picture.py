@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy
 from sympy.polys.rings import PolyElement
 
-from m2bridge.convert.notation import polynomial_text
+from m2bridge.convert.printing import polynomial_text
 from m2bridge.engine.script import page
 from m2bridge.results import picture
 from m2bridge.results.markup import polynomial_latex

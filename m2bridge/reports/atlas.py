@@ -13,15 +13,15 @@ from typing import Any
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.schur import Representation
 from m2bridge.batch.store import SUFFIX
-from m2bridge.certificates.schema import Certificate, read
-from m2bridge.convert.notation import degree_summary, expression_text
+from m2bridge.certificates.form import Certificate, read
+from m2bridge.convert.printing import degree_summary, expression_text
 from m2bridge.engine.script import page
 from m2bridge.errors import CertificateError, ContradictionError
 from m2bridge.families import family
 from m2bridge.limits import watched
-from m2bridge.reports.collect import collect
 from m2bridge.reports.content import VERDICTS, NamedCase, Problem, Row, all_trusted, crossed
 from m2bridge.reports.forms import MARKS, paper_of
+from m2bridge.reports.read import collect
 from m2bridge.results.known import Known, together
 from m2bridge.results.sheet import Table, value_text
 from m2bridge.system import write_aside

@@ -194,7 +194,7 @@ def bindings_of(inputs: Mapping[str, Any]) -> str:
     """Code that binds inputs to their names."""
     if not inputs:
         return ""
-    from m2bridge.convert.given import bindings
+    from m2bridge.convert.bindings import bindings
 
     with collection_paused():
         return bindings({check_name(name): value for name, value in inputs.items()})
@@ -214,7 +214,7 @@ def value_of(fields: Mapping[str, Any], name: str = "value") -> Any:
         If it has no counterpart in Python.
     """
     # Slow to import, and Macaulay2 can start before.
-    from m2bridge.convert.wire import decode_value
+    from m2bridge.convert.decode import decode_value
     from m2bridge.ideals.ideal import Ideal
 
     with collection_paused():

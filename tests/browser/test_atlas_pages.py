@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from m2bridge.certificates.schema import read
+from m2bridge.certificates.form import read
 from m2bridge.reports.atlas import atlas, write_atlas
 from tests.events import PATIENCE
 

@@ -13,7 +13,7 @@ import pytest
 
 from m2bridge import reports as report
 from m2bridge.batch.store import Store, Unanswered
-from m2bridge.certificates.schema import read
+from m2bridge.certificates.form import read
 from m2bridge.reports import Report, Row
 from m2bridge.reports.content import VERDICTS, case_of
 from m2bridge.reports.forms import MARKS

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from m2bridge import DeepAttention, Macaulay2, PolynomialNetwork, SingleLayerAttention
-from m2bridge.certificates.schema import Certificate, digest, write
-from m2bridge.crosscheck.certify import certify_all
+from m2bridge.certificates.form import Certificate, digest, write
+from m2bridge.certification.make import certify_all
 from m2bridge.families.attention.all_sizes.family import EVERY_SIZE
 from m2bridge.families.deep_attention.all_sizes.family import EVERY_NETWORK
 

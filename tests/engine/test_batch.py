@@ -25,10 +25,10 @@ from m2bridge.batch.executors import Certify, Dask, Serial, Settings
 from m2bridge.batch.plan import Progress, plan, run
 from m2bridge.batch.pool import Pool, Worker
 from m2bridge.batch.store import Report, Store, Task, tasks
-from m2bridge.certificates.schema import read
+from m2bridge.certificates.form import read
+from m2bridge.certification.make import questions
+from m2bridge.certification.verify import verify_path
 from m2bridge.cli import commands
-from m2bridge.crosscheck.certify import questions
-from m2bridge.crosscheck.verified import verify_path
 from m2bridge.engine import locate
 from m2bridge.errors import BatchError
 from m2bridge.families import family

@@ -21,7 +21,7 @@ from m2bridge.batch.executors import Serial, Settings
 from m2bridge.batch.plan import Lines, plan, run
 from m2bridge.batch.pool import Pool
 from m2bridge.batch.store import Store, Task, tasks
-from m2bridge.certificates.schema import read
+from m2bridge.certificates.form import read
 from m2bridge.families import family
 from tests import quick
 from tests.batches import SMALL, batch, certifying, ended, held, results

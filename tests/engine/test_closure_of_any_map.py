@@ -11,8 +11,8 @@ from sympy import Expr, Poly, Symbol, symbols
 from m2bridge import CoefficientField, Engine, PolynomialMap, closure
 from m2bridge.algebra.field import QQ
 from m2bridge.errors import MethodUnavailableError
-from m2bridge.maps import completeness, lattice
-from m2bridge.maps.map_model import as_model
+from m2bridge.maps import completeness, toric as lattice
+from m2bridge.maps.polynomial_map_model import as_model
 
 pytestmark = pytest.mark.macaulay2("any")
 

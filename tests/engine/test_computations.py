@@ -26,13 +26,13 @@ from m2bridge.engine import Engine
 from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.attention.checker import one_token
 from m2bridge.families.attention.checker.case import Case
-from m2bridge.families.attention.fibres import fibres_script
-from m2bridge.families.attention.orbits import orbits
-from m2bridge.families.attention.shape import degree_formula, dimension_formula
-from m2bridge.families.attention.tangents import by_bounds, by_orbits, orbit_script
-from m2bridge.maps.map_model import as_model
-from m2bridge.maps.statement import LocusFindings
+from m2bridge.families.attention.orbits.fibres import fibres_script
+from m2bridge.families.attention.orbits.orbits import orbits
+from m2bridge.families.attention.orbits.tangents import by_bounds, by_orbits, orbit_script
+from m2bridge.families.attention.sizes import degree_formula, dimension_formula
+from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.results.known import Known
+from m2bridge.statements.statement import LocusFindings
 from tests.limits import HOUR, limit_after
 
 pytestmark = pytest.mark.macaulay2("any")
@@ -412,7 +412,8 @@ def test_a_planted_contradiction_between_bounds_and_ideal(
         for s in found.statuses
     )
     monkeypatch.setattr(
-        "m2bridge.families.attention.tangents.by_bounds", lambda *_: replace(found, statuses=wrong)
+        "m2bridge.families.attention.orbits.tangents.by_bounds",
+        lambda *_: replace(found, statuses=wrong),
     )
     with pytest.raises(ContradictionError, match="by tangent bounds"):
         singular_locus(model, engine=engine, method="orbits")
@@ -434,7 +435,7 @@ def test_fibres_by_few_operations(engine: Engine, monkeypatch: pytest.MonkeyPatc
         model = SingleLayerAttention(*case)
         one_by_one = fibres_script(model)
         with monkeypatch.context() as patch:
-            patch.setattr("m2bridge.families.attention.fibres.MANY_FORMS", 0)
+            patch.setattr("m2bridge.families.attention.orbits.fibres.MANY_FORMS", 0)
             together = fibres_script(model)
         assert set(together.libraries) - set(one_by_one.libraries) == {"fibres_of_weights"}
         both = one_by_one.body.replace(

@@ -11,20 +11,20 @@ from sympy import Matrix, groebner, symbols
 
 from m2bridge import Macaulay2, Orbit, Script, SingleLayerAttention
 from m2bridge.convert.answers import parse
+from m2bridge.crosscheck.cross_check import cross_check
+from m2bridge.crosscheck.verdict import compare
 from m2bridge.engine import Engine
 from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.attention.all_sizes import closures
 from m2bridge.families.attention.all_sizes.closures import CORES, generators_of_all_sizes
-from m2bridge.families.attention.fibres import Fibre, fibres
-from m2bridge.families.attention.observation import check, observe, section_points
-from m2bridge.families.attention.orbits import generic_orbit, orbits, representative
-from m2bridge.families.attention.shape import degree_formula, dimension_formula
+from m2bridge.families.attention.observations.observe import check, observe, section_points
+from m2bridge.families.attention.orbits.fibres import Fibre, fibres
+from m2bridge.families.attention.orbits.orbits import generic_orbit, orbits, representative
+from m2bridge.families.attention.sizes import degree_formula, dimension_formula
 from m2bridge.families.attention.statements import REGISTRY
-from m2bridge.maps.cross_check import cross_check
-from m2bridge.maps.statement import GlobalStatement, OrbitStatement
-from m2bridge.maps.verdict import compare
 from m2bridge.results.base import Decision
 from m2bridge.results.known import Known
+from m2bridge.statements.statement import GlobalStatement, OrbitStatement
 from tests.conftest import Invoke
 from tests.limits import HOUR, limit_after
 

@@ -11,19 +11,20 @@ import pytest
 from sympy import Poly, symbols
 
 from m2bridge import Macaulay2, SingleLayerAttention, closure, cross_check
-from m2bridge.certificates.schema import write
+from m2bridge.certificates.form import write
+from m2bridge.certification.make import certify, certify_all, questions
+from m2bridge.certification.verify import verify, verify_path
 from m2bridge.convert.answers import parse
-from m2bridge.crosscheck.certify import certify, certify_all, questions
-from m2bridge.crosscheck.verified import verify, verify_path
+from m2bridge.crosscheck.verdict import compare
 from m2bridge.engine import Transcript
 from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitError
-from m2bridge.families.attention.all_sizes.facts import base_ideals
+from m2bridge.families.attention.all_sizes.base_ideals import base_ideals
 from m2bridge.families.attention.all_sizes.family import EVERY_SIZE
-from m2bridge.families.attention.fibres import fibres
 from m2bridge.families.attention.hypotheses import nondegenerate
-from m2bridge.families.attention.observation import observe as observe_attention
-from m2bridge.families.attention.orbits import orbits
+from m2bridge.families.attention.observations.observe import observe as observe_attention
+from m2bridge.families.attention.orbits.fibres import fibres
+from m2bridge.families.attention.orbits.orbits import orbits
 from m2bridge.families.attention.questions import EQUATIONS
 from m2bridge.families.deep_attention import fibres as closedness, fibres as generic_fibre_module
 from m2bridge.families.deep_attention.fibres import GenericFibre, generic_fibre
@@ -31,8 +32,7 @@ from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import observe
 from m2bridge.families.deep_attention.statements import STATEMENTS
 from m2bridge.families.polynomial_network.model import PolynomialNetwork
-from m2bridge.maps.rank import rank_result
-from m2bridge.maps.verdict import compare
+from m2bridge.maps.jacobian_rank import rank_result
 from tests.changing import recheck
 from tests.conftest import Invoke
 from tests.exact_ideals import exact_ideals

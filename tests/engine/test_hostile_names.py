@@ -54,30 +54,30 @@ from m2bridge import (
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert import values
-from m2bridge.convert.given import bindings
+from m2bridge.convert.bindings import bindings
 from m2bridge.engine import script as programs
 from m2bridge.engine.script import Script
 from m2bridge.errors import ScriptError
+from m2bridge.families.attention.all_sizes.base_ideals import base_ideals_script
 from m2bridge.families.attention.all_sizes.closures import CORES, generators_of_all_sizes
-from m2bridge.families.attention.all_sizes.facts import base_ideals_script
-from m2bridge.families.attention.fibres import fibres_script
-from m2bridge.families.attention.tangents import orbit_script
-from m2bridge.families.attention.weights import contents
+from m2bridge.families.attention.orbits.fibres import fibres_script
+from m2bridge.families.attention.orbits.tangents import orbit_script
 from m2bridge.families.deep_attention.fibres import fibre_script, limit_script
 from m2bridge.families.deep_attention.figure import figure_3
 from m2bridge.ideals.program import question
 from m2bridge.maps.closure import base_locus_script, closure_script
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.completeness import completeness_script
-from m2bridge.maps.lattice import lattice_script
-from m2bridge.maps.map_model import MapModel
-from m2bridge.maps.polar import conormal_script, slices_script
+from m2bridge.maps.polar_degrees import conormal_script, slices_script
+from m2bridge.maps.polynomial_map_model import MapModel
 from m2bridge.maps.singular_locus import jacobian_script
 from m2bridge.maps.slice_surface import SliceSpace, slice_script
+from m2bridge.maps.toric import lattice_script
 from m2bridge.results.base import Result
 from m2bridge.results.known import Known
 from m2bridge.results.sheet import printable, quoted
 from m2bridge.system import folder
+from m2bridge.trained_weights.result import contents
 
 HOSTILE = '"}; run "touch x"; y = {"\\" \\\nrun "touch x"\rrun "touch x" -- *- -* /// \x85'
 """It ends strings, lists and comments of every kind, and then runs a command."""

@@ -21,7 +21,7 @@ from m2bridge import (
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.cli import UNDECIDED
-from m2bridge.cli.shared import show
+from m2bridge.cli.common import show
 from m2bridge.engine.script import Script
 from m2bridge.errors import TimeLimitError
 from m2bridge.ideals.varieties import singular_locus

@@ -24,8 +24,8 @@ from m2bridge import (
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.hilbert_series import HilbertSeries, n
 from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.cli.computing import METHODS_OF_IDEALS, OF_TWO_IDEALS
-from m2bridge.convert import macaulay2
+from m2bridge.cli.compute import METHODS_OF_IDEALS, OF_TWO_IDEALS
+from m2bridge.convert import m2_syntax as macaulay2
 from m2bridge.convert.answers import parse
 from m2bridge.errors import ConversionError, MethodUnavailableError, TimeLimitError
 from m2bridge.ideals.program import small_basis

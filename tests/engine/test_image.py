@@ -23,7 +23,7 @@ from m2bridge import (
     singular_locus,
 )
 from m2bridge.convert.answers import Answer, parse
-from m2bridge.convert.files import read_map
+from m2bridge.convert.toml_files import read_map
 from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.maps.dimension import Dimension, dimension

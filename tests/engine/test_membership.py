@@ -20,8 +20,7 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.polynomial_map import tangent_dimension
 from m2bridge.convert.answers import parse
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
-from m2bridge.families.attention.exact_weights import HeadShape
-from m2bridge.families.attention.membership import (
+from m2bridge.families.attention.orbits.membership import (
     CLOSURE,
     INSIDE,
     OUTSIDE,
@@ -30,8 +29,9 @@ from m2bridge.families.attention.membership import (
     membership,
     orbit_of,
 )
-from m2bridge.families.attention.shape import Coordinates
+from m2bridge.families.attention.sizes import Coordinates
 from m2bridge.maps.closure import base_locus_script
+from m2bridge.trained_weights.ranks import HeadShape
 from tests.conftest import Invoke
 
 pytestmark = pytest.mark.macaulay2("any")

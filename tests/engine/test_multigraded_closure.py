@@ -8,13 +8,13 @@ from sympy import Expr, symbols
 
 from m2bridge import CoefficientField, PolynomialMap, SingleLayerAttention, closure, read_ideal
 from m2bridge.algebra.hilbert_series import HilbertSeries
-from m2bridge.convert import macaulay2
+from m2bridge.convert import m2_syntax as macaulay2
 from m2bridge.convert.answers import parse
-from m2bridge.convert.macaulay2 import all_to_macaulay2
+from m2bridge.convert.m2_syntax import all_to_macaulay2
 from m2bridge.engine import Engine
 from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
-from m2bridge.families.attention.shape import degree_formula, dimension_formula
+from m2bridge.families.attention.sizes import degree_formula, dimension_formula
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.maps import completeness
 from m2bridge.maps.closure_result import Closure

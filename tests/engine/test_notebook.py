@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from m2bridge.convert.notation import expression_text
+from m2bridge.convert.printing import expression_text
 from tests.events import PATIENCE
 
 if TYPE_CHECKING:

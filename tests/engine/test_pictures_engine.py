@@ -30,8 +30,8 @@ from m2bridge import (
 from m2bridge.cli import UNDECIDED as UNFINISHED, commands
 from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.attention.figures import figure_1
-from m2bridge.families.attention.orbits import representative
-from m2bridge.families.attention.parametrization import (
+from m2bridge.families.attention.orbits.orbits import representative
+from m2bridge.families.attention.orbits.parametrization import (
     coordinate,
     indices,
     orbit_closure_map,

@@ -23,10 +23,10 @@ from m2bridge.engine import using
 from m2bridge.engine.script import Script, Transcript
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitError
 from m2bridge.families.attention.checker.slices import DEGREES, counted
-from m2bridge.families.attention.polar import counted_polar_degrees
+from m2bridge.families.attention.polar.theorem import counted_polar_degrees
 from m2bridge.families.attention.statements import REGISTRY
-from m2bridge.maps import polar
-from m2bridge.maps.polar import Method
+from m2bridge.maps import polar_degrees as polar
+from m2bridge.maps.polar_degrees import Method
 
 pytestmark = pytest.mark.macaulay2("any")
 

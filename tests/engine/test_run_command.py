@@ -18,16 +18,16 @@ from m2bridge.convert.answers import parse
 from m2bridge.engine import Candidate, candidates
 from m2bridge.engine.discovery import probed
 from m2bridge.engine.script import Script
-from m2bridge.families.attention.all_sizes.facts import base_ideals_script
-from m2bridge.families.attention.fibres import fibres_script
-from m2bridge.families.attention.tangents import orbit_script
+from m2bridge.families.attention.all_sizes.base_ideals import base_ideals_script
+from m2bridge.families.attention.orbits.fibres import fibres_script
+from m2bridge.families.attention.orbits.tangents import orbit_script
 from m2bridge.families.deep_attention import fibres as closedness, fibres as generic_fibre
 from m2bridge.families.deep_attention.model import DeepAttention
-from m2bridge.maps import polar
+from m2bridge.maps import polar_degrees as polar
 from m2bridge.maps.closure import closure, closure_script
 from m2bridge.maps.completeness import completeness_script
-from m2bridge.maps.map_model import as_model
 from m2bridge.maps.model import Model
+from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.maps.singular_locus import jacobian_script
 from m2bridge.maps.slice_surface import SliceSpace, slice_script
 from m2bridge.system import limits_memory

@@ -5,7 +5,7 @@ from itertools import combinations, combinations_with_replacement
 import pytest
 
 from m2bridge import QQ, CoefficientField, Engine, ideal
-from m2bridge.convert import macaulay2
+from m2bridge.convert import m2_syntax as macaulay2
 from m2bridge.convert.answers import parse
 from m2bridge.engine.script import Script
 from m2bridge.system import folder

@@ -37,7 +37,7 @@ import m2bridge
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.convert.given import bindings
+from m2bridge.convert.bindings import bindings
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.workspace.evaluation import bindings_of

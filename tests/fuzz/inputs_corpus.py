@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from m2bridge.cli.showing import FORMATS
+from m2bridge.cli.show import FORMATS
 from tests.fuzz.inputs_text import (
     CASE_FILES,
     CASES,

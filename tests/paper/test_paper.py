@@ -22,7 +22,7 @@ from click.testing import CliRunner
 from m2bridge import closures_of_all_sizes, reports as report
 from m2bridge.cli.commands import cli
 from m2bridge.families.attention.all_sizes.closures import CORES
-from m2bridge.families.attention.completeness import CoreSize
+from m2bridge.families.attention.ideal.sections import CoreSize
 from m2bridge.reports import Report, Row
 from m2bridge.reports.content import VERDICTS, case_of
 from m2bridge.results.markup import latex

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from m2bridge.errors import InvalidCaseError
-from m2bridge.families.definition import Family, integer_option
+from m2bridge.families.base import Family, integer_option
 from m2bridge.maps.model import Model
-from m2bridge.maps.statement import GlobalStatement
+from m2bridge.statements.statement import GlobalStatement
 
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
-    from m2bridge.maps.rank import ObservedRank
+    from m2bridge.maps.jacobian_rank import ObservedRank
 
 NAME = "rational-normal-curve"
 TEXT = "The cone over the rational normal curve of degree n has dimension {}."
@@ -56,7 +56,7 @@ class Cone(Model):
         return STATEMENTS
 
     def observe(self, observables: Collection[str], *, certified: bool = False) -> ObservedRank:
-        from m2bridge.maps.rank import observe_rank
+        from m2bridge.maps.jacobian_rank import observe_rank
 
         return observe_rank(self)
 

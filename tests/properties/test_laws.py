@@ -11,10 +11,10 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.linear_algebra import rank, rank_mod
 from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.convert import macaulay2
+from m2bridge.convert import m2_syntax as macaulay2
 from m2bridge.convert.answers import parse
-from m2bridge.convert.macaulay2 import all_to_macaulay2, from_macaulay2, to_macaulay2
-from m2bridge.convert.wire import decode
+from m2bridge.convert.decode import decode
+from m2bridge.convert.m2_syntax import all_to_macaulay2, from_macaulay2, to_macaulay2
 from m2bridge.errors import ParseError
 from m2bridge.maps.closure import base_locus_script
 

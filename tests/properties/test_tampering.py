@@ -8,8 +8,8 @@ from typing import Any
 
 from hypothesis import given, settings, strategies as st
 
-from m2bridge.certificates.schema import Certificate, read
-from m2bridge.crosscheck.verified import verify, verify_path
+from m2bridge.certificates.form import Certificate, read
+from m2bridge.certification.verify import verify, verify_path
 from m2bridge.errors import CertificateError
 
 KINDS = ("accepted", "accepted-on-trust", "all-sizes", "networks", "deep")

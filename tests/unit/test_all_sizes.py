@@ -14,10 +14,11 @@ from sympy import Matrix, Poly, groebner, symbols
 from sympy.utilities.iterables import partitions
 
 from m2bridge.algebra.determinantal import determinantal_degree
+from m2bridge.crosscheck.verdict import compare
 from m2bridge.errors import ContradictionError
-from m2bridge.families.attention.all_sizes import sizes
+from m2bridge.families.attention.all_sizes import integer_sets as sizes
+from m2bridge.families.attention.all_sizes.base_ideals import GENERIC, OBSERVABLES, Facts
 from m2bridge.families.attention.all_sizes.checker import statements
-from m2bridge.families.attention.all_sizes.facts import GENERIC, OBSERVABLES, Facts
 from m2bridge.families.attention.all_sizes.family import AllSizes, is_stated
 from m2bridge.families.attention.all_sizes.fibre_theorem import (
     BASE_CASES,
@@ -25,13 +26,7 @@ from m2bridge.families.attention.all_sizes.fibre_theorem import (
     BaseCase,
     fibre_theorem,
 )
-from m2bridge.families.attention.all_sizes.predictions import (
-    PREDICTIONS,
-    FormulaPrediction,
-    Hypothesis,
-    NumbersPrediction,
-)
-from m2bridge.families.attention.all_sizes.sizes import (
+from m2bridge.families.attention.all_sizes.integer_sets import (
     PHRASES,
     Pattern,
     Selection,
@@ -41,15 +36,20 @@ from m2bridge.families.attention.all_sizes.sizes import (
     tangents_exceed_dimension,
     words,
 )
-from m2bridge.families.attention.fibres import Fibre
+from m2bridge.families.attention.all_sizes.predictions import (
+    PREDICTIONS,
+    FormulaPrediction,
+    Hypothesis,
+    NumbersPrediction,
+)
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.orbits import Orbit, generic_orbit, orbits, representative
-from m2bridge.families.attention.shape import dimension_formula, product_degree
+from m2bridge.families.attention.orbits.fibres import Fibre
+from m2bridge.families.attention.orbits.orbits import Orbit, generic_orbit, orbits, representative
+from m2bridge.families.attention.orbits.tangents import orbit_tangents
+from m2bridge.families.attention.sizes import dimension_formula, product_degree
 from m2bridge.families.attention.statements import REGISTRY
-from m2bridge.families.attention.tangents import orbit_tangents
-from m2bridge.maps.statement import OrbitStatement, Statement
-from m2bridge.maps.verdict import compare
 from m2bridge.results.sheet import Table
+from m2bridge.statements.statement import OrbitStatement, Statement
 from tests.all_sizes import basis, facts, models, point, points, verdicts
 from tests.changing import recheck
 from tests.exact_ideals import exact_ideal, primitive

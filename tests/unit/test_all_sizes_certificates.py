@@ -14,22 +14,22 @@ import islpy as isl
 import pytest
 
 from m2bridge import reports as report
-from m2bridge.certificates.schema import Certificate, read, write
+from m2bridge.certificates.form import Certificate, read, write
+from m2bridge.certification.make import certify_all, questions
+from m2bridge.certification.verify import verify_path
 from m2bridge.checker.verify import verify
-from m2bridge.crosscheck.certify import certify_all, questions
-from m2bridge.crosscheck.verified import verify_path
 from m2bridge.engine import Engine
 from m2bridge.engine.script import Script, Transcript
 from m2bridge.errors import CertificateError, ContradictionError, MethodUnavailableError
 from m2bridge.families import family
 from m2bridge.families.attention.all_sizes import (
+    base_ideals as facts,
     closures,
-    facts,
     fibre_theorem,
+    integer_sets as patterns,
+    integer_sets as sizes,
+    integer_sets as wording,
     predictions,
-    sizes,
-    sizes as patterns,
-    sizes as wording,
 )
 from m2bridge.families.attention.all_sizes.checker import fibres, statements
 from m2bridge.families.attention.all_sizes.closures import LARGE_CORES
@@ -45,7 +45,7 @@ from m2bridge.families.attention.checker import representations
 from m2bridge.families.attention.checker.case import Case, orbits, representative
 from m2bridge.families.attention.checker.schur import by_degree
 from m2bridge.families.attention.statements import REGISTRY
-from m2bridge.maps.statement import observed_together
+from m2bridge.statements.statement import observed_together
 from tests.all_sizes import basis, points
 from tests.certificates.__main__ import ALL_SIZES, HERE
 

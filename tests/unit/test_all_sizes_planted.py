@@ -7,9 +7,14 @@ from functools import partial
 import pytest
 
 from m2bridge.errors import ContradictionError
-from m2bridge.families.attention.all_sizes import facts, fibre_theorem, sizes, sizes as patterns
+from m2bridge.families.attention.all_sizes import (
+    base_ideals as facts,
+    fibre_theorem,
+    integer_sets as patterns,
+    integer_sets as sizes,
+)
+from m2bridge.families.attention.all_sizes.base_ideals import COMPARED, Basis, Facts
 from m2bridge.families.attention.all_sizes.checker import statements as checked
-from m2bridge.families.attention.all_sizes.facts import COMPARED, Basis, Facts
 from m2bridge.families.attention.all_sizes.family import decide, is_stated
 from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, DETERMINED, BaseCase
 from m2bridge.families.attention.all_sizes.predictions import (
@@ -23,10 +28,10 @@ from m2bridge.families.attention.all_sizes.predictions import (
     SetPrediction,
 )
 from m2bridge.families.attention.checker.case import Case
-from m2bridge.families.attention.integrals import stated_polar_degrees
-from m2bridge.families.attention.shape import Shape
+from m2bridge.families.attention.polar.chern_integrals import stated_polar_degrees
+from m2bridge.families.attention.sizes import Shape
 from m2bridge.families.attention.statements import REGISTRY
-from m2bridge.maps.statement import Numbers
+from m2bridge.statements.statement import Numbers
 from tests.all_sizes import basis, counted
 
 USED = {base for stratum in fibre_theorem.fibre_theorem(basis().ideals) for base in stratum.ideals}

@@ -13,10 +13,10 @@ from sympy.polys.rings import PolyRing
 from m2bridge import PolynomialMap, closure, ideal, read_ideal, read_ideal_file, read_model
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
-from m2bridge.cli.shared import echo_json
-from m2bridge.convert.files import read_map
-from m2bridge.convert.macaulay2 import all_to_macaulay2, from_macaulay2, to_macaulay2
-from m2bridge.convert.notation import degree_summary, ideal_macaulay2, polynomial_text, sparse_text
+from m2bridge.cli.common import echo_json
+from m2bridge.convert.m2_syntax import all_to_macaulay2, from_macaulay2, to_macaulay2
+from m2bridge.convert.printing import degree_summary, ideal_macaulay2, polynomial_text, sparse_text
+from m2bridge.convert.toml_files import read_map
 from m2bridge.errors import ConversionError
 from m2bridge.maps.completeness import elimination_values
 from m2bridge.results.sheet import duration, first_terms, table

@@ -17,7 +17,7 @@ from sympy import binomial, sympify
 
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.batch.store import Store, Unanswered
-from m2bridge.certificates.schema import read, write
+from m2bridge.certificates.form import read, write
 from m2bridge.cli import commands
 from m2bridge.errors import CertificateError, ContradictionError
 from m2bridge.reports.atlas import Atlas, Entry, atlas, hilbert_polynomial_text, write_atlas

@@ -16,8 +16,8 @@ import pytest
 from m2bridge import DeepAttention, PolynomialNetwork, SingleLayerAttention as Case
 from m2bridge.batch.cases import grid, ordered, read_cases
 from m2bridge.batch.executors import Serial, Settings
-from m2bridge.batch.many import Job, Outcome, Work, file_jobs
 from m2bridge.batch.plan import Lines, plan
+from m2bridge.batch.run_many import Job, Outcome, Work, file_jobs
 from m2bridge.batch.store import (
     Report,
     Store,
@@ -28,7 +28,7 @@ from m2bridge.batch.store import (
     reason_of,
     tasks,
 )
-from m2bridge.certificates.schema import Certificate
+from m2bridge.certificates.form import Certificate
 from m2bridge.errors import (
     BatchError,
     ContradictionError,
@@ -42,7 +42,7 @@ from m2bridge.errors import (
     TooLargeError,
 )
 from m2bridge.families import family
-from m2bridge.families.definition import lists, ranges
+from m2bridge.families.base import lists, ranges
 from m2bridge.limits import Limits, alarm, limited
 from tests.events import PATIENCE
 

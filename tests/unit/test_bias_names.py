@@ -13,10 +13,10 @@ from hypothesis import given, settings, strategies as st
 from safetensors.numpy import save_file
 
 from m2bridge import weights
-from m2bridge.convert.weight_files import tensors
 from m2bridge.errors import InvalidCaseError, M2BridgeError
-from m2bridge.families.attention.layer_tensors import Head
-from m2bridge.families.attention.weight_names import find_layers, named_layers, usual_layers
+from m2bridge.trained_weights.files import tensors
+from m2bridge.trained_weights.names import find_layers, named_layers, usual_layers
+from m2bridge.trained_weights.tensors import Head
 
 D, HEADS, A = 6, 2, 3
 """The dimension of the tokens, the heads, and the rows of Q, K and V of each."""

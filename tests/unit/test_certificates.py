@@ -17,16 +17,16 @@ from m2bridge import SingleLayerAttention
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.batch.verifying import verify_files
-from m2bridge.certificates.schema import SCHEMA, Certificate, digest, read, write
+from m2bridge.certificates.form import SCHEMA, Certificate, digest, read, write
+from m2bridge.certification.verify import verify, verify_path
 from m2bridge.checker import algebra
 from m2bridge.cli import OTHER_RELEASE, REFUTED, commands
-from m2bridge.cli.certifying import json_files
-from m2bridge.convert.notation import polynomial_text
-from m2bridge.crosscheck.verified import verify, verify_path
+from m2bridge.cli.certificates import json_files
+from m2bridge.convert.printing import polynomial_text
 from m2bridge.errors import CertificateError
 from m2bridge.families.attention.checker import case as checked
-from m2bridge.families.attention.fibres import Fibre
-from m2bridge.families.attention.orbits import orbits
+from m2bridge.families.attention.orbits.fibres import Fibre
+from m2bridge.families.attention.orbits.orbits import orbits
 from tests.certificates.__main__ import by_release, reported
 from tests.changing import changed
 from tests.fibre_scheme import fibre_scheme, scheme

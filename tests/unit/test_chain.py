@@ -22,13 +22,13 @@ from m2bridge.errors import (
     TimeLimitError,
     TooLargeError,
 )
-from m2bridge.families.attention.orbits import flatten, orbits, representative
+from m2bridge.families.attention.orbits.orbits import flatten, orbits, representative
 from m2bridge.limits import limited
 from m2bridge.maps import chain as bounds
 from m2bridge.maps.chain import Chain, Layer
-from m2bridge.maps.map_model import MapModel, as_model, read_model
+from m2bridge.maps.jacobian_rank import PRIMES, differentiable, rank_result
 from m2bridge.maps.model import DifferentiableModel, Model
-from m2bridge.maps.rank import PRIMES, differentiable, rank_result
+from m2bridge.maps.polynomial_map_model import MapModel, as_model, read_model
 from tests.limits import Looks
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

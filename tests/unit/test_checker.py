@@ -18,10 +18,10 @@ import pytest
 
 import m2bridge
 from m2bridge import SingleLayerAttention
-from m2bridge.certificates.schema import Certificate, read, write
+from m2bridge.certificates.form import Certificate, read, write
+from m2bridge.certification.make import question_of
 from m2bridge.checker import algebra
 from m2bridge.checker.verify import verify, verify_path
-from m2bridge.crosscheck.certify import question_of
 from m2bridge.errors import ContradictionError
 from m2bridge.families import checker
 from m2bridge.families.attention.checker import case as observations, closure, statements

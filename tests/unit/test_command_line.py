@@ -13,8 +13,8 @@ import pytest
 
 from m2bridge import QQ, CoefficientField
 from m2bridge.cli import commands
-from m2bridge.cli.computing import membership_command
-from m2bridge.cli.families import every_size
+from m2bridge.cli.cases import every_size
+from m2bridge.cli.compute import membership_command
 from m2bridge.errors import InvalidCaseError, TooLargeError
 from tests.conftest import Invoke
 from tests.events import PATIENCE
@@ -573,7 +573,7 @@ def test_a_mistake_of_ours_has_not_the_exit_code_of_a_refuted_statement(
 
 def test_weights_of_too_large_a_case_are_not_multiplied(monkeypatch: pytest.MonkeyPatch) -> None:
     """For (30, 30) that takes longer than anything else, and is refused afterwards."""
-    monkeypatch.setattr("m2bridge.families.attention.membership.function_of", None)
+    monkeypatch.setattr("m2bridge.families.attention.orbits.membership.function_of", None)
     rows = json.dumps([[1] * 30] * 30)
     with pytest.raises(TooLargeError, match="418500 coordinates; at most"):
         membership_command.main(

@@ -21,26 +21,26 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.ring import PolynomialRing, total_degree
 from m2bridge.algebra.sparse_polynomial import Terms
-from m2bridge.certificates.schema import Certificate, read
+from m2bridge.certificates.form import Certificate, read
+from m2bridge.certification.verify import verify
 from m2bridge.checker import algebra
-from m2bridge.cli.shared import exit_code
-from m2bridge.convert.notation import polynomial_text
-from m2bridge.crosscheck.verified import verify
+from m2bridge.cli.common import exit_code
+from m2bridge.convert.printing import polynomial_text
+from m2bridge.crosscheck.cross_check import CrossCheck, cross_check
+from m2bridge.crosscheck.verdict import Verdict
 from m2bridge.errors import TooExpensiveError
-from m2bridge.families.attention import observed_by_degree
-from m2bridge.families.attention.completeness import predicted_hilbert_function, predicted_series
 from m2bridge.families.attention.hypotheses import WORDS, no_prediction
+from m2bridge.families.attention.ideal.sections import predicted_hilbert_function, predicted_series
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.parametrization import multigraded_attention
-from m2bridge.families.attention.shape import degree_formula, dimension_formula
+from m2bridge.families.attention.observations import by_degree as observed_by_degree
+from m2bridge.families.attention.orbits.parametrization import multigraded_attention
+from m2bridge.families.attention.sizes import degree_formula, dimension_formula
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
-from m2bridge.maps.cross_check import CrossCheck, cross_check
-from m2bridge.maps.map_model import as_model
-from m2bridge.maps.verdict import Verdict
+from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.results.known import Known
 from tests.exact_ideals import leading_monomials, series_of
 from tests.limits import RecordedEngine

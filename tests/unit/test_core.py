@@ -17,19 +17,19 @@ from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ContradictionError
-from m2bridge.families.attention import representations
-from m2bridge.families.attention.completeness import (
+from m2bridge.families.attention.ideal import representations
+from m2bridge.families.attention.ideal.covariants import Shapes
+from m2bridge.families.attention.ideal.highest_weights import core
+from m2bridge.families.attention.ideal.representations import MultiplicitySpaces, coordinate_ring
+from m2bridge.families.attention.ideal.sections import (
     CoreSize,
     least_degree,
     section_count,
     sections_of,
 )
-from m2bridge.families.attention.covariants import Shapes
-from m2bridge.families.attention.highest_weights import core
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.parametrization import coordinate, entries, reduced_name
-from m2bridge.families.attention.representations import MultiplicitySpaces, coordinate_ring
-from m2bridge.families.attention.shape import degree_formula, dimension_formula
+from m2bridge.families.attention.orbits.parametrization import coordinate, entries, reduced_name
+from m2bridge.families.attention.sizes import degree_formula, dimension_formula
 from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
 from m2bridge.limits import limited
 from m2bridge.maps.closure import _multigraded_dimension
@@ -40,7 +40,7 @@ from m2bridge.maps.completeness import (
     low_degree_equations,
     prove_by_core,
 )
-from m2bridge.maps.map_model import as_model
+from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.results.known import Known
 from tests.exact_ideals import series_of
 from tests.hilbert_by_ranks import hilbert_function
@@ -451,7 +451,9 @@ def test_full_coordinates_have_the_same_core(monkeypatch: pytest.MonkeyPatch) ->
     full = core(model, "full")
     assert full is not None
     assert full.name == core_of(model).name
-    monkeypatch.setattr("m2bridge.families.attention.highest_weights.same_span", lambda *_: False)
+    monkeypatch.setattr(
+        "m2bridge.families.attention.ideal.highest_weights.same_span", lambda *_: False
+    )
     assert core(model, "full") is None
 
 

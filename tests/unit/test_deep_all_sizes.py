@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from m2bridge import reports as report
-from m2bridge.certificates.schema import Certificate, write
+from m2bridge.certificates.form import Certificate, write
+from m2bridge.certification.make import certify_all, question_of, questions
 from m2bridge.checker.verify import verify
 from m2bridge.cli import commands
-from m2bridge.crosscheck.certify import certify_all, question_of, questions
 from m2bridge.errors import (
     ContradictionError,
     InvalidCaseError,

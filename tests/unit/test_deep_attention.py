@@ -34,8 +34,8 @@ from m2bridge.families.deep_attention.network import (
 from m2bridge.families.deep_attention.shape import MAX_LAYERS, virtual_dimension
 from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.implicitization.multigraded_map import multigraded
+from m2bridge.maps.jacobian_rank import rank_result
 from m2bridge.maps.model import DifferentiableModel, Model
-from m2bridge.maps.rank import rank_result
 from m2bridge.results.known import Known
 from tests import deep
 
@@ -419,7 +419,7 @@ def test_too_few_inputs_give_a_lower_bound_and_refute_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert deep.jacobian_rank((3, 3, 3), (2, 2), 2, inputs=4) < 23
-    monkeypatch.setattr("m2bridge.maps.rank.SPARE_ROWS", -6)
+    monkeypatch.setattr("m2bridge.maps.jacobian_rank.SPARE_ROWS", -6)
     monkeypatch.setattr(bounds, "lightning_block", lambda network: iter(()))
     found = dimension(DeepAttention((3, 3, 3), 2))
     assert (found.dimension, found.status, found.upper.value) == (17, "lower bound", 23)

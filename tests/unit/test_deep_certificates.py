@@ -13,10 +13,10 @@ from unittest.mock import Mock
 import flint
 import pytest
 
-from m2bridge.certificates.schema import Certificate
+from m2bridge.certificates.form import Certificate
+from m2bridge.certification.make import certify_all, questions
+from m2bridge.certification.verify import verify_path
 from m2bridge.checker.verify import verify
-from m2bridge.crosscheck.certify import certify_all, questions
-from m2bridge.crosscheck.verified import verify_path
 from m2bridge.engine import using
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families import family

@@ -39,7 +39,7 @@ from m2bridge.families.deep_attention.statements import (
     equation_16,
     expectations,
 )
-from m2bridge.maps.statement import GlobalStatement
+from m2bridge.statements.statement import GlobalStatement
 from tests.limits import RecordedEngine
 
 # Statements about deep attention: predictions against dimensions proved by ranks; wrong versions

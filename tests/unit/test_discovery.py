@@ -19,7 +19,7 @@ from m2bridge import SingleLayerAttention, closure, singular_locus
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.cli import commands
-from m2bridge.convert import macaulay2
+from m2bridge.convert import m2_syntax as macaulay2
 from m2bridge.engine import Session, candidates, locate
 from m2bridge.engine.discovery import INSTALL_WHEEL, TESTED_WHEEL, WHEEL
 from m2bridge.engine.script import Engine, Script, render

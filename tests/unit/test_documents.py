@@ -18,10 +18,10 @@ from hypothesis import given, strategies as st
 from jsonschema import Draft202012Validator
 
 from m2bridge import DeepAttention
-from m2bridge.certificates.schema import SCHEMA, Certificate
+from m2bridge.certificates.form import SCHEMA, Certificate
+from m2bridge.certification.make import certify_all
 from m2bridge.convert import LARGEST_DOCUMENT, LONGEST_NUMBER
-from m2bridge.convert.documents import read_bytes, read_json, read_rational, read_text, read_toml
-from m2bridge.crosscheck.certify import certify_all
+from m2bridge.convert.bounded_io import read_bytes, read_json, read_rational, read_text, read_toml
 from m2bridge.errors import CertificateError, ConversionError, TimeLimitError
 from m2bridge.limits import limited
 from m2bridge.system import any_length

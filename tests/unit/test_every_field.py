@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from m2bridge.certificates.schema import Certificate, Content, read
+from m2bridge.certificates.form import Certificate, Content, read
+from m2bridge.certification.verify import verify
 from m2bridge.checker import verify as checking
-from m2bridge.crosscheck.verified import verify
 from m2bridge.errors import CertificateError
 from m2bridge.families import OWN, checker
 from tests.changing import alterations, field_of, places, with_value

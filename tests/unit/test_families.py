@@ -17,12 +17,12 @@ from m2bridge.algebra.field import QQ
 from m2bridge.cli import commands
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.families import families, family, family_names
-from m2bridge.families.definition import Family, integer, integers
+from m2bridge.families.base import Family, integer, integers
 from m2bridge.families.polynomial_network.family import FAMILY
 from m2bridge.families.polynomial_network.model import PolynomialNetwork
 from m2bridge.maps.dimension import dimension
+from m2bridge.maps.jacobian_rank import rank_result
 from m2bridge.maps.model import Model
-from m2bridge.maps.rank import rank_result
 from tests.plug_in import HERE, install as install_plug_in
 from tests.plug_in.rational_normal_curves import NAME as RATIONAL_NORMAL_CURVES
 
@@ -129,7 +129,7 @@ def test_a_broken_package_is_named_and_hides_no_other(site: Path) -> None:
         ),
         "other": (
             "family: the family 'other' of the package plug_empty cannot be used: plug_empty:OTHER"
-            " is not an m2bridge.families.definition.Family"
+            " is not an m2bridge.families.base.Family"
         ),
     }
     with pytest.raises(InvalidCaseError, match="no licence"):

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from m2bridge._version import __version__
-from m2bridge.certificates.schema import Certificate, read, write
+from m2bridge.certificates.form import Certificate, read, write
 from m2bridge.certificates.wording import Wording
-from m2bridge.crosscheck import certify
-from m2bridge.crosscheck.verified import verify, verify_path
+from m2bridge.certification import make as certify
+from m2bridge.certification.verify import verify, verify_path
 from m2bridge.families import OWN, checker
 from tests.certificates.__main__ import by_release
 from tests.changing import changed

@@ -17,10 +17,10 @@ from hypothesis import given, strategies as st
 from m2bridge import reports as report, weights
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.certificates import schema as files
+from m2bridge.certificates import form as files
 from m2bridge.cli import commands
-from m2bridge.cli.shared import progress
-from m2bridge.convert.notation import polynomial_text
+from m2bridge.cli.common import progress
+from m2bridge.convert.printing import polynomial_text
 from m2bridge.limits import counted, told
 from m2bridge.results import markup, markup as escape, writers
 from m2bridge.results.base import Result

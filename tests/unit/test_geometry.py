@@ -25,9 +25,9 @@ from m2bridge.algebra.polynomial_map import (
 )
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ContradictionError, ConversionError, InvalidCaseError, TooLargeError
-from m2bridge.families.attention import tangents as bound_criterion
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.orbits import (
+from m2bridge.families.attention.orbits import tangents as bound_criterion
+from m2bridge.families.attention.orbits.orbits import (
     Orbit,
     flatten,
     maximal_orbits,
@@ -35,24 +35,24 @@ from m2bridge.families.attention.orbits import (
     orbits,
     representative,
 )
-from m2bridge.families.attention.parametrization import function, orbit_closure_map, sparse
-from m2bridge.families.attention.shape import degree_formula, dimension_formula
-from m2bridge.families.attention.statements import REGISTRY
-from m2bridge.families.attention.tangents import (
+from m2bridge.families.attention.orbits.parametrization import function, orbit_closure_map, sparse
+from m2bridge.families.attention.orbits.tangents import (
     by_bounds,
     orbit_dimension,
     tangent_lower_bound,
     tangent_upper_bounds,
 )
-from m2bridge.maps.map_model import as_model
-from m2bridge.maps.statement import (
+from m2bridge.families.attention.sizes import degree_formula, dimension_formula
+from m2bridge.families.attention.statements import REGISTRY
+from m2bridge.maps.polynomial_map_model import as_model
+from m2bridge.results.known import Known
+from m2bridge.statements.statement import (
     Component,
     LocusFindings,
     OrbitStatus,
     compare,
     singular_by_bounds,
 )
-from m2bridge.results.known import Known
 from m2bridge.system import decimal, integer
 
 # Exact mathematics against SymPy, closed formulas and values printed elsewhere.

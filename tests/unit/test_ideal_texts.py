@@ -14,7 +14,7 @@ from sympy import Poly, groebner, symbols
 from m2bridge import CoefficientField, Ideal, PolynomialRing, ideal
 from m2bridge.algebra.field import QQ
 from m2bridge.cli.commands import cli
-from m2bridge.convert.polynomials import read_polynomial
+from m2bridge.convert.parsing import read_polynomial
 from m2bridge.errors import ConversionError, MethodUnavailableError
 from m2bridge.ideals.construct import listing
 

@@ -27,8 +27,8 @@ from m2bridge import (
 )
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.convert.files import read_map
-from m2bridge.convert.polynomials import element
+from m2bridge.convert.parsing import element
+from m2bridge.convert.toml_files import read_map
 from m2bridge.errors import ConversionError, InvalidCaseError, TooLargeError
 from m2bridge.ideals.construct import read_ideal_file
 from m2bridge.ideals.program import small_basis, tidy

@@ -6,7 +6,7 @@ import pytest
 
 from m2bridge.errors import ContradictionError, TimeLimitError
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.parametrization import multigraded_attention
+from m2bridge.families.attention.orbits.parametrization import multigraded_attention
 from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.implicitization.multigraded_map import finest_grading, multigraded
 from m2bridge.limits import limited

@@ -22,7 +22,7 @@ from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.sparse_polynomial import restricted
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.parametrization import multigraded_attention
+from m2bridge.families.attention.orbits.parametrization import multigraded_attention
 from m2bridge.implicitization import elimination, generators, generators as lifting
 from m2bridge.implicitization.elimination import (
     Expansions,

@@ -8,7 +8,7 @@ from m2bridge.algebra.field import QQ
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.maps import closure
-from m2bridge.maps.map_model import as_model
+from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.results.known import NOTHING, Known, agree, together
 
 BOUNDS = (None, 0, 2, 3)

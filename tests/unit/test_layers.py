@@ -156,7 +156,7 @@ def test_general_rooms_know_no_family() -> None:
             of_families = {
                 module for module in imports(path) if module.startswith("m2bridge.families.")
             }
-            assert of_families <= {"m2bridge.families.definition"}, path
+            assert of_families <= {"m2bridge.families.base"}, path
             assert not WORDS.findall(examples.sub("", path.read_text(encoding="utf-8"))), path
 
 

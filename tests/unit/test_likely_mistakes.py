@@ -16,9 +16,9 @@ from m2bridge import SingleLayerAttention, closure, errors, ideal, membership, v
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.cli import commands, computing, shared
+from m2bridge.cli import commands, common as shared, compute as computing
 from m2bridge.cli.commands import cli
-from m2bridge.convert.documents import read_text
+from m2bridge.convert.bounded_io import read_text
 from m2bridge.engine.script import Script
 from m2bridge.errors import (
     ConversionError,
@@ -29,12 +29,12 @@ from m2bridge.errors import (
     TooExpensiveError,
     ValueTypeError,
 )
-from m2bridge.families.attention.shape import Coordinates, Weights
+from m2bridge.families.attention.sizes import Coordinates, Weights
 from m2bridge.limits import limited
 from m2bridge.maps import dimension, singular_locus
 from m2bridge.maps.closure_result import Strategy
-from m2bridge.maps.map_model import as_model, read_model
 from m2bridge.maps.model import MethodValue
+from m2bridge.maps.polynomial_map_model import as_model, read_model
 from m2bridge.results.known import Known
 from m2bridge.workspace.macaulay2 import Macaulay2
 from m2bridge.workspace.values import (

@@ -28,22 +28,31 @@ from m2bridge import (
     image,
     singular_locus,
 )
+from m2bridge.crosscheck.cross_check import cross_check
 from m2bridge.engine import Engine, RunOptions, Transcript, computation, current, using
 from m2bridge.engine.context import chosen
 from m2bridge.engine.script import Script
 from m2bridge.errors import EngineNotFoundError, InvalidCaseError, TimeLimitError, TooLargeError
-from m2bridge.families.attention import tangents as bound_criterion, tangents as equations
-from m2bridge.families.attention.fibres import fibres_script
-from m2bridge.families.attention.membership import Chart, function_of, quadratic_forms
-from m2bridge.families.attention.observation import observe
-from m2bridge.families.attention.orbits import dense_first, generic_orbit, orbit_count, orbits
+from m2bridge.families.attention.observations.observe import observe
+from m2bridge.families.attention.orbits import tangents as bound_criterion, tangents as equations
+from m2bridge.families.attention.orbits.fibres import fibres_script
+from m2bridge.families.attention.orbits.membership import Chart, function_of, quadratic_forms
+from m2bridge.families.attention.orbits.orbits import (
+    dense_first,
+    generic_orbit,
+    orbit_count,
+    orbits,
+)
+from m2bridge.families.attention.orbits.tangents import (
+    by_bounds,
+    orbit_tangents,
+    tangent_upper_bounds,
+)
 from m2bridge.families.attention.questions import standalone
-from m2bridge.families.attention.tangents import by_bounds, orbit_tangents, tangent_upper_bounds
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.limits import Clock, alarm, check, clock, each, limited, overtime, share, watched
 from m2bridge.loading import importing
-from m2bridge.maps.cross_check import cross_check
-from m2bridge.maps.map_model import as_model
+from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.results.base import Decision
 from m2bridge.workspace.macaulay2 import Macaulay2
 from tests.events import PATIENCE

@@ -11,16 +11,16 @@ import pytest
 from m2bridge import Orbit, SingleLayerAttention
 from m2bridge.algebra.determinantal import determinantal_degree, determinantal_hilbert_function
 from m2bridge.algebra.sparse_polynomial import WeightedAlgebra
-from m2bridge.crosscheck.certify import question_of
+from m2bridge.certification.make import question_of
+from m2bridge.crosscheck.verdict import compare
 from m2bridge.errors import ContradictionError
-from m2bridge.families.attention import (
-    observation as linear_section,
-    observation as source_degree,
-    shape as formulas,
-)
+from m2bridge.families.attention import sizes as formulas
 from m2bridge.families.attention.checker import case as observations
-from m2bridge.families.attention.fibres import Fibre, Fibres
-from m2bridge.families.attention.observation import (
+from m2bridge.families.attention.observations import (
+    observe as linear_section,
+    observe as source_degree,
+)
+from m2bridge.families.attention.observations.observe import (
     BY_SECTION,
     MOST_POINTS,
     deduce,
@@ -30,12 +30,12 @@ from m2bridge.families.attention.observation import (
     section_algebra,
     section_points,
 )
-from m2bridge.families.attention.orbits import generic_orbit, orbits
-from m2bridge.families.attention.shape import degree_formula, dimension_formula
+from m2bridge.families.attention.orbits.fibres import Fibre, Fibres
+from m2bridge.families.attention.orbits.orbits import generic_orbit, orbits
+from m2bridge.families.attention.sizes import degree_formula, dimension_formula
 from m2bridge.families.attention.statements import REGISTRY
-from m2bridge.maps.statement import observed_together
-from m2bridge.maps.verdict import compare
 from m2bridge.results.base import Decision
+from m2bridge.statements.statement import observed_together
 from tests.changing import _observations, fibres_at, recheck
 
 GRID = [
@@ -208,7 +208,9 @@ def families(size: int, rank: int) -> int:
 
 
 def test_a_section_that_disagrees(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("m2bridge.families.attention.observation.section_points", lambda model: 7)
+    monkeypatch.setattr(
+        "m2bridge.families.attention.observations.observe.section_points", lambda model: 7
+    )
     model = SingleLayerAttention(2, 1, 1)
     at = {orbit: Fibre(2, 2) if orbit == Orbit(1, 1, 0) else Fibre(2, 1) for orbit in orbits(model)}
     with pytest.raises(ContradictionError, match="7 points"):

@@ -17,7 +17,7 @@ from m2bridge.engine import using
 from m2bridge.errors import EngineNotFoundError
 from m2bridge.maps import completeness
 from m2bridge.maps.closure_result import Closure
-from m2bridge.maps.map_model import as_model
+from m2bridge.maps.polynomial_map_model import as_model
 from tests.limits import RecordedEngine
 
 NO_ENGINE = RecordedEngine(Path())

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from m2bridge.certificates.schema import Certificate, read
+from m2bridge.certificates.form import Certificate, read
 from m2bridge.checker import algebra
 from m2bridge.checker.verify import verify, verify_path
 from m2bridge.cli import commands

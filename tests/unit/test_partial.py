@@ -12,18 +12,21 @@ import pytest
 
 from m2bridge import Orbit, SingleLayerAttention, observe, singular_locus
 from m2bridge.batch.store import Store, Task, kind_of
-from m2bridge.crosscheck.certify import certify
+from m2bridge.certification.make import certify
+from m2bridge.crosscheck.cross_check import CrossCheck, cross_check
+from m2bridge.crosscheck.verdict import Verdict, compare
 from m2bridge.engine import Engine, Transcript
 from m2bridge.engine.script import Script
 from m2bridge.errors import ContradictionError, EngineError, MemoryLimitError, TimeLimitError
-from m2bridge.families.attention.fibres import Fibre, fibres
-from m2bridge.families.attention.observation import BY_SECTION
-from m2bridge.families.attention.orbits import generic_orbit, orbits
+from m2bridge.families.attention.observations.observe import BY_SECTION
+from m2bridge.families.attention.orbits.fibres import Fibre, fibres
+from m2bridge.families.attention.orbits.orbits import generic_orbit, orbits
+from m2bridge.families.attention.orbits.tangents import tangent_upper_bounds
 from m2bridge.families.attention.statements import REGISTRY
-from m2bridge.families.attention.tangents import tangent_upper_bounds
-from m2bridge.maps.cross_check import CrossCheck, cross_check
 from m2bridge.maps.singular_locus import known_orbits
-from m2bridge.maps.statement import (
+from m2bridge.results.base import Decision
+from m2bridge.results.known import NOTHING, Known
+from m2bridge.statements.statement import (
     GlobalStatement,
     LocusFindings,
     OrbitStatement,
@@ -31,9 +34,6 @@ from m2bridge.maps.statement import (
     Statement,
     observed_together,
 )
-from m2bridge.maps.verdict import Verdict, compare
-from m2bridge.results.base import Decision
-from m2bridge.results.known import NOTHING, Known
 from tests.limits import by_linear_algebra
 
 CASES = [(3, 2, 2), (3, 3, 3), (2, 1, 1), (1, 2, 1)]
@@ -48,7 +48,7 @@ BOUNDS = cache(tangent_upper_bounds)
 @pytest.fixture(autouse=True)
 def equations_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """They depend on the case only, and take longer than all the rest."""
-    monkeypatch.setattr("m2bridge.families.attention.tangents.tangent_upper_bounds", BOUNDS)
+    monkeypatch.setattr("m2bridge.families.attention.orbits.tangents.tangent_upper_bounds", BOUNDS)
 
 
 class Limited:
@@ -228,7 +228,8 @@ def test_methods_that_disagree_stop_a_run_that_reaches_a_limit(
     found = fibres(model, engine=limited)
     wrong = replace(found, at=found.at | {Orbit(1, 1, 1): Fibre(1, 1)})
     monkeypatch.setattr(
-        "m2bridge.families.attention.observation.fibres", lambda *arguments, **options: wrong
+        "m2bridge.families.attention.observations.observe.fibres",
+        lambda *arguments, **options: wrong,
     )
     with pytest.raises(ContradictionError, match="the rank of the differential is too small"):
         observe(model, engine=limited)

@@ -34,8 +34,8 @@ from m2bridge.errors import (
     TimeLimitError,
 )
 from m2bridge.families.attention.figures import OrbitNode, _assignments, covers
-from m2bridge.families.attention.membership import orbit_of
-from m2bridge.families.attention.orbits import Orbit, orbits, representative
+from m2bridge.families.attention.orbits.membership import orbit_of
+from m2bridge.families.attention.orbits.orbits import Orbit, orbits, representative
 from m2bridge.families.deep_attention import bounds
 from m2bridge.families.deep_attention.figure import figure_3
 from m2bridge.ideals.ideal import Ideal
@@ -335,7 +335,7 @@ def test_tables() -> None:
 
 def test_hollow_points_are_lower_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounds, "lightning_block", lambda network: iter(()))
-    monkeypatch.setattr("m2bridge.maps.rank.SPARE_ROWS", -3)
+    monkeypatch.setattr("m2bridge.maps.jacobian_rank.SPARE_ROWS", -3)
     found = figure_3(deltas=[3])
     assert not found.proved
     figure = found.figure()

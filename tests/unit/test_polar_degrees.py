@@ -21,14 +21,14 @@ from m2bridge import (
     verify,
 )
 from m2bridge.checker.verify import verify as check
-from m2bridge.cli import computing
+from m2bridge.cli import compute as computing
 from m2bridge.cli.commands import cli
 from m2bridge.errors import ContradictionError, MethodUnavailableError, NotApplicableError
-from m2bridge.families.attention import integrals, polar
 from m2bridge.families.attention.checker import integrals as checked
-from m2bridge.families.attention.shape import Shape, degree_formula, dimension_formula
-from m2bridge.maps.polar import Method, _forms, _kept
-from m2bridge.maps.statement import Numbers
+from m2bridge.families.attention.polar import chern_integrals as integrals, theorem as polar
+from m2bridge.families.attention.sizes import Shape, degree_formula, dimension_formula
+from m2bridge.maps.polar_degrees import Method, _forms, _kept
+from m2bridge.statements.statement import Numbers
 
 Case = tuple[int, int, int]
 

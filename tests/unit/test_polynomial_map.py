@@ -29,15 +29,15 @@ from m2bridge.algebra.polynomial_map import (
 )
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ConversionError, InvalidCaseError, MethodUnavailableError
-from m2bridge.families.attention import parametrization as one_block, tangents as tangent
-from m2bridge.families.attention.orbits import Orbit
-from m2bridge.families.attention.shape import dimension_bound, dimension_formula
+from m2bridge.families.attention.orbits import parametrization as one_block, tangents as tangent
+from m2bridge.families.attention.orbits.orbits import Orbit
+from m2bridge.families.attention.sizes import dimension_bound, dimension_formula
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.maps.completeness import elimination_values
 from m2bridge.maps.dimension import Dimension
-from m2bridge.maps.map_model import as_model
+from m2bridge.maps.jacobian_rank import jacobian_findings
 from m2bridge.maps.model import MethodValue
-from m2bridge.maps.rank import jacobian_findings
+from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.results.known import Known
 
 # Maps from SymPy expressions: exact, never evaluated from text, and reduced modulo p only where

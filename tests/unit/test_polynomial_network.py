@@ -37,9 +37,9 @@ from m2bridge.implicitization.multigraded_map import (
     multigraded,
 )
 from m2bridge.maps.chain import coordinate_bound
-from m2bridge.maps.map_model import MapModel
+from m2bridge.maps.jacobian_rank import rank_result
 from m2bridge.maps.model import DifferentiableModel, Model
-from m2bridge.maps.rank import rank_result
+from m2bridge.maps.polynomial_map_model import MapModel
 
 SMALL = [
     ((2, 2, 1), 2),
@@ -373,7 +373,7 @@ def test_over_a_finite_field() -> None:
 
 def test_the_dimension_needs_no_sympy() -> None:
     code = (
-        "import sys; from m2bridge.families import family; from m2bridge.maps.rank import"
+        "import sys; from m2bridge.families import family; from m2bridge.maps.jacobian_rank import"
         " rank_result;assert rank_result(family('polynomial-network').from_key('2-2-1-r2')).lower"
         " == 3;sys.exit('sympy' in sys.modules)"
     )

@@ -15,12 +15,12 @@ from m2bridge import CoefficientField, SingleLayerAttention, closure, ideal, rea
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
 from m2bridge.convert.answers import parse
-from m2bridge.convert.calls import variable_parts
-from m2bridge.convert.files import read_map
-from m2bridge.convert.notation import polynomial_text
-from m2bridge.convert.polynomials import names_in, read_polynomial
-from m2bridge.convert.terms import dense_terms as terms
-from m2bridge.convert.wire import decode, decode_value
+from m2bridge.convert.decode import decode, decode_value
+from m2bridge.convert.decode_numbers import dense_terms as terms
+from m2bridge.convert.encode import variable_parts
+from m2bridge.convert.parsing import names_in, read_polynomial
+from m2bridge.convert.printing import polynomial_text
+from m2bridge.convert.toml_files import read_map
 from m2bridge.errors import ConversionError, ParseError
 
 # The strict parser for polynomials, and map files.

@@ -9,8 +9,8 @@ import pytest
 
 from m2bridge import SingleLayerAttention, dimension
 from m2bridge.families.attention.hypotheses import WORDS
-from m2bridge.families.attention.orbits import Orbit, representative
-from m2bridge.families.attention.tangents import tangent_lower_bound
+from m2bridge.families.attention.orbits.orbits import Orbit, representative
+from m2bridge.families.attention.orbits.tangents import tangent_lower_bound
 from tests.all_sizes import verdicts
 from tests.events import PATIENCE
 

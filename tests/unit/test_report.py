@@ -20,9 +20,9 @@ from click.testing import CliRunner
 
 from m2bridge import reports as report
 from m2bridge.batch.store import OutcomeKind, Store, Unanswered
-from m2bridge.certificates import schema as files
-from m2bridge.cli import commands, showing
-from m2bridge.cli.showing import report_command
+from m2bridge.certificates import form as files
+from m2bridge.cli import commands, show as showing
+from m2bridge.cli.show import report_command
 from m2bridge.engine.script import cited
 from m2bridge.reports import Report, Row
 from m2bridge.reports.content import case_of

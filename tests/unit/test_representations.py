@@ -35,18 +35,14 @@ from m2bridge.algebra.schur import (
     strips_added,
     strips_removed,
 )
+from m2bridge.certification.make import questions
 from m2bridge.cli.commands import cli
-from m2bridge.crosscheck.certify import questions
+from m2bridge.crosscheck.cross_check import CrossCheck, cross_check
 from m2bridge.errors import (
     ContradictionError,
     MethodUnavailableError,
     TimeLimitError,
     TooLargeError,
-)
-from m2bridge.families.attention import (
-    covariants as covariants_module,
-    highest_weights,
-    representations as module,
 )
 from m2bridge.families.attention.all_sizes.closures import (
     ABOUT_GENERATORS,
@@ -59,18 +55,16 @@ from m2bridge.families.attention.all_sizes.closures import (
     _verdict,
     closures_of_all_sizes,
 )
-from m2bridge.families.attention.by_degree import (
-    GeneratorDegrees,
-    GeneratorNumbers,
-    predicted_numbers,
-)
 from m2bridge.families.attention.checker.equations import Products
 from m2bridge.families.attention.checker.representations import closure
-from m2bridge.families.attention.completeness import CoreSize, sections_of
-from m2bridge.families.attention.covariants import FIRST, GENERIC, Covariant, Points, values
 from m2bridge.families.attention.hypotheses import WORDS
-from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.representations import (
+from m2bridge.families.attention.ideal import (
+    covariants as covariants_module,
+    highest_weights,
+    representations as module,
+)
+from m2bridge.families.attention.ideal.covariants import FIRST, GENERIC, Covariant, Points, values
+from m2bridge.families.attention.ideal.representations import (
     MultiplicitySpaces,
     alternating,
     boundary,
@@ -82,14 +76,20 @@ from m2bridge.families.attention.representations import (
     multiplicity_spaces,
     representations,
 )
-from m2bridge.families.attention.shape import degree_formula, dimension_formula
+from m2bridge.families.attention.ideal.sections import CoreSize, sections_of
+from m2bridge.families.attention.ideal.values_by_degree import (
+    GeneratorDegrees,
+    GeneratorNumbers,
+    predicted_numbers,
+)
+from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.families.attention.sizes import degree_formula, dimension_formula
 from m2bridge.implicitization.implicitize import HigherDegrees, implicitize
 from m2bridge.limits import limited
 from m2bridge.maps.closure import _representations, closure as closure_of_model
 from m2bridge.maps.completeness import Equations, graded_source
-from m2bridge.maps.cross_check import CrossCheck, cross_check
-from m2bridge.maps.statement import observed_together
 from m2bridge.results.sheet import Table
+from m2bridge.statements.statement import observed_together
 from tests.limits import Looks, RecordedEngine
 
 shapes = st.integers(0, 6).flatmap(lambda n: st.sampled_from(list(partitions(n, 3))))
@@ -454,7 +454,9 @@ def test_generators_of_a_case_by_weight_spaces_are_compared(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     model = SingleLayerAttention(3, 2, 1)
-    monkeypatch.setattr("m2bridge.families.attention.observed_by_degree.degree_for", lambda _: 4)
+    monkeypatch.setattr(
+        "m2bridge.families.attention.observations.by_degree.degree_for", lambda _: 4
+    )
     found = generators_cross_checked(model)
     observed = found.observations
     assert (observed.computed, observed.last) == ({2: 198, 3: 40, 4: 225}, 4)
@@ -466,7 +468,8 @@ def test_generators_of_a_case_by_weight_spaces_are_compared(
         (right[:-1], ["REFUTED", "REFUTED"]),
     ):
         monkeypatch.setattr(
-            "m2bridge.families.attention.by_degree.representations", partial(_given, wrong)
+            "m2bridge.families.attention.ideal.values_by_degree.representations",
+            partial(_given, wrong),
         )
         verdicts = generators_cross_checked(model).verdicts
         assert [verdict.decision for verdict in verdicts] == decisions

@@ -16,22 +16,30 @@ import pytest
 from m2bridge import DeepAttention, Orbit, PolynomialNetwork, SingleLayerAttention
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.polynomial_map import same_span
-from m2bridge.certificates.schema import Content, read
+from m2bridge.certificates.form import Content, read
+from m2bridge.certification.make import question_of
 from m2bridge.checker import global_verdict, of_several
 from m2bridge.checker.verify import verify
-from m2bridge.crosscheck.certify import question_of
+from m2bridge.crosscheck.verdict import NO_ORBIT, NONE_SPECIAL, Verdict, compare
 from m2bridge.errors import ContradictionError
 from m2bridge.families import OWN, family
-from m2bridge.families.attention import integrals, observed as observing
-from m2bridge.families.attention.by_degree import GeneratorDegrees, GeneratorNumbers, HilbertValues
 from m2bridge.families.attention.checker import slices, statements as checker
 from m2bridge.families.attention.checker.case import Case
-from m2bridge.families.attention.fibres import fibre_points, products_determine_functions
 from m2bridge.families.attention.hypotheses import WORDS, nondegenerate, two_dimensions
-from m2bridge.families.attention.observed import Observations
-from m2bridge.families.attention.orbits import orbits, representative
+from m2bridge.families.attention.ideal.values_by_degree import (
+    GeneratorDegrees,
+    GeneratorNumbers,
+    HilbertValues,
+)
+from m2bridge.families.attention.observations import at_orbits as observing
+from m2bridge.families.attention.observations.at_orbits import Observations
+from m2bridge.families.attention.orbits.fibres import fibre_points, products_determine_functions
+from m2bridge.families.attention.orbits.orbits import orbits, representative
+from m2bridge.families.attention.polar import chern_integrals as integrals
 from m2bridge.families.attention.statements import REGISTRY, Preimages
-from m2bridge.maps.statement import (
+from m2bridge.reports.read import certificate_rows
+from m2bridge.results.base import Decision
+from m2bridge.statements.statement import (
     GlobalStatement,
     IntegerMatrix,
     Numbers,
@@ -43,9 +51,6 @@ from m2bridge.maps.statement import (
     observed_together,
     value_json,
 )
-from m2bridge.maps.verdict import NO_ORBIT, NONE_SPECIAL, Verdict, compare
-from m2bridge.reports.collect import certificate_rows
-from m2bridge.results.base import Decision
 from tests import changing as rechecking, stated
 from tests.changing import fibres_at, recheck
 
@@ -141,7 +146,8 @@ def test_points_are_as_many_as_the_scheme_says(case: tuple[int, int, int]) -> No
 
 def test_points_that_do_not_fit_the_scheme_stop_the_run(planting: pytest.MonkeyPatch) -> None:
     planting.setattr(
-        "m2bridge.families.attention.observation.fibre_points", lambda orbit, model: frozenset()
+        "m2bridge.families.attention.observations.observe.fibre_points",
+        lambda orbit, model: frozenset(),
     )
     with pytest.raises(ContradictionError, match="0 points solve the equations"):
         seen(2, 2)
@@ -336,7 +342,8 @@ def test_a_source_said_to_be_singular_where_it_is_smooth(
     right = {s: compare(s, seen(*case)).decision for s in TOGETHER}
     rechecking._observations.cache_clear()
     planting.setattr(
-        "m2bridge.families.attention.observation.source_is_smooth", lambda o, m: m.alpha == m.d
+        "m2bridge.families.attention.observations.observe.source_is_smooth",
+        lambda o, m: m.alpha == m.d,
     )
     observed = seen(*case)
     assert {fact.singular for fact in observed.orbits} == {True, None}
@@ -352,7 +359,8 @@ def test_a_source_said_to_be_singular_where_it_is_smooth(
 
 def test_a_source_said_to_be_smooth_where_it_is_singular(planting: pytest.MonkeyPatch) -> None:
     planting.setattr(
-        "m2bridge.families.attention.observation.source_is_smooth", lambda orbit, model: True
+        "m2bridge.families.attention.observations.observe.source_is_smooth",
+        lambda orbit, model: True,
     )
     with pytest.raises(
         ContradictionError, match="smooth by its fibre, singular by tangent vectors"
@@ -449,7 +457,7 @@ def test_products_determine_functions(model: SingleLayerAttention) -> None:
 
 
 def test_one_token_does_not_determine_products(monkeypatch: pytest.MonkeyPatch) -> None:
-    from m2bridge.families.attention import fibres as tokens
+    from m2bridge.families.attention.orbits import fibres as tokens
 
     whole = tokens._output_coefficients
     monkeypatch.setattr(tokens, "_output_coefficients", lambda d: whole(d)[::2])

@@ -21,10 +21,10 @@ from m2bridge import SingleLayerAttention
 from m2bridge.batch import LEAST_MEMORY, pool
 from m2bridge.batch.pool import Done, Pool, Worker
 from m2bridge.batch.verifying import Verification, verify_files
-from m2bridge.certificates.schema import digest, read, write
+from m2bridge.certificates.form import digest, read, write
+from m2bridge.certification.make import question_of
+from m2bridge.certification.verify import verify_path
 from m2bridge.checker.verify import VerifyResult
-from m2bridge.crosscheck.certify import question_of
-from m2bridge.crosscheck.verified import verify_path
 from m2bridge.engine import scratch
 from m2bridge.errors import BatchError, ContradictionError, InvalidCaseError
 from tests.events import PATIENCE, wait_for, wait_for_end

@@ -33,7 +33,6 @@ from safetensors.numpy import save_file
 from m2bridge import DeepAttention, SingleLayerAttention, dimension, weights
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.cli import commands
-from m2bridge.convert.weight_files import tensors
 from m2bridge.errors import (
     ConversionError,
     InvalidCaseError,
@@ -41,16 +40,16 @@ from m2bridge.errors import (
     MethodUnavailableError,
     TooLargeError,
 )
-from m2bridge.families.attention import numerical_weights
-from m2bridge.families.attention.exact_weights import HeadShape, exact_ranks, integers, residues
-from m2bridge.families.attention.membership import TAKEN, exact_weights
-from m2bridge.families.attention.numerical_weights import rounded
-from m2bridge.families.attention.orbits import orbits
+from m2bridge.families.attention.orbits.membership import TAKEN, exact_weights
+from m2bridge.families.attention.orbits.orbits import orbits
 from m2bridge.families.attention.statements import REGISTRY
-from m2bridge.families.attention.weight_names import heads_in_configuration, left_out, usual_layers
-from m2bridge.families.attention.weights import Weights, contents
-from m2bridge.families.deep_attention import at_weights
 from m2bridge.results.terminal import written
+from m2bridge.trained_weights import network as at_weights, spectrum as numerical_weights
+from m2bridge.trained_weights.files import tensors
+from m2bridge.trained_weights.names import heads_in_configuration, left_out, usual_layers
+from m2bridge.trained_weights.ranks import HeadShape, exact_ranks, integers, residues
+from m2bridge.trained_weights.result import Weights, contents
+from m2bridge.trained_weights.spectrum import rounded
 from tests.fuzz.weight_files import HOSTILE, NASTY
 
 TYPES = [numpy.float16, ml_dtypes.bfloat16, numpy.float32, numpy.float64]
@@ -1311,7 +1310,7 @@ def test_names_of_arrays_are_no_commands(tmp_path: Path) -> None:
 
 
 def test_a_limit_on_time_shows_what_is_known(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("m2bridge.families.attention.exact_weights._MOST_SECONDS", -1.0)
+    monkeypatch.setattr("m2bridge.trained_weights.ranks._MOST_SECONDS", -1.0)
     given = {"K": [[1, 1, 2], [1, 1, 2], [2, 2, 4]], "Q": I, "V": [[1, 0, 0]]}
     found = weights(**given)
     head = found.heads[0]

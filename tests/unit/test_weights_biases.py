@@ -20,13 +20,13 @@ import numpy
 import pytest
 
 from m2bridge import weights
-from m2bridge.convert.weight_files import tensor
 from m2bridge.errors import InvalidCaseError
-from m2bridge.families.attention.layer_symmetries import Reading
-from m2bridge.families.attention.layer_tensors import Head, Norm, NormTensors
-from m2bridge.families.attention.layer_weights import find_heads, find_network, find_symmetries
-from m2bridge.families.attention.tokens import seen
-from m2bridge.families.attention.weight_names import norms_add_one
+from m2bridge.trained_weights.files import tensor
+from m2bridge.trained_weights.layers import find_heads, find_network, find_symmetries
+from m2bridge.trained_weights.names import norms_add_one
+from m2bridge.trained_weights.symmetries import Reading
+from m2bridge.trained_weights.tensors import Head, Norm, NormTensors
+from m2bridge.trained_weights.token_space import seen
 from tests.forward_pass import (
     Layer,
     Parameters,

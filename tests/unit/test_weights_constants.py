@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from m2bridge.families.attention.layer_symmetries import Reading
-from m2bridge.families.attention.layer_weights import find_heads, find_symmetries
+from m2bridge.trained_weights.layers import find_heads, find_symmetries
+from m2bridge.trained_weights.symmetries import Reading
 from tests.forward_pass import Layer, Parameters, drawn, exact_rank
 from tests.unit.test_weights_biases import Given
 

@@ -17,9 +17,9 @@ import numpy
 import pytest
 
 from m2bridge import weights
-from m2bridge.algebra.symmetry_groups import FiniteGroup, products
 from m2bridge.errors import InvalidCaseError
-from m2bridge.families.attention.layers_in_a_row import BEHIND_LAYER_NORM
+from m2bridge.trained_weights.groups import FiniteGroup, products
+from m2bridge.trained_weights.network_with_norms import BEHIND_LAYER_NORM
 from tests.forward_pass import (
     Layer,
     Parameters,

@@ -14,7 +14,7 @@ from sympy import Add, Symbol
 
 from m2bridge.algebra.modules import AsText, ring_text, to_expression
 from m2bridge.algebra.ring import entry_text
-from m2bridge.convert.macaulay2 import term
+from m2bridge.convert.m2_syntax import term
 from m2bridge.convert.values import rings
 from m2bridge.errors import ConversionError
 

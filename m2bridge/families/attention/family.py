@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from m2bridge.citation import LIGHTNING
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.shape import NAME
-from m2bridge.families.definition import Family, integer_option
+from m2bridge.families.attention.sizes import NAME
+from m2bridge.families.base import Family, integer_option
 from m2bridge.loading import importing
 
 if TYPE_CHECKING:
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from m2bridge.engine.script import Script
     from m2bridge.families.attention.all_sizes.closures import AllClosures, GeneratorsOfAllSizes
     from m2bridge.families.attention.all_sizes.family import AllSizes
-    from m2bridge.families.attention.membership import Membership
-    from m2bridge.families.attention.shape import Coordinates
-    from m2bridge.families.attention.weights import Contents, Weights
-    from m2bridge.families.definition import Figure, Question
-    from m2bridge.maps.statement import Statement
+    from m2bridge.families.attention.orbits.membership import Membership
+    from m2bridge.families.attention.sizes import Coordinates
+    from m2bridge.families.base import Figure, Question
+    from m2bridge.statements.statement import Statement
+    from m2bridge.trained_weights.result import Contents, Weights
 
 
 class Attention(Family[SingleLayerAttention]):
@@ -48,7 +48,10 @@ class Attention(Family[SingleLayerAttention]):
     grid_note = "a ≤ d"
     orbits = "rk A, rk V, dim of the intersection of column space and row space"
     all_sizes = "attention-all-sizes"
-    modules = ("m2bridge.families.attention.observation", "m2bridge.families.attention.questions")
+    modules = (
+        "m2bridge.families.attention.observations.observe",
+        "m2bridge.families.attention.questions",
+    )
     prefix = ""
 
     def build(self, **values: Any) -> SingleLayerAttention:
@@ -126,21 +129,21 @@ class Attention(Family[SingleLayerAttention]):
     ) -> Membership:
         """Decide where a function lies, which its coordinates or its weights name."""
         with importing():
-            from m2bridge.families.attention.membership import membership
+            from m2bridge.families.attention.orbits.membership import membership
 
         return membership(model, function, **weights)
 
     def contents(self, source: Any) -> Contents | None:
         """The arrays in a file of weights; ``None`` where its layers are recognized."""
         with importing():
-            from m2bridge.families.attention.weights import contents
+            from m2bridge.trained_weights.result import contents
 
         return contents(source)
 
     def weights(self, source: Any, **options: Any) -> Weights:
         """Say what the weights in a file determine."""
         with importing():
-            from m2bridge.families.attention.weights import weights
+            from m2bridge.trained_weights.result import weights
 
         return weights(source, **options)
 

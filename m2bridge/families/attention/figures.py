@@ -20,23 +20,23 @@ from sympy import Expr, symbols
 
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.convert.documents import read_rational
-from m2bridge.convert.polynomials import read_polynomial
+from m2bridge.convert.bounded_io import read_rational
+from m2bridge.convert.parsing import read_polynomial
 from m2bridge.engine import RunOptions, computation
 from m2bridge.errors import ConversionError, MethodUnavailableError, TooLargeError, check_kind
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.observation import observe
-from m2bridge.families.attention.orbits import Orbit, orbit_count
-from m2bridge.families.attention.weights import weights
-from m2bridge.families.definition import CaseOption, Figure, integer
+from m2bridge.families.attention.observations.observe import observe
+from m2bridge.families.attention.orbits.orbits import Orbit, orbit_count
+from m2bridge.families.base import CaseOption, Figure, integer
 from m2bridge.maps.hilbert_function import hilbert_function
-from m2bridge.maps.polar import polar_degrees
+from m2bridge.maps.polar_degrees import polar_degrees
 from m2bridge.maps.slice_surface import SliceSurface, slice_surface
 from m2bridge.pictures.graph_layout import placed
 from m2bridge.results import picture
 from m2bridge.results.base import result_json
 from m2bridge.results.markup import csv_text
 from m2bridge.results.sheet import Facts, Picture, Sheet, Table, computed_by, value_text
+from m2bridge.trained_weights.result import weights
 
 MOST_ORBITS = 120
 """The most orbits that can be told apart in a picture."""

@@ -8,7 +8,7 @@ holds.
 from pathlib import Path
 
 from m2bridge.certificates.wording import wording
-from m2bridge.families.attention.shape import Shape
+from m2bridge.families.attention.sizes import Shape
 
 WORDS = wording(Path(__file__).parent / "words.toml")
 

@@ -13,8 +13,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from m2bridge.errors import InvalidCaseError, check_choice
-from m2bridge.families.attention import shape
-from m2bridge.families.attention.shape import NAME, Coordinates, Shape, Weights
+from m2bridge.families.attention import sizes as shape
+from m2bridge.families.attention.sizes import NAME, Coordinates, Shape, Weights
 from m2bridge.loading import imported
 from m2bridge.maps.model import Expectation, MethodValue, Model, Vector, WithoutRealWeights
 from m2bridge.results.known import Known
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
     from m2bridge.algebra.ring import GeneratingSet
     from m2bridge.algebra.schur import Representation
-    from m2bridge.families.attention.observed import Observations
-    from m2bridge.families.attention.orbits import Orbit
+    from m2bridge.families.attention.observations.at_orbits import Observations
+    from m2bridge.families.attention.orbits.orbits import Orbit
     from m2bridge.maps.model import Core, PolarTheorem
-    from m2bridge.maps.statement import LocusFindings, Observed, Statement
+    from m2bridge.statements.statement import LocusFindings, Observed, Statement
 
 FEW_COORDINATES = 1000
 """Cases with more are not expanded to know their dimension: that takes a second and more."""
@@ -135,14 +135,14 @@ class SingleLayerAttention(Shape, Model):
         TooLargeError
             If the map is too large to be stored.
         """
-        from m2bridge.families.attention.parametrization import parametrization
+        from m2bridge.families.attention.orbits.parametrization import parametrization
 
         model = self.in_coordinates(coordinates, weights)
         return parametrization(model, model.coordinates, model.weights)
 
     def free_parametrization(self) -> PolynomialMap:
         """The map from weights without relations, as few as there can be."""
-        from m2bridge.families.attention.parametrization import free_parametrization
+        from m2bridge.families.attention.orbits.parametrization import free_parametrization
 
         return free_parametrization(self, self.coordinates)
 
@@ -158,13 +158,13 @@ class SingleLayerAttention(Shape, Model):
 
     def coordinate_names(self) -> tuple[str, ...]:
         """The names of the coordinates, without building the map."""
-        from m2bridge.families.attention.parametrization import coordinate_names
+        from m2bridge.families.attention.orbits.parametrization import coordinate_names
 
         return coordinate_names(self, self.coordinates)
 
     def grading(self) -> tuple[Vector, ...] | None:
         """The multidegree of c_k_i_p_q is (e_k, e_i, e_p + e_q); none for full coordinates."""
-        from m2bridge.families.attention.parametrization import grading
+        from m2bridge.families.attention.orbits.parametrization import grading
 
         if self.coordinates == "full":
             # none is chosen there
@@ -175,7 +175,7 @@ class SingleLayerAttention(Shape, Model):
         self, counts: Mapping[tuple[int, tuple[int, ...]], int]
     ) -> tuple[Representation, ...] | None:
         """The representations of GL(X) × GL(H) × GL(Y), by the multidegrees of :meth:`grading`."""
-        from m2bridge.families.attention.representations import from_multidegrees
+        from m2bridge.families.attention.ideal.representations import from_multidegrees
 
         if self.coordinates == "full":
             return None
@@ -183,7 +183,7 @@ class SingleLayerAttention(Shape, Model):
 
     def symmetries(self) -> tuple[dict[str, str], ...]:
         """The permutations of the indices."""
-        from m2bridge.families.attention.parametrization import symmetries
+        from m2bridge.families.attention.orbits.parametrization import symmetries
 
         return symmetries(self, self.free_parametrization())
 
@@ -205,7 +205,7 @@ class SingleLayerAttention(Shape, Model):
         """The rank of one block, which decides; small cases are expanded (``None``)."""
         if self.coordinate_count <= FEW_COORDINATES:
             return None
-        from m2bridge.families.attention.parametrization import lower_bounds
+        from m2bridge.families.attention.orbits.parametrization import lower_bounds
 
         return lower_bounds(self, characteristic)
 
@@ -229,8 +229,8 @@ class SingleLayerAttention(Shape, Model):
 
     def predicted_hilbert_function(self, degree: int) -> int | None:
         """The dimension of the part of this degree; the same in all coordinates."""
-        from m2bridge.families.attention.completeness import predicted_hilbert_function
         from m2bridge.families.attention.hypotheses import no_prediction
+        from m2bridge.families.attention.ideal.sections import predicted_hilbert_function
 
         if no_prediction(self):
             return None
@@ -238,8 +238,8 @@ class SingleLayerAttention(Shape, Model):
 
     def numbers(self, observable: str) -> str:
         """The polar degrees, where they are integrals."""
-        from m2bridge.families.attention.integrals import LARGEST_DIMENSION
-        from m2bridge.families.attention.polar import no_theorem, predicted_polar_degrees
+        from m2bridge.families.attention.polar.chern_integrals import LARGEST_DIMENSION
+        from m2bridge.families.attention.polar.theorem import no_theorem, predicted_polar_degrees
 
         if observable != "polar_degrees" or no_theorem(self):
             return ""
@@ -250,13 +250,13 @@ class SingleLayerAttention(Shape, Model):
 
     def polar_theorem(self) -> PolarTheorem | None:
         """The polar degrees, for all sizes."""
-        from m2bridge.families.attention.polar import polar_theorem
+        from m2bridge.families.attention.polar.theorem import polar_theorem
 
         return polar_theorem(self)
 
     def core(self) -> Core | None:
         """The products of as few linear forms in as few variables as decide."""
-        from m2bridge.families.attention.highest_weights import core
+        from m2bridge.families.attention.ideal.highest_weights import core
 
         return core(self, self.coordinates)
 
@@ -291,13 +291,13 @@ class SingleLayerAttention(Shape, Model):
         from m2bridge.families.attention.statements import BY_DEGREE
 
         if not BY_DEGREE.isdisjoint(observables):
-            numbers = imported("m2bridge.families.attention.observed_by_degree")
+            numbers = imported("m2bridge.families.attention.observations.by_degree")
             by_degree: Observed = numbers.observe_by_degree(self, observables)
             return by_degree
         if self.t == 1:
             return None
         # with SymPy, while Macaulay2 starts
-        observe = imported("m2bridge.families.attention.observation").observe
+        observe = imported("m2bridge.families.attention.observations.observe").observe
         # certificates of a case share its observations
         polar = certified or "polar_degrees" in observables
         observations: Observations = observe(self, partial=not certified, polar=polar)
@@ -319,40 +319,40 @@ class SingleLayerAttention(Shape, Model):
         return "the method of fibres is for attention over QQ with t ≥ 2, and α > 1 or d' > 1"
 
     def orbit_methods(self) -> SingleLayerAttention | None:
-        """The model itself, an :class:`~m2bridge.maps.statement.OrbitMethods` for t ≥ 2."""
+        """The model itself, an :class:`~m2bridge.statements.statement.OrbitMethods` for t ≥ 2."""
         if self.no_orbits():
             return None
         return self
 
     def by_fibres(self) -> LocusFindings:
         """The singular locus by the fibres over the orbits."""
-        from m2bridge.families.attention.observation import by_fibres
+        from m2bridge.families.attention.observations.observe import by_fibres
 
         return by_fibres(self)
 
     def by_bounds(self) -> LocusFindings:
         """The singular locus by tangent vectors and equations of low degree."""
-        from m2bridge.families.attention.tangents import by_bounds
+        from m2bridge.families.attention.orbits.tangents import by_bounds
 
         return by_bounds(self)
 
     def by_orbits(self, ideal: GeneratingSet, dimension: int) -> LocusFindings:
         """The singular locus by the ideal of the closure."""
-        from m2bridge.families.attention.tangents import by_orbits
+        from m2bridge.families.attention.orbits.tangents import by_orbits
 
         return by_orbits(ideal, dimension, self, self.polynomial_map)
 
     def orbit_closure(self, orbit: Orbit) -> PolynomialMap:
         """A parametrization of the closure of the orbit."""
-        from m2bridge.families.attention.parametrization import orbit_closure_map
+        from m2bridge.families.attention.orbits.parametrization import orbit_closure_map
 
         return orbit_closure_map(orbit, self, self.coordinates)
 
     def identify(self, prime: GeneratingSet, dimension: int) -> Orbit | None:
         """The orbit whose closure is the variety of the prime, if there is one."""
         from m2bridge.algebra.polynomial_map import vanishes_on_image
-        from m2bridge.families.attention.orbits import orbits
-        from m2bridge.families.attention.tangents import orbit_dimension
+        from m2bridge.families.attention.orbits.orbits import orbits
+        from m2bridge.families.attention.orbits.tangents import orbit_dimension
 
         for orbit in orbits(self):
             if orbit_dimension(orbit, self) != dimension:
@@ -364,7 +364,7 @@ class SingleLayerAttention(Shape, Model):
 
     def without_real_weights(self) -> WithoutRealWeights | None:
         """A criterion for functions without real weights, for t ≥ 2."""
-        from m2bridge.families.attention.fibres import without_real_weights
+        from m2bridge.families.attention.orbits.fibres import without_real_weights
 
         if self.t == 1:
             return None
@@ -372,8 +372,12 @@ class SingleLayerAttention(Shape, Model):
 
     def has_real_weights(self, function: Mapping[str, Fraction]) -> bool:
         """Whether the function has real weights, by computing them; for t ≥ 2."""
-        from m2bridge.families.attention.membership import INSIDE, membership
-        from m2bridge.families.attention.parametrization import indices, name_in, reduced_name
+        from m2bridge.families.attention.orbits.membership import INSIDE, membership
+        from m2bridge.families.attention.orbits.parametrization import (
+            indices,
+            name_in,
+            reduced_name,
+        )
 
         # membership reads reduced coordinates, which are among the full ones under other names
         reduced = {}

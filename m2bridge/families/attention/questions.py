@@ -13,9 +13,9 @@ from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.polynomial_map import tangent_dimension
 from m2bridge.algebra.ring import GeneratingSet, is_homogeneous, total_degree
-from m2bridge.certificates.schema import Content
+from m2bridge.certificates.form import Content
 from m2bridge.convert.answers import answer_to
-from m2bridge.convert.notation import degree_summary, polynomial_text
+from m2bridge.convert.printing import degree_summary, polynomial_text
 from m2bridge.engine import current
 from m2bridge.engine.script import Script
 from m2bridge.errors import (
@@ -25,25 +25,25 @@ from m2bridge.errors import (
     ParseError,
     TooLargeError,
 )
-from m2bridge.families.attention import representations
-from m2bridge.families.attention.completeness import CoreSize, least_degree, sections_series
-from m2bridge.families.attention.fibres import fibres_script
 from m2bridge.families.attention.hypotheses import WORDS, several_tokens, two_dimensions
+from m2bridge.families.attention.ideal import representations
+from m2bridge.families.attention.ideal.sections import CoreSize, least_degree, sections_series
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.observed_by_degree import REACHABLE_COORDINATES, degree_for
-from m2bridge.families.attention.orbits import flatten, orbits, representative
-from m2bridge.families.attention.parametrization import multigraded_attention
-from m2bridge.families.attention.polar import is_observed
-from m2bridge.families.attention.shape import Coordinates, dimension_formula
-from m2bridge.families.attention.tangents import orbit_script
-from m2bridge.families.definition import ComputedQuestion
+from m2bridge.families.attention.observations.by_degree import REACHABLE_COORDINATES, degree_for
+from m2bridge.families.attention.orbits.fibres import fibres_script
+from m2bridge.families.attention.orbits.orbits import flatten, orbits, representative
+from m2bridge.families.attention.orbits.parametrization import multigraded_attention
+from m2bridge.families.attention.orbits.tangents import orbit_script
+from m2bridge.families.attention.polar.theorem import is_observed
+from m2bridge.families.attention.sizes import Coordinates, dimension_formula
+from m2bridge.families.base import ComputedQuestion
 from m2bridge.implicitization.implicitize import Implicitization, implicitize
 from m2bridge.limits import clock, limited
 from m2bridge.maps.closure import closure_script, read_closure
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.completeness import check_representations, default_max_degree
-from m2bridge.maps.map_model import as_model
-from m2bridge.maps.polar import PolarDegrees, polar_degrees, slices_program
+from m2bridge.maps.polar_degrees import PolarDegrees, polar_degrees, slices_program
+from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.maps.singular_locus import jacobian_script
 
 # The limits on questions depend on the case alone, so that everybody asks for the same ones.

@@ -17,11 +17,11 @@ from m2bridge.families.attention.hypotheses import (
     several_tokens,
     two_dimensions,
 )
-from m2bridge.families.attention.integrals import stated_polar_degrees
-from m2bridge.families.attention.orbits import Orbit, WeightPair, representative
-from m2bridge.families.attention.shape import Shape, degree_formula, dimension_formula
-from m2bridge.maps.statement import Always, GlobalStatement, OrbitStatement, Statement, Value
+from m2bridge.families.attention.orbits.orbits import Orbit, WeightPair, representative
+from m2bridge.families.attention.polar.chern_integrals import stated_polar_degrees
+from m2bridge.families.attention.sizes import Shape, degree_formula, dimension_formula
 from m2bridge.results.sheet import matrix_text
+from m2bridge.statements.statement import Always, GlobalStatement, OrbitStatement, Statement, Value
 
 
 def about_orbits(key: str, part: str, **fields: Any) -> OrbitStatement[Shape, Orbit]:
@@ -105,19 +105,23 @@ def _singular_locus(orbit: Orbit, shape: Shape) -> bool:
 
 
 def _hilbert_function(shape: Shape) -> Value | None:
-    from m2bridge.families.attention.by_degree import predicted_hilbert_values  # with SymPy
+    from m2bridge.families.attention.ideal.values_by_degree import (
+        predicted_hilbert_values,  # with SymPy
+    )
 
     return predicted_hilbert_values(shape)
 
 
 def _generators(shape: Shape) -> Value | None:
-    from m2bridge.families.attention.by_degree import predicted_generators  # with SymPy
+    from m2bridge.families.attention.ideal.values_by_degree import (
+        predicted_generators,  # with SymPy
+    )
 
     return predicted_generators(shape)
 
 
 def _generator_degrees(shape: Shape) -> Value | None:
-    from m2bridge.families.attention.by_degree import predicted_degrees  # with SymPy
+    from m2bridge.families.attention.ideal.values_by_degree import predicted_degrees  # with SymPy
 
     return predicted_degrees(shape)
 

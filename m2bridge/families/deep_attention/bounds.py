@@ -45,8 +45,8 @@ from m2bridge.families.deep_attention.shape import (
     seen_dimension,
 )
 from m2bridge.limits import watched
+from m2bridge.maps.jacobian_rank import SPARE_ROWS, RankResult, rank_result
 from m2bridge.maps.model import MethodValue
-from m2bridge.maps.rank import SPARE_ROWS, RankResult, rank_result
 from m2bridge.results.known import Known
 
 # An integer, or a rational number of FLINT.

@@ -13,10 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from m2bridge.citation import LIGHTNING
 from m2bridge.errors import InvalidCaseError
-from m2bridge.families.deep_attention.model import DeepAttention
-from m2bridge.families.deep_attention.shape import NAME
-from m2bridge.families.deep_attention.statements import STATEMENTS
-from m2bridge.families.definition import (
+from m2bridge.families.base import (
     MOST,
     CaseOption,
     Family,
@@ -26,14 +23,17 @@ from m2bridge.families.definition import (
     integers_option,
     ranges,
 )
+from m2bridge.families.deep_attention.model import DeepAttention
+from m2bridge.families.deep_attention.shape import NAME
+from m2bridge.families.deep_attention.statements import STATEMENTS
 from m2bridge.loading import importing
 
 if TYPE_CHECKING:
-    from m2bridge.algebra.symmetry_groups import Besides, Symmetries
     from m2bridge.engine.script import Script
     from m2bridge.families.deep_attention.all_sizes.family import DeepAttentionAllSizes
-    from m2bridge.families.deep_attention.at_weights import NetworkAtWeights
-    from m2bridge.maps.statement import Statement
+    from m2bridge.statements.statement import Statement
+    from m2bridge.trained_weights.groups import Besides, Symmetries
+    from m2bridge.trained_weights.network import NetworkAtWeights
 
 
 def _ranks(option: str, text: str) -> tuple[tuple[tuple[int, ...], ...]]:
@@ -154,7 +154,7 @@ class DeepAttentionNetworks(Family[DeepAttention]):
         most_behind_zero: int | None = None,
     ) -> NetworkAtWeights:
         """The parameters, dimension and gauge group of a network at its weights."""
-        from m2bridge.families.deep_attention.at_weights import at_weights
+        from m2bridge.trained_weights.network import at_weights
 
         return at_weights(
             model, shapes, regular, matrices, besides, most_rank, most_behind_zero=most_behind_zero
@@ -164,13 +164,13 @@ class DeepAttentionNetworks(Family[DeepAttention]):
         self, model: DeepAttention, shapes: Sequence[Sequence[Any]], besides: Besides
     ) -> Symmetries:
         """The redundant directions of these heads, compared with the orbits of the gauge group."""
-        from m2bridge.families.deep_attention.at_weights import known_symmetries
+        from m2bridge.trained_weights.network import known_symmetries
 
         return known_symmetries(model, shapes, besides)
 
     def check_size(self, parameters: int, *, in_balls: bool) -> None:
         """Check that ranks of layers with biases or norms are computed for so many parameters."""
-        from m2bridge.families.deep_attention.affine import check_size
+        from m2bridge.trained_weights.differential import check_size
 
         check_size(parameters, in_balls=in_balls)
 
@@ -184,7 +184,7 @@ class DeepAttentionNetworks(Family[DeepAttention]):
         most_at_weights: int,
     ) -> tuple[int, int | None, str]:
         """Ranks of the differential of layers with biases or norms; see ``affine.py``."""
-        from m2bridge.families.deep_attention.affine import AffineLayer, ranks
+        from m2bridge.trained_weights.differential import AffineLayer, ranks
 
         given = [AffineLayer(**layer) for layer in layers]
         return ranks(given, skip=skip, softmax=softmax, most=most, most_at_weights=most_at_weights)

@@ -12,8 +12,8 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from m2bridge.errors import InvalidCaseError, TimeLimitError
+from m2bridge.families.base import CaseOption, Figure, integer, positive_integer, ranges
 from m2bridge.families.deep_attention.model import DeepAttention
-from m2bridge.families.definition import CaseOption, Figure, integer, positive_integer, ranges
 from m2bridge.limits import limited
 from m2bridge.maps.dimension import Dimension, dimension
 from m2bridge.results.markup import csv_text

@@ -24,7 +24,7 @@ from m2bridge.families.deep_attention.shape import Shape
 from m2bridge.families.deep_attention.statements import STATEMENTS, expectations
 from m2bridge.loading import imported
 from m2bridge.maps.model import Expectation, MethodValue
-from m2bridge.maps.statement import Statement
+from m2bridge.statements.statement import Statement
 
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap

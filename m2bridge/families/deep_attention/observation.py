@@ -47,9 +47,9 @@ from m2bridge.families.deep_attention.network import (
 from m2bridge.families.deep_attention.shape import Shape, seen_dimension, virtual_dimension
 from m2bridge.limits import limited, watched
 from m2bridge.maps.dimension import dimension
-from m2bridge.maps.statement import Observed, Value
 from m2bridge.results.known import Known, together
 from m2bridge.results.sheet import value_text
+from m2bridge.statements.statement import Observed, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class ObservedNetwork(Observed):
-    """See :class:`m2bridge.maps.statement.Observed`; there are no orbits.
+    """See :class:`m2bridge.statements.statement.Observed`; there are no orbits.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def observe(network: Shape, observable: str, *, certified: bool = False) -> Find
     Parameters
     ----------
     observable : str
-        As in :attr:`m2bridge.maps.statement.GlobalStatement.observable`.
+        As in :attr:`m2bridge.statements.statement.GlobalStatement.observable`.
 
     Raises
     ------

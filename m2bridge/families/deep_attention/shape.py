@@ -21,7 +21,7 @@ from m2bridge.algebra.determinantal import (
     symmetric_matrices_of_rank,
 )
 from m2bridge.errors import InvalidCaseError
-from m2bridge.families.definition import positive_integer, positive_integers
+from m2bridge.families.base import positive_integer, positive_integers
 from m2bridge.maps.model import DifferentiableModel
 from m2bridge.results.known import Known
 

@@ -19,7 +19,7 @@ from m2bridge.families.deep_attention.shape import (
     virtual_dimension,
 )
 from m2bridge.maps.model import Expectation
-from m2bridge.maps.statement import GlobalStatement, Value
+from m2bridge.statements.statement import GlobalStatement, Value
 
 Stated = GlobalStatement[Shape]
 

@@ -25,7 +25,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from m2bridge.certificates.schema import Certificate, Content
+from m2bridge.certificates.form import Certificate, Content
 from m2bridge.certificates.wording import wording
 from m2bridge.checker import FamilyChecker, global_verdict, statements
 from m2bridge.checker.algebra import PRIME, rank_modulo

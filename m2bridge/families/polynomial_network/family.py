@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from m2bridge.citation import POLYNOMIAL_NETWORKS
-from m2bridge.families.definition import Family, integer_option, integers_option
+from m2bridge.families.base import Family, integer_option, integers_option
 from m2bridge.families.polynomial_network.model import NAME, STATEMENTS, PolynomialNetwork
 
 if TYPE_CHECKING:
-    from m2bridge.maps.statement import Statement
+    from m2bridge.statements.statement import Statement
 
 
 class PolynomialNetworks(Family[PolynomialNetwork]):

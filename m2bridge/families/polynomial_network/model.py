@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.certificates.wording import wording
 from m2bridge.errors import InvalidCaseError, TooLargeError
-from m2bridge.families.definition import positive_integer, positive_integers
+from m2bridge.families.base import positive_integer, positive_integers
 from m2bridge.families.polynomial_network.bounds import best_bound, gauge_dimension
 from m2bridge.maps.model import DifferentiableModel, Expectation, Vector
-from m2bridge.maps.statement import GlobalStatement, Statement
 from m2bridge.results.known import Known
+from m2bridge.statements.statement import GlobalStatement, Statement
 
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
     from m2bridge.maps.chain import Chain
-    from m2bridge.maps.rank import ObservedRank
+    from m2bridge.maps.jacobian_rank import ObservedRank
 
 NAME = "polynomial-network"
 WORDS = wording(Path(__file__).parent / "words.toml")
@@ -68,7 +68,7 @@ class PolynomialNetwork(DifferentiableModel):
     >>> network = PolynomialNetwork([2, 2, 1])
     >>> network.parametrization().images[0]
     W_1_1_1**2*W_2_1_1 + W_1_2_1**2*W_2_1_2
-    >>> from m2bridge.maps.rank import rank_result
+    >>> from m2bridge.maps.jacobian_rank import rank_result
     >>> deep = rank_result(PolynomialNetwork([6] * 7))
     >>> deep.lower, deep.status
     (186, 'proved')
@@ -252,7 +252,7 @@ class PolynomialNetwork(DifferentiableModel):
 
     def observe(self, observables: Collection[str], *, certified: bool = False) -> ObservedRank:
         """The dimension, by exact ranks and upper bounds; no engine takes part."""
-        from m2bridge.maps.rank import observe_rank  # imports FLINT
+        from m2bridge.maps.jacobian_rank import observe_rank  # imports FLINT
 
         return observe_rank(self)
 

@@ -15,32 +15,31 @@ from typing import Any, Unpack
 from sympy import Expr, Integer, Mul, Symbol, binomial, factor, factorial, latex
 
 from m2bridge.algebra.schur import Representation, columns
-from m2bridge.certificates.schema import Content
-from m2bridge.convert.notation import expression_text
+from m2bridge.certificates.form import Content
+from m2bridge.convert.printing import expression_text
+from m2bridge.crosscheck.cross_check import CrossCheck, cross_check
+from m2bridge.crosscheck.verdict import Extent, Verdict
 from m2bridge.engine import RunOptions, computation
 from m2bridge.errors import TimeLimitError, check_kind
 from m2bridge.families.all_sizes import AllSizesCase, finished, with_a_form
-from m2bridge.families.attention import highest_weights, representations
-from m2bridge.families.attention.all_sizes.sizes import WORDS as SIZES_WORDS
-from m2bridge.families.attention.by_degree import GeneratorDegrees, GeneratorNumbers
-from m2bridge.families.attention.completeness import CoreSize
-from m2bridge.families.attention.covariants import Shapes
+from m2bridge.families.attention.all_sizes.integer_sets import WORDS as SIZES_WORDS
 from m2bridge.families.attention.hypotheses import WORDS
-from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.representations import (
+from m2bridge.families.attention.ideal import highest_weights, representations
+from m2bridge.families.attention.ideal.covariants import Shapes
+from m2bridge.families.attention.ideal.representations import (
     CoordinateRing,
     Type,
     coordinate_ring,
     generators,
     representation,
 )
-from m2bridge.families.attention.shape import Shape
+from m2bridge.families.attention.ideal.sections import CoreSize
+from m2bridge.families.attention.ideal.values_by_degree import GeneratorDegrees, GeneratorNumbers
+from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.families.attention.sizes import Shape
 from m2bridge.families.attention.statements import REGISTRY
-from m2bridge.families.definition import ComputedQuestion
+from m2bridge.families.base import ComputedQuestion
 from m2bridge.limits import clock, each, limited
-from m2bridge.maps.cross_check import CrossCheck, cross_check
-from m2bridge.maps.statement import GlobalStatement, Statement
-from m2bridge.maps.verdict import Extent, Verdict
 from m2bridge.results.base import Decision, Result, VerdictsResult
 from m2bridge.results.sheet import (
     Block,
@@ -54,6 +53,7 @@ from m2bridge.results.sheet import (
     plural,
     quoted,
 )
+from m2bridge.statements.statement import GlobalStatement, Statement
 
 # The numbers e and f of the linear forms l_i and v_k.
 SMALL_FORMS = ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1), (2, 2), (2, 3), (3, 2), (3, 3))

@@ -14,12 +14,12 @@ from typing import Any, ClassVar, Unpack
 import islpy as isl
 
 from m2bridge.citation import LIGHTNING
+from m2bridge.crosscheck.verdict import Extent, Verdict
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script
 from m2bridge.families.all_sizes import AllSizesCase, AllSizesFamily, AllSizesResult, with_a_form
-from m2bridge.families.attention.all_sizes import sizes
-from m2bridge.families.attention.all_sizes.closures import QUESTIONS
-from m2bridge.families.attention.all_sizes.facts import (
+from m2bridge.families.attention.all_sizes import integer_sets as sizes
+from m2bridge.families.attention.all_sizes.base_ideals import (
     ALL,
     NONE,
     Basis,
@@ -27,19 +27,19 @@ from m2bridge.families.attention.all_sizes.facts import (
     base_ideals,
     base_ideals_script,
 )
+from m2bridge.families.attention.all_sizes.closures import QUESTIONS
 from m2bridge.families.attention.all_sizes.fibre_theorem import Stratum, fibre_theorem
 from m2bridge.families.attention.all_sizes.predictions import PREDICTIONS, Conclusion, Prediction
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.orbits import generic_orbit, orbits, representative
+from m2bridge.families.attention.orbits.orbits import generic_orbit, orbits, representative
+from m2bridge.families.attention.orbits.tangents import orbit_dimension, orbit_tangents
 from m2bridge.families.attention.statements import REGISTRY
-from m2bridge.families.attention.tangents import orbit_dimension, orbit_tangents
-from m2bridge.families.definition import AnswerRow, Question
+from m2bridge.families.base import AnswerRow, Question
 from m2bridge.ideals.program import Basis as GroebnerBasis
 from m2bridge.limits import clock, each
-from m2bridge.maps.statement import Statement, check_statements, observed_together
-from m2bridge.maps.verdict import Extent, Verdict
 from m2bridge.results.base import Decision
 from m2bridge.results.sheet import Sheet, Table, matrix_text, name_with_part, quoted
+from m2bridge.statements.statement import Statement, check_statements, observed_together
 
 Json = dict[str, Any]
 

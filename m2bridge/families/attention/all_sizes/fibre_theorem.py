@@ -15,7 +15,7 @@ from itertools import combinations_with_replacement
 import islpy as isl
 
 from m2bridge.errors import ContradictionError
-from m2bridge.families.attention.all_sizes.sizes import (
+from m2bridge.families.attention.all_sizes.integer_sets import (
     IS_ORBIT,
     ORBIT,
     Pattern,
@@ -25,7 +25,7 @@ from m2bridge.families.attention.all_sizes.sizes import (
     union,
 )
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.orbits import Orbit, representative
+from m2bridge.families.attention.orbits.orbits import Orbit, representative
 from m2bridge.ideals.program import Basis
 
 

@@ -12,7 +12,7 @@ from itertools import product
 import islpy as isl
 
 from m2bridge.algebra.determinantal import dimension_of_rank
-from m2bridge.families.attention.all_sizes.facts import (
+from m2bridge.families.attention.all_sizes.base_ideals import (
     ALL,
     FORMULAS,
     NONE,
@@ -22,7 +22,7 @@ from m2bridge.families.attention.all_sizes.facts import (
     compared_polar_degrees,
     with_polar_theorem,
 )
-from m2bridge.families.attention.all_sizes.sizes import (
+from m2bridge.families.attention.all_sizes.integer_sets import (
     NAMES,
     WORDS,
     orbits,
@@ -32,10 +32,10 @@ from m2bridge.families.attention.all_sizes.sizes import (
     with_some,
     zeros,
 )
-from m2bridge.families.attention.integrals import stated_polar_degrees
-from m2bridge.families.attention.shape import Shape
-from m2bridge.maps.statement import Numbers
+from m2bridge.families.attention.polar.chern_integrals import stated_polar_degrees
+from m2bridge.families.attention.sizes import Shape
 from m2bridge.results.base import Decision
+from m2bridge.statements.statement import Numbers
 
 
 @dataclass(frozen=True, slots=True)

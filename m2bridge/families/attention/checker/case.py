@@ -36,7 +36,7 @@ from typing import Any
 
 import flint
 
-from m2bridge.certificates.schema import Difference, difference
+from m2bridge.certificates.form import Difference, difference
 from m2bridge.checker.algebra import rank, ring
 from m2bridge.errors import CertificateError, ContradictionError, TooExpensiveError
 from m2bridge.families.attention.checker.schur import determinantal

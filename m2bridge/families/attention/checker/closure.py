@@ -36,7 +36,7 @@ from math import comb, prod
 from random import Random
 from typing import Any
 
-from m2bridge.certificates.schema import Certificate, Content, Difference, difference
+from m2bridge.certificates.form import Certificate, Content, Difference, difference
 from m2bridge.checker import algebra
 from m2bridge.errors import CertificateError, TooExpensiveError
 from m2bridge.families.attention.checker import case as cases, one_token

@@ -36,7 +36,7 @@ from typing import Any
 
 import flint
 
-from m2bridge.certificates.schema import Certificate, Content, Difference
+from m2bridge.certificates.form import Certificate, Content, Difference
 from m2bridge.errors import TooExpensiveError
 from m2bridge.families.attention.checker.case import Case, images
 from m2bridge.families.attention.checker.schur import (

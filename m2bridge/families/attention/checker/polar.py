@@ -17,7 +17,7 @@ kernel is that of the differential of f on Y at one of them.
 
 from typing import Any
 
-from m2bridge.certificates.schema import Certificate, Content, Difference
+from m2bridge.certificates.form import Certificate, Content, Difference
 from m2bridge.checker.algebra import rank
 from m2bridge.errors import ContradictionError, TooExpensiveError
 from m2bridge.families.attention.checker import case as cases

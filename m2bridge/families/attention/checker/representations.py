@@ -29,7 +29,7 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any
 
-from m2bridge.certificates.schema import Certificate, Content, Difference
+from m2bridge.certificates.form import Certificate, Content, Difference
 from m2bridge.families.attention.checker.equations import Products
 from m2bridge.families.attention.checker.schur import by_degree, representations
 from m2bridge.families.attention.checker.statements import WORDS

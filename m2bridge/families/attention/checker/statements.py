@@ -29,7 +29,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from m2bridge.certificates.schema import Certificate, Content, Difference
+from m2bridge.certificates.form import Certificate, Content, Difference
 from m2bridge.certificates.wording import Words, wording
 from m2bridge.checker import global_verdict, of_several, statements, verdict
 from m2bridge.families.attention.checker.case import (

@@ -25,7 +25,7 @@ from itertools import product as tuples
 from pathlib import Path
 from typing import Any
 
-from m2bridge.certificates.schema import Certificate, Content
+from m2bridge.certificates.form import Certificate, Content
 from m2bridge.certificates.wording import Words, wording
 from m2bridge.checker import FamilyChecker, only_case
 from m2bridge.checker.algebra import ring

@@ -12,9 +12,11 @@ from functools import cache, partial
 from itertools import product
 from typing import Any, ClassVar, Unpack
 
+from m2bridge.crosscheck.verdict import Extent, Verdict
 from m2bridge.engine import RunOptions, computation
 from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.all_sizes import AllSizesCase, AllSizesFamily, AllSizesResult, with_a_form
+from m2bridge.families.base import AnswerRow
 from m2bridge.families.deep_attention.all_sizes import layers
 from m2bridge.families.deep_attention.all_sizes.layers import (
     END,
@@ -28,11 +30,9 @@ from m2bridge.families.deep_attention.all_sizes.layers import (
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import observe
 from m2bridge.families.deep_attention.statements import STATEMENTS, Stated, failing
-from m2bridge.families.definition import AnswerRow
 from m2bridge.limits import clock, each, watched
-from m2bridge.maps.statement import Value, check_statements
-from m2bridge.maps.verdict import Extent, Verdict
 from m2bridge.results.base import Decision
+from m2bridge.statements.statement import Value, check_statements
 
 # A network for which a formula is not the dimension: its name, the dimension by ranks, and the
 # stated one; where a statement does not apply, also the hypothesis that fails.

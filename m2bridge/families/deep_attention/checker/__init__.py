@@ -12,7 +12,7 @@ a part; it predicts the value of an *observable* of a network, such as its dimen
 *hypotheses* say of which networks. Each file of this room has its own notation at its top.
 """
 
-from m2bridge.certificates.schema import Certificate, Content
+from m2bridge.certificates.form import Certificate, Content
 from m2bridge.checker import FamilyChecker, global_verdict, statements
 from m2bridge.families.deep_attention.checker.observables import observed
 from m2bridge.families.deep_attention.checker.predictions import (

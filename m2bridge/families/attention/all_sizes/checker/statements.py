@@ -30,7 +30,7 @@ from typing import Any
 
 import islpy as isl
 
-from m2bridge.certificates.schema import Certificate, Content
+from m2bridge.certificates.form import Certificate, Content
 from m2bridge.certificates.wording import Words, wording
 from m2bridge.checker.algebra import ring
 from m2bridge.errors import ContradictionError

@@ -1,0 +1,313 @@
+"""Commands for certificates: ``certify`` makes them, many at once, and ``verify`` checks them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from m2bridge.cli import DONE, FAILED, OTHER_RELEASE, REFUTED, UNDECIDED, common as shared
+from m2bridge.cli.cases import FamilyBatch, complete_families, complete_questions, every_size
+from m2bridge.cli.common import echo_json, fitted, progress, show_batch
+from m2bridge.engine import locate
+from m2bridge.errors import InvalidCaseError
+from m2bridge.families import family
+from m2bridge.limits import limited
+from m2bridge.loading import importing
+from m2bridge.results.sheet import Sheet, Table, line, plural
+
+if TYPE_CHECKING:
+    from m2bridge.batch.plan import Plan
+    from m2bridge.batch.store import Store
+    from m2bridge.checker.verify import VerifyResult
+
+
+@click.command(
+    "certify",
+    cls=FamilyBatch,
+    epilog="Example: m2bridge certify --d 1..3 --d-out 1..2 --a 1..3 --out results",
+)
+@click.option("--d", help="Input embedding dimensions d: 3, 1..4 or 1,3,5.")
+@click.option("--d-out", help="Output embedding dimensions d'.")
+@click.option("--a", help="Query/key dimensions a; d when left out.")
+@click.option("--t", help="Numbers of tokens; 2 when left out.")
+@click.option(
+    "--family",
+    default="attention",
+    shell_complete=complete_families,
+    help="Another family: --family polynomial-network --widths 1..3,2,1.",
+)
+@click.option(
+    "--all-sizes", is_flag=True, help="Theorems for all sizes at once, in place of a grid."
+)
+@click.option(
+    "--all-a",
+    is_flag=True,
+    help="Take the cases with a > d too; they have the same functions as a = d.",
+)
+@click.option(
+    "--cases", "file", type=click.Path(path_type=Path), help="A .toml or .csv file of cases."
+)
+@click.option(
+    "--check",
+    default="all",
+    show_default=True,
+    shell_complete=complete_questions,
+    help="Questions: all, reachable, or 3.2,3.4 or all,closure.",
+)
+@click.option(
+    "--out", type=shared.NewPath(path_type=Path), required=True, help="The folder of results."
+)
+@click.option(
+    "--executor",
+    type=click.Choice(["serial", "processes", "dask"]),
+    default="processes",
+    show_default=True,
+)
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="With --executor dask: tcp://host:port; else a local cluster.",
+)
+@click.option(
+    "--recycle",
+    type=shared.Integer(min=1),
+    default=200,
+    show_default=True,
+    help="Cases for each worker.",
+)
+@click.option(
+    "--timeout", type=shared.seconds, help="Seconds for each case, and for reading a file of cases."
+)
+@shared.batch_options
+@click.option("--quiet", is_flag=True, help="Print errors only.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+@shared.exit_zero_option
+def certify_command(
+    out: Path,
+    check: str,
+    retry: str,
+    quiet: bool,
+    as_json: bool,
+    family: str,
+    exit_zero: bool,
+    **options: Any,
+) -> int:
+    """Certify a grid of cases: one certificate for each case and question, in a folder.
+
+    The folder is the state: the same command goes on from what is there. Exit code 0 when
+    everything is confirmed, computed or not applicable, 1 when something is refuted (0 with
+    --exit-zero), 3 when something has no answer.
+    """
+    from m2bridge.batch.cases import ordered
+    from m2bridge.batch.plan import plan, run, shown
+    from m2bridge.batch.store import Store, tasks
+
+    _check_workers(**options)
+    cases = ordered(_cases(family, options))
+    if options["executor"] == "processes":
+        _prepare(cases[0].family)
+    questions = tasks(cases, check)
+    store = Store(shared.results_folder(out), shared.outcome_kinds(retry))
+    planned = plan(questions, store)
+    if not quiet:
+        click.echo(planned.to_text(), err=as_json)
+    if planned.unusable:
+        files, *others = planned.unusable
+        if others:
+            files += f" and {plural(len(others), 'other')}"
+        note = f"Note: not the certificate that the name says, and to be replaced: {files}"
+        click.echo(note, err=True)
+    summary = run(planned, partial(_executor, store, planned, options), shown(quiet))
+    store.check(questions)
+    return show_batch(summary, as_json, quiet, exit_zero)
+
+
+def _prepare(name: str) -> None:
+    """Start the server of workers, which imports what they need while this process does, too."""
+    from m2bridge.batch.pool import prepare
+
+    prepare("m2bridge.batch.executors", *family(name).modules)
+
+
+def _check_workers(
+    executor: str, scheduler: str | None, workers: int | None, **others: Any
+) -> None:
+    if scheduler is not None and executor != "dask":
+        raise InvalidCaseError("scheduler", "only for --executor dask")
+    if scheduler is not None and workers is not None:
+        raise InvalidCaseError("workers", "the cluster of the scheduler has as many as it has")
+    if executor == "serial" and workers not in (None, 1):
+        raise InvalidCaseError("workers", "--executor serial works in one process, this one")
+
+
+def _cases(name: str, options: dict[str, Any]) -> Iterable[Any]:
+    from m2bridge.batch.cases import grid, read_cases
+
+    if options["all_sizes"]:
+        return [every_size(name, options, ("file", "all_a")).build()]
+    chosen = family(name)
+    texts = {option.name: options.get(option.name) for option in chosen.options}
+    if options["file"] is not None:
+        extra = [name for name, value in texts.items() if value is not None]
+        if extra:
+            raise InvalidCaseError(extra[0], "a grid cannot be given together with --cases")
+        with limited(options["timeout"]):  # else a pipe could hold the command up for ever
+            return list(read_cases(options["file"], chosen, options["all_a"]))
+    return grid(chosen, texts, options["all_a"])
+
+
+def _executor(store: Store, planned: Plan, options: dict[str, Any]) -> Any:
+    executor, program = options["executor"], options["program"]
+    with importing():
+        from m2bridge.batch.executors import Dask, Serial, Settings
+        from m2bridge.batch.pool import Pool
+
+    needs_engine = any(task.needs_engine for task in planned.left)
+    if needs_engine and executor != "dask":  # there each machine finds its own Macaulay2
+        program = str(locate(program).program)
+    settings = Settings(
+        store,
+        program,
+        timeout=options["timeout"],
+        memory=options["memory"],
+        needs_engine=needs_engine,
+        recycled_after=options["recycle"],
+    )
+    if executor == "dask":
+        return Dask(settings, options["scheduler"], options["workers"])
+    if executor == "serial":
+        return Serial(settings)
+    return Pool(settings, options["workers"])
+
+
+_CODES = {
+    "accepted": DONE,
+    "accepted-on-trust": DONE,
+    "program-not-checked": UNDECIDED,
+    "too-expensive": UNDECIDED,
+    "other-release": OTHER_RELEASE,
+    "failed": FAILED,
+    "malformed": REFUTED,
+    "rejected": REFUTED,
+}
+"""The exit code of each outcome of a check."""
+
+_GRAVEST_FIRST = (REFUTED, FAILED, OTHER_RELEASE, UNDECIDED)
+
+
+@click.command("verify", epilog="Example: m2bridge verify results")
+@click.argument(
+    "paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path), metavar="PATH…"
+)
+@click.option(
+    "--workers", type=shared.Integer(min=1), help="Processes; one for each core when left out."
+)
+@click.option(
+    "--timeout",
+    type=shared.seconds,
+    default=120.0,
+    show_default=True,
+    help="Seconds for each file.",
+)
+@click.option(
+    "--memory",
+    type=shared.memory_size,
+    metavar="SIZE",
+    default="2G",
+    show_default=True,
+    help="Address space for each file.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
+def verify_command(
+    *, paths: Sequence[Path], workers: int | None, timeout: float, memory: int, as_json: bool
+) -> int:
+    """Check certificates, files or folders of them, without Macaulay2.
+
+    Each file is checked apart, within limits. Exit code 0 when all are accepted, some perhaps on
+    trust of the Macaulay2 program that made them, which a line of its own counts; 1 when some are
+    rejected or malformed; else 5 when the check of some failed; else 6 when some are for another
+    release to verify; else 3 when some are too expensive to check, or hold a program that nobody
+    checked. Outcomes of a batch (*.outcome.json), which say why there is no certificate, are
+    counted and left out.
+    """
+    from m2bridge.batch.store import SUFFIX
+    from m2bridge.batch.verifying import Verification, verify_files
+
+    verification = Verification(timeout, memory)
+    files_and_outcomes = list(json_files(paths))
+    files = [path for path in files_and_outcomes if not path.name.endswith(SUFFIX)]
+    outcomes = len(files_and_outcomes) - len(files)
+    left_out = ""
+    if outcomes:
+        left_out = f"; {plural(outcomes, 'outcome')} of a batch without a certificate left out"
+    if not files:
+        raise click.UsageError(f"there are no certificates to verify{left_out}")
+    with progress("verifying"):
+        findings = verify_files(files, verification, workers)
+    counts = Counter(finding.outcome for finding in findings)
+    if as_json:
+        verified = [finding.to_json() for finding in findings]
+        data = {"counts": counts, "outcomes": outcomes, "certificates": verified}
+        echo_json(json.dumps(data, ensure_ascii=False))
+    rows = [(line(f.name), f.outcome, line(_remark(f))) for f in findings]
+    table = Sheet("", [Table(("certificate", "outcome", ""), rows)])
+    words = ", ".join(f"{number} {outcome}" for outcome, number in counts.items())
+    summary = f"  {plural(len(findings), 'certificate')}: {words}{left_out}"
+    if counts["accepted-on-trust"]:
+        trusted = plural(counts["accepted-on-trust"], "certificate")
+        summary += f"\n  {trusted} accepted on trust of Macaulay2, for what no check here decides"
+    if counts["other-release"]:
+        others = plural(counts["other-release"], "certificate")
+        summary += f"\n  {others} for another release to verify, which decides nothing here"
+    if not as_json:
+        click.echo(fitted(table).removeprefix("\n"))
+        click.echo(f"\n{summary}")
+    for listener in shared.listeners:
+        listener(f"{summary}\n{table.text()}")
+    return _code_of(counts)
+
+
+def _code_of(outcomes: Iterable[str]) -> int:
+    """The exit code of outcomes, that of the gravest."""
+    codes = {_CODES[outcome] for outcome in outcomes}
+    for code in _GRAVEST_FIRST:
+        if code in codes:
+            return code
+    return DONE
+
+
+def json_files(paths: Sequence[Path]) -> Iterator[Path]:
+    """The files named, what ends in ``.json`` below the folders named, and unreadable folders."""
+    for path in paths:
+        if path.is_dir():
+            yield from sorted(_below(path))
+        else:
+            yield path
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    unreadable: list[Path] = []
+
+    def keep(error: OSError) -> None:
+        unreadable.append(Path(error.filename))
+
+    for parent, folders, files in os.walk(folder, onerror=keep):
+        names = [name for name in (*folders, *files) if name.endswith(".json")]
+        yield from (Path(parent, name) for name in names)
+    yield from unreadable
+
+
+def _remark(finding: VerifyResult) -> str:
+    if finding.outcome == "rejected" or finding.stored:
+        difference = f"{finding.check}: stored {finding.stored}, found {finding.found}"
+        return "; ".join((difference, *finding.remarks))
+    if finding.outcome in ("too-expensive", "failed"):
+        return f"{finding.check}: {finding.found}"
+    return finding.found or "; ".join(finding.remarks)

@@ -1,0 +1,636 @@
+"""Commands that compute, and those that decide whether statements hold and where functions lie."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from inspect import cleandoc
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.cli import DONE, LARGEST_FUNCTION, common as shared
+from m2bridge.cli.cases import (
+    ALL,
+    WEIGHTS,
+    Command,
+    FamilyCommand,
+    complete_statements,
+    every_size,
+    family_options,
+    map_options,
+    read_file,
+)
+from m2bridge.cli.common import exit_code, progress, show
+from m2bridge.convert import LONGEST_NUMBER
+from m2bridge.convert.bounded_io import read_json, read_rational, read_text
+from m2bridge.errors import ConversionError, InvalidCaseError
+from m2bridge.families import DEFAULT, family
+from m2bridge.loading import importing
+from m2bridge.reading import exists
+from m2bridge.results.sheet import name_with_part, printable
+from m2bridge.statements.statement import observed_together
+
+if TYPE_CHECKING:
+    from m2bridge.ideals.ideal import Ideal
+    from m2bridge.results.base import Result
+    from m2bridge.statements.statement import Statement
+
+
+# Copies of the choices of functions in modules that need SymPy, which is slow to import; a test
+# compares them.
+DIMENSION_METHODS = ("auto", "elimination", "jacobian", "formula", "all")
+LOCUS_METHODS = ("auto", "fibres", "orbits", "jacobian", "all")
+POLAR_METHODS = ("auto", "theorem", "slices", "conormal")
+
+
+def method_option(methods: tuple[str, ...]) -> Callable[[Command], Command]:
+    """``--method``, one of these."""
+    return click.option(
+        "--method", type=click.Choice(methods), default="auto", show_default=True, help="How."
+    )
+
+
+model_options = shared.together(shared.case_options, family_options, map_options)
+"""The options that name a case of any family, or a map."""
+
+
+@click.command(
+    "dimension", cls=FamilyCommand, epilog="Example: m2bridge dimension --d 3 --d-out 2 --a 2"
+)
+@model_options
+@method_option(DIMENSION_METHODS)
+@shared.run_options
+def dimension_command(method: Any, **options: Any) -> int:
+    """The dimension of the Zariski closure, by up to three methods."""
+    request, early = shared.case_request(options), method in ("elimination", "all")
+    return request.show(
+        "dimension", "m2bridge.maps.dimension:dimension", early=early, method=method
+    )
+
+
+@click.command("closure", cls=FamilyCommand, epilog="Example: m2bridge closure --d 2 --d-out 2")
+@model_options
+@shared.strategy_option
+@shared.max_degree_option
+@click.option(
+    "--weights",
+    type=click.Choice(WEIGHTS),
+    default="attention",
+    show_default=True,
+    help="(A, V) or (Q, K, V).",
+)
+@click.option(
+    "--all-sizes", is_flag=True, help="For all sizes at once, generators as representations."
+)
+@shared.all_option
+@shared.run_options
+def closure_command(
+    strategy: Any,
+    max_degree: int | None,
+    all_sizes: bool = False,
+    weights: Any = None,
+    **options: Any,
+) -> int:
+    """Ideal, dimension, degree and Hilbert series of the Zariski closure.
+
+    With --all-sizes for all sizes with small cores at once: generators as representations, and
+    formulas; with --all besides a polynomial for each representation.
+    """
+    if all_sizes:
+        return _closures_of_all_sizes(
+            options | {"strategy": strategy, "max_degree": max_degree, "weights": weights}
+        )
+    more = {
+        "early": strategy != "multigraded" and max_degree is None,
+        "max_degree": max_degree,
+        "weights": weights,
+    }
+    request = shared.case_request(options)
+    return request.show(
+        "Zariski closure", "m2bridge.maps.closure:closure", strategy=strategy, **more
+    )
+
+
+def _closures_of_all_sizes(options: dict[str, Any]) -> int:
+    name, of_one_size = (
+        options.get("family") or DEFAULT,
+        ("strategy", "max_degree", "weights", "outputs"),
+    )
+    every_size(name, options, ("file", "named_file", "field", "coordinates", *of_one_size))
+    request, what = shared.Run.of(options), "Zariski closures for all sizes"
+    closures = family(name).closures_of_all_sizes
+    return request.compute(what, lambda: closures, early=False, vectors=request.everything)[1]
+
+
+OF_AN_IDEAL = frozenset(
+    {"named_ideal", "projective", "field", "timeout", "memory", "program", "form", "everything"}
+)
+"""The options of commands about varieties that have a meaning for an ideal."""
+
+
+def ideal_option(command: Command) -> Command:
+    """``--ideal FILE|TEXT``."""
+    help_ideal = (
+        "Of the variety of an ideal: polynomials such as 'x^2 - y^2*z, x*y', or a TOML file: "
+        '[ideal], variables = ["x", "y"], generators = ["x^2 - y^3"].'
+    )
+    return click.option("--ideal", "named_ideal", metavar="FILE|TEXT", help=help_ideal)(command)
+
+
+@click.command(
+    "singular-locus", cls=FamilyCommand, epilog="Example: m2bridge singular-locus --d 2 --d-out 1"
+)
+@model_options
+@method_option(LOCUS_METHODS)
+@click.option("--ideals", is_flag=True, help="Compute the ideals of the components too.")
+@ideal_option
+@click.option(
+    "--projective",
+    is_flag=True,
+    help=(
+        "Of the projective variety of a cone, or of a homogeneous ideal, with projective"
+        " dimensions."
+    ),
+)
+@shared.all_option
+@shared.run_options
+def singular_locus_command(
+    method: Any, ideals: bool, named_ideal: str | None, projective: bool, **options: Any
+) -> int:
+    """Singular locus of the Zariski closure, orbit by orbit and by components; with --ideal, of any
+    variety.
+    """
+    if named_ideal is not None:
+        return _of_ideal(
+            "singular locus", named_ideal, options, partial(_locus_of_ideal, projective)
+        )
+    if projective and method not in ("auto", "jacobian"):
+        raise click.UsageError("--projective is by the Jacobian criterion: leave --method out")
+    request = shared.case_request(options)
+    if projective:
+        function = "m2bridge.maps.singular_locus:projective_singular_locus"
+        return request.show("projective singular locus", function)
+    function = "m2bridge.maps.singular_locus:singular_locus"
+    return request.show("singular locus", function, method=method, ideals=ideals)
+
+
+def _locus_of_ideal(projective: bool) -> Callable[..., Result]:
+    from m2bridge.ideals.varieties import singular_locus
+
+    return (
+        (lambda variety, **named: variety.projective().singular_locus(**named))
+        if projective
+        else singular_locus
+    )
+
+
+def _of_ideal(
+    what: str, named: str, options: dict[str, Any], function: Callable[[], Callable[..., Result]]
+) -> int:
+    """Show what a function, which is imported meanwhile, computes of the variety of an ideal."""
+    request, field = _ideal_request(options)
+    with shared.within(timeout=request.timeout) as clock, request.engine():
+        with importing():
+            compute = function()
+        ideal, title = read_ideal(named, field)
+        with progress(f"{what} of {title or printable(named):.60}"):
+            result = compute(ideal, title=title)
+    return show(result, request.form, clock, request.everything)
+
+
+def _ideal_request(options: dict[str, Any]) -> tuple[shared.Run, CoefficientField | None]:
+    """Return the request for an ideal, and the field if one is named.
+
+    Raises
+    ------
+    click.UsageError
+        If options are given that are about cases and maps.
+    """
+    context = click.get_current_context()
+    explicit = shared.explicit_options(context)
+    foreign = sorted(explicit - OF_AN_IDEAL)
+    if foreign:
+        parameters = {param.name: param for param in context.command.get_params(context)}
+        name = parameters[foreign[0]].get_error_hint(context).strip("'")
+        raise click.UsageError(f"--ideal and {name} exclude each other")
+    field = None
+    if "field" in explicit:
+        field = options["field"]
+    return shared.Run.of(options), field
+
+
+def read_ideal(
+    named: str, field: CoefficientField | None, option: str = "--ideal: "
+) -> tuple[Ideal, str]:
+    """The ideal in a file of this name, else that of the polynomials in the text; and its title.
+
+    ``option`` is how a message begins that says what is wrong.
+
+    Raises
+    ------
+    click.UsageError
+        If there is no such file, and the text is not that of polynomials.
+    """
+    from m2bridge.ideals.construct import ideal, read_ideal_file
+
+    if exists(named):
+        return read_file(Path(named), partial(read_ideal_file, field=field))
+    try:
+        return ideal(named, field=field), ""
+    except ConversionError as reason:
+        raise click.UsageError(
+            f"{option}there is no file '{printable(named):.60}', and it is not the text of"
+            f" polynomials: {reason}"
+        ) from None
+
+
+@click.command(
+    "polar-degrees", cls=FamilyCommand, epilog="Example: m2bridge polar-degrees --d 2 --d-out 2"
+)
+@model_options
+@method_option(POLAR_METHODS)
+@ideal_option
+@shared.run_options
+def polar_degrees_command(method: Any, named_ideal: str | None, **options: Any) -> int:
+    """Polar degrees, and their sum, the generic ED degree; with --ideal, of any variety.
+
+    Without a theorem they are counted modulo two random primes or more, which is no proof. Of an
+    affine variety they are those of its closure in projective space.
+    """
+    if named_ideal is not None:
+        return _of_ideal(
+            "polar degrees", named_ideal, options, partial(_polar_of_ideal, named_ideal)
+        )
+    request = shared.case_request(options)
+    if request.field != QQ:
+        raise InvalidCaseError("field", "polar degrees are those over QQ")
+    model, early = (
+        request.model.in_coordinates(request.coordinates, None),
+        method in ("slices", "conormal"),
+    )
+    what = f"polar degrees of the {model.title}"
+    return request.compute(
+        what, "m2bridge.maps.polar_degrees:polar_degrees", model, early=early, method=method
+    )[1]
+
+
+def _polar_of_ideal(named: str) -> Callable[..., Result]:
+    from m2bridge.maps.polar_degrees import polar_degrees
+
+    return lambda ideal, title, **more: polar_degrees(
+        ideal, title=title or f"variety of {printable(named):.60}", **more
+    )
+
+
+METHODS_OF_IDEALS = (
+    "dimension",
+    "codimension",
+    "degree",
+    "hilbert_series",
+    "hilbert_polynomial",
+    "betti_table",
+    "resolution",
+    "groebner_basis",
+    "radical",
+    "is_radical",
+    "is_prime",
+    "minimal_primes",
+    "primary_decomposition",
+    "associated_primes",
+    "jacobian",
+)
+"""Methods of ideals that take nothing else."""
+OF_TWO_IDEALS = ("contains", "equals", "intersect", "quotient", "saturate", "eliminate")
+"""Those that take another ideal, or a polynomial, or variables."""
+
+
+@click.command("ideal", epilog="Example: m2bridge ideal 'x^2 - y^2*z, x*y' radical")
+@click.argument("ideal", metavar="FILE|TEXT")
+@click.argument("method", type=click.Choice(METHODS_OF_IDEALS + OF_TWO_IDEALS), metavar="METHOD")
+@click.option("--other", help="The other polynomials, or the variables of 'eliminate': 'x, y'.")
+@click.option("--field", type=CoefficientField.parse, metavar="FIELD", help="QQ or GF(p).")
+@shared.timeout_option
+@shared.memory_option
+@shared.engine_option
+@click.option(
+    "--json", "as_json", is_flag=True, help="One JSON object: ideal, method, value, text."
+)
+def ideal_command(
+    ideal: str, method: str, other: str | None, field: Any, as_json: bool, **options: Any
+) -> int:
+    """What a method of an ideal gives: dimension, radical, primary decomposition and so on.
+
+    The ideal is that of polynomials such as 'x^2 - y^2*z, x*y', or of a file.
+    """
+    if (other is not None) != (method in OF_TWO_IDEALS):
+        raise click.UsageError(f"--other is of {', '.join(OF_TWO_IDEALS)}, which need it")
+    request = shared.Run.of(options)
+    with shared.within(timeout=request.timeout), request.engine():
+        with importing():
+            from m2bridge.ideals import construct  # noqa: F401  (while Macaulay2 starts)
+        given, title = read_ideal(ideal, field, option="")
+        arguments: list[Any] = []
+        if other is not None:
+            arguments = _second(other, method, given)
+        with progress(f"{method} of {title or printable(ideal):.60}"):
+            value = getattr(given, method)(*arguments)
+    if as_json:
+        data = {"ideal": given.to_json(), "method": method, "value": _as_json(value)}
+        shared.echo_json(json.dumps(data | {"text": str(value)}, ensure_ascii=False))
+    else:
+        click.echo(str(value))
+    return DONE
+
+
+ideal_command.help = (
+    f"{cleandoc(str(ideal_command.help))}\n\n"
+    f"METHOD is one of {', '.join(METHODS_OF_IDEALS + OF_TWO_IDEALS)}."
+)
+
+
+def _second(other: str, method: str, given: Ideal) -> list[Any]:
+    """What a method takes besides the ideal: variables of its ring, or another ideal.
+
+    Raises
+    ------
+    InvalidCaseError
+        If it is none in this ring.
+    """
+    from m2bridge.ideals.construct import ideal
+
+    ring = given.ring
+    if method == "eliminate":
+        names = [name.strip() for name in other.split(",")]
+        strange = [name for name in names if name not in ring.variables]
+        if strange:
+            raise InvalidCaseError("other", f"'{strange[0]:.60}' is not a variable of {ring}")
+        return names
+    try:
+        return [ideal(other, variables=ring.variables, field=ring.field)]
+    except ConversionError as reason:
+        raise InvalidCaseError("other", str(reason)) from None
+
+
+def _as_json(value: Any) -> Any:
+    """What a method gives as JSON: numbers as they are, results as theirs, the rest as text."""
+    if isinstance(value, bool | int):
+        return value
+    if isinstance(value, tuple):
+        return [_as_json(entry) for entry in value]
+    if hasattr(value, "to_json"):
+        return value.to_json()
+    return str(value)
+
+
+@click.command("implicitize", epilog="Example: m2bridge implicitize examples/twisted_cubic.toml")
+@shared.file_argument()
+@shared.field_option
+@shared.strategy_option
+@shared.max_degree_option
+@shared.all_option
+@shared.run_options
+def implicitize_command(file: Path, **options: Any) -> int:
+    """Closure of the image of the polynomial map in FILE: ideal, dimension, degree, fibres, base
+    locus.
+
+    FILE is TOML: a table [map] with parameters = ["s", "t"] (and relations = ["…"]), and a table
+    [coordinates] with lines such as x = "3/7*s^2*t - (s + t)^3". The source is the set of points
+    where all relations vanish.
+    """
+    request = shared.Run.of(options)
+    with shared.within(timeout=request.timeout) as clock:
+        with importing():
+            from m2bridge.convert.toml_files import read_map
+            from m2bridge.maps.closure import image
+
+        polynomial_map, title = read_file(file, read_map)
+        with request.engine(early=False), progress(f"image of {title or printable(file.name)}"):
+            try:
+                result = image(polynomial_map, title=title, **options)
+            except InvalidCaseError as reason:
+                if reason.option != "relations":  # that one is no option, but a part of the file
+                    raise
+                raise click.UsageError(f"{file}: [map] {reason}") from None
+    return show(result, request.form, clock, request.everything)
+
+
+@click.command(
+    "cross-check",
+    cls=FamilyCommand,
+    epilog="Example: m2bridge cross-check 3.4 --d 3 --d-out 2 --a 2",
+)
+@click.argument("statement", default=ALL, shell_complete=complete_statements)
+@click.option(
+    "--all-sizes", is_flag=True, help="For all sizes at once, without --d, --a, --widths and so on."
+)
+@shared.case_options
+@family_options
+@shared.run_options
+@shared.exit_zero_option
+def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **options: Any) -> int:
+    """Decide statements of the paper for one case, all of them or those with one number, or one
+    part: '3.4 (iii)'.
+
+    With --all-sizes for every case at once: where they hold, and where they fail. 'hilbert'
+    compares a predicted Hilbert function with the computed one, 'generators' the representations
+    that generate the ideal for all sizes with the ideal of the case, or with --all-sizes of every
+    small case, and 'generated' their degrees only; these are not part of 'all'.
+
+    Exit code 0 when nothing is refuted or undecided, 1 when something is refuted (0 with
+    --exit-zero), 3 when something is undecided.
+    """
+    name = options.get("family") or DEFAULT
+    if all_sizes:
+        return _cross_check_all_sizes(statement, name, options, exit_zero)
+    if not family(name).options:  # one case only, all sizes of another family
+        raise InvalidCaseError(
+            "family", "statements for all sizes are cross-checked by --all-sizes"
+        )
+    chosen = []
+    if not options.get("file"):
+        chosen = _chosen(statement, name)
+    request = shared.case_request(options)
+    if request.field != QQ:
+        raise InvalidCaseError(
+            "field", "statements are about characteristic 0: cross-checks are over QQ"
+        )
+    model = request.model
+    early = model.needs_engine(model.observables(chosen))
+    result, _ = request.compute(
+        f"cross-check of the {model.title}",
+        "m2bridge.crosscheck.cross_check:cross_check",
+        model,
+        statements=chosen,
+        early=early,
+    )
+    return exit_code(result, exit_zero)
+
+
+def _chosen(statement: str, name: str) -> list[Statement]:
+    """The statements about a family with this key or name, and those that follow from them.
+
+    A name is what results and reports call a part.
+
+    Raises
+    ------
+    click.BadParameter
+        If there are none.
+    InvalidCaseError
+        If there are no statements about the family at all.
+    """
+    statements = family(name).statements()
+    if not statements:
+        raise InvalidCaseError("family", f"there are no statements about {family(name).title}")
+    if statement == ALL:
+        return list(observed_together(statements))
+    chosen = [one for one in statements if statement in (*_names(one), *one.follows_from)]
+    if not chosen:
+        keys = ", ".join((*dict.fromkeys(one.key for one in statements), ALL))
+        raise click.BadParameter(
+            f"'{statement:.60}' is not one of {keys}.", param_hint="'STATEMENT'"
+        )
+    return chosen
+
+
+def _names(statement: Statement) -> tuple[str, str]:
+    return statement.key, name_with_part(statement.key, statement.part)
+
+
+def _cross_check_all_sizes(
+    statement: str, name: str, options: dict[str, Any], exit_zero: bool
+) -> int:
+    every = every_size(name, options, ("file", "field", "coordinates"))
+    statements = _chosen(statement, name)
+    needs_engine = any(question.needs_engine(every.build()) for question in every.questions())
+    check = family(name).cross_check_all_sizes
+    result, unfinished = shared.Run.of(options).compute(
+        "cross-check for all sizes", lambda: check, statements, early=needs_engine
+    )
+    return exit_code(result, exit_zero) or unfinished
+
+
+@click.command(
+    "membership",
+    epilog=(
+        "Example: m2bridge membership --d 2 --d-out 1"
+        """ --A '[[1, 2], [3, 4]]' --V '[[1, "1/2"]]'"""
+    ),
+)
+@click.option(
+    "--function",
+    "function",
+    help='Reduced coordinates as JSON, or a JSON file: {"c_1_1_1_1": "3/2", …}.',
+)
+@click.option("--A", "A", help="Weights A as a JSON list of rows; with --V instead of --function.")
+@click.option(
+    "--K",
+    "K",
+    help="Weights K, with --Q and --V in place of --A: A = KᵀQ is multiplied out exactly.",
+)
+@click.option("--Q", "Q", help="Weights Q.")
+@click.option("--V", "V", help="Weights V as a JSON list of rows.")
+@shared.case_options
+@shared.run_options
+def membership_command(
+    function: str | None, A: str | None, K: str | None, Q: str | None, V: str | None, **options: Any
+) -> int:
+    """Say whether a function is in the neuromanifold, in its Zariski closure, or outside; its orbit
+    and weights.
+
+    With weights --d, --d-out and --a may be left out: the matrices have these sizes.
+    """
+    given = {"K": K, "Q": Q, "A": A, "V": V}
+    texts = {letter: text for letter, text in given.items() if text is not None}
+    usual = {"AV", "KQV"}
+    if function is not None:
+        usual = {""}
+    if "".join(texts) not in usual:
+        raise InvalidCaseError(
+            "function", "give either --function, or --K, --Q and --V, or --A and --V"
+        )
+    weights = {letter: _exact(letter, text) for letter, text in texts.items()}
+    for name, size in _sizes(weights).items():
+        # one that is given and does not fit is refused with the matrices
+        if options.get(name) is None:
+            options[name] = size
+    request = shared.case_request(options)
+    if request.field != QQ:
+        raise InvalidCaseError("field", "membership asks for real weights: it is decided over QQ")
+    with shared.within(timeout=request.timeout) as clock:
+        values = None
+        if function is not None:
+            values = _exact("function", _function(function))
+        with request.engine(), progress(f"membership for {request.model}"):
+            try:
+                result: Any = family(DEFAULT).membership(request.model, values, **weights)
+            except InvalidCaseError as reason:
+                if reason.option != "weights":
+                    raise
+                raise click.UsageError(str(reason)) from None  # that is no option here
+    if any(re.search(r"\d[.eE]", text) for text in texts.values()):
+        remarks = ("decimals are taken exactly as they are written", result.remark)
+        result = replace(result, remark="; ".join(filter(None, remarks)))
+    return show(result, request.form, clock)
+
+
+def _sizes(weights: Mapping[str, Any]) -> dict[str, int]:
+    """The sizes of a case that matrices tell: V has d' rows and d columns, and K has a rows."""
+    V = weights.get("V")
+    if not isinstance(V, list) or not V or not isinstance(V[0], list) or not V[0]:
+        return {}
+    sizes = {"d": len(V[0]), "d_out": len(V)}
+    K = weights.get("K")
+    if isinstance(K, list) and K:
+        sizes["a"] = len(K)
+    return sizes
+
+
+def _function(text: str) -> str:
+    """The JSON object that is given, or the content of the file that is named."""
+    if text.lstrip().startswith("{"):
+        return text
+    if not exists(text):
+        raise InvalidCaseError("function", f"'{text:.120}' is neither a JSON object nor a file")
+    try:
+        return read_text(Path(text), LARGEST_FUNCTION)
+    except ConversionError as reason:
+        raise InvalidCaseError("function", f"'{text}' cannot be read: {reason}") from None
+
+
+_ROWS = """'[[1, 2], [3, "1/2"]]'"""
+_WRITTEN = {
+    "function": """'{"c_1_1_1_1": 1, "c_1_1_2_2": "1/2"}'""",
+    **dict.fromkeys("AKQV", _ROWS),
+}
+
+
+def _exact(option: str, text: str) -> Any:
+    """The content of a JSON text with exact numbers."""
+    try:
+        return _rationals(read_json(text, parse_float=read_rational, digits=LONGEST_NUMBER))
+    except ConversionError as reason:
+        raise InvalidCaseError(
+            option, f"{reason}; write, in quotes for the shell, {_WRITTEN[option]}"
+        ) from None
+
+
+def _rationals(value: Any, depth: int = 2) -> Any:
+    """The exact values of numbers, and of texts such as ``3/7``, in an object or lists."""
+    if depth and isinstance(value, dict):
+        return {name: _rationals(entry, 0) for name, entry in value.items()}
+    if depth and isinstance(value, list):
+        return [_rationals(entry, depth - 1) for entry in value]
+    if isinstance(value, bool) or not isinstance(value, int | str | Fraction):
+        raise ConversionError(
+            f'{json.dumps(value, default=str):.60} is not a rational number: write 3, 1.5 or "3/7"'
+        )
+    if isinstance(value, str):
+        return read_rational(value)
+    return Fraction(value)

@@ -1,0 +1,343 @@
+"""Commands about Macaulay2, such as any code and which program is used, and how to cite."""
+
+import json
+import os
+import platform
+from glob import glob
+from pathlib import Path
+from typing import Any
+
+import click
+
+from m2bridge._version import __version__
+from m2bridge.citation import WORKS
+from m2bridge.cli import DONE, LARGEST_CODE, NO_ENGINE, common as shared
+from m2bridge.cli.cases import Text
+from m2bridge.cli.common import echo_json, fitted, show_batch
+from m2bridge.convert.bounded_io import read_bytes, read_open
+from m2bridge.engine import Candidate, candidates
+from m2bridge.engine.discovery import Probed, first_usable, probed
+from m2bridge.errors import ConversionError, EngineError, ScriptError
+from m2bridge.families import DEFAULT, family
+from m2bridge.limits import Limits, asked_by, limited
+from m2bridge.loading import importing
+from m2bridge.results.sheet import Block, Facts, Sheet, Table, line, quoted, shortened
+from m2bridge.system import folder
+
+
+@click.command("run", epilog="Example: m2bridge run code.m2 --json --timeout 60")
+@shared.file_argument(allow_dash=True)
+@click.option(
+    "--packages",
+    default="",
+    metavar="A,B,…",
+    help="Packages to load besides those that M2 loads by itself.",
+)
+@click.option(
+    "--each",
+    metavar="GLOB",
+    help="Run it for each of these files, such as 'ideals/*.toml', in processes.",
+)
+@click.option(
+    "--out", type=shared.NewPath(path_type=Path), help="With --each: the folder of results."
+)
+@click.option(
+    "--executor",
+    type=click.Choice(["processes", "dask"]),
+    help="With --each: processes when left out.",
+)
+@click.option("--quiet", is_flag=True, help="With --each: print errors only.")
+# of each file with --each
+@click.option("--timeout", type=shared.seconds, help="Seconds for the whole computation.")
+@shared.batch_options
+@click.option(
+    "--json", "as_json", is_flag=True, help="One JSON object: value, text, output, seconds."
+)
+def run_command(
+    file: Path | Text, packages: str, as_json: bool, each: str | None, **options: Any
+) -> int:
+    """Run the Macaulay2 code in FILE (- for standard input): what it prints, and the value of its
+    last statement.
+
+    The value is written as Macaulay2 writes it; nothing if the statement ends with a semicolon.
+    With --json it is in m2bridge's wire format besides, exact and with its rings. An error in the
+    code says file, line and column.
+
+    With --each the code runs once for each file, in which 'item' is the ideal of a file in TOML,
+    JSON or .mrdi, and the text of any other file. Limits are for each of them. The folder has a
+    result or an outcome for each, and the same command goes on from what is there. Exit code 3 if
+    some have no result.
+    """
+    name = "standard input" if str(file) == "-" else str(file)
+    beside = "" if isinstance(file, Text) or str(file) == "-" else str(file.resolve().parent)
+    if each is not None:
+        return _run_each(_code(file, name), name, beside, packages, each, as_json, options)
+    extra = [option for option in _OF_EACH if options.pop(option)]
+    if extra:
+        raise click.UsageError(f"--{extra[0]} needs --each")
+    request = shared.Run.of(options)
+    with shared.within(timeout=request.timeout):
+        with importing():
+            from m2bridge.workspace.macaulay2 import Macaulay2
+
+        with (
+            Macaulay2(request.program, Limits(memory=request.memory)) as m2,
+            m2.workspace(packages.replace(",", " ").split()) as work,
+        ):
+            code = _code(file, name)
+            if beside:  # what the file loads may stand there
+                work.run(f"path = prepend({quoted(f'{beside}/')}, path);")
+            try:
+                shown = work.show(code, file=name)
+            except EngineError as error:
+                if not as_json:
+                    _print(error.output)
+                if isinstance(error, ScriptError) and error.line is not None:
+                    error.message = (
+                        f"{name}:{error.line}:{error.column}: {error.error}\n{error.excerpt}"
+                    )
+                raise
+    if as_json:
+        data = {
+            "value": shown.value,
+            "text": shown.text,
+            "output": shown.output,
+            "seconds": round(shown.seconds, 6),
+        }
+        echo_json(json.dumps(data, ensure_ascii=False))
+    else:
+        _print(shown.output)
+        _print(shown.text)
+    return DONE
+
+
+_OF_EACH = ("out", "workers", "executor", "retry", "quiet")
+"""The options of ``run`` that have a meaning with ``--each`` only."""
+
+
+def _run_each(
+    code: str,
+    name: str,
+    beside: str,
+    packages: str,
+    each: str,
+    as_json: bool,
+    options: dict[str, Any],
+) -> int:
+    paths = [Path(found) for found in sorted(glob(each, recursive=True)) if os.path.isfile(found)]
+    if not paths:
+        raise click.UsageError(f"--each: there is no file '{each}'")
+    if options["out"] is None:
+        raise click.UsageError("--each needs --out, the folder of results")
+    with importing():
+        from m2bridge.batch.plan import shown
+        from m2bridge.batch.run_many import Work, file_jobs, run_jobs
+
+    work = Work(
+        code,
+        file=name,
+        packages=tuple(packages.replace(",", " ").split()),
+        beside=beside,
+        folder=shared.results_folder(options["out"]),
+        retry=shared.outcome_kinds(options["retry"]),
+        **{limit: options[limit] for limit in ("program", "timeout", "memory")},
+    )
+    _, summary = run_jobs(
+        work=work,
+        jobs=file_jobs(work, paths),
+        workers=options["workers"],
+        executor=options["executor"] or "processes",
+        scheduler=None,
+        progress=shown(options["quiet"]),
+    )
+    return show_batch(summary, as_json, options["quiet"])
+
+
+def _code(file: Path | Text, name: str) -> str:
+    """The code in a file, whatever its bytes."""
+    if isinstance(file, Text):
+        return file.content
+    try:
+        data = read_open(0, LARGEST_CODE) if str(file) == "-" else read_bytes(file, LARGEST_CODE)
+    except ConversionError as reason:
+        raise click.UsageError(f"{name}: {reason}") from None
+    return data.decode("utf-8-sig", errors="surrogateescape")
+
+
+def _print(text: str) -> None:
+    if text:
+        click.echo(text, nl=not text.endswith("\n"))
+
+
+SCRIPTS = ("orbits", "jacobian")
+
+
+@click.command("script", epilog="Example: m2bridge script closure --d 3 --d-out 1")
+@click.argument(
+    "computation",
+    type=click.Choice(["closure", "dimension", "singular-locus", "fibres", "polar-degrees"]),
+    metavar="COMPUTATION",
+)
+@shared.case_options
+@click.option(
+    "--method",
+    type=click.Choice(SCRIPTS),
+    default="orbits",
+    show_default=True,
+    help="Of singular-locus.",
+)
+@shared.timeout_option
+def script_command(computation: str, method: str, **options: Any) -> int:
+    """Print the complete Macaulay2 program of a computation; it runs with M2 --script.
+
+    The computation is closure, dimension, singular-locus, fibres or polar-degrees.
+    """
+    request = shared.case_request(options)
+    with shared.within(timeout=request.timeout):
+        text = family(DEFAULT).standalone(
+            computation,
+            request.model,
+            field=request.field,
+            coordinates=request.coordinates,
+            method=method,
+        )
+    click.echo(text, nl=False)
+    return DONE
+
+
+def _as_text() -> str:
+    return "\n".join(f"For {reason}:\n    {work}" for reason, work in WORKS)
+
+
+def _as_bibtex() -> str:
+    return "\n".join(f"% for {reason}\n{work.to_bibtex()}" for reason, work in WORKS).rstrip()
+
+
+def _as_json() -> str:
+    items = [work.to_csl() | {"note": f"For {reason}"} for reason, work in WORKS]
+    return json.dumps(items, ensure_ascii=False)
+
+
+FORMS = {"text": _as_text, "bibtex": _as_bibtex, "json": _as_json}
+
+
+@click.command("cite", epilog="Example: m2bridge cite --format bibtex")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(list(FORMS)),
+    default="text",
+    show_default=True,
+    help="How.",
+)
+@click.option(
+    "--json",
+    "form",
+    flag_value="json",
+    help="The same as --format json: a list for CSL, which Zotero reads.",
+)
+def cite_command(form: str) -> int:
+    """Say how to cite m2bridge, and the papers behind it."""
+    text = FORMS[form]()
+    if form == "json":
+        echo_json(text)
+    else:
+        click.echo(text)
+    return DONE
+
+
+PACKAGES = (
+    "sympy",
+    "python-flint",
+    "jinja2",
+    "pexpect",
+    "click",
+    "psutil",
+    "rich",
+    "passagemath-macaulay2",
+)
+
+
+def diagnosis(explicit: str | None, timeout: float) -> tuple[Sheet, EngineError | None]:
+    """A sheet of the programs and packages that are found, and why there is no Macaulay2, if so.
+
+    Each program has so many seconds to say its version.
+    """
+    found = []
+    for candidate in candidates(explicit):
+        with limited(timeout), asked_by("--timeout"):
+            found.append(probed(candidate))
+    failure: EngineError | None = None
+    choice: Candidate | None = None
+    try:
+        choice = first_usable(found)
+    except EngineError as error:
+        failure = error
+    rows, programs, refused = [], [], []
+    for one in found:
+        origin, program = one.candidate.origin, one.candidate.program
+        taken = ""
+        if one.candidate == choice:
+            taken = "taken"
+        rows.append((origin, _version(one), taken))
+        if program:
+            programs.append((origin, line(str(program))))
+        # The refusal that is the failure is said after the sheet, with what to do.
+        if one.refusal is not None and one.refusal is not failure:
+            refused.append((origin, _reason(one.refusal)))
+    title = (
+        f"m2bridge {__version__}, Python {platform.python_version()},"
+        f" {platform.platform(terse=True)}"
+    )
+    blocks: list[Block] = [
+        Facts([(name, folder(name)) for name in ("templates", "m2scripts")]),
+        Table(("from", "version", ""), rows, "Macaulay2, in the order of search"),
+        Facts(programs, "Where they are"),
+        Facts(refused, "Why others are not taken"),
+        Table(("package", "version"), [(name, _installed(name)) for name in PACKAGES]),
+    ]
+    return Sheet(title, blocks), failure
+
+
+def _version(one: Probed) -> str:
+    if one.candidate.program is None:
+        return "not found"
+    if one.refusal:
+        return "cannot be used"
+    return one.candidate.version
+
+
+def _reason(refusal: EngineError) -> str | None:
+    """Why a program is not taken, without the advice that is there once; ``None`` if none is."""
+    message = str(refusal).partition(". Get Macaulay2")[0]
+    if message == "nothing there":
+        return None
+    return shortened(line(message))
+
+
+def _installed(name: str) -> str:
+    from importlib import metadata
+
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "not installed"
+
+
+@click.command("doctor", epilog="Example: m2bridge doctor")
+@shared.engine_option
+@click.option(
+    "--timeout",
+    type=shared.seconds,
+    default=10.0,
+    show_default=True,
+    help="Seconds for each program to say its version.",
+)
+def doctor_command(program: str | None, timeout: float) -> int:
+    """Show which Macaulay2 is used, and from where everything comes."""
+    sheet, failure = diagnosis(program, timeout)
+    click.echo(fitted(sheet))
+    if failure is not None:
+        click.echo(f"\n{shortened(line(str(failure)))}", err=True)
+        return NO_ENGINE
+    return DONE

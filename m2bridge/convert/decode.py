@@ -1,0 +1,199 @@
+"""The one reader of Macaulay2's values on the wire, whose lines are JSON.
+
+Answers of programs, which ``m2scripts/wire.m2`` writes, have few types and say all of each;
+:func:`decode` reads them:
+
+===============================  ==================================================
+Macaulay2                        Python
+===============================  ==================================================
+ZZ                               int
+QQ                               fractions.Fraction
+element of ZZ/p                  element of ``sympy.GF(p)``
+String, Boolean, null            str, bool, None
+List, Sequence                   list, tuple
+element of a polynomial ring     sympy.polys.rings.PolyElement
+Ideal                            m2bridge.algebra.ring.GeneratingSet
+Matrix over a polynomial ring    m2bridge.convert.decode.PolynomialMatrix
+===============================  ==================================================
+
+Values of workspaces, which ``m2scripts/values.m2`` writes, are of any type and name rings by their
+places in a table; :func:`decode_value` reads them, by :mod:`m2bridge.convert.decode_values`. Numbers and
+polynomials of both are read by :mod:`m2bridge.convert.decode_numbers`.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sympy import ZZ
+from sympy.polys.polyerrors import BasePolynomialError
+from sympy.polys.rings import PolyElement, PolyRing
+
+from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
+from m2bridge.convert.decode_numbers import polynomial_reader, rational
+from m2bridge.convert.m2_syntax import from_macaulay2
+from m2bridge.errors import M2BridgeError, ParseError
+from m2bridge.system import integer
+
+FAULTS = (
+    TypeError,
+    ValueError,
+    LookupError,
+    ArithmeticError,
+    AttributeError,
+    RecursionError,
+    BasePolynomialError,
+)
+"""Exceptions that data which do not follow the format can cause."""
+
+
+@dataclass(frozen=True, slots=True)
+class PolynomialMatrix:
+    """A matrix over a polynomial ring, row by row."""
+
+    ring: PolyRing
+    rows: tuple[tuple[PolyElement, ...], ...]
+    columns: int
+
+
+def decode(value: Any) -> Any:
+    """Read one value of an answer, as JSON has it, as a Python object.
+
+    Raises
+    ------
+    ParseError
+        If it does not follow the format.
+    """
+    if value is None or isinstance(value, bool | str):
+        return value
+    try:
+        tag, *arguments = value
+        return _READERS[tag](*arguments)
+    except M2BridgeError:
+        raise
+    except FAULTS as reason:
+        raise _no_value(value) from reason
+
+
+def decode_value(
+    value: Any, make_ideal: Callable[[PolynomialRing, tuple[PolyElement, ...]], Any]
+) -> Any:
+    """Read one value of a workspace, as JSON has it, as a Python object; ``None`` for no value.
+
+    Parameters
+    ----------
+    value : JSON
+    make_ideal : callable
+        Makes an ideal of its ring and its generators: ideals with methods stand above this room.
+
+    Raises
+    ------
+    ParseError
+        If it does not follow the format.
+    ValueTypeError
+        If it has no counterpart in Python.
+    """
+    if value is None:
+        return None
+    from m2bridge.convert.decode_values import Record  # many classes, which programs do not need
+
+    try:
+        tag, descriptions, content = value
+        if tag != "Value":
+            raise ParseError(f"not a value of a workspace: {json.dumps(value)[:120]}")
+        return Record(descriptions, make_ideal).read(content)
+    except M2BridgeError:
+        raise
+    except FAULTS as reason:
+        raise _no_value(value) from reason
+
+
+def _no_value(value: Any) -> ParseError:
+    return ParseError(f"not a value of the wire format: {json.dumps(value)[:120]}")
+
+
+def _residue(p: str, residue: str) -> Any:
+    domain = CoefficientField(integer(p)).domain
+    return domain(integer(residue))
+
+
+def _list(items: list[Any]) -> list[Any]:
+    return [decode(item) for item in items]
+
+
+def _element(ring: list[Any], terms: list[Any]) -> PolyElement:
+    over = _sympy_ring(ring)
+    (element,) = _polynomials(over, [terms])
+    return element
+
+
+def _ideal(ring: list[Any], generators: list[Any]) -> GeneratingSet:
+    field, names = _ring_description(ring)
+    if field is None:
+        raise ParseError("ideals over ZZ have no counterpart in m2bridge; work over QQ or GF(p)")
+    described = PolynomialRing(field, names)
+    listed = _polynomials(described.sympy_ring, generators)
+    # The zero ideal has a generator in Macaulay2, which is 0.
+    return GeneratingSet(described, tuple(g for g in listed if g))
+
+
+def _matrix(ring: list[Any], rows: int, columns: int, entries: list[Any]) -> PolynomialMatrix:
+    if len(entries) != rows * columns:
+        raise ParseError(
+            f"{len(entries)} entries for a matrix of {rows} rows and {columns} columns"
+        )
+    over = _sympy_ring(ring)
+    listed = _polynomials(over, entries)
+    starts = [row * columns for row in range(rows)]
+    cut = tuple(tuple(listed[start : start + columns]) for start in starts)
+    return PolynomialMatrix(over, cut, columns)
+
+
+def _sympy_ring(ring: list[Any]) -> PolyRing:
+    field, names = _ring_description(ring)
+    over = PolynomialRing(field or QQ, names).sympy_ring
+    return over if field else over.clone(domain=ZZ)
+
+
+def _ring_description(ring: list[Any]) -> tuple[CoefficientField | None, tuple[str, ...]]:
+    """Coefficient field (``None`` for ZZ) and names of the variables."""
+    tag, field, variables = ring
+    if tag != "PolynomialRing":
+        raise ParseError(f"not a ring of the wire format: {json.dumps(ring)[:120]}")
+    kind, *arguments = field
+    names = tuple(from_macaulay2(base, index) for base, *index in variables)
+    return _FIELDS[kind](*arguments), names
+
+
+def _polynomials(ring: PolyRing, listed: list[Any]) -> list[PolyElement]:
+    read = polynomial_reader(ring)
+    polynomials = []
+    for terms in listed:
+        for exponents, _ in terms:
+            if len(exponents) != ring.ngens:
+                raise ParseError(
+                    f"a monomial with {len(exponents)} exponents in a ring of {ring.ngens}"
+                    " variables"
+                )
+        polynomials.append(read([(tuple(exponents), text) for exponents, text in terms]))
+    return polynomials
+
+
+_FIELDS: dict[str, Callable[..., CoefficientField | None]] = {
+    "ZZ": lambda: None,
+    "QQ": lambda: QQ,
+    "ZZ/p": lambda p: CoefficientField(integer(p)),
+}
+
+_READERS: dict[str, Callable[..., Any]] = {
+    "ZZ": integer,
+    "QQ": rational,
+    "ZZ/p": _residue,
+    "List": _list,
+    "Sequence": lambda items: tuple(_list(items)),
+    "RingElement": _element,
+    "Ideal": _ideal,
+    "Matrix": _matrix,
+}

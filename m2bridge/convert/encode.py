@@ -1,0 +1,381 @@
+"""Values as calls of the functions in ``m2scripts/values.m2``: what goes into a workspace.
+
+Nothing is evaluated as text: integers, strings and lists are literals, all else is made by
+functions whose names nobody can hide. The classes are listed in docs/values.md. Most of
+:mod:`m2bridge.convert.values` are written as a call of the function with the name of the class, on
+its fields; others have an encoder of their own. Programs are written by
+:mod:`m2bridge.convert.m2_syntax`, which also spells numbers and names here.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
+from fractions import Fraction
+from functools import singledispatch
+from itertools import chain, compress, count
+from typing import Any
+
+import flint
+from sympy import Expr, Poly, nan, oo
+from sympy.polys.fields import FracElement
+from sympy.polys.orderings import grevlex
+from sympy.polys.rings import PolyElement, PolyRing
+
+from m2bridge.algebra.field import CoefficientField
+from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
+from m2bridge.convert import other_libraries as foreign, values
+from m2bridge.convert.m2_syntax import CONSTANTS, coefficient_writer, escaped, groups, rational
+from m2bridge.convert.values.inexact import not_exact
+from m2bridge.convert.values.rings import ring_of_domain, ring_of_sympy
+from m2bridge.errors import ConversionError
+from m2bridge.results.sheet import quoted
+from m2bridge.system import decimal
+
+_GROUP = 1000
+"""Items of a list that is written in one piece; Macaulay2 takes no literal with very many items."""
+
+
+@singledispatch
+def encode(value: Any) -> str:
+    """The value as a Macaulay2 expression.
+
+    Raises
+    ------
+    ConversionError
+        If it has no counterpart, or is not exact.
+    """
+    kind = type(value)
+    if isinstance(value, float | complex) or kind.__name__.startswith(("arb", "acb", "arf")):
+        raise not_exact(f"{value!r:.60} ({kind.__name__})")
+    # Types of NumPy are known by name: it may not be imported.
+    if kind.__module__.partition(".")[0] == "numpy":
+        return encode(foreign.of_numpy(value))
+    # SymPy's residues have a class of their own for each modulus.
+    if hasattr(value, "parent") and hasattr(value, "to_int"):
+        return _residue(value, int(value.mod))
+    raise ConversionError(
+        f"a {kind.__module__}.{kind.__name__} has no counterpart in Macaulay2; give numbers, text,"
+        " lists, tuples, dicts, sets, polynomials and matrices of SymPy or python-flint, or values"
+        " of m2bridge"
+    )
+
+
+class Code(str):
+    """A value by the code that makes it."""
+
+
+# Text, numbers and lists.
+
+
+def string(text: str) -> str:
+    """A string of Macaulay2; its bytes are those of the text in UTF-8.
+
+    Raises
+    ------
+    ConversionError
+        If the text has half a surrogate pair that stands for no byte.
+    """
+    try:
+        return quoted(text.encode("utf-8", "surrogateescape"))
+    except UnicodeEncodeError as reason:
+        raise ConversionError(
+            f"text with half a surrogate pair is no UTF-8: {text!a:.60}"
+        ) from reason
+
+
+def braces(items: Iterable[str]) -> str:
+    """A list."""
+    return "{" + ",".join(items) + "}"
+
+
+def grouped(items: list[str]) -> str:
+    """A list of any length."""
+    if len(items) <= _GROUP:
+        return braces(items)
+    pieces = [grouped(group) for group in groups(items, _GROUP)]
+    return f"mbTogether {braces(pieces)}"
+
+
+def items(listed: Iterable[Any]) -> str:
+    """A list of values."""
+    return grouped([encode(value) for value in listed])
+
+
+def literal(value: Any) -> str:
+    """A text, a truth value, ``None``, an element of a ring that is known, or a list of such."""
+    if isinstance(value, tuple | list):
+        return grouped([literal(item) for item in value])
+    if value is None or isinstance(value, str | bool):
+        return encode(value)
+    return scalar(value)
+
+
+def scalar(value: Any) -> str:
+    """An element of a ring that is known, so that its number says enough."""
+    if hasattr(value, "to_int") or isinstance(value, flint.nmod):
+        return str(int(value))
+    # Numbers of Python, SymPy and FLINT; the numerator of a RingFraction is no number.
+    has_numerator = hasattr(value, "numerator") and not callable(value.numerator)
+    if has_numerator and not isinstance(value, values.RingFraction):
+        return rational(value)
+    return encode(value)
+
+
+def _fraction(value: Fraction) -> str:
+    return f"(({decimal(value.numerator)})/{decimal(value.denominator)})"
+
+
+def _residue(value: Any, modulus: int) -> str:
+    return f"(promote({int(value)}, {encode(CoefficientField(modulus))}))"
+
+
+# Calls.
+
+
+def _call(value: Any) -> str:
+    """The call of the function that has the name of the value's class, on its fields."""
+    arguments = []
+    for field in fields(value):
+        part = getattr(value, field.name)
+        # A variable goes as its symbol and its indices: x_1_a is Macaulay2's x_(1,a).
+        if isinstance(value, values.Algebra) and field.name == "variables":
+            part = variable_parts(part)
+        arguments.append(literal(part))
+    return f"(mb{type(value).__name__}({', '.join(arguments)}))"
+
+
+def _kept(value: Any) -> str:
+    """A ring that is made once; equal ones are written in the same way."""
+    code = _call(value)
+    return f"(mbGiven({string(code)}, () -> {code}))"
+
+
+def _new(kind: str, parts: Iterable[Any]) -> str:
+    return f"(mbNew({string(kind)}, {items(parts)}))"
+
+
+def _collection(value: values.Array | values.MutableList | values.Partition) -> str:
+    return _new(type(value).__name__, value)
+
+
+def _table(value: Mapping[Any, Any]) -> str:
+    pairs = grouped([f"({encode(key)},{encode(found)})" for key, found in value.items()])
+    kind = type(value).__name__ if isinstance(value, values.HashTable) else "HashTable"
+    return f"(mbHashTable({string(kind)}, {pairs}))"
+
+
+def _complex(value: values.ComplexNumber) -> str:
+    specials = {value.real.special, value.imaginary.special}
+    if specials & {"inf", "-inf"}:  # both parts are infinite then in Macaulay2 1.26
+        raise ConversionError(
+            "an infinite complex number has no parts in Macaulay2: give its parts as real numbers"
+        )
+    if "nan" in specials and len(specials) > 1:  # both parts are NaN then
+        raise ConversionError(
+            "in Macaulay2 both parts of a complex number are NaN, or none: give them as real"
+            " numbers"
+        )
+    return _call(value)
+
+
+_NAMED = {oo: "(infinity)", -oo: "(-infinity)", nan: "indeterminate"}
+for _name, _constant in CONSTANTS.items():
+    _NAMED[_constant] = f"(mbConstant {string(_name)})"
+
+
+def _expression(value: Expr) -> str:
+    """A constant or a rational number; one with variables is of a ring, by :mod:`.given`."""
+    return _NAMED[value] if value in _NAMED else encode(foreign.number(value))
+
+
+# Names of variables.
+
+SYMBOL = re.compile(r"[^\W\d_](?:[^\W_]|')*")
+"""A symbol of Macaulay2, which may have primes."""
+_INDEX = re.compile(r"0|-?[1-9][0-9]*")
+
+
+def variable_parts(names: Sequence[str]) -> list[list[str | int]]:
+    """Symbol and indices of each variable: ``x_1_a`` is Macaulay2's ``x_(1,a)``.
+
+    A name that is no symbol of Macaulay2's, or is used with indices too, is written in letters and
+    digits, by the scheme of :mod:`m2bridge.convert.m2_syntax`.
+    """
+    listed = [_parts(name) for name in names]
+    indexed = {parts[0] for parts in listed if len(parts) > 1}
+    for place, (symbol, *indices) in enumerate(listed):
+        # Macaulay2 cannot keep x and x_1 apart.
+        if not indices and symbol in indexed:
+            listed[place] = [escaped(names[place], plain=True)]
+    return listed
+
+
+def _parts(name: str) -> list[str | int]:
+    base, *indices = name.split("_")
+    if not SYMBOL.fullmatch(base):
+        return [escaped(name)]
+    parts: list[str | int] = [base]
+    for index in indices:
+        if SYMBOL.fullmatch(index):
+            parts.append(index)
+        elif _INDEX.fullmatch(index):
+            parts.append(int(index))
+        else:
+            return [escaped(name)]
+    return parts
+
+
+# Polynomials.
+
+_MANY = 200
+"""Terms from which on a polynomial is written for speed."""
+_SHIFT = 32
+"""From numbers to characters, which are none of those that control."""
+_CHARACTERS = 0xD800 - _SHIFT
+"""The number of characters that follow without a gap."""
+
+Term = tuple[tuple[int, ...], str]
+"""Exponents, and the coefficient as it is written."""
+
+Factors = list[tuple[int, int]]
+"""The variables of a monomial, by their places, with their exponents."""
+
+
+def polynomial(over: Any, terms: Iterable[Term]) -> str:
+    """An element of a ring; in a form that Macaulay2 reads fast, where there are many terms."""
+    listed = list(terms)
+    numbers = values.IntegerRing | CoefficientField
+    plain = isinstance(over, values.Algebra) and isinstance(over.coefficients, numbers)
+    if plain and len(listed) >= _MANY:
+        monomials = [_factors(exponents) for exponents, _ in listed]
+        powers = sorted(set(chain(*monomials)))
+        if len(powers) <= _CHARACTERS:
+            return _packed(over, powers, monomials, [coefficient for _, coefficient in listed])
+    return f"mbSparse({encode(over)}, {sparse(sorted(listed))})"
+
+
+def _factors(exponents: tuple[int, ...]) -> Factors:
+    """The places of the variables that occur in a monomial, with their exponents."""
+    # Most exponents are zero: both are picked without a loop in Python.
+    places = compress(count(), exponents)
+    return list(zip(places, filter(None, exponents), strict=True))
+
+
+def _packed(over: Any, powers: Factors, monomials: list[Factors], numbers: list[str]) -> str:
+    """A character for each power of a variable, and a line of them for each monomial.
+
+    Monomials are sorted by degree, then as strings from the last variable on. This is the graded
+    reverse lexicographic order, in which sums are fastest: Macaulay2 finds one part before the
+    other. No other order is wrong.
+    """
+    characters = {power: chr(number + _SHIFT) for number, power in enumerate(powers)}
+    written = []
+    for monomial, number in zip(monomials, numbers, strict=True):
+        degree = sum([exponent for _, exponent in monomial])
+        backwards = "".join([characters[power] for power in reversed(monomial)])
+        written.append((-degree, backwards, number))
+    written.sort()
+    lines = "\n".join([backwards[::-1] for _, backwards, _ in written])
+    text = lines.replace("\\", "\\\\").replace('"', '\\"')
+    coefficients = grouped([number for _, _, number in written])
+    table = grouped([f"({variable},{exponent})" for variable, exponent in powers])
+    return f'mbPolynomial({encode(over)}, {coefficients}, {table}, "{text}")'
+
+
+def sparse(terms: Iterable[Term]) -> str:
+    """The list of terms ``{coefficient, variable, exponent, ..}`` of a polynomial."""
+    written = []
+    for exponents, coefficient in terms:
+        powers = "".join([f",{place},{exponent}" for place, exponent in _factors(exponents)])
+        written.append(f"{{{coefficient}{powers}}}")
+    return grouped(written)
+
+
+def terms(value: PolyElement) -> list[Term]:
+    """The terms of a polynomial, with their coefficients written."""
+    domain = value.ring.domain
+    numbers = domain.is_FiniteField or domain.is_ZZ or domain.is_QQ
+    number = coefficient_writer(domain) if numbers else encode
+    return [(monomial, number(coefficient)) for monomial, coefficient in value.items()]
+
+
+def _element(value: values.RingElement) -> str:
+    written = [(exponents, scalar(coefficient)) for exponents, coefficient in value.terms]
+    return polynomial(value.ring, written)
+
+
+def _sympy_polynomial(value: Poly) -> str:
+    ring = PolyRing(value.gens, value.domain, grevlex)
+    return encode(ring.from_dict(value.rep.to_dict()))
+
+
+def _sympy_fraction(value: FracElement) -> str:
+    ring = ring_of_domain(value.field.to_domain())
+    return encode(values.RingFraction(ring, value.numer, value.denom))
+
+
+def _flint_matrix(value: Any) -> str:
+    return encode(foreign.flint_matrix(value))
+
+
+def _flint_polynomial(value: Any) -> str:
+    return encode(foreign.flint_polynomial(value))
+
+
+def _refuse_element(value: Any) -> str:
+    name = type(value).__name__
+    raise ConversionError(
+        f"a flint.{name} does not say of which ring it is: give a flint.nmod, or a polynomial"
+    )
+
+
+_ENCODERS: dict[Any, Callable[[Any], str]] = {
+    # Python
+    type(None): lambda value: "null",
+    bool: lambda value: "true" if value else "false",
+    int: lambda value: f"({decimal(value)})",
+    Fraction: _fraction,
+    str: string,
+    Code: str,
+    list: items,
+    tuple: lambda value: f"(toSequence {items(value)})",
+    set | frozenset | values.Set: lambda value: f"(set {items(value)})",
+    dict | values.HashTable: _table,
+    # Collections and expressions of Macaulay2
+    values.Option: lambda value: f"({encode(value.key)} => {encode(value.value)})",
+    values.Array | values.MutableList | values.Partition: _collection,
+    values.Expression: lambda value: _new(value.kind, value.parts),
+    values.Factorization: lambda value: f"(mbFactorization {items(value.factors)})",
+    values.Symbol: lambda value: f"(mbSymbol({string(value.name)}, {encode(value.index)}))",
+    # Rings, and elements that are not written by their fields
+    values.Algebra | values.QuotientRing | values.GaloisField | values.FractionField: _kept,
+    values.RingElement: _element,
+    values.ComplexNumber: _complex,
+    # What this package has for other rooms
+    GeneratingSet: lambda value: encode(values.GeneralIdeal(value.ring, value.generators)),
+    PolynomialRing: lambda value: encode(values.Algebra(value.field, value.variables)),
+    PolynomialMap: lambda value: encode(values.RingMap(value.source, value.target(), value.images)),
+    CoefficientField: _call,
+    # SymPy
+    PolyRing: lambda value: encode(ring_of_sympy(value)),
+    PolyElement: lambda value: polynomial(ring_of_sympy(value.ring), terms(value)),
+    Poly: _sympy_polynomial,
+    FracElement: _sympy_fraction,
+    Expr: _expression,
+    # python-flint
+    flint.fmpz | flint.fmpq: lambda value: encode(foreign.flint_number(value)),
+    flint.nmod: lambda value: _residue(value, value.modulus()),
+    flint.fmpz_mod | flint.fq_default: _refuse_element,
+    flint.fmpz_mat | flint.fmpq_mat | flint.nmod_mat | flint.fmpz_mod_mat: _flint_matrix,
+    flint.fmpz_poly | flint.fmpq_poly | flint.nmod_poly | flint.fmpz_mod_poly: _flint_polynomial,
+    flint.fmpz_mpoly | flint.fmpq_mpoly | flint.nmod_mpoly: _flint_polynomial,
+    flint.fmpz_mod_mpoly: _flint_polynomial,
+    flint.fq_default_poly: lambda value: encode(foreign.galois_polynomial(value)),
+}
+for _kinds, _encoder in _ENCODERS.items():
+    encode.register(_kinds, _encoder)
+# All other classes of values are written by their fields.
+for _class in [getattr(values, name) for name in values.__all__]:
+    if encode.dispatch(_class) is encode.dispatch(object):
+        encode.register(_class, _call)

@@ -1,0 +1,200 @@
+"""SymPy to Macaulay2: names, numbers, polynomials and ideals as programs say them.
+
+What goes into a workspace is written by :mod:`m2bridge.convert.encode`, which takes names and
+numbers from here. A name of any alphabet becomes a symbol that means nothing else in Macaulay2, and
+different names stay different.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from sympy import Catalan, EulerGamma, I, pi
+from sympy.polys.rings import PolyElement
+
+from m2bridge.algebra.field import CoefficientField
+from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
+from m2bridge.limits import watched
+from m2bridge.system import decimal
+
+CONSTANTS = {"pi": pi, "ii": I, "EulerConstant": EulerGamma, "CatalanConstant": Catalan}
+"""SymPy's by Macaulay2's names."""
+
+_LETTER = re.compile("[A-Za-z]")
+_INDEXED = re.compile(r"(.*?[^_])((?:_(?:0|-?[1-9][0-9]*))+)", re.DOTALL)
+_ESCAPED = "mbv"
+"""The prefix of names that are written letter by letter."""
+_PLAIN = "mbp"
+"""The prefix of those that take no indices."""
+_NO_PLAIN_CHARACTER = re.compile("[^0-9A-Za-z]|Z")
+"""Z itself is written as a number, so that it says where one begins and ends."""
+
+_GROUP = 200
+"""Terms or items that are written in one piece.
+
+Macaulay2's parser crashes on flat sums of about 50 000 terms and on flat lists of about 200 000
+entries, and needs quadratic time for long sums.
+"""
+
+
+def to_macaulay2(name: str) -> str:
+    """Write the name of a variable in Macaulay2's notation.
+
+    Every result is a safe symbol: single letters have no meaning of their own in Macaulay2; all
+    other bases get the prefix ``mbv``, with characters that Macaulay2 does not allow in a symbol
+    written as ``Z<hexadecimal>Z``.
+    """
+    match = _INDEXED.fullmatch(name)
+    if match is None:
+        return _base(name)
+    base, listed = match.groups()
+    indices = listed[1:].split("_")
+    simple = len(indices) == 1 and not indices[0].startswith("-")
+    index = indices[0] if simple else f"({','.join(indices)})"
+    return f"{_base(base)}_{index}"
+
+
+def all_to_macaulay2(names: Sequence[str]) -> tuple[str, ...]:
+    """The Macaulay2 names of all variables that one script uses.
+
+    Macaulay2 cannot keep ``x`` and ``x_1`` apart; a name that is also used with indices gets the
+    prefix ``mbp``.
+    """
+    written = tuple(to_macaulay2(name) for name in names)
+    indexed = {text.split("_")[0] for text in written if "_" in text}
+    found = []
+    for name, text in zip(names, written, strict=True):
+        found.append(escaped(name, plain=True) if text in indexed else text)
+    return tuple(found)
+
+
+def plain_to_macaulay2(name: str) -> str:
+    """Write a name where Macaulay2 takes no indices; :func:`from_macaulay2` reads it, too."""
+    return name if _LETTER.fullmatch(name) else escaped(name, plain=True)
+
+
+def from_macaulay2(base: str, index: Sequence[int] = ()) -> str:
+    """The name of a variable by its base and indices; the inverse of :func:`to_macaulay2`."""
+    if base.startswith((_ESCAPED, _PLAIN)):
+        letters = base[len(_ESCAPED) :]
+        base = re.sub(r"Z([0-9a-f]+)Z", lambda match: chr(int(match[1], 16)), letters)
+    return "_".join([base, *map(str, index)])
+
+
+def escaped(name: str, plain: bool = False) -> str:
+    """A whole name as one symbol of letters and digits; :func:`from_macaulay2` reads it back."""
+    text = _NO_PLAIN_CHARACTER.sub(lambda match: f"Z{ord(match[0]):x}Z", name)
+    prefix = _PLAIN if plain else _ESCAPED
+    return prefix + text
+
+
+def _base(base: str) -> str:
+    return base if _LETTER.fullmatch(base) else escaped(base)
+
+
+def field(value: CoefficientField) -> str:
+    """``QQ`` or ``ZZ/p``."""
+    return f"ZZ/{value.characteristic}" if value.characteristic else "QQ"
+
+
+def ring(value: PolynomialRing) -> str:
+    """A polynomial ring, such as ``QQ[x, y]``, as all programs have the ring of an ideal."""
+    names = ", ".join(all_to_macaulay2(value.variables))
+    return f"{field(value.field)}[{names}]"
+
+
+def ideal(value: GeneratingSet, name: str) -> str:
+    """An ideal of the ring with this name; zero and constant generators are of that ring, too."""
+    generators = sequence(_generators(value))
+    return f"ideal matrix({name}, {{{generators}}})"
+
+
+def _generators(value: GeneratingSet) -> list[str]:
+    names = all_to_macaulay2(value.ring.variables)
+    return [polynomial(generator, names) for generator in watched(value.generators)]
+
+
+def ring_values(value: GeneratingSet) -> dict[str, str]:
+    """The field, coordinates and generators of an ideal, for templates that define its ring."""
+    names = all_to_macaulay2(value.ring.variables)
+    generators = _generators(value)
+    return {
+        "field": field(value.ring.field),
+        "coordinates": ", ".join(names),
+        "generators": sequence(generators) if generators else "",
+    }
+
+
+def polynomial(value: PolyElement, names: Sequence[str] | None = None) -> str:
+    """A polynomial over ZZ, QQ or GF(p), in the variables of its ring.
+
+    Parameters
+    ----------
+    names : sequence of str, optional
+        Macaulay2 names of the variables of the polynomial's ring; worked out when left out.
+    """
+    if names is None:
+        names = all_to_macaulay2([str(symbol) for symbol in value.ring.symbols])
+    number = coefficient_writer(value.ring.domain)
+    summands = []
+    for monomial, coefficient in value.terms():
+        summands.append(term(monomial, number(coefficient), names))
+    if not summands:
+        return "0"
+    if len(summands) <= _GROUP:
+        return _sum(summands)
+    sums = [_sum(group) for group in _slices(summands, _GROUP)]
+    return f"sum {sequence(sums)}"
+
+
+def sequence(items: Iterable[str]) -> str:
+    """A Macaulay2 list of any length, one item per line, or ``join({…}, {…})`` where it is long."""
+    listed = list(items)
+    if len(listed) <= _GROUP:
+        return "{" + ",\n    ".join(listed) + "}"
+    pieces = [sequence(group) for group in groups(listed, _GROUP)]
+    return "join(" + ",\n  ".join(pieces) + ")"
+
+
+def groups(items: list[str], most: int) -> Iterator[list[str]]:
+    """The items in at most so many groups, of at least so many items each but the last."""
+    needed = -(-len(items) // most)  # rounded up
+    return _slices(items, max(most, needed))
+
+
+def _slices(items: list[str], size: int) -> Iterator[list[str]]:
+    return (items[start : start + size] for start in range(0, len(items), size))
+
+
+def _sum(summands: list[str]) -> str:
+    signed = [summand if summand.startswith("-") else f"+{summand}" for summand in summands]
+    return "".join(signed).removeprefix("+")
+
+
+def term(monomial: tuple[int, ...], number: str, names: Sequence[str]) -> str:
+    """A product of powers of variables with a written coefficient; exponents may be negative."""
+    factors = []
+    for name, exponent in zip(names, monomial, strict=True):
+        if exponent == 1:
+            factors.append(name)
+        elif exponent > 1:
+            factors.append(f"{name}^{exponent}")
+        elif exponent < 0:
+            factors.append(f"{name}^({exponent})")
+    if factors and number in ("1", "-1"):
+        sign = number[:-1]
+        return sign + "*".join(factors)
+    return "*".join([number, *factors])
+
+
+def coefficient_writer(domain: Any) -> Callable[[Any], str]:
+    """The writer of coefficients of a domain; residues are symmetric, as in Macaulay2."""
+    if domain.is_FiniteField:
+        return lambda value: str(domain.to_int(value))
+    return rational
+
+
+def rational(value: Any) -> str:
+    """An integer or a fraction of Python, SymPy or FLINT."""
+    text = decimal(int(value.numerator))
+    return text if value.denominator == 1 else f"{text}/{decimal(int(value.denominator))}"

@@ -1,0 +1,135 @@
+"""Polynomials and ideals as people read them: plain text, LaTeX, and short Macaulay2 programs.
+
+Text is Python's (``**`` for powers) and exact; what shortens it says so with an ellipsis. Programs
+that are run are rendered from templates, with :mod:`m2bridge.convert.m2_syntax`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+
+from sympy import Expr
+from sympy.polys.rings import PolyElement
+
+from m2bridge.algebra.ring import GeneratingSet
+from m2bridge.convert import m2_syntax as macaulay2
+from m2bridge.convert.m2_syntax import all_to_macaulay2
+from m2bridge.limits import watched
+from m2bridge.results import SHOWN, WIDTH
+from m2bridge.results.markup import polynomial_latex
+from m2bridge.results.sheet import Polynomials, first_terms, plural, printable
+from m2bridge.system import any_length, decimal
+
+_DEGREE_NAMES = {
+    1: "linear form",
+    2: "quadric",
+    3: "cubic",
+    4: "quartic",
+    5: "quintic",
+    6: "sextic",
+}
+
+
+def degree_summary(degrees: Mapping[int, int] | Mapping[str, int]) -> str:
+    """``5 quadrics, 10 quartics``; ``none`` for the zero ideal. In JSON degrees are text."""
+    parts = []
+    for degree, count in degrees.items():
+        name = _DEGREE_NAMES.get(int(degree))
+        parts.append(plural(count, name) if name else f"{count} of degree {degree}")
+    return ", ".join(parts) or "none"
+
+
+def polynomial_text(polynomial: PolyElement | Expr) -> str:
+    """A polynomial, number or expression, exact, in Python's notation (``**``), however long."""
+    with any_length():
+        return str(polynomial)
+
+
+def sparse_text(terms: Iterable[tuple[tuple[int, ...], int]], names: Sequence[str]) -> str:
+    """The text of a polynomial by its terms: sorted places in ``names``, and coefficients.
+
+    Terms in decreasing order, as SymPy writes them: a larger graded reverse lexicographic monomial
+    comes first.
+    """
+    ordered = sorted(terms, key=lambda term: (-len(term[0]), term[0][::-1]))
+    pieces = []
+    for monomial, coefficient in ordered:
+        pieces.append(" - " if coefficient < 0 else " + ")
+        pieces.append(_sparse_term(monomial, abs(coefficient), names))
+    text = "".join(pieces)
+    return f"-{text[3:]}" if text.startswith(" - ") else text[3:] or "0"
+
+
+def _sparse_term(monomial: tuple[int, ...], size: int, names: Sequence[str]) -> str:
+    factors = []
+    if len(set(monomial)) == len(monomial):  # most of the time, and faster
+        factors = [names[place] for place in monomial]
+    else:
+        for place, group in groupby(monomial):
+            exponent = len(list(group))
+            factors.append(f"{names[place]}**{exponent}" if exponent > 1 else names[place])
+    if size != 1 or not factors:
+        factors.insert(0, decimal(size))
+    return "*".join(factors)
+
+
+def ideal_text(ideal: GeneratingSet, most: int | None = SHOWN) -> str:
+    """The generators, at most so many and shortened, and the ring, on one line."""
+    return f"ideal({', '.join(generator_texts(ideal, most)) or '0'}) of {ideal.ring}"
+
+
+def generator_texts(
+    ideal: GeneratingSet, most: int | None = SHOWN, width: int = WIDTH
+) -> list[str]:
+    """The generators; at most so many, each of at most so many characters."""
+    texts = [polynomial_text(generator) for generator in ideal.generators[:most]]
+    if most is None:
+        return texts
+    texts = [first_terms(text, width) for text in texts]
+    hidden = len(ideal.generators) - most
+    return [*texts, f"… and {hidden} more"] if hidden > 0 else texts
+
+
+def generator_lines(ideal: GeneratingSet, caption: str = "") -> Polynomials:
+    """The generators as a block of a sheet, a line for each."""
+    count = len(ideal.generators)
+    return Polynomials(count, lambda: map(polynomial_text, ideal.generators), caption)
+
+
+def ideal_latex(ideal: GeneratingSet) -> str:
+    """The generators in angle brackets, in mathematics."""
+    texts = [polynomial_latex(polynomial_text(generator)) for generator in ideal.generators]
+    return rf"\left\langle {', '.join(texts) or '0'} \right\rangle"
+
+
+def ideal_macaulay2(ideal: GeneratingSet) -> str:
+    """A Macaulay2 program that defines the ring ``R`` and the ideal ``I``.
+
+    Where variables have these names, they are ``coordinateRing`` and ``givenIdeal``.
+    """
+    names = all_to_macaulay2(ideal.ring.variables)
+    ring = "coordinateRing" if "R" in names else "R"
+    symbol = "givenIdeal" if "I" in names else "I"
+    glossary = _glossary(ideal.ring.variables, names)
+    header = f"{glossary}{ring} = {macaulay2.ring(ideal.ring)}"
+    if not ideal.generators:
+        return f"{header}\n{symbol} = ideal(0_{ring})"
+    written = []
+    for generator in watched(ideal.generators):
+        text = macaulay2.polynomial(generator, names)
+        # A number alone would be one of Macaulay2's integers or fractions.
+        written.append(f"({text})_{ring}" if generator.is_ground else text)
+    return f"{header}\n{symbol} = ideal {macaulay2.sequence(written)}"
+
+
+def _glossary(names: Sequence[str], written: Sequence[str]) -> str:
+    """Comments that say how names in other alphabets are written in a program."""
+    lines = []
+    for name, program in zip(names, written, strict=True):
+        if not name.isascii():
+            lines.append(f"-- {program} is {printable(name)}\n")
+    return "".join(lines)
+
+
+def expression_text(expression: Expr) -> str:
+    """A univariate expression with ``^`` for powers."""
+    return str(expression).replace("**", "^")

@@ -1,0 +1,167 @@
+"""Tables of TOML files that people write, and the map that such a file describes.
+
+Keys, lists of texts and polynomials are read here for files of ideals, maps and layers alike; each
+refusal names the place in the file, and shows what to write where something is missing.
+"""
+
+from typing import Any
+
+from sympy.polys.rings import PolyElement
+
+from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.algebra.ring import MOST_VARIABLES, PolynomialRing, variable_name
+from m2bridge.convert import MOST_PARAMETERS
+from m2bridge.convert.bounded_io import read_toml
+from m2bridge.convert.parsing import read_polynomial
+from m2bridge.errors import ConversionError, InvalidCaseError
+
+_EXAMPLES = {
+    "ideal": (
+        ': write [ideal] in a line of its own, and below it variables = ["x", "y"] and generators ='
+        ' ["x^2 - y"]'
+    ),
+    "map": ': write [map] in a line of its own, and below it parameters = ["s", "t"]',
+    "coordinates": (
+        ': write [coordinates] in a line of its own, and below it lines such as x = "s^2"'
+    ),
+    "parameters": ': write parameters = ["s", "t"]',
+    "variables": ': write variables = ["x", "y"]',
+    "generators": ': write generators = ["x^2 - y"]',
+}
+"""What to write for parts that are missing."""
+
+
+def check_keys(table: dict[str, Any], where: str, required: set[str], optional: set[str]) -> None:
+    """Check that a table has the keys that it needs, and no others.
+
+    Raises
+    ------
+    ConversionError
+        With the place, if it has not; without one it is the file.
+    """
+    place = f"{where}: " if where else ""
+    missing = required - table.keys()
+    if missing:
+        # Of [map] and [coordinates] the first is asked for first.
+        key = max(missing)
+        named = f"'{key}'" if where else f"the table [{key}]"
+        raise ConversionError(f"{place}{named} is missing{_EXAMPLES.get(key, '')}")
+    unknown = table.keys() - required - optional
+    if unknown:
+        raise ConversionError(f"{place}unknown key {min(unknown)!r:.60}")
+
+
+def table_of(
+    content: dict[str, Any], name: str, required: set[str], optional: set[str]
+) -> dict[str, Any]:
+    """The table under a heading, with its keys checked; an empty one where it was left out."""
+    table = content.get(name, {})
+    if not isinstance(table, dict):
+        raise ConversionError(f"[{name}] must be a table")
+    check_keys(table, f"[{name}]", required, optional)
+    return table
+
+
+def line(table: dict[str, Any], name: str, key: str) -> str:
+    """The text of a key in the table of this name, on one line; empty where it was left out."""
+    value = table.get(key, "")
+    if not isinstance(value, str) or not value.isprintable():
+        raise ConversionError(
+            f"[{name}] {key}: must be one line of text without control characters"
+        )
+    return value
+
+
+def read_field(text: str) -> CoefficientField:
+    """The field of this name, QQ or GF(p); raises ConversionError for others."""
+    try:
+        return CoefficientField.parse(text)
+    except InvalidCaseError as reason:
+        raise ConversionError(f"coefficients in {text!r:.60}: {reason}") from None
+
+
+def strings(value: object, where: str) -> list[str]:
+    """A list of texts.
+
+    Raises
+    ------
+    ConversionError
+        If it is something else.
+    """
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ConversionError(f'{where}: must be a list of texts in quotes, such as ["s", "t"]')
+    return value
+
+
+def polynomial(value: object, where: str, ring: PolynomialRing) -> PolyElement:
+    """Read a polynomial from its text.
+
+    Raises
+    ------
+    ConversionError
+        If it says none, or is no text.
+    """
+    if not isinstance(value, str):
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        example = f': write "{value}"' if is_number else ""
+        raise ConversionError(f"{where}: must be a polynomial in quotes{example}")
+    try:
+        return read_polynomial(value, ring)
+    except ConversionError as reason:
+        raise ConversionError(f"{where}: {reason}") from None
+
+
+def read_map(text: str) -> tuple[PolynomialMap, str]:
+    """The map that a TOML file describes, and its title (empty if it has none).
+
+    Raises
+    ------
+    ConversionError
+        In one line, with the place, if it is not TOML, or a part is missing, unknown or not a
+        polynomial.
+
+    Examples
+    --------
+    >>> polynomial_map, title = read_map('''
+    ... [map]
+    ... title = "parabola"
+    ... parameters = ["t"]
+    ... [coordinates]
+    ... x = "t"
+    ... y = "t^2"
+    ... ''')
+    >>> title, polynomial_map.images
+    ('parabola', (t, t**2))
+    """
+    content = read_toml(text)
+    for other, option in (("ideal", "singular-locus --ideal"), ("layers", "closure --map")):
+        if other in content:
+            raise ConversionError(
+                f"this file holds [{other}], and no map by itself: 'm2bridge {option} FILE'"
+                " takes it"
+            )
+    check_keys(content, "", {"map", "coordinates"}, set())
+    table = table_of(content, "map", {"parameters"}, {"title", "relations"})
+    coordinates = table_of(content, "coordinates", set(), set(content["coordinates"]))
+    title = line(table, "map", "title")
+    parameters = strings(table["parameters"], "[map] parameters")
+    for name in (*parameters, *coordinates):
+        variable_name(name)
+    if len(parameters) > MOST_PARAMETERS:
+        raise ConversionError(f"[map] parameters: {len(parameters)}; at most {MOST_PARAMETERS}")
+    if len(coordinates) > MOST_VARIABLES:
+        raise ConversionError(f"[coordinates]: {len(coordinates)}; at most {MOST_VARIABLES}")
+    source = PolynomialRing(QQ, tuple(parameters))
+    if not coordinates:
+        raise ConversionError("[coordinates]: there must be at least one")
+    images = []
+    for name, value in coordinates.items():
+        images.append(polynomial(value, f"[coordinates] {name:.60}", source))
+    relations = []
+    listed = strings(table.get("relations", []), "[map] relations")
+    for number, text in enumerate(listed, 1):
+        relation = polynomial(text, f"[map] relations {number}", source)
+        if relation:
+            relations.append(relation)
+    return PolynomialMap(source, tuple(coordinates), tuple(images), tuple(relations)), title

@@ -1,0 +1,185 @@
+"""The cross-check of one case: observations, predictions held against them, and the verdicts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Unpack
+
+from m2bridge.algebra.field import QQ
+from m2bridge.crosscheck.verdict import Verdict, verdicts_on
+from m2bridge.engine import RunOptions, computation, current
+from m2bridge.errors import InvalidCaseError, MemoryLimitError, TimeLimitError
+from m2bridge.limits import clock
+from m2bridge.maps.model import Model
+from m2bridge.results.base import Decision, VerdictsResult, result_json
+from m2bridge.results.sheet import Block, Facts, Findings, Sheet, Table, computed_by
+from m2bridge.statements.statement import Statement, check_statements, observed_together
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrossCheck(VerdictsResult):
+    """Observations and verdicts on one case.
+
+    Parameters
+    ----------
+    model : Model
+    verdicts : tuple of Verdict
+    observations : Observed or None
+        ``None`` when nothing can be observed, or a limit was reached before anything was; a part
+        when it was reached later.
+    engine_version : str
+    seconds : float
+    unfinished : str
+        Empty, or the limit that was reached.
+
+    Examples
+    --------
+    >>> found = cross_check(SingleLayerAttention(d=3, d_out=3, a=2))
+    >>> [verdict.name for verdict in found.verdicts if verdict.decision == "REFUTED"]
+    ['3.4 (iii)', 'A.4']
+    """
+
+    model: Model
+    verdicts: tuple[Verdict, ...]
+    observations: Any
+    engine_version: str
+    seconds: float
+    unfinished: str = ""
+
+    def to_sheet(self) -> Sheet:
+        """The verdicts in a line, numbers of the case, a table of its orbits, and all grounds."""
+        observed = self.observations
+        facts: list[tuple[str, str | None]] = [("verdicts", _summary(self.verdicts))]
+        if observed is not None:
+            facts += observed.facts()
+        facts += [("computed by", computed_by(self.engine_version, self.seconds))]
+        facts += [("agreement", remark) for remark in self._remarks]
+        facts += [("not finished", self.unfinished or None)]
+        blocks: list[Block] = [Facts(facts)]
+        formulas: Sequence[str] = ()
+        if observed is not None:
+            formulas = observed.formulas()
+            table = observed.table()
+            if table is not None:
+                caption, header, rows = table
+                blocks.append(Table(header, rows, caption))
+        blocks.append(Findings([verdict.to_finding() for verdict in self.verdicts]))
+        return Sheet(f"Cross-check of the {self.model.title}, over QQ", blocks, formulas)
+
+    @property
+    def _remarks(self) -> Sequence[str]:
+        if self.observations is None:
+            return ()
+        return tuple(self.observations.remarks)
+
+    def to_json(self) -> dict[str, Any]:
+        """A dictionary for ``json.dumps``: the observations and the verdicts."""
+        case = result_json(self.model.to_json(), QQ, self.engine_version or None, self.seconds)
+        observations = _NOTHING
+        if self.observations is not None:
+            observations = self.observations.to_json()
+        return {
+            **case,
+            **observations,
+            "verdicts": [verdict.to_json() for verdict in self.verdicts],
+            "remarks": list(self._remarks),
+            "unfinished": self.unfinished or None,
+        }
+
+    def to_macaulay2(self) -> str:
+        """The verdicts as a Macaulay2 hash table, and numbers by degree where they are observed."""
+        parts = [VerdictsResult.to_macaulay2(self)]
+        if self.observations is not None:
+            parts.append(self.observations.to_macaulay2())
+        return "\n".join(filter(None, parts))
+
+
+@computation
+def cross_check(
+    model: Model, *, statements: Sequence[Statement] | None = None, **options: Unpack[RunOptions]
+) -> CrossCheck:
+    """Decide statements for one case, assuming none of them.
+
+    Parameters
+    ----------
+    model : Model
+        Of a family with statements.
+    statements : sequence of Statement, optional
+        All statements about the family when left out.
+    engine : Engine, optional
+        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
+        process shares.
+    timeout : float, optional
+        Seconds for the whole computation.
+
+    Raises
+    ------
+    InvalidCaseError
+        If there are no statements about such models.
+    ContradictionError
+        If independent methods disagree.
+    EngineError
+        If Macaulay2 failed in another way than by reaching a limit.
+
+    Examples
+    --------
+    >>> found = cross_check(PolynomialNetwork([3, 2, 1]))
+    >>> [(verdict.name, str(verdict.decision)) for verdict in found.verdicts]
+    [('expected-dimension', 'REFUTED'), ('expected-dimension (equal widths)', 'NOT_APPLICABLE')]
+    """
+    if not isinstance(model, Model) or not model.statements():
+        raise InvalidCaseError(
+            "model", f"there are no statements about a {getattr(model, 'title', model)}"
+        )
+    if statements is None:
+        statements = observed_together(model.statements())
+    check_statements(statements)
+    # what is observed apart is dear: nothing is computed of it where the statement does not apply
+    applying = [one for one in statements if not (one.apart and one.hypotheses(model))]
+    observables = model.observables(applying)
+    # their observable says all the same which kind of observations is asked for
+    apart = {one.observable for one in statements if one.apart}
+    observed, unfinished, version = None, "", ""
+    try:
+        observed = model.observe(observables | apart)
+    except (TimeLimitError, MemoryLimitError) as limit:
+        unfinished = str(limit)
+    verdicts = verdicts_on(statements, model, observed, unfinished)
+    if observed is not None:
+        # a table of numbers by degree has a column for what is predicted of them
+        observed = observed.beside({v.statement.observable: v.predicted for v in verdicts})
+        unfinished = observed.unfinished
+        version = observed.engine_version
+    elif applying and model.needs_engine(observables):
+        version = current().version
+    return CrossCheck(
+        model=model,
+        verdicts=verdicts,
+        observations=observed,
+        engine_version=version,
+        seconds=clock().seconds,
+        unfinished=unfinished,
+    )
+
+
+# the same names as with observations, for programs that read both
+_NOTHING: dict[str, Any] = {
+    "dimension": None,
+    "degree": None,
+    "orbits": [],
+    "zero_tangent_dimension": None,
+}
+
+
+def _summary(verdicts: Sequence[Verdict]) -> str:
+    """The names of the statements, those that are refuted first."""
+    listed = []
+    for decision in (
+        Decision.REFUTED,
+        Decision.UNDECIDED,
+        Decision.CONFIRMED,
+        Decision.NOT_APPLICABLE,
+    ):
+        names = [verdict.name for verdict in verdicts if verdict.decision == decision]
+        if names:
+            listed.append(f"{decision} {', '.join(names)}")
+    return "; ".join(listed)

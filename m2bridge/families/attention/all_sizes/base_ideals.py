@@ -1,0 +1,355 @@
+"""The computed part of the theorems for all sizes, and what follows for each observable.
+
+Macaulay2 computes the ideals of thirteen base cases and two identities, and counts the polar
+degrees of a few sizes (:class:`Basis`). With the theorem about fibres they give the sets of sizes
+and orbits where something is true (:class:`Facts`, docs/all-sizes.md). What statements say of these
+sets stands in ``predictions.py``, and nothing of it here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import combinations, starmap
+from typing import Any
+
+import islpy as isl
+
+from m2bridge.convert.answers import Answer, answer_to
+from m2bridge.engine.script import Script, render
+from m2bridge.errors import ContradictionError, ParseError
+from m2bridge.families.attention.all_sizes import integer_sets as sizes
+from m2bridge.families.attention.all_sizes.fibre_theorem import (
+    BASE_CASES,
+    BaseCase,
+    BaseIdeals,
+    Stratum,
+)
+from m2bridge.families.attention.orbits.fibres import nonzero_part, products_determine_functions
+from m2bridge.families.attention.orbits.orbits import Orbit
+from m2bridge.families.attention.polar.chern_integrals import localized_polar_degrees
+from m2bridge.families.attention.polar.theorem import (
+    FEW_OUTPUTS,
+    counted_polar_degrees,
+    has_few_points,
+)
+from m2bridge.families.attention.sizes import Shape
+from m2bridge.ideals.program import Basis as GroebnerBasis, small_basis
+from m2bridge.statements.statement import Numbers, NumbersByMethod
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """The computed part of the theorems for all sizes.
+
+    Parameters
+    ----------
+    ideals : mapping from BaseCase to its Gröbner basis
+    base_locus_empty : bool
+        Whether φ(A, V) = 0 only for A = 0 or V = 0; two indices occur, so this is so for every d.
+    boundary_family : bool
+        Whether the functions of k = e_1 + iεe_2, v = k̄ are real, have no real weights for ε ≠ 0,
+        and tend to the representative of (1, 1, 1) for ε → 0; the equation that shows it belongs to
+        the places 1 and 2 of every d ≥ 2.
+    polar_degrees : mapping from Shape to Numbers
+        As counted, where they were.
+    """
+
+    ideals: BaseIdeals
+    base_locus_empty: bool
+    boundary_family: bool
+    polar_degrees: Mapping[Shape, Numbers] = field(default_factory=dict)
+
+
+def base_ideals(*, polar: bool = False) -> Basis:
+    """Compute the thirteen ideals and the two identities, in one run; and count polar degrees,
+    where they are few.
+
+    Raises
+    ------
+    EngineError
+        If Macaulay2 failed or reached a limit.
+    """
+    answer = answer_to(base_ideals_script())
+    real = answer.boolean("family_without_real_points")
+    tends = answer.boolean("family_tends_to_the_orbit")
+    counted = COUNTED if polar else ()
+    return Basis(
+        ideals={base: _basis(answer, base) for base in BASE_CASES},
+        base_locus_empty=answer.boolean("base_locus_empty"),
+        boundary_family=real and tends,
+        polar_degrees={shape: counted_polar_degrees(shape) for shape in counted},
+    )
+
+
+SMALL = tuple(Shape(2, d_out, a) for d_out in range(1, FEW_OUTPUTS + 1) for a in (1, 2))
+# The sizes whose polar degrees are counted; those of larger a are the same.
+COUNTED = tuple(filter(has_few_points, SMALL))
+
+
+@cache
+def base_ideals_script() -> Script:
+    """The Macaulay2 program."""
+    values = {
+        "d": 2,
+        "charts": "{(1,1), (1,2)}",
+        "unknowns": "z_2",
+        "zeros": "{}",
+        "boundary": nonzero_part(BOUNDARY.orbit, BOUNDARY.model),
+        "cases": [_in_the_program(base) for base in BASE_CASES],
+    }
+    return render("all_sizes", ("wire", "fibres"), values)
+
+
+def _in_the_program(base: BaseCase) -> tuple[Any, ...]:
+    """A base case, the nonzero parts of A and V of its representative, and its unknowns."""
+    return base, *nonzero_part(base.orbit, base.model), ", ".join(_unknowns(base))
+
+
+# Where the family of boundary points lives.
+BOUNDARY = BaseCase(Orbit(1, 1, 1), 2)
+
+
+def _unknowns(base: BaseCase) -> tuple[str, ...]:
+    return tuple(f"z_{q}" for q in range(2, base.d + 1))
+
+
+def _basis(answer: Answer, base: BaseCase) -> GroebnerBasis:
+    """The Gröbner basis that Macaulay2 found for a base case, in the unknowns z_2, …, z_d."""
+    ideal = answer.ideal(str(base))
+    if ideal.ring.variables != _unknowns(base):
+        raise ParseError(
+            f"the ideal of {base} is in other unknowns: {', '.join(ideal.ring.variables)}"
+        )
+    basis = small_basis(ideal)
+    assert basis is not None, "three unknowns"
+    return basis
+
+
+# The dense orbit: A and V of the largest rank, in general position.
+GENERIC = (
+    "((a <= d and r = a) or (d <= a and r = d)) and ((dp <= d and s = dp) or (d <= dp and s = d))"
+    " and ((r + s <= d and m = 0) or (r + s >= d and m = r + s - d))"
+)
+
+# Below the largest rank of A the determinantal variety is singular, unless it is the space of all
+# matrices.
+SOURCE_SINGULAR = "r < a and a < d"
+
+ALL = sizes.sizes()
+NONE = sizes.sizes("1 = 0")
+EVERY_ORBIT = sizes.orbits()
+
+# A number as a function of d, d', α and the degree D of the source; for integers, or for
+# polynomials.
+Formula = Callable[[Any, Any, Any, Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Sets of pairs (size, orbit), and of sizes.
+
+    Parameters
+    ----------
+    one_point : set of orbits
+        The fibre is one reduced point.
+    two_points : set of orbits
+        The fibre is two reduced points: that of the representative, and with k and v exchanged.
+    critical : set of orbits
+        The fibre is one point that is not reduced.
+    basis : Basis
+        What was computed.
+    """
+
+    one_point: isl.Set
+    two_points: isl.Set
+    critical: isl.Set
+    basis: Basis
+
+    @classmethod
+    def of(cls, strata: Sequence[Stratum], basis: Basis) -> Facts:
+        """The facts from the fibre over every orbit.
+
+        Raises
+        ------
+        ContradictionError
+            If the three kinds of fibres are not all orbits, each once.
+        """
+
+        def of_length(length: str, condition: str = "1 = 1") -> isl.Set:
+            conditions = [f"({s.orbits}) and {condition}" for s in strata if s.length == length]
+            return sizes.orbits(" or ".join(conditions) or "1 = 0")
+
+        one_point = of_length("1").union(of_length("d", "d = 1"))
+        two_points = of_length("2")
+        critical = of_length("d", "d >= 2")
+        kinds = [one_point, two_points, critical]
+        disjoint = all(a.intersect(b).is_empty() for a, b in combinations(kinds, 2))
+        if not disjoint or not sizes.union(kinds).is_equal(EVERY_ORBIT):
+            raise ContradictionError(
+                "the cases of the theorem about fibres are not all orbits, each once"
+            )
+        return cls(one_point=one_point, two_points=two_points, critical=critical, basis=basis)
+
+    @property
+    def birational(self) -> isl.Set:
+        """The sizes whose generic fibre is one reduced point."""
+        return sizes.with_some(sizes.orbits(GENERIC).intersect(self.one_point))
+
+    @property
+    def two_to_one(self) -> isl.Set:
+        """The sizes whose generic fibre is two points."""
+        return sizes.with_some(sizes.orbits(GENERIC).intersect(self.two_points))
+
+    @property
+    def symmetric(self) -> isl.Set:
+        """The sizes whose functions are those of symmetric matrices of rank at most two:
+        α = d' = 1, where each has two weights, in another order.
+        """
+        return sizes.sizes("a = 1 and dp = 1").intersect(self.two_to_one)
+
+    @property
+    def singular(self) -> isl.Set:
+        """The orbits of singular points of the closure, as far as they are known.
+
+        Where the map is birational a point is smooth exactly if its fibre is one reduced point and
+        the source is smooth there (docs/mathematics.md). Where functions are those of symmetric
+        matrices these have rank one, if there are tangent vectors that show it.
+        """
+        singular = EVERY_ORBIT.subtract(self.one_point).union(sizes.orbits(SOURCE_SINGULAR))
+        squares = sizes.orbits("r = 1 and s = 1 and m = 1")
+        of_rank_one = self.symmetric.intersect(sizes.more_tangents_at_squares())
+        return singular.intersect(sizes.over(self.birational)).union(
+            squares.intersect(sizes.over(of_rank_one))
+        )
+
+    @property
+    def small_kernels(self) -> isl.Set:
+        """Birational sizes where the kernel of the differential is zero or below the codimension,
+        at all orbits.
+
+        Codimension less kernel is at least (α − r)² where no fibre is critical, and there the
+        kernel is zero for r = α. At (1, 1, 1) the difference is (α − 1)² + (d − 1)(d' − 1).
+        """
+        positive = "r = 1 and s = 1 and m = 1 and ((a >= 2 and d >= 2) or (d >= 2 and dp >= 2))"
+        large_kernels = self.critical.subtract(sizes.orbits(positive))
+        return self.birational.subtract(sizes.with_some(large_kernels))
+
+    @property
+    def special(self) -> isl.Set:
+        """Orbits whose fibre has more points than the generic one: all but those known to have as
+        many, or fewer.
+        """
+        one = self.one_point.union(self.critical)
+        at_most_two = one.union(self.two_points)
+        over_birational = EVERY_ORBIT.subtract(one).intersect(sizes.over(self.birational))
+        over_two_to_one = EVERY_ORBIT.subtract(at_most_two).intersect(sizes.over(self.two_to_one))
+        return over_birational.union(over_two_to_one)
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """The orbits, or the sizes, for which something is true.
+
+    Parameters
+    ----------
+    true : set of orbits, or of sizes
+    known : set of sizes
+        Where it is known whether it is true.
+    about : set of orbits
+        Those of which it can be true.
+    """
+
+    true: isl.Set
+    known: isl.Set = ALL
+    about: isl.Set = EVERY_ORBIT
+
+    @property
+    def of_sizes(self) -> bool:
+        """Whether it is about sizes, and not about orbits."""
+        return bool(self.true.n_dim() == ALL.n_dim())
+
+
+# The d for which functions and products are compared; see
+# :mod:`m2bridge.families.attention.orbits.fibres`.
+UP_TO_THREE = (1, 2, 3)
+
+
+def _if(known: bool) -> isl.Set:
+    # What does not depend on the sizes is so for all of them or for none.
+    return ALL if known else NONE
+
+
+# For each observable of orbits, and then of sizes, where it is true.
+OBSERVABLES: dict[str, Callable[[Facts], Observed]] = {
+    "fibre_exchanged": lambda seen: Observed(
+        seen.two_points.union(sizes.orbits("r = 1 and s = 1 and m = 1"))
+    ),
+    "fibre_itself": lambda seen: Observed(seen.one_point.union(seen.critical)),
+    "singular": lambda seen: Observed(
+        seen.singular,
+        seen.birational.union(seen.symmetric).intersect(
+            _if(seen.basis.base_locus_empty and sizes.tangents_exceed_dimension())
+        ),
+    ),
+    "critical": lambda seen: Observed(seen.critical),
+    "boundary": lambda seen: Observed(seen.critical, _if(seen.basis.boundary_family)),
+    # both are ``critical``
+    "boundary_critical": lambda seen: Observed(EVERY_ORBIT, _if(seen.basis.boundary_family)),
+    "special_fibre_points": lambda seen: Observed(seen.two_points, about=seen.special),
+    "closed": lambda seen: Observed(ALL, _if(seen.basis.base_locus_empty)),
+    "zero_fibre": lambda seen: Observed(ALL, _if(seen.basis.base_locus_empty)),
+    "products": lambda seen: Observed(_if(all(map(products_determine_functions, UP_TO_THREE)))),
+    "birational": lambda seen: Observed(seen.birational, _if(seen.basis.base_locus_empty)),
+    "smooth_manifold": lambda seen: Observed(
+        sizes.sizes("d = 1"), _if(sizes.ambient_exceeds_dimension())
+    ),
+}
+
+
+def with_polar_theorem(seen: Facts) -> isl.Set:
+    """The sizes for which polar degrees are integrals, and general slices have no other points:
+    where the map is birational and kernels are small, as for single cases; and where functions are
+    those of symmetric matrices, α = d' = 1.
+    """
+    verified = seen.basis.base_locus_empty and sizes.codimensions_exceed_kernels()
+    return seen.small_kernels.union(seen.symmetric).intersect(_if(verified))
+
+
+# The sizes whose polar degrees are compared with the stated ones: a few hundredths of a second.
+COMPARED = (*COUNTED, *starmap(Shape, ((3, 1, 1), (3, 1, 2), (3, 2, 1), (3, 2, 2), (4, 2, 2))))
+
+
+def compared_polar_degrees(seen: Facts) -> list[tuple[isl.Set, Shape, NumbersByMethod]]:
+    """Sizes with the same functions, one of them, and its polar degrees by the theorem and, where
+    they were counted, in slices.
+    """
+    found = []
+    for shape in COMPARED:
+        integrals = localized_polar_degrees(shape)
+        assert integrals is not None, "a small case"
+        by_method = [("integrals", integrals)]
+        if shape in seen.basis.polar_degrees:
+            by_method.append(("slices", seen.basis.polar_degrees[shape]))
+        of_a = f"a = {shape.alpha}"
+        if shape.alpha == shape.d:  # a larger a is the same model
+            of_a = f"a >= {shape.d}"
+        alike = sizes.sizes(f"d = {shape.d} and dp = {shape.d_out} and {of_a}")
+        found.append((alike, shape, NumbersByMethod(tuple(by_method))))
+    return found
+
+
+# For each number that is observed: sizes, and its value there.
+FORMULAS: dict[str, Callable[[Facts], tuple[tuple[isl.Set, Formula], ...]]] = {
+    "dimension": lambda seen: (
+        (ALL, lambda d, dp, alpha, D: sizes.source_dimension(d, dp, alpha) - 1),
+    ),
+    "degree": lambda seen: (
+        (seen.birational.intersect(_if(seen.basis.base_locus_empty)), lambda d, dp, alpha, D: D),
+        (
+            seen.two_to_one.intersect(_if(seen.basis.base_locus_empty)),
+            lambda d, dp, alpha, D: D / 2,
+        ),
+    ),
+}

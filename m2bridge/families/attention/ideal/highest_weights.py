@@ -1,0 +1,427 @@
+"""Generators written out: highest weight vectors, and all others by lowering operators.
+
+A highest weight vector of the ideal is a combination of products of determinants. It generates its
+representation: the operators that replace one index j by j + 1 lead from it to all weights, and
+permutations of the indices from decreasing weights to the others. Which representations there are,
+and how often, is computed in :mod:`.representations` and not here; see docs/representations.md.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from itertools import combinations_with_replacement, permutations, product
+from math import gcd, prod
+from random import Random
+from typing import Any, get_args
+
+import flint
+import numpy
+
+from m2bridge.algebra.linear_algebra import integer_kernel, reduced_echelon
+from m2bridge.algebra.numbers import LARGE_PRIME
+from m2bridge.algebra.polynomial_map import same_span
+from m2bridge.algebra.schur import Representation, partitions, tableaux
+from m2bridge.algebra.sparse_polynomial import Terms
+from m2bridge.convert.printing import sparse_text
+from m2bridge.errors import ContradictionError, MethodUnavailableError
+from m2bridge.families.attention.ideal import representations
+from m2bridge.families.attention.ideal.covariants import (
+    FIRST,
+    GENERIC,
+    Covariant,
+    Points,
+    Shapes,
+    values,
+    words,
+)
+from m2bridge.families.attention.ideal.representations import (
+    MultiplicitySpaces,
+    Type,
+    independent_rows,
+    of_size,
+    pieri,
+)
+from m2bridge.families.attention.ideal.sections import CoreSize
+from m2bridge.families.attention.orbits.parametrization import Index, parametrization, reduced_name
+from m2bridge.families.attention.sizes import Coordinates, Shape
+from m2bridge.limits import check, watched
+from m2bridge.maps.model import Core
+
+Polynomial = dict[tuple[Index, ...], int]
+Numbered = dict[tuple[int, ...], int]
+"""A polynomial in numbers of coordinates, in the order of the parametrization."""
+Weight = tuple[tuple[int, ...], ...]
+"""How often each index of X, H, Y occurs."""
+
+TRIES = 1000
+"""Relations at random that are looked at; almost always the first ones are enough."""
+
+
+def polynomial(covariant: Covariant) -> Polynomial:
+    """Return the product of determinants in the coordinates c_k_i_p_q, on the scale of its values.
+
+    The tensor c has the entries c_k_i_p_q for p ≠ q, and 2 c_k_i_p_p; the factors 2 that all terms
+    have are left out.
+    """
+    expansions = []
+    for shape, places in zip(covariant.shapes, covariant.places, strict=True):
+        indices, signs = words(shape, places)
+        expansions.append(list(zip(indices.T.tolist(), signs.tolist(), strict=True)))
+    # Columns of length 1 say p = q = 1, in every term.
+    common = covariant.symmetric_factors
+    total: Counter[tuple[Index, ...]] = Counter()
+    for (i, x_sign), (k, h_sign), (y, y_sign) in product(*expansions):
+        factors = []
+        exponent = -common
+        for s in range(covariant.degree):
+            p, q = y[2 * s], y[2 * s + 1]
+            factors.append(_coordinate(k[s], i[s], p, q))
+            if p == q:
+                exponent += 1
+        total[tuple(sorted(factors))] += x_sign * h_sign * y_sign * 2**exponent
+    return {monomial: c for monomial, c in total.items() if c}
+
+
+def _coordinate(k: int, i: int, p: int, q: int) -> Index:
+    if p <= q:
+        return k, i, p, q
+    return k, i, q, p
+
+
+@dataclass(frozen=True, eq=False)
+class HighestWeightVector:
+    """A combination of covariants, with integer coefficients."""
+
+    terms: tuple[tuple[int, Covariant], ...]
+
+    @cached_property
+    def polynomial(self) -> Polynomial:
+        """A multiple with coprime coefficients."""
+        total: Counter[tuple[Index, ...]] = Counter()
+        for c, T in self.terms:
+            for monomial, value in polynomial(T).items():
+                total[monomial] += c * value
+        divisor = gcd(*total.values())
+        return {monomial: c // divisor for monomial, c in total.items() if c}
+
+    @property
+    def formula(self) -> str:
+        """The combination of products of determinants: ``[12]_X [12]_H``."""
+        pieces = []
+        for c, T in self.terms:
+            pieces.append("−" if c < 0 else "+")
+            if abs(c) != 1:
+                pieces.append(str(abs(c)))
+            pieces.append(T.brackets)
+        return " ".join(pieces).removeprefix("+ ")
+
+
+def highest_weight_vectors(
+    spaces: MultiplicitySpaces, n: int, shapes: Shapes
+) -> list[HighestWeightVector]:
+    """Return highest weight vectors of one type that generate it, with all of lower degree.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If they were not found.
+    """
+    random = Random(0)
+    number = spaces.generators(n)[shapes]
+    points = spaces.points(n)
+    rank = spaces.ring(n).get(shapes, 0)
+    kernel = pieri(spaces.ring(n - 1), spaces.sizes)[shapes] - rank
+    few_points = spaces.few_points(n, kernel)
+    rows = list(spaces.boundaries[n].get(shapes, ()))
+    found: list[HighestWeightVector] = []
+    for _ in range(TRIES):
+        chosen = []
+        # One more than the multiplicity in the coordinate ring: they are dependent there, and a
+        # relation is a polynomial of the ideal.
+        for _ in range(rank + 1):
+            covariant = Covariant.random(shapes, random)
+            if covariant is not None:
+                chosen.append(covariant)
+        relation = _relation(values(chosen, points))
+        if relation is None:
+            continue
+        # In W ⊗ C_{n−1} it is a boundary exactly if lower degrees generate it.
+        lift = lifted(relation, chosen, few_points)
+        if len(independent_rows([*rows, lift])) > len(rows):
+            rows.append(lift)
+            terms = [term for term in zip(relation, chosen, strict=True) if term[0]]
+            found.append(HighestWeightVector(tuple(terms)))
+        if len(found) == number:
+            return found
+    raise MethodUnavailableError(
+        f"{len(found)} of {number} highest weight vectors of type {shapes} were found"
+    )
+
+
+def _relation(rows: Any) -> list[int] | None:
+    """Return integers with which the rows add up to zero; ``None`` if there are none."""
+    kernel = integer_kernel(rows.T.tolist(), len(rows))
+    if not kernel:
+        return None
+    divisor = gcd(*kernel[0])
+    return [entry // divisor for entry in kernel[0]]
+
+
+def lifted(relation: Sequence[int], covariants: Sequence[Covariant], points: Points) -> Any:
+    """Return the polarization Σ c T(c, …, w, …, c) in W ⊗ C_{n−1} of a relation, modulo the prime.
+
+    It lies over the polynomial of the relation.
+    """
+    # Both factors of the products are below 2^31: none leaves the machine integers.
+    coefficients = numpy.array([c % LARGE_PRIME for c in relation])
+    total = 0
+    for s in range(covariants[0].degree):
+        rows = values(covariants, points, (*(GENERIC,) * s, FIRST)) % LARGE_PRIME
+        products = coefficients[:, None] * rows % LARGE_PRIME
+        total = (total + products.sum(axis=0)) % LARGE_PRIME
+    return total
+
+
+@dataclass(frozen=True, eq=False)
+class Module:
+    """The representation that a highest weight vector generates.
+
+    Parameters
+    ----------
+    vector : Polynomial
+    shapes : Shapes
+    sizes : tuple of int
+        Dimensions of X, H, Y.
+    """
+
+    vector: Polynomial
+    shapes: Shapes
+    sizes: tuple[int, int, int]
+    _bases: dict[Weight, list[Numbered]] = field(default_factory=dict)
+    """By decreasing weights, as far as they were computed."""
+
+    @cached_property
+    def coordinates(self) -> tuple[Index, ...]:
+        """All coordinates, in the order of the parametrization."""
+        x, h, y = self.sizes
+        pairs = list(combinations_with_replacement(range(y), 2))
+        return tuple((k, i, *pair) for k, i, pair in product(range(h), range(x), pairs))
+
+    @cached_property
+    def numbers(self) -> dict[Index, int]:
+        """The places of the coordinates in their order."""
+        return {coordinate: number for number, coordinate in enumerate(self.coordinates)}
+
+    @cached_property
+    def highest(self) -> Weight:
+        """The weight of the vector."""
+        return self._padded(self.shapes)
+
+    def _padded(self, shapes: Sequence[tuple[int, ...]]) -> Weight:
+        """The shapes as a weight: with zeros up to the dimensions of the spaces."""
+        padded = []
+        for shape, size in zip(shapes, self.sizes, strict=True):
+            padded.append((*shape, *(0,) * (size - len(shape))))
+        return tuple(padded)
+
+    def basis(self) -> Iterator[Numbered]:
+        """Yield a basis of weight vectors, the highest weight first.
+
+        Every weight is a permutation of a dominant one, whose parts are partitions of the same
+        numbers. Those that are not in the representation have no polynomials.
+        """
+        dominant = [partitions(sum(part), len(part)) for part in self.highest]
+        for shapes in product(*dominant):
+            orbits = [set(permutations(part)) for part in self._padded(shapes)]
+            for weight in product(*(sorted(orbit, reverse=True) for orbit in orbits)):
+                check()
+                yield from self.space(weight)
+
+    def space(self, weight: Weight) -> list[Numbered]:
+        """Return a basis of the polynomials of a weight."""
+        decreasing = tuple(tuple(sorted(part, reverse=True)) for part in weight)
+        if decreasing not in self._bases:
+            self._bases[decreasing] = self._dominant(decreasing)
+        basis = self._bases[decreasing]
+        if decreasing == weight or not basis:
+            return basis
+        x, h, y = map(_sorting, weight)
+        # A table of all coordinates: each occurs in many monomials.
+        renumbered = []
+        for k, i, p, q in self.coordinates:
+            renumbered.append(self.numbers[_coordinate(h[k], x[i], y[p], y[q])])
+        permuted = []
+        for vector in basis:
+            image = {}
+            for monomial, c in vector.items():
+                image[tuple(sorted([renumbered[j] for j in monomial]))] = c
+            permuted.append(image)
+        return permuted
+
+    def _dominant(self, weight: Weight) -> list[Numbered]:
+        """Return a basis for a decreasing weight, lowered from the weights above it."""
+        # The dimension of a weight space is a product of Kostka's numbers.
+        number = prod(map(tableaux, self.shapes, weight))
+        found: list[Numbered] = []
+        if not number:
+            return found
+        if weight == self.highest:
+            first = {}
+            for monomial, c in self.vector.items():
+                first[tuple(sorted([self.numbers[factor] for factor in monomial]))] = c
+            return [first]
+        for place, part in enumerate(weight):
+            for j in range(len(part) - 1):
+                if not part[j + 1]:
+                    continue
+                raised = (*part[:j], part[j] + 1, part[j + 1] - 1, *part[j + 2 :])
+                above = self.space((*weight[:place], raised, *weight[place + 1 :]))
+                lowered = [self.lowered(vector, place, j) for vector in above]
+                found = _basis([*found, *lowered])
+                # Enough of the operators: the others give combinations of these.
+                if len(found) == number:
+                    return found
+        raise ContradictionError(
+            f"the weight {weight} has {len(found)} polynomials and not {number}"
+        )
+
+    def lowered(self, vector: Numbered, place: int, j: int) -> Numbered:
+        """Return the image of the derivation that replaces an index j of X, H or Y by j + 1."""
+        total: Counter[tuple[int, ...]] = Counter()
+        for monomial, c in vector.items():
+            for s, factor in enumerate(monomial):
+                for new, times in _lowered_coordinate(self.coordinates[factor], place, j):
+                    image = (*monomial[:s], self.numbers[new], *monomial[s + 1 :])
+                    total[tuple(sorted(image))] += c * times
+        return {monomial: c for monomial, c in total.items() if c}
+
+
+def _sorting(part: Sequence[int]) -> list[int]:
+    """Return the permutation that takes the decreasing weight to this one."""
+    return sorted(range(len(part)), key=lambda j: -part[j])
+
+
+def _lowered_coordinate(factor: Index, place: int, j: int) -> Iterator[tuple[Index, int]]:
+    """Yield the image of c_{k,i,p,q} where an index j of one space is replaced by j + 1.
+
+    The spaces X, H and Y have the places 0, 1 and 2, and the indices i, k and p, q.
+    """
+    k, i, p, q = factor
+    if place == 0 and i == j:
+        yield (k, i + 1, p, q), 1
+    if place == 1 and k == j:
+        yield (k + 1, i, p, q), 1
+    if place == 2 and j in (p, q):
+        other = q if p == j else p
+        # The entry of the tensor on the diagonal is 2 c_k_i_p_p.
+        multiple = 2 if other == j + 1 else 1
+        yield _coordinate(k, i, j + 1, other), multiple
+
+
+def _basis(vectors: list[Numbered]) -> list[Numbered]:
+    """Return the polynomials that are no combinations of the ones before, modulo a prime."""
+    # Independent modulo the prime, they are so over QQ; Kostka's number says if one was lost.
+    rows: dict[tuple[int, ...], int] = {}
+    for vector in vectors:
+        for monomial in vector:
+            rows.setdefault(monomial, len(rows))
+    matrix = flint.nmod_mat(len(rows), len(vectors), LARGE_PRIME)
+    for column, vector in enumerate(watched(vectors)):
+        for monomial, c in vector.items():
+            matrix[rows[monomial], column] = c
+    pivots = reduced_echelon(matrix)[1]
+    return [vectors[j] for j in pivots]
+
+
+def vectors(
+    size: CoreSize, types: Sequence[Type]
+) -> Iterator[tuple[Type, list[HighestWeightVector]]]:
+    """Yield highest weight vectors for types that :func:`.representations.generators` found.
+
+    Raises
+    ------
+    MethodUnavailableError, TimeLimitError
+        As there.
+    """
+    for n, shapes, number in types:
+        # Minors beyond the core have more rows than its spaces have dimensions.
+        x, h, y = map(max, map(len, shapes), size.dimensions)
+        spaces = representations.multiplicity_spaces(size, (x, h, y))
+        yield (n, shapes, number), highest_weight_vectors(spaces, n, shapes)
+
+
+def written(vector: HighestWeightVector, shapes: Shapes) -> str:
+    """Return a highest weight vector in the names c_k_i_p_q of the coordinates."""
+    # The vector has no index beyond the rows of its shapes.
+    x, h, y = map(len, shapes)
+    module = Module(vector.polynomial, shapes, (x, h, y))
+    names = [reduced_name(coordinate) for coordinate in module.coordinates]
+    return sparse_text(module.space(module.highest)[0].items(), names)
+
+
+def generators(shape: Shape, above: int = 0) -> Iterator[tuple[Representation, list[Numbered]]]:
+    """Yield all minimal generators of a closure above a degree, t ≥ 2, by representations.
+
+    The highest weight vectors come first.
+
+    Raises
+    ------
+    MethodUnavailableError, TimeLimitError
+        As :func:`m2bridge.families.attention.ideal.representations.generators`.
+
+    Examples
+    --------
+    >>> [(str(part), len(found)) for part, found in generators(SingleLayerAttention(2, 1))]
+    [('S_22 X ⊗ S_4 H ⊗ S_44 Y', 1)]
+    """
+    size = CoreSize.of(shape)
+    types = [kind for kind in representations.generators(size) if kind[0] > above]
+    for kind, found in vectors(size, types):
+        # Of a type with more rows than the spaces of the model have dimensions nothing is left.
+        for part in of_size([kind], shape):
+            polynomials: list[Numbered] = []
+            for vector in found:
+                module = Module(vector.polynomial, kind[1], (shape.d, shape.d_out, shape.d))
+                polynomials += module.basis()
+            yield part, polynomials
+
+
+def core(shape: Shape, coordinates: Coordinates) -> Core | None:
+    """Return the core of a closure; ``None`` for one token, whose functions are no products.
+
+    In full coordinates the closure is the same up to a linear isomorphism, which is computed.
+    """
+    if shape.t == 1:
+        return None
+    polynomials = None
+    if coordinates == "reduced":
+        polynomials = partial(_polynomials, shape)
+    elif not _spans_agree(shape):
+        return None
+    size = CoreSize.of(shape)
+
+    def up_to(last: int) -> tuple[list[int], tuple[Representation, ...]]:
+        dimensions = representations.hilbert_function(shape, last)
+        return dimensions, of_size(representations.up_to(size, last), shape)
+
+    return Core(
+        name=str(size),
+        hilbert_series=partial(representations.hilbert_series, shape),
+        representations=partial(representations.representations, shape),
+        up_to=up_to,
+        polynomials=polynomials,
+    )
+
+
+def _polynomials(shape: Shape, above: int) -> Iterator[Terms]:
+    for _, vectors in generators(shape, above):
+        for vector in vectors:
+            yield tuple(vector.items())
+
+
+def _spans_agree(shape: Shape) -> bool:
+    systems = get_args(Coordinates)
+    return same_span(*(parametrization(shape, system, "attention") for system in systems))

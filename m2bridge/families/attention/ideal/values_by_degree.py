@@ -1,0 +1,180 @@
+"""Values of statements about numbers by degree: a Hilbert function, and the generators of an ideal.
+
+What is observed can be known up to a degree only, and says itself what follows for what is
+predicted. The predictions are those of :mod:`m2bridge.families.attention.ideal.sections` for the
+Hilbert function, and the representations that the core has as generators
+(docs/representations.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+from m2bridge.algebra.hilbert_series import HilbertSeries
+from m2bridge.algebra.schur import generator_counts
+from m2bridge.convert.printing import degree_summary
+from m2bridge.families.attention.hypotheses import no_prediction, several_tokens
+from m2bridge.families.attention.ideal.representations import representations
+from m2bridge.families.attention.ideal.sections import predicted_series
+from m2bridge.families.attention.sizes import Shape, dimension_formula
+from m2bridge.results.base import Decision
+from m2bridge.statements.statement import PartialValue
+
+
+@dataclass(frozen=True, slots=True)
+class HilbertValues(PartialValue):
+    """The values H(0), H(1), … of a Hilbert function.
+
+    Parameters
+    ----------
+    values : tuple of int
+        The first ones, at least one.
+    series : HilbertSeries or None
+        Of all of them; ``None`` where no others are known.
+    """
+
+    values: tuple[int, ...]
+    series: HilbertSeries | None
+
+    def against(self, predicted: HilbertValues) -> tuple[Decision, str]:
+        """REFUTED by one other value; CONFIRMED by the Hilbert series alone, since the words are
+        about all n.
+        """
+        expected = predicted.first(len(self.values))
+        for n, (value, other) in enumerate(zip(self.values, expected, strict=True)):
+            if value != other:
+                return Decision.REFUTED, f"H({n}) is {value}, and {other} is predicted"
+        if self.series is None:
+            last = len(self.values) - 1
+            return (
+                Decision.UNDECIDED,
+                f"H(0), …, H({last}) are as predicted; the statement is about all n, and n > {last}"
+                " is not decided",
+            )
+        if self.series != predicted.series:
+            return Decision.REFUTED, "the Hilbert series, which is proved, is another one"
+        return (
+            Decision.CONFIRMED,
+            "in this case for all n: the Hilbert series is proved, and is the predicted one",
+        )
+
+    def first(self, number: int) -> tuple[int, ...]:
+        """Return so many values, of a series that is known."""
+        assert self.series is not None
+        return tuple(self.series.value(n) for n in range(number))
+
+    def to_json(self) -> list[int]:
+        """The first values."""
+        return list(self.values)
+
+
+def predicted_hilbert_values(shape: Shape) -> HilbertValues | None:
+    """The predicted Hilbert function; ``None`` where there is no prediction."""
+    if no_prediction(shape):
+        return None
+    dimension = dimension_formula(shape)
+    series = predicted_series(shape, dimension)
+    # the numerator has at most as many coefficients, see predicted_series
+    values = tuple(series.value(n) for n in range(dimension + 4))
+    return HilbertValues(values, series)
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratorNumbers(PartialValue):
+    """The number of minimal generators in each degree.
+
+    Parameters
+    ----------
+    counts : tuple of pairs of int
+        Degrees with their numbers, in increasing order.
+    last : int or None
+        The last degree that was computed; ``None`` if there are no generators of higher degree.
+    """
+
+    counts: tuple[tuple[int, int], ...]
+    last: int | None
+
+    @classmethod
+    def of(cls, numbers: Mapping[int, int], last: int | None = None) -> Self:
+        """The value with these numbers by degree."""
+        return cls(tuple(sorted(numbers.items())), last)
+
+    def against(self, predicted: GeneratorNumbers) -> tuple[Decision, str]:
+        """REFUTED by another number in one degree; CONFIRMED if all degrees were computed."""
+        computed, stated = dict(self.counts), dict(predicted.counts)
+        for degree in self.degrees_seen(predicted):
+            number, other = computed.get(degree, 0), stated.get(degree, 0)
+            if number != other:
+                text = f"{number} in degree {degree}, and {other} are predicted"
+                return Decision.REFUTED, text
+        return self.agreement(), f"{degree_summary(computed)}, as predicted {self.where()}"
+
+    def degrees_seen(self, other: GeneratorNumbers) -> list[int]:
+        """The degrees of generators here or there, among those that were computed."""
+        degrees = sorted({*dict(self.counts), *dict(other.counts)})
+        return [degree for degree in degrees if self.last is None or degree <= self.last]
+
+    def agreement(self) -> Decision:
+        """The verdict if everything that was computed is as predicted."""
+        if self.last is None:
+            return Decision.CONFIRMED
+        return Decision.UNDECIDED  # the words are about all degrees
+
+    def where(self) -> str:
+        """The degrees that were computed, in words."""
+        if self.last is None:
+            return "in all degrees"
+        return f"in degrees ≤ {self.last}; higher ones are not computed without the core"
+
+    def to_json(self) -> dict[str, int]:
+        """The numbers by degree."""
+        return {str(degree): number for degree, number in self.counts}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GeneratorDegrees(GeneratorNumbers):
+    """The degrees of minimal generators; their numbers are there to be shown."""
+
+    def against(self, predicted: GeneratorNumbers) -> tuple[Decision, str]:
+        """REFUTED by a degree with generators where none are predicted, or without."""
+        seen = self.degrees_seen(predicted)
+        expected = [degree for degree in seen if dict(predicted.counts).get(degree)]
+        found = [degree for degree in seen if dict(self.counts).get(degree)]
+        text = f"by the core {_degrees(expected)}; computed: {_degrees(found)}, {self.where()}"
+        if found != expected:
+            return Decision.REFUTED, text
+        return self.agreement(), text
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, GeneratorDegrees) and self._compared() == other._compared()
+
+    def __hash__(self) -> int:
+        return hash(self._compared())
+
+    def _compared(self) -> tuple[Any, ...]:
+        return (*[degree for degree, number in self.counts if number], self.last)
+
+
+def _degrees(degrees: Sequence[int]) -> str:
+    """The degrees of generators in words."""
+    listed = ", ".join(map(str, degrees))
+    if len(degrees) > 1:
+        return f"degrees {listed}"
+    return f"degree {listed}" if degrees else "no generators"
+
+
+def predicted_numbers(shape: Shape) -> dict[int, int]:
+    """The numbers of generators by degree, from the representations of the core."""
+    return dict(generator_counts(representations(shape)))
+
+
+def predicted_generators(shape: Shape) -> GeneratorNumbers | None:
+    """The numbers of generators by the core; ``None`` for one token."""
+    return None if several_tokens(shape) else GeneratorNumbers.of(predicted_numbers(shape))
+
+
+def predicted_degrees(shape: Shape) -> GeneratorDegrees | None:
+    """The degrees of generators by the core; ``None`` for one token."""
+    return None if several_tokens(shape) else GeneratorDegrees.of(predicted_numbers(shape))

@@ -1,0 +1,482 @@
+"""The observations of one case, at its orbits and of the whole closure.
+
+Cross-checks and certificates read them here, by the names of observables; how they are computed
+stands in ``observation.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from operator import attrgetter
+from typing import Any, ClassVar
+
+from m2bridge.errors import EngineError
+from m2bridge.families.attention.orbits.fibres import Fibre
+from m2bridge.families.attention.orbits.orbits import Orbit, WeightPair, orbits, representative
+from m2bridge.families.attention.polar.chern_integrals import is_stated, localized_polar_degrees
+from m2bridge.families.attention.sizes import Shape, is_birational
+from m2bridge.families.attention.statements import Preimages, singular
+from m2bridge.maps.singular_locus import zero_text
+from m2bridge.results.known import Known
+from m2bridge.results.sheet import Facts, Sheet, Table
+from m2bridge.statements.statement import IntegerMatrix, Numbers, NumbersByMethod, Observed, Value
+
+FAMILY = Orbit(1, 1, 1)
+"""The orbit to which the explicit family of boundary points tends."""
+
+BOUNDARY = ("boundary", "boundary_critical")
+"""The observables of orbits that need the explicit family."""
+
+TOO_LARGE = "the polar degrees are too many or too large to be computed for a verdict"
+NO_THEOREM = (
+    "the conditions under which polar degrees are integrals were not observed"
+    " (docs/polar-degrees.md#theorem-polar)"
+)
+
+# the column without a heading says singular, smooth or undecided
+HEADER = (*Orbit.HEADER, "dimension", "fibre", "points", "tangent", "", "critical", "boundary")
+WORDS = {True: "singular", False: "smooth", None: "undecided"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrbitFacts:
+    """The observations at one orbit.
+
+    Parameters
+    ----------
+    orbit : Orbit
+    dimension : int
+        Of the orbit in function space (affine), by the tangent map of the group action.
+    fibre : Fibre
+        Of the projective parametrization.
+    preimages : frozenset of (A, V)
+        The points of the fibre, with A_11 = V_11 = 1.
+    source_smooth : bool
+        Whether {rk A ≤ α} is smooth at rank r: α = d or r = α.
+    singular : bool or None
+        Of the Zariski closure. True if the fibre is not one reduced point; if it is one, false
+        where the source is smooth, and true where it is not and there are more tangent vectors than
+        the dimension. Where the parametrization is not birational, what the bounds for the tangent
+        dimension say. ``None``: undecided.
+    critical : bool
+        Of the projective parametrization: the differential is not injective on the Zariski tangent
+        space.
+    boundary : bool
+        Limit of real points of the Zariski closure outside the neuromanifold: the fibre is not
+        reduced.
+    tangent : Known
+        Affine tangent dimension of the closure: at least the number of explicit tangent vectors, at
+        most what proved equations leave.
+    tangent_witness : Orbit
+        The orbit where these vectors are; its closure contains this one.
+
+    Examples
+    --------
+    >>> seen = observe(SingleLayerAttention(d=2, d_out=1))
+    >>> fact = seen.orbits[-1]
+    >>> fact.orbit, fact.dimension, fact.singular, fact.tangent_dimension
+    (Orbit(r=2, s=1, m=1), 5, False, 5)
+    """
+
+    orbit: Orbit
+    dimension: int
+    fibre: Fibre
+    preimages: frozenset[WeightPair]
+    source_smooth: bool
+    singular: bool | None
+    critical: bool
+    boundary: bool
+    tangent: Known
+    tangent_witness: Orbit
+
+    @property
+    def tangent_lower(self) -> int:
+        """Lower bound for the tangent dimension, by explicit tangent vectors."""
+        return self.tangent.value
+
+    @property
+    def tangent_upper(self) -> int | None:
+        """Upper bound for the tangent dimension, by proved equations."""
+        return self.tangent.upper
+
+    @property
+    def tangent_dimension(self) -> int | None:
+        """Affine tangent dimension, where the bounds meet."""
+        return self.tangent.exact
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observations(Observed):
+    """The observations of one case.
+
+    Parameters
+    ----------
+    model : Shape
+    orbits : tuple of OrbitFacts
+        All orbits, or some of them if there is a ``limit``; then perhaps none, and else the dense
+        one among them.
+    dimension : int
+        Affine: the largest orbit dimension.
+    degree : int or None
+        Of the closure, by the projection formula, held against a linear section where its points
+        are few; ``None`` where the base locus is not empty, no orbit was observed, or it was not
+        asked for.
+    closed : bool or None
+        The base locus of the projective parametrization is empty, so its image is compact and the
+        cone over it closed. ``None`` where no orbit was observed.
+    products : bool
+        Functions are determined by the products of their linear forms, linearly.
+    boundary_family : bool
+        Whether the explicit family of boundary points at (1, 1, 1) was verified.
+    generic : Fibre or None
+        The generic fibre; ``None`` where no orbit was observed.
+    remarks : tuple of str
+        Which independent methods agreed.
+    engine_version : str
+        Empty if no engine was used.
+    seconds : float
+    limit : EngineError or None
+        The limit that was reached before all orbits were observed.
+    polar_degrees : Numbers or None
+        Of the closure, counted in slices; ``None`` where they are not counted, or were not asked
+        for.
+
+    Examples
+    --------
+    >>> seen = observe(SingleLayerAttention(d=2, d_out=1))
+    >>> [str(fact.orbit) for fact in seen.orbits if fact.singular]
+    ['(1, 1, 0)', '(1, 1, 1)']
+    """
+
+    weights: ClassVar[tuple[str, ...]] = ("A", "V")
+
+    model: Shape
+    orbits: tuple[OrbitFacts, ...] = ()
+    dimension: int
+    degree: int | None = None
+    closed: bool | None = None
+    products: bool
+    boundary_family: bool = False
+    generic: Fibre | None = None
+    remarks: tuple[str, ...] = ()
+    engine_version: str = ""
+    seconds: float = 0.0
+    limit: EngineError | None = None
+    polar_degrees: Numbers | None = None
+
+    @property
+    def generic_fibre(self) -> Fibre:
+        """The fibre over the dense orbit, where some orbit was observed."""
+        assert self.generic is not None
+        return self.generic
+
+    @property
+    def is_birational(self) -> bool:
+        """Whether the generic fibre is one reduced point, where some orbit was observed."""
+        return self.generic_fibre.length == 1
+
+    @property
+    def missing(self) -> tuple[Orbit, ...]:
+        """The orbits that were not observed; none without a limit."""
+        seen = {fact.orbit for fact in self.orbits}
+        return tuple(orbit for orbit in self.all_orbits() if orbit not in seen)
+
+    @property
+    def unfinished(self) -> str:
+        """The limit and how many orbits were done, in words; empty if all were."""
+        return "" if self.limit is None else str(self.limit)
+
+    @property
+    def progress(self) -> str:
+        """The number of orbits that were done until the limit, in words; empty without one."""
+        return "" if self.limit is None else self.limit.progress
+
+    def value(self, observable: str) -> Value | None:
+        """An observable of the closure as a whole; see :data:`WHOLE`."""
+        return WHOLE[observable](self)
+
+    def unknown(self, observable: str) -> str:
+        """The reason why something was not observed."""
+        if self.missing:
+            return f"not known without all orbits; {self.unfinished}"
+        if observable != "polar_degrees":
+            return "not decided by this method"
+        if is_stated(self.model):
+            return NO_THEOREM
+        return TOO_LARGE
+
+    def all_orbits(self) -> tuple[Orbit, ...]:
+        """All orbits of nonzero functions."""
+        return orbits(self.model)
+
+    def at_orbits(self, observable: str) -> dict[Orbit, Value | None]:
+        """An observable at each orbit (:data:`AT_ORBITS`); ``None`` where it is undecided."""
+        values = {}
+        for fact in self.orbits:
+            values[fact.orbit] = AT_ORBITS[observable](fact)
+            if observable in BOUNDARY and not self._boundary_decided(fact):
+                values[fact.orbit] = None
+        return values
+
+    def _boundary_decided(self, fact: OrbitFacts) -> bool:
+        """Whether an argument decides if the orbit consists of boundary points."""
+        if fact.boundary:
+            # they need a family that tends to them
+            return self.boundary_family and fact.orbit == FAMILY
+        # the lemma about the others needs at most two points in the fibre
+        return fact.fibre.points <= 2
+
+    def doubt(self, observable: str, doubtful: Sequence[Orbit]) -> str:
+        """The reason why orbits that were observed are undecided."""
+        if observable != "singular":
+            return (
+                "an orbit has a fibre that is not reduced but no verified family of boundary"
+                " points, or a larger fibre"
+            )
+        if not self.is_birational:
+            return "the generic fibre is not one reduced point, so fibres do not decide smoothness"
+        listed = ", ".join(map(str, doubtful))
+        return (
+            "the source seems to be singular, but no more tangent vectors than the dimension are"
+            f" known on {listed}"
+        )
+
+    def numbers(self) -> dict[str, int]:
+        """The dimension."""
+        return {"dimension": self.dimension}
+
+    def witness(
+        self, failing: Sequence[Orbit]
+    ) -> tuple[Orbit, Mapping[str, IntegerMatrix], dict[str, int]]:
+        """The largest of these orbits, weights of a function in it, and the numbers there."""
+        candidates = [fact for fact in self.orbits if fact.orbit in failing]
+        # of several of this dimension the last, so that the same one is shown each time
+        fact = max(candidates, key=attrgetter("dimension", "orbit"))
+        A, V = representative(fact.orbit, self.model)
+        numbers = {
+            "dimension": self.dimension,
+            "tangent_dimension_at_least": fact.tangent_lower,
+            "fibre_length": fact.fibre.length,
+            "fibre_points": fact.fibre.points,
+            "rank_A": fact.orbit.r,
+            "generic_rank_A": self.model.alpha,
+        }
+        if fact.tangent_upper is not None:
+            numbers["tangent_dimension_at_most"] = fact.tangent_upper
+        return fact.orbit, {"A": A, "V": V}, numbers
+
+    def certified(self) -> Observations:
+        """The observations without upper bounds for tangent dimensions.
+
+        No checker can recompute these cheaply. Where the parametrization is not birational they
+        decided which orbits are smooth, which is then open.
+        """
+        facts = []
+        for fact in self.orbits:
+            singular = fact.singular
+            if not self.is_birational:
+                singular = fact.tangent_lower > self.dimension or None
+            tangent = Known.at_least(fact.tangent_lower)
+            facts.append(replace(fact, tangent=tangent, singular=singular))
+        return replace(self, orbits=tuple(facts))
+
+    def evidence(self) -> dict[str, Any]:
+        """The content of a certificate."""
+        listed = []
+        for fact in self.orbits:
+            orbit = {"orbit": list(fact.orbit.cells)}
+            witness = {"tangent_witness": list(fact.tangent_witness.cells)}
+            listed.append(orbit | _observations(fact) | witness)
+        return {
+            "dimension": self.dimension,
+            "degree": self.degree,
+            "base_locus_empty": self.closed,
+            "products_determine_functions": self.products,
+            "boundary_family": self.boundary_family,
+            "generic_fibre": asdict(self.generic_fibre),
+            "orbits": listed,
+        }
+
+    def facts(self) -> list[tuple[str, str | None]]:
+        """Dimension, degree, and the point zero."""
+        return [
+            ("dimension", f"{self.dimension} affine"),
+            ("degree", None if self.degree is None else str(self.degree)),
+            ("zero", zero_text(self.model.independent_count, self.dimension)),
+        ]
+
+    def table(self) -> tuple[str, Sequence[str], Sequence[Sequence[object]]] | None:
+        """The orbits, beside what Theorem 3.4 (iii) says of them."""
+        if not self.orbits:
+            return None
+        rows = [_row(fact, self.model) for fact in self.orbits]
+        return Orbit.LEGEND, (*HEADER, "Theorem 3.4 (iii) says"), rows
+
+    def to_text(self) -> str:
+        """Dimension, degree and a table of the orbits, for a terminal."""
+        agreements = [("agreement", remark) for remark in self.remarks]
+        blocks: list[Facts | Table] = [Facts([*self.facts(), *agreements])]
+        if table := self.table():
+            caption, header, rows = table
+            blocks.append(Table(header, rows, caption))
+        return Sheet(f"Observations of the {self.model.title}, over QQ", blocks).text()
+
+    __str__ = to_text
+
+    def to_json(self) -> dict[str, Any]:
+        """A dictionary for ``json.dumps``."""
+        listed = []
+        for fact in self.orbits:
+            tangent = fact.tangent.to_json("tangent_")
+            listed.append(fact.orbit.to_json() | _observations(fact) | tangent)
+        return {
+            "dimension": self.dimension,
+            "degree": self.degree,
+            "orbits": listed,
+            "zero_tangent_dimension": self.model.independent_count,
+        }
+
+
+AT_ORBITS: dict[str, Callable[[OrbitFacts], Value | None]] = {
+    "singular": lambda fact: fact.singular,
+    "critical": lambda fact: fact.critical,
+    "boundary": lambda fact: fact.boundary,
+    "boundary_critical": lambda fact: fact.boundary == fact.critical,
+    "fibre_points": lambda fact: fact.fibre.points,
+    "fibre": lambda fact: Preimages(fact.preimages),
+}
+"""The way to read each observable of orbits."""
+
+
+def _special_fibre_points(case: Observations) -> int | None:
+    """The largest number of points of a fibre, where it exceeds that of the generic one; else 0.
+
+    A fibre with fewer points, as where the map is two-to-one, is not special: "more" is in the
+    words.
+    """
+    if case.missing:
+        # another fibre may have more
+        return None
+    largest = max(fact.fibre.points for fact in case.orbits)
+    if largest > case.generic_fibre.points:
+        return largest
+    return 0
+
+
+def _is_linear(case: Observations) -> bool | None:
+    """Whether the neuromanifold is all of the space that it spans, of its reduced coordinates."""
+    if case.dimension < case.model.independent_count:
+        return False
+    if case.model.d == 1:
+        # c_ki = V_k A_i: with A = 1 all vectors V occur
+        return True
+    # a closure that is a linear space does not tell which real functions have real weights
+    return None
+
+
+def _polar_degrees(case: Observations) -> NumbersByMethod | None:
+    """The polar degrees by methods that share nothing with the prediction.
+
+    By the theorem, integrated at fixed points; the first of them, which is the degree; and the
+    points of slices, where they were counted.
+
+    ``None`` where the conditions of the theorem, which are those of general slices too, were not
+    observed, and for large cases.
+    """
+    if case.degree is None or not (_small_kernels(case) or _symmetric(case)):
+        return None
+    integrals = localized_polar_degrees(case.model)
+    if integrals is None:
+        return None
+    return polar_degrees_by_method(integrals, case.degree, case.polar_degrees)
+
+
+def polar_degrees_by_method(
+    integrals: Numbers, degree: int, slices: Numbers | None
+) -> NumbersByMethod:
+    """What is compared with the stated numbers, with the name of each method."""
+    unknown = (None,) * (len(integrals.entries) - 1)
+    found = [("integrals", integrals), ("projection_formula", Numbers((degree, *unknown)))]
+    if slices is not None:
+        found.append(("slices", slices))
+    return NumbersByMethod(tuple(found))
+
+
+def _symmetric(case: Observations) -> bool:
+    """Whether α = d' = 1 < d, and the map is two-to-one: functions are q ⊗ c, c symmetric of rank
+    at most two.
+    """
+    two_to_one = not case.missing and case.generic_fibre.points == case.generic_fibre.length == 2
+    return two_to_one and bool(case.closed) and not is_birational(case.model)
+
+
+def _small_kernels(case: Observations) -> bool:
+    """Whether on the desingularization kernels of the differential are below the codimension.
+
+    Over an orbit with rk A = r there are the finite fibre and a Grassmannian of subspaces of
+    dimension (α − r)(d − α). The kernel on a fibre of p points and length l has at most the
+    dimension l − p, besides those subspaces. Where it is zero, the codimension does not matter.
+    """
+    if case.missing or not case.closed or not case.is_birational:
+        return False
+    alpha = case.model.alpha
+    for fact in case.orbits:
+        subspaces = (alpha - fact.orbit.r) * (case.model.d - alpha)
+        kernel = fact.fibre.length - fact.fibre.points + subspaces
+        codimension = case.dimension - fact.dimension - subspaces
+        if kernel > 0 and kernel >= codimension:
+            return False
+    return True
+
+
+def _birational(case: Observations) -> bool | None:
+    """Whether the parametrization is birational, where some orbit was observed."""
+    if case.generic is None:
+        return None
+    return case.is_birational
+
+
+WHOLE: dict[str, Callable[[Observations], Value | None]] = {
+    "closed": lambda case: case.closed or None,
+    "zero_fibre": lambda case: case.closed,
+    "products": lambda case: case.products,
+    "dimension": lambda case: case.dimension,
+    "birational": _birational,
+    "special_fibre_points": _special_fibre_points,
+    "degree": lambda case: case.degree,
+    "smooth_manifold": _is_linear,
+    "polar_degrees": _polar_degrees,
+}
+"""The way to read each observable of the closure as a whole; ``None`` where it takes orbits that
+are missing.
+"""
+
+
+def _row(fact: OrbitFacts, model: Shape) -> tuple[object, ...]:
+    """A row of the table under :data:`HEADER`, with the prediction behind it."""
+    return (
+        *fact.orbit.cells,
+        fact.dimension,
+        fact.fibre.length,
+        fact.fibre.points,
+        fact.tangent.relation(),
+        WORDS[fact.singular],
+        "critical" if fact.critical else "",
+        "boundary" if fact.boundary else "",
+        WORDS[singular(fact.orbit, model)],
+    )
+
+
+def _observations(fact: OrbitFacts) -> dict[str, Any]:
+    """The part that JSON and certificates have in common."""
+    return {
+        "dimension": fact.dimension,
+        "fibre_length": fact.fibre.length,
+        "fibre_points": fact.fibre.points,
+        "source_smooth": fact.source_smooth,
+        "singular": fact.singular,
+        "critical": fact.critical,
+        "boundary": fact.boundary,
+        "tangent_lower_bound": fact.tangent_lower,
+    }

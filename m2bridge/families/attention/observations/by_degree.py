@@ -1,0 +1,281 @@
+"""Observations of numbers by degree of one closure: its Hilbert function, and its generators.
+
+The closure is computed without its core, from which the predictions come
+(:mod:`m2bridge.families.attention.ideal.values_by_degree`). Orbits say nothing of such numbers, and a closure
+takes its time; so they are observed apart from all else.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from m2bridge.errors import MethodUnavailableError
+from m2bridge.families.attention.hypotheses import no_prediction, several_tokens
+from m2bridge.families.attention.ideal.values_by_degree import (
+    GeneratorDegrees,
+    GeneratorNumbers,
+    HilbertValues,
+)
+from m2bridge.families.attention.sizes import Shape
+from m2bridge.implicitization.implicitize import Implicitization
+from m2bridge.maps.closure import closure
+from m2bridge.maps.closure_result import Closure
+from m2bridge.maps.completeness import default_max_degree
+from m2bridge.maps.polynomial_map_model import as_model
+from m2bridge.statements.statement import Observed, Value
+
+SHOWN = 12
+"""Degrees that are written: tables stay on one page."""
+
+REACHABLE_COORDINATES = 24
+"""Largest number for which elimination ends within minutes."""
+LARGEST_DEGREE = 5
+MOST_MONOMIALS = 1_500_000
+"""Up to there weight spaces take minutes."""
+
+
+def degree_for(shape: Shape) -> int:
+    """The last degree in weight spaces: the largest N ≤ 5 with at most 1.5 million monomials of
+    degree N; at least 1.
+    """
+    return default_max_degree(shape.independent_count, MOST_MONOMIALS, LARGEST_DEGREE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservedByDegree(Observed):
+    """Numbers by degree that were observed of a closure.
+
+    Parameters
+    ----------
+    model : Model
+        Of single-layer attention.
+    limit : str
+        The limit that was reached before all was computed, or empty.
+    """
+
+    model: Any
+    limit: str = ""
+    remarks: tuple[str, ...] = ()
+    engine_version: str = ""
+    seconds: float = 0.0
+
+    @property
+    def unfinished(self) -> str:
+        """The limit that was reached."""
+        return self.limit
+
+    @abstractmethod
+    def columns(self) -> tuple[Mapping[int, int], Mapping[int, int]]:
+        """Return the computed and the predicted numbers by degree."""
+
+    def numbers(self) -> dict[str, int]:
+        """None: the numbers that differ are in the verdict."""
+        return {}
+
+    def facts(self) -> list[tuple[str, str | None]]:
+        """None: the table has all numbers."""
+        return []
+
+    def table(self) -> tuple[str, Sequence[str], Sequence[Sequence[object]]] | None:
+        """The computed numbers beside the predicted ones."""
+        computed, predicted = self.columns()
+        degrees = sorted({*computed, *predicted})[:SHOWN]
+        rows = [(n, computed.get(n, 0), predicted.get(n, 0)) for n in degrees]
+        return ("", ("degree", "computed", "predicted"), rows) if rows else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservedHilbertFunction(ObservedByDegree):
+    """The Hilbert function of a closure.
+
+    Parameters
+    ----------
+    computed : HilbertValues or None
+        ``None`` if no value was proved.
+    predicted : tuple of int
+        As many values as were computed.
+    """
+
+    computed: HilbertValues | None = None
+    predicted: tuple[int, ...] = ()
+
+    @property
+    def _values(self) -> tuple[int, ...]:
+        return () if self.computed is None else self.computed.values
+
+    def value(self, observable: str) -> Value | None:
+        """The values that are proved."""
+        return self.computed
+
+    def unknown(self, observable: str) -> str:
+        """That no value is proved, and the limit that was reached."""
+        return f"no value was proved; {self.limit}".rstrip("; ")
+
+    def beside(self, predicted: Mapping[str, Any]) -> ObservedHilbertFunction:
+        """The same, with as many predicted values."""
+        stated = predicted["Hilbert_function"]
+        if stated is None:
+            return self
+        return replace(self, predicted=stated.first(len(self._values)))
+
+    def columns(self) -> tuple[Mapping[int, int], Mapping[int, int]]:
+        """The values in the degrees 0, 1, …, and as many that are predicted."""
+        return dict(enumerate(self._values)), dict(enumerate(self.predicted))
+
+    def formulas(self) -> Sequence[str]:
+        """The first values."""
+        values = ", ".join(map(str, self._values[:SHOWN]))
+        return [rf"H = ({values}, \dots)"] if values else []
+
+    def to_json(self) -> dict[str, Any]:
+        """The values, and whether they are those of all degrees."""
+        return {
+            "computed": list(self._values),
+            "predicted": list(self.predicted),
+            "all_degrees": self.computed is not None and self.computed.series is not None,
+        }
+
+    def to_macaulay2(self) -> str:
+        """Both as lists."""
+        return "\n".join((_list("computed", self._values), _list("predicted", self.predicted)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservedGenerators(ObservedByDegree):
+    """The minimal generators of the ideal of a closure, by elimination or up to a degree.
+
+    Parameters
+    ----------
+    computed, predicted : dict of int to int
+        Their numbers by degree.
+    last : int or None
+        The last degree that was computed; ``None`` if these are all generators.
+    found : bool
+        Whether the ideal was found, at least up to a degree.
+    """
+
+    computed: dict[int, int] = field(default_factory=dict)
+    predicted: dict[int, int] = field(default_factory=dict)
+    last: int | None = 0
+    found: bool = False
+
+    def value(self, observable: str) -> Value | None:
+        """Numbers or degrees, if there are any."""
+        if not self.found:
+            return None
+        if observable == "generator_degrees":
+            return GeneratorDegrees.of(self.computed, self.last)
+        return GeneratorNumbers.of(self.computed, self.last)
+
+    def unknown(self, observable: str) -> str:
+        """The limit that was reached."""
+        return self.limit
+
+    def beside(self, predicted: Mapping[str, Any]) -> ObservedGenerators:
+        """The same, with the predicted numbers."""
+        for stated in predicted.values():
+            if stated is not None:
+                return replace(self, predicted=dict(stated.counts))
+        return self
+
+    def columns(self) -> tuple[Mapping[int, int], Mapping[int, int]]:
+        """The numbers by degree."""
+        return self.computed, self.predicted
+
+    def to_json(self) -> dict[str, Any]:
+        """The numbers by degree, and up to where they were computed."""
+        return {
+            "computed": {str(n): number for n, number in self.computed.items()},
+            "predicted": {str(n): number for n, number in self.predicted.items()},
+            "computed_up_to_degree": self.last,
+        }
+
+    def to_macaulay2(self) -> str:
+        """Both as hash tables."""
+        return "\n".join((_table("computed", self.computed), _table("predicted", self.predicted)))
+
+
+def _list(name: str, values: Iterable[int]) -> str:
+    return f"{name} = {{{', '.join(map(str, values))}}}"
+
+
+def _table(name: str, numbers: Mapping[int, int]) -> str:
+    entries = ", ".join(f"{n} => {number}" for n, number in numbers.items())
+    return f"{name} = hashTable {{{entries}}}"
+
+
+def observe_by_degree(model: Any, observables: Collection[str]) -> ObservedByDegree:
+    """Observe the Hilbert function of a closure, or its generators.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If they are asked for together, or with something else.
+    EngineError
+        If Macaulay2 failed, or a limit was reached before anything was found.
+    """
+    asked = set(observables)
+    if asked == {"Hilbert_function"}:
+        return observe_hilbert_function(model)
+    if asked <= {"generator_numbers", "generator_degrees"}:
+        return observe_generators(model)
+    raise MethodUnavailableError(
+        "numbers by degree are observed apart: cross-check 'hilbert' alone, and 'generators' and"
+        " 'generated' without other statements"
+    )
+
+
+def observe_hilbert_function(model: Any) -> ObservedHilbertFunction:
+    """Observe the Hilbert function of the ideal that :func:`m2bridge.maps.closure.closure` finds;
+    nothing, where none is predicted.
+    """
+    if no_prediction(model):
+        return ObservedHilbertFunction(model=model)
+    variety = closure(model)
+    return ObservedHilbertFunction(
+        model=model,
+        computed=_values(variety),
+        limit=variety.unfinished,
+        engine_version=variety.engine_version,
+        seconds=variety.seconds,
+    )
+
+
+def _values(variety: Closure) -> HilbertValues | None:
+    """Values that are proved; none if the ranks are known modulo a prime only."""
+    if isinstance(variety.equations, Implicitization):
+        if not variety.equations.exact:
+            return None
+        return HilbertValues(variety.equations.hilbert_function, variety.hilbert_series)
+    series = variety.hilbert_series
+    if series is None:
+        return None
+    return HilbertValues(tuple(series.value(n) for n in range(series.dimension + 4)), series)
+
+
+def observe_generators(model: Any) -> ObservedGenerators:
+    """Observe the generators of a closure by a method that does not know its core.
+
+    With at most 24 coordinates Macaulay2 eliminates, which gives all generators; else they are
+    computed in weight spaces, up to a degree. Nothing is observed for one token.
+    """
+    if several_tokens(model):
+        return ObservedGenerators(model=model)
+    chosen = as_model(model, "reduced")
+    if model.independent_count <= REACHABLE_COORDINATES:
+        variety = closure(chosen, strategy="elimination")
+    else:
+        variety = closure(chosen, strategy="multigraded", max_degree=degree_for(model))
+    complete = variety.completeness
+    return ObservedGenerators(
+        model=model,
+        computed=variety.generator_degrees or {},
+        last=None if complete.proved else complete.degree,
+        found=bool(variety.equations),
+        limit=variety.unfinished,
+        engine_version=variety.engine_version,
+        seconds=variety.seconds,
+    )

@@ -1,0 +1,331 @@
+"""The fibres of the parametrization: as finite schemes by Macaulay2, and as sets of points by
+solving equations.
+
+Further: products determine functions, and a criterion for functions without real weights.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, combinations_with_replacement, product
+from math import isqrt
+from typing import Unpack
+
+from sympy.polys.rings import PolyElement
+
+from m2bridge import errors
+from m2bridge.algebra.field import QQ
+from m2bridge.algebra.linear_algebra import rank, sparse_rank
+from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.convert.answers import Answer, answer_to, parse
+from m2bridge.engine import RunOptions, computation
+from m2bridge.engine.script import Script, render
+from m2bridge.families.attention.orbits.orbits import (
+    Orbit,
+    WeightPair,
+    dense_first,
+    generic_orbit,
+    orbits,
+    representative,
+)
+from m2bridge.families.attention.orbits.parametrization import (
+    Function,
+    coordinate_names,
+    function,
+    indices,
+    name_in,
+    sparse,
+)
+from m2bridge.families.attention.sizes import Coordinates, Shape
+from m2bridge.limits import watched
+from m2bridge.maps.model import WithoutRealWeights
+
+Bilinear = Counter[tuple[int, int, int]]
+"""A bilinear form in A and one row of V: the coefficient of A_pi V_q at (p, i, q)."""
+
+MANY_FORMS = 36
+"""More forms l_i v_k are not made one by one, which takes longer than the computation with them."""
+
+
+def products_determine_functions(d: int) -> bool:
+    """Whether an output token of V X Xᵀ A X and the products l_i·v span the same space.
+
+    That is the space of their coefficients, bilinear in A and V. Computed for one row v of V, since
+    each output has its own; for two tokens, since each summand of Σ_u (x_uᵀ A x)(V x_u) has one
+    other token at most; and for d ≤ 3, since forms with different sets of three indices have no
+    monomial in common, and all sets are alike.
+    """
+    size = min(d, 3)
+    full = _output_coefficients(size)
+    reduced = _product_coefficients(size)
+    # two spaces are the same where neither is larger than the other or than their sum
+    return sparse_rank(full) == sparse_rank(reduced) == sparse_rank([*full, *reduced])
+
+
+def _output_coefficients(d: int) -> list[Bilinear]:
+    """The coefficients of (xᵀ A x)(v·x) + (yᵀ A x)(v·y), by monomials in x and y."""
+    coefficients: defaultdict[str, Bilinear] = defaultdict(Counter)
+    for p, i, q in product(range(d), repeat=3):
+        # A_pi V_q stands before x_p x_i x_q, and before y_p y_q x_i
+        of_x = f"x{sorted((p, i, q))}"
+        of_both = f"x{i} y{sorted((p, q))}"
+        coefficients[of_x][p, i, q] += 1
+        coefficients[of_both][p, i, q] += 1
+    return list(coefficients.values())
+
+
+def _product_coefficients(d: int) -> list[Bilinear]:
+    """The coefficients of (Σ A_pi y_p)(Σ V_q y_q) for all i."""
+    pairs = combinations_with_replacement(range(d), 2)
+    # for p = q a set, which has the two terms once
+    return [Counter({(p, i, q), (q, i, p)}) for (p, q), i in product(pairs, range(d))]
+
+
+def fibre_points(orbit: Orbit, shape: Shape) -> frozenset[WeightPair]:
+    """All (A, V) with A_11 = V_11 = 1 and rk A ≤ α that give the function of the representative.
+
+    Complex ones are among them. The product l_1·v_1 has the coefficients V_1q + A_q1 at y_1 y_q and
+    A_q1 V_1q at y_q². So there are two choices at most for each V_1q, the roots of a quadratic
+    polynomial, and they decide all other weights.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If candidates are not rational, which does not happen at our representatives.
+    """
+    c = function(*map(sparse, representative(orbit, shape)))
+    choices = [_roots(c[0, 0, 0, q], c[0, 0, q, q]) for q in range(1, shape.d)]
+    points = set()
+    for z in product(*choices):
+        A, V = _weights(c, (1, *z), shape)
+        # only some of the equations gave these weights
+        is_same = function(sparse(A), sparse(V)) == c
+        if is_same and (shape.alpha == shape.d or rank(A) <= shape.alpha):
+            points.add((A, V))
+    return frozenset(points)
+
+
+def _roots(total: int, constant: int) -> set[int]:
+    """The roots of z² − total·z + constant: the two numbers with this sum and this product."""
+    discriminant = total**2 - 4 * constant
+    root = isqrt(max(discriminant, 0))
+    if root**2 != discriminant:
+        raise errors.MethodUnavailableError(
+            f"a point of a fibre has the irrational coordinate √{discriminant}"
+        )
+    return {(total - root) // 2, (total + root) // 2}
+
+
+def _weights(c: Function, z: tuple[int, ...], shape: Shape) -> WeightPair:
+    """The only (A, V) that can give the function c with V_1q = z_q and A_11 = 1."""
+    columns = range(shape.d)
+
+    def entry(k: int, i: int, q: int) -> int:
+        """The sum A_qi V_k1 + A_1i V_kq, which is twice the coefficient of y_1² for q = 1."""
+        if q == 0:
+            return 2 * c[k, i, 0, 0]
+        return c[k, i, 0, q]
+
+    # V_11 = 1 and c_1i11 = A_1i, then A_11 = 1 and c_k111 = V_k1
+    A = [tuple(entry(0, i, q) - z[q] * c[0, i, 0, 0] for i in columns) for q in columns]
+
+    def row_of_V(k: int) -> tuple[int, ...]:
+        return tuple(entry(k, 0, q) - A[q][0] * c[k, 0, 0, 0] for q in columns)
+
+    return tuple(A), tuple(map(row_of_V, range(shape.d_out)))
+
+
+@dataclass(frozen=True, slots=True)
+class Fibre:
+    """The fibre of the projective parametrization over a function, as a finite scheme.
+
+    The source is {rk A ≤ α} × {V}.
+
+    Parameters
+    ----------
+    length : int
+        Length (degree) of the scheme.
+    points : int
+        Number of its geometric points.
+
+    Examples
+    --------
+    >>> Fibre(length=2, points=1).reduced
+    False
+    """
+
+    length: int
+    points: int
+
+    @property
+    def reduced(self) -> bool:
+        """Whether no point is multiple."""
+        return self.length == self.points
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fibres:
+    """The fibres over the orbits of a case.
+
+    Parameters
+    ----------
+    at : dict of Orbit to Fibre
+        Over all orbits, or over some of them if there is a ``limit``; over the dense one in any
+        case.
+    base_locus_empty : bool
+        Whether φ(A, V) = 0 only for A = 0 or V = 0.
+    boundary_family : bool
+        Whether the functions with k = e_1 + iεe_2, v = k̄ are real, have no real weights for ε ≠ 0,
+        and tend to the representative of (1, 1, 1) for ε → 0; there is no such family for d = 1.
+    limit : EngineError or None
+        The limit on time or memory that was reached before all fibres were computed.
+    """
+
+    at: dict[Orbit, Fibre]
+    base_locus_empty: bool
+    boundary_family: bool
+    limit: errors.EngineError | None = None
+
+
+@computation
+def fibres(
+    model: Shape, *, wanted: Sequence[Orbit] | None = None, **options: Unpack[RunOptions]
+) -> Fibres:
+    """Compute the fibres at representatives of orbits, in one run.
+
+    Hypothesis: t ≥ 2.
+
+    Parameters
+    ----------
+    engine : Engine, optional
+        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
+        process shares.
+    wanted : sequence of Orbit, optional
+        Some of the orbits, beginning with the dense one; all when left out.
+
+    Returns
+    -------
+    Fibres
+        With ``limit`` set, and the fibres that were computed until then, if a limit was reached.
+
+    Raises
+    ------
+    EngineError
+        If Macaulay2 failed in another way, or reached a limit before the fibre over the dense orbit
+        was computed.
+
+    Examples
+    --------
+    >>> found = fibres(SingleLayerAttention(d=2, d_out=1))
+    >>> found.at[Orbit(1, 1, 1)]
+    Fibre(length=2, points=1)
+    """
+    errors.check_kind("model", model, Shape, "a SingleLayerAttention")
+    if wanted is not None:
+        errors.check_kind("wanted", wanted, Sequence, "a sequence of orbits")
+    every = sorted(orbits(model) if wanted is None else wanted)
+    try:
+        return _read(answer_to(fibres_script(model, wanted)), model, every)
+    except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
+        # what was written until then
+        answer = parse(limit.records)
+        done = [orbit for orbit in every if str(orbit) in answer]
+        if generic_orbit(model) not in done:
+            raise
+        found = _read(answer, model, done)
+        if done == every:  # reached after the last fibre, it took nothing away
+            return found
+        limit.progress = f"{len(done)} of {len(orbits(model))} orbits were done"
+        return replace(found, limit=limit)
+
+
+def _read(answer: Answer, shape: Shape, done: Sequence[Orbit]) -> Fibres:
+    """The fibres over these orbits, and what the program says before them."""
+    # the family needs a second vector e_2
+    family = shape.d > 1 and answer.boolean("family_without_real_points")
+    return Fibres(
+        at={orbit: _fibre(answer, orbit) for orbit in done},
+        base_locus_empty=answer.boolean("base_locus_empty"),
+        boundary_family=family and answer.boolean("family_tends_to_the_orbit"),
+    )
+
+
+def _fibre(answer: Answer, orbit: Orbit) -> Fibre:
+    """The fibre over an orbit, as Macaulay2 computed it."""
+    length, points = answer.integers(str(orbit))
+    if not 0 < points <= length:
+        raise errors.ParseError(f"a fibre of length {length} with {points} points at orbit {orbit}")
+    return Fibre(length, points)
+
+
+def fibres_script(shape: Shape, wanted: Sequence[Orbit] | None = None) -> Script:
+    """The Macaulay2 program: first what all the rest builds on, then one orbit after the other.
+
+    Raises
+    ------
+    TooLargeError
+        If there are too many.
+    """
+    listed = dense_first(shape) if wanted is None else wanted
+    many = shape.alpha * shape.d_out > MANY_FORMS
+    parts: tuple[str, ...] = ("wire", "fibres")
+    if many:
+        parts += ("fibres_of_weights",)
+    return render(
+        "fibres",
+        parts,
+        {
+            "many": many,
+            "title": str(shape),
+            "d": shape.d,
+            "alpha": shape.alpha,
+            "unknowns": ", ".join(f"z_{q}" for q in range(2, shape.d + 1)),
+            "orbits": [(orbit, *nonzero_part(orbit, shape)) for orbit in watched(listed)],
+            "boundary": nonzero_part(Orbit(1, 1, 1), shape),
+            # for d = 1 there is no second column
+            "charts": "{(1,1)}" if shape.d == 1 else "{(1,1), (1,2)}",
+            "zeros": "{" + ", ".join(["0"] * (shape.d - 2)) + "}",
+        },
+    )
+
+
+def nonzero_part(orbit: Orbit, shape: Shape) -> tuple[str, str]:
+    """The nonzero columns of A and the nonzero rows of V of the representative, in Macaulay2."""
+    A, V = representative(orbit, shape)
+    return matrix_program(tuple(row[: orbit.r] for row in A)), matrix_program(V[: orbit.s])
+
+
+def matrix_program(rows: Iterable[Iterable[object]]) -> str:
+    """A matrix over QQ in Macaulay2."""
+    lists = ["{" + ", ".join(map(str, row)) + "}" for row in rows]
+    return "matrix(QQ, {" + ", ".join(lists) + "})"
+
+
+WHERE_NO_REAL_WEIGHTS = (
+    "no real weights exactly where all forms l_i v_k are multiples of one definite form (Theorem"
+    " 3.2 and docs/pictures.md); membership confirms it at rational points"
+)
+
+
+def without_real_weights(shape: Shape, coordinates: Coordinates) -> WithoutRealWeights:
+    """The 2×2 minors of all pairs of forms, and the sum of 4 c_pp c_qq − c_pq² over all forms.
+
+    The minors vanish where all forms are multiples of one. Then no two summands have different
+    signs: none is negative if this form is definite, none positive if it has real linear factors.
+    """
+    names = coordinate_names(shape, coordinates)
+    ring = PolynomialRing(QQ, names).sympy_ring
+    named = dict(zip(names, ring.gens, strict=True))
+    forms: defaultdict[tuple[int, int], dict[tuple[int, int], PolyElement]] = defaultdict(dict)
+    for index in indices(shape):
+        k, i, p, q = index
+        forms[k, i][p, q] = named[name_in(index, coordinates)]
+    minors = []
+    for one, other in watched(combinations(forms.values(), 2)):
+        for a, b in combinations(one, 2):
+            minors.append(one[a] * other[b] - one[b] * other[a])
+    positive = ring.zero
+    for form in forms.values():
+        for p, q in combinations(range(shape.d), 2):
+            positive += 4 * form[p, p] * form[q, q] - form[p, q] ** 2
+    return WithoutRealWeights(tuple(minors), positive, WHERE_NO_REAL_WEIGHTS)

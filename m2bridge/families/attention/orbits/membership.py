@@ -1,0 +1,621 @@
+"""Whether a function is in the neuromanifold, only in its closure, or outside; with its weights.
+
+A function in reduced coordinates is a matrix of quadratic forms; a chart contains its fibre, whose
+points are weights. Theorem 3.2 of the paper allows at most two. Exact over QQ and real or imaginary
+quadratic extensions, for t ≥ 2; Macaulay2 computes the fibre.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import combinations
+from math import isqrt
+from typing import Any, Unpack
+
+import numpy
+from sympy import Expr, Matrix, Rational, eye, latex as sympy_latex, sqrt, zeros
+from sympy.polys.matrices import DomainMatrix
+
+from m2bridge.algebra.determinantal import matrices_of_rank
+from m2bridge.algebra.field import QQ
+from m2bridge.algebra.linear_algebra import rank_of
+from m2bridge.convert.answers import answer_to
+from m2bridge.convert.printing import polynomial_text
+from m2bridge.engine import RunOptions, computation, current
+from m2bridge.engine.script import Script, render
+from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError, check_kind
+from m2bridge.families.attention.orbits.fibres import matrix_program
+from m2bridge.families.attention.orbits.orbits import Orbit
+from m2bridge.families.attention.orbits.parametrization import (
+    check_coordinates,
+    images,
+    indices,
+    reduced_name,
+)
+from m2bridge.families.attention.sizes import Shape, dimension_bound, is_birational
+from m2bridge.limits import clock, watched
+from m2bridge.results.base import Result, result_json
+from m2bridge.results.sheet import Facts, Sheet, duration, matrix_text, plural
+from m2bridge.system import any_length
+from m2bridge.trained_weights.names import given_layer
+from m2bridge.trained_weights.ranks import HeadShape, integers
+from m2bridge.trained_weights.spectrum import Spectrum, precision, rank_words, rounded
+
+MOST_BITS_OF_A_ROOT = 5000
+"""Bits of numerator or denominator of a number whose irrational square root is taken."""
+
+Forms = list[list[Matrix]]
+"""``forms[k][i]`` is the symmetric matrix l_i v_kᵀ + v_k l_iᵀ of the quadratic form l_i v_k."""
+
+
+def function_of(A: Matrix, V: Matrix) -> dict[str, Expr]:
+    """Return the reduced function coordinates of weights with exact entries, without zeros."""
+    images_by_name = images(Shape(A.cols, V.rows), A.tolist(), V.tolist(), "reduced")
+    function = {}
+    for name, image in watched(images_by_name.items()):
+        # With square roots a zero is seen after expansion only.
+        value = image.expand()
+        if value != 0:
+            function[name] = value
+    return function
+
+
+def quadratic_forms(shape: Shape, function: Mapping[str, Fraction | int]) -> Forms:
+    """Return the forms of a function.
+
+    Raises
+    ------
+    InvalidCaseError
+        If a name is not a reduced coordinate of the model, or a number is not exact.
+    TooLargeError
+        If there are too many coordinates to be stored.
+    """
+    check_coordinates(shape, "reduced")
+    if not isinstance(function, Mapping):
+        message = 'must be a dictionary from coordinates to numbers, such as {"c_1_1_1_1": 1}'
+        raise InvalidCaseError("function", f"{message}, not a {type(function).__name__}")
+    d = shape.d
+    forms = [[Matrix.zeros(d, d) for _ in range(d)] for _ in watched(range(shape.d_out))]
+    places = {reduced_name(index): index for index in watched(indices(shape))}
+    for key, value in watched(function.items()):
+        if key not in places:
+            raise InvalidCaseError(
+                "function", f"'{key:.60}' is not a coordinate: they are c_k_i_p_q with p ≤ q"
+            )
+        if isinstance(value, float):
+            raise InvalidCaseError(
+                "function", f"{value} is not exact: write Fraction('{value}') for '{key}'"
+            )
+        k, i, p, q = places[key]
+        # On the diagonal both lines add: the matrix is that of the second derivatives.
+        forms[k][i][p, q] += Rational(value)
+        forms[k][i][q, p] += Rational(value)
+    return forms
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """The coordinates in which the fibre over a function lies in the chart A_11 = V_11 = 1.
+
+    Parameters
+    ----------
+    k, i : int
+        Position of a form that is not zero; it is exchanged with the first.
+    basis : Matrix
+        Invertible d×d; its first column is a vector where the form is not zero. New y-coordinates
+        are y = basis·y'.
+    scale : Rational
+        The value of the form there; the function is divided by it.
+    forms : Forms
+        The forms in the new coordinates.
+    """
+
+    k: int
+    i: int
+    basis: Matrix
+    scale: Rational
+    forms: Forms
+
+    @classmethod
+    def of(cls, forms: Forms) -> Chart | None:
+        """Return the first chart that contains the fibre; ``None`` for the zero function."""
+        for k, row in enumerate(forms):
+            for i, form in enumerate(row):
+                if not form.is_zero_matrix:
+                    return cls._at(forms, k, i)
+        return None
+
+    @classmethod
+    def _at(cls, forms: Forms, k: int, i: int) -> Chart:
+        """Return the chart in which l_1(e_1) = v_1(e_1) = 1, for a form that is not zero."""
+        form = forms[k][i]
+        basis = _basis(form)
+        scale = (basis[:, 0].T * form * basis[:, 0])[0, 0] / 2
+        moved = []
+        for row in _exchanged(forms, k):
+            exchanged = watched(_exchanged(row, i))
+            moved.append([basis.T * other * basis / scale for other in exchanged])
+        return cls(k=k, i=i, basis=basis, scale=scale, forms=moved)
+
+    def weights(self, z: Sequence[Expr]) -> tuple[Matrix, Matrix]:
+        """Return the weights (A, V) at the point z_2, …, z_d of the fibre.
+
+        They are those of the original coordinates.
+        """
+        # The first row of the form l v determines l where v is known and v(e_1) = 1.
+        unknown = Matrix([Rational(1), *z])
+        columns = [form[0, :].T - form[0, 0] / 2 * unknown for form in self.forms[0]]
+        rows = [row[0][0, :].T - row[0][0, 0] / 2 * columns[0] for row in self.forms]
+        back = self.basis.T.inv()
+        columns = _exchanged(columns, self.i)
+        rows = _exchanged(rows, self.k)
+        # The function was divided by the scale, which V is to have again.
+        A = back * Matrix.hstack(*columns)
+        V = (self.scale * back * Matrix.hstack(*rows)).T
+        return A.applyfunc(_expanded), V.applyfunc(_expanded)
+
+
+def _expanded(entry: Expr) -> Expr:
+    return entry.expand()
+
+
+def _exchanged(items: Sequence, position: int) -> list:  # type: ignore[type-arg]
+    """Return the items, the first one exchanged with that at this position."""
+    listed = list(items)
+    listed[0], listed[position] = listed[position], listed[0]
+    return listed
+
+
+def _basis(form: Matrix) -> Matrix:
+    """Return an invertible matrix whose first column is e_p or e_p + e_q.
+
+    The form does not vanish there: where all e_p are zeros, the value at e_p + e_q is form[p, q].
+    """
+    d = form.rows
+    places = [(p, p) for p in range(d)] + list(combinations(range(d), 2))
+    p, q = next(place for place in places if form[place])
+    basis = eye(d)
+    basis[q, p] = Rational(1)
+    basis.col_swap(0, p)
+    return basis
+
+
+def fibre_points(
+    points: int, length: int, first: Sequence[Rational], second: Matrix
+) -> tuple[tuple[tuple[Expr, ...], ...], bool]:
+    """Return the points of a fibre with one or two geometric points, and whether they are real.
+
+    Parameters
+    ----------
+    first, second
+        Σ z_p and Σ z_p z_q over the points with multiplicity. For two points z = m ± √D u these
+        give m and the matrix D u uᵀ of rank one.
+
+    Raises
+    ------
+    ContradictionError
+        If there are more points than Theorem 3.2 allows.
+    MethodUnavailableError
+        If the points are irrational and their numbers too long.
+    """
+    mean = [moment / length for moment in first]
+    if points == 1:
+        return (tuple(mean),), True
+    if (points, length) != (2, 2):
+        raise ContradictionError(
+            f"a fibre of length {length} with {points} points, against Theorem 3.2"
+        )
+    spread = second / 2 - Matrix(mean) * Matrix(mean).T
+    # D u uᵀ has rank one: any nonzero entry of its diagonal determines √D u up to sign.
+    q = next(q for q in range(len(mean)) if spread[q, q])
+    offset = spread[:, q] / spread[q, q] * _square_root(spread[q, q])
+    plus = tuple(m + o for m, o in zip(mean, offset, strict=True))
+    minus = tuple(m - o for m, o in zip(mean, offset, strict=True))
+    return (plus, minus), bool(spread[q, q] > 0)
+
+
+def _square_root(value: Rational) -> Expr:
+    """Return √value, if its numbers are short enough."""
+    longest = 0
+    for part in (value.p, value.q):
+        number = abs(int(part))
+        # For an irrational root SymPy looks for factors, which takes minutes for thousands of
+        # digits.
+        if isqrt(number) ** 2 != number:
+            longest = max(longest, number.bit_length())
+    if longest > MOST_BITS_OF_A_ROOT:
+        digits = longest * 3 // 10
+        message = (
+            f"the weights hold the square root of a number of {digits} digits: use a function with"
+            " shorter ones"
+        )
+        raise MethodUnavailableError(message)
+    return sqrt(value)
+
+
+def orbit_of(A: Matrix, V: Matrix) -> Orbit:
+    """Return the orbit of the function of weights with exact algebraic entries."""
+    r = _rank(A)
+    s = _rank(V)
+    # dim (L ∩ U) = dim L + dim U − dim (L + U).
+    return Orbit(r, s, r + s - _rank(Matrix.hstack(A, V.T)))
+
+
+def _rank(matrix: Matrix) -> int:
+    return int(DomainMatrix.from_Matrix(matrix, extension=True).to_field().rank())
+
+
+INSIDE = "in the neuromanifold"
+CLOSURE = "only in the Zariski closure"
+OUTSIDE = "outside the Zariski closure"
+
+Weights = tuple[Matrix, Matrix]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Membership(Result):
+    """The place of a function.
+
+    Parameters
+    ----------
+    model : Shape
+    place : str
+        One of ``in the neuromanifold``, ``only in the Zariski closure``, ``outside the Zariski
+        closure``.
+    orbit : Orbit or None
+        ``None`` for the zero function and outside.
+    weights : tuple of (A, V)
+        All weights of the function up to rescaling, as SymPy matrices; complex where the function
+        is only in the closure. For the zero function, which all (A, V) with A = 0 or V = 0 have,
+        one pair: that given, if one was.
+    length : int or None
+        Length of the fibre scheme; 0 outside; ``None`` for the zero function, whose fibre is not
+        finite.
+    singular, boundary : bool or None
+        Of the Zariski closure; ``None`` outside.
+    engine_version : str
+        Empty for the zero function, about which Macaulay2 is not asked.
+    seconds : float
+    remark : str
+        Empty, or why the weights that were given do not belong to the model.
+
+    Examples
+    --------
+    >>> found = membership(SingleLayerAttention(d=2, d_out=1), {"c_1_1_1_2": 1})
+    >>> found.place, found.length, found.singular
+    ('in the neuromanifold', 2, True)
+    >>> A, V = found.weights[0]
+    >>> A.tolist(), V.tolist()
+    ([[1, 0], [0, 0]], [[0, 1]])
+    """
+
+    model: Shape
+    place: str
+    orbit: Orbit | None
+    weights: tuple[Weights, ...]
+    length: int | None
+    singular: bool | None
+    boundary: bool | None
+    engine_version: str
+    seconds: float
+    remark: str = ""
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether it is the zero function."""
+        return self.length is None
+
+    @property
+    def fibre_dimension(self) -> int | None:
+        """Affine dimension of {rk A ≤ α, V = 0} ∪ {A = 0} for the zero function; else 0, up to
+        rescaling, or ``None``.
+
+        It is ``None`` where the fibre is empty.
+        """
+        if self.is_zero:
+            d, alpha = self.model.d, self.model.alpha
+            return max(matrices_of_rank(d, alpha), d * self.model.d_out)
+        if not self.weights:
+            return None
+        return 0
+
+    @property
+    def tangent_dimension(self) -> int | None:
+        """Tangent dimension of the closure, at the zero function; ``None`` elsewhere."""
+        return self.model.independent_count if self.is_zero else None
+
+    def to_sheet(self) -> Sheet:
+        """Place, orbit, fibre, weights, and what kind of point it is."""
+        place = self.place
+        names = [f"weights {n}" for n in range(1, len(self.weights) + 1)]
+        if self.is_zero:
+            place = f"the zero function, {place}"
+            names = ["one of them"]
+        weights = []
+        for A, V in self.weights:
+            weights.append(f"A = {matrix_text(_strings(A))}, V = {matrix_text(_strings(V))}")
+        computed = "exact arithmetic"
+        if self.engine_version:
+            computed = f"Macaulay2 {self.engine_version}"
+        lines = [
+            ("place", place),
+            ("orbit (rk A, rk V, dim L∩U)", self.orbit),
+            ("fibre", _fibre(self)),
+            *zip(names, weights, strict=True),
+            ("singular point of the closure", NAMES[self.singular]),
+            ("tangent dimension", self.tangent_dimension),
+            ("boundary point", NAMES[self.boundary]),
+            ("remark", self.remark or None),
+            ("computed by", f"{computed}, {duration(self.seconds)}"),
+        ]
+        title = f"A function of lightning self-attention, {self.model}"
+        return Sheet(title, [Facts(lines)], _formulas(self))
+
+    def to_json(self) -> dict[str, Any]:
+        """Place, orbit, fibre and weights; entries of weights are exact strings."""
+        return result_json(self.model.to_json(), QQ, self.engine_version or None, self.seconds) | {
+            "place": self.place,
+            "orbit": None if self.orbit is None else self.orbit.to_json(),
+            "fibre": ZERO_FIBRE if self.is_zero else None,
+            "fibre_dimension": self.fibre_dimension,
+            "fibre_length": self.length,
+            "fibre_points": None if self.is_zero else len(self.weights),
+            "weights": [{"A": _strings(A), "V": _strings(V)} for A, V in self.weights],
+            "singular": self.singular,
+            "tangent_dimension": self.tangent_dimension,
+            "boundary": self.boundary,
+            "remark": self.remark or None,
+        }
+
+    def to_macaulay2(self) -> str:
+        """The orbit, as a Macaulay2 sequence."""
+        return f"orbit = {self.orbit or 'null'}"
+
+
+@computation
+def membership(
+    model: Shape,
+    function: Mapping[str, Fraction | int] | None = None,
+    *,
+    A: Any = None,
+    K: Any = None,
+    Q: Any = None,
+    V: Any = None,
+    weights: Sequence[Any] | None = None,
+    **options: Unpack[RunOptions],
+) -> Membership:
+    """Decide where a function lies, exactly.
+
+    Parameters
+    ----------
+    function : mapping from coordinate name to rational number, optional
+        Reduced coordinates ``c_k_i_p_q``; those left out are zero. The function of the weights when
+        it is left out.
+    A, V, K, Q : matrices, optional
+        Weights of the function, A and V or K, Q and V: lists of rows, arrays or SymPy matrices. A =
+        KᵀQ is multiplied out exactly. Floats are taken exactly, and a remark says so. An A with rk
+        A > a is no weight of the model; a remark says what to give instead where A is a rounded
+        product. They are the witness where the function is zero.
+    weights : tuple of matrices, optional
+        The same, as (A, V) or (K, Q, V).
+    engine : Engine, optional
+        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
+        process shares.
+
+    Raises
+    ------
+    InvalidCaseError
+        If it is no such model, a name is not a coordinate of the model, the given weights do not
+        have this function or do not have the shapes of the model, or neither a function nor weights
+        are given.
+    MethodUnavailableError
+        If t = 1.
+    ContradictionError
+        If the weights that were found do not give the function.
+
+    Examples
+    --------
+    >>> function = {"c_1_1_1_1": 1, "c_1_1_2_2": 1}
+    >>> membership(SingleLayerAttention(d=2, d_out=1), function).place
+    'only in the Zariski closure'
+    >>> rank_one = SingleLayerAttention(d=2, d_out=1, a=1)
+    >>> membership(rank_one, K=[[0.5, 1.0]], Q=[[1.0, 0.1]], V=[[1.0, 2.0]]).orbit
+    Orbit(r=1, s=1, m=1)
+    """
+    check_kind("model", model, Shape, "a SingleLayerAttention")
+    if model.t == 1:
+        raise MethodUnavailableError(
+            "membership is decided in reduced coordinates, which need t ≥ 2"
+        )
+    given = {"K": K, "Q": Q, "A": A, "V": V}
+    some = weights is not None or any(value is not None for value in given.values())
+    if function is None and not some:
+        raise InvalidCaseError("function", "give a function, or weights: K, Q and V, or A and V")
+    check_coordinates(model, "reduced")
+    pair = None
+    remark = ""
+    if some:
+        pair, remark = exact_weights(model, given, weights)
+        if function is None:
+            function = function_of(*pair)
+    assert function is not None
+    chart = Chart.of(quadratic_forms(model, function))
+    if pair is not None and not _give(pair, function):
+        raise InvalidCaseError("weights", "these weights have another function")
+    if chart is not None:
+        return replace(_nonzero(model, function, chart), remark=remark)
+    # Weights of the zero function with a larger rank are no witness.
+    if pair is not None and pair[0].rank() > model.alpha:
+        pair = None
+    return _zero(model, pair, remark)
+
+
+TAKEN = "the floating-point numbers are taken exactly, as the dyadic rationals that they are"
+
+
+def exact_weights(
+    model: Shape, given: Mapping[str, Any], weights: Sequence[Any] | None
+) -> tuple[Weights, str]:
+    """Return A and V as exact matrices, and a remark about the numbers, perhaps empty.
+
+    Parameters
+    ----------
+    given : dict
+        Matrices by the letters K, Q, A, V; ``None`` for those that are not given.
+    weights : sequence, optional
+        (A, V) or (K, Q, V) in their place.
+
+    Raises
+    ------
+    InvalidCaseError
+        If they are not K, Q and V, or A and V, or do not have the shapes of the model.
+    """
+    letters = {letter: value for letter, value in given.items() if value is not None}
+    # Other weights than these are refused as none, by the names of what is to be given.
+    if not letters and isinstance(weights, Sequence) and len(weights) in (2, 3):
+        names = "AV" if len(weights) == 2 else "KQV"
+        letters = dict(zip(names, weights, strict=True))
+    (head,) = given_layer(letters).heads(1, 1)
+    arrays = head.matrices
+    shape = HeadShape.of(arrays, model.a, softmax=False)
+    if (shape.d, shape.d_out, shape.a) != (model.d, model.d_out, model.a):
+        sizes = f"({shape.d}, {shape.d_out}, {shape.a})"
+        raise InvalidCaseError("weights", f"they are those of (d, d', a) = {sizes}, not of {model}")
+    remarks = []
+    exact = {}
+    for letter, array in arrays.items():
+        if array.dtype != object or _has_floats(letters[letter]):
+            remarks = [TAKEN]
+        entries = [Rational(Fraction(entry)) for entry in array.ravel().tolist()]
+        exact[letter] = Matrix(*array.shape, entries)
+    if "K" in exact:
+        return (exact["K"].T * exact["Q"], exact["V"]), "; ".join(remarks)
+    rank = rank_of(integers(arrays["A"]))
+    if rank > model.alpha:
+        distance = rounded(*Spectrum.of([arrays["A"]], rank).distance(model.alpha))
+        remarks.append(rank_words(rank, model.a, model.d, distance, precision(arrays["A"])))
+    return (exact["A"], exact["V"]), "; ".join(remarks)
+
+
+def _has_floats(matrix: Any) -> bool:
+    """Whether there are floats among other numbers, which are fractions as well then."""
+    return any(isinstance(entry, float) for entry in numpy.array(matrix, dtype=object).flat)
+
+
+def _nonzero(model: Shape, function: Mapping[str, Fraction | int], chart: Chart) -> Membership:
+    """The place of a function that is not zero, by its fibre in a chart.
+
+    It is outside of the closure if the fibre is empty, and a boundary point if the fibre has a
+    multiple point. Each point gives weights, and these have to give the function.
+    """
+    running = clock()
+    answer = answer_to(membership_script(model, chart))
+    length = answer.integer("length")
+    if length == 0:
+        return Membership(
+            model=model,
+            place=OUTSIDE,
+            orbit=None,
+            weights=(),
+            length=0,
+            singular=None,
+            boundary=None,
+            engine_version=current().version,
+            seconds=running.seconds,
+        )
+    # Macaulay2 sends rational numbers as texts.
+    first, second = answer.values["moments"]
+    products = Matrix([list(map(Rational, row)) for row in second])
+    points, real = fibre_points(
+        answer.integer("points"), length, first=list(map(Rational, first)), second=products
+    )
+    weights = tuple(chart.weights(point) for point in points)
+    for A, V in weights:
+        if not _give((A, V), function):
+            raise ContradictionError(f"the weights A = {A}, V = {V} do not give the function")
+    orbit = orbit_of(*weights[0])
+    if is_birational(model):
+        # A fibre that is no reduced point lies over a singular point, and so do weights A of less
+        # than the largest rank α, unless all matrices are allowed.
+        singular = length > 1 or model.alpha not in (model.d, orbit.r)
+    else:
+        # The function is a vector times a symmetric matrix of rank at most two. It has rank one
+        # exactly where m = 1; these matrices are singular, unless two is the largest rank there is.
+        singular = orbit.m == 1 and model.d > 2
+    return Membership(
+        model=model,
+        place=INSIDE if real else CLOSURE,
+        orbit=orbit,
+        weights=weights,
+        length=length,
+        singular=singular,
+        boundary=length > len(points),
+        engine_version=current().version,
+        seconds=running.seconds,
+    )
+
+
+def _give(weights: Weights, function: Mapping[str, Fraction | int]) -> bool:
+    wanted = {name: Rational(value) for name, value in function.items() if value}
+    return function_of(*weights) == wanted
+
+
+def _zero(model: Shape, weights_of_zero: Weights | None, remark: str) -> Membership:
+    """Return the place of the zero function, the apex of the cone.
+
+    A product l_i v_k of forms vanishes only if a factor does. It is a limit of the boundary points
+    unless d = 1, and singular where the tangent dimension exceeds the dimension.
+    """
+    weights = weights_of_zero or (zeros(model.d, model.d), zeros(model.d_out, model.d))
+    return Membership(
+        model=model,
+        place=INSIDE,
+        orbit=None,
+        weights=(weights,),
+        length=None,
+        singular=model.independent_count > dimension_bound(model),
+        boundary=model.d > 1,
+        engine_version="",
+        seconds=clock().seconds,
+        remark=remark,
+    )
+
+
+def membership_script(model: Shape, chart: Chart) -> Script:
+    """Return the Macaulay2 program for the fibre in the chart."""
+    rows = []
+    for row in chart.forms:
+        forms_of_row = ", ".join(matrix_program(_strings(form)) for form in row)
+        rows.append("{" + forms_of_row + "}")
+    forms = "{" + ",\n    ".join(rows) + "}"
+    unknowns = ", ".join(f"z_{q}" for q in range(2, model.d + 1))
+    values = {"title": str(model), "forms": forms, "unknowns": unknowns, "alpha": model.alpha}
+    return render("membership", ("wire", "fibres"), values)
+
+
+ZERO_FIBRE = "A = 0 or V = 0"
+NAMES = {True: "yes", False: "no", None: None}
+
+
+def _fibre(result: Membership) -> str | None:
+    """The fibre over a function in words."""
+    if result.is_zero:
+        return f"all weights with {ZERO_FIBRE}: dimension {result.fibre_dimension}"
+    if not result.weights:
+        return None
+    return f"length {result.length}, {plural(len(result.weights), 'point')}"
+
+
+def _formulas(result: Membership) -> list[str]:
+    """Return the weights in LaTeX."""
+    with any_length():
+        pairs = [f"A = {sympy_latex(A)},\\; V = {sympy_latex(V)}" for A, V in result.weights]
+    if result.is_zero:
+        return [rf"\{{(A, V) : A = 0 \text{{ or }} V = 0\}} \ni ({pairs[0]})"]
+    return pairs
+
+
+def _strings(matrix: Matrix) -> list[list[str]]:
+    return [[polynomial_text(entry) for entry in matrix.row(i)] for i in range(matrix.rows)]

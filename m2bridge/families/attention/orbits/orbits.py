@@ -1,0 +1,260 @@
+"""Orbits of GL_d × GL_d × GL_d' on the neuromanifold, t ≥ 2.
+
+Acting on the forms l_i (columns of A) and v_k (rows of V) by y ↦ g y, and mixing the l_i among
+themselves and the v_k among themselves, moves a point of the neuromanifold along its orbit. A point
+is thus a pair of subspaces L = span(l_i), U = span(v_k) of the space of linear forms up to GL_d,
+and is classified by (dim L, dim U, dim L ∩ U). This is not in the paper; it is proved in the
+documentation of m2bridge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from math import comb
+from typing import ClassVar
+
+from m2bridge.algebra.determinantal import (
+    determinantal_degree,
+    determinantal_dimension,
+    matrices_of_rank,
+)
+from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.errors import TooLargeError
+from m2bridge.families.attention.sizes import Shape
+from m2bridge.limits import watched
+from m2bridge.results.sheet import plural
+from m2bridge.statements.statement import ZERO, Component, IntegerMatrix, LocusFindings, OrbitStatus
+
+WeightPair = tuple[IntegerMatrix, IntegerMatrix]
+"""The matrices A and V."""
+
+MOST_ORBITS = 20_000
+"""More orbits take Macaulay2 weeks."""
+MOST_ENTRIES = 1_000_000
+"""The most entries of one matrix; larger ones do not fit into the memory of a usual machine."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Orbit:
+    """The orbit of functions with rk A = r, rk V = s and dim(col A ∩ row V) = m; r, s ≥ 1.
+
+    The zero function is an orbit of its own, kept apart because every cone contains it.
+
+    Examples
+    --------
+    >>> Orbit(1, 1, 0).in_closure_of(Orbit(2, 1, 1))
+    True
+    """
+
+    HEADER: ClassVar[tuple[str, ...]] = ("rk A", "rk V", "dim L∩U")
+    LEGEND: ClassVar[str] = "Orbits (L = column space of A, U = row space of V)"
+
+    r: int
+    s: int
+    m: int
+
+    @property
+    def cells(self) -> tuple[int, ...]:
+        """The three numbers, for a row of a table."""
+        return self.r, self.s, self.m
+
+    def to_json(self) -> dict[str, int]:
+        """The three numbers, for ``json.dumps``."""
+        return {"r": self.r, "s": self.s, "m": self.m}
+
+    def __str__(self) -> str:
+        return f"({self.r}, {self.s}, {self.m})"
+
+    def in_closure_of(self, other: Orbit) -> bool:
+        """Whether this orbit lies in the Zariski closure of the other.
+
+        Orbits of pairs (A, V) are those of representations of the quiver • → • ← • of type A_3,
+        where rank conditions on A, V and (A | Vᵀ) describe the closures. Source: Abeasis, Del Fra,
+        *Degenerations for the representations of a quiver of type A_m*, J. Algebra 93 (1985). The
+        parametrization is finite, so it carries closures to closures.
+        """
+        return self.r <= other.r and self.s <= other.s and self.span <= other.span
+
+    @property
+    def span(self) -> int:
+        """dim(L + U) = r + s − m."""
+        return self.r + self.s - self.m
+
+
+def orbits(shape: Shape) -> tuple[Orbit, ...]:
+    """All orbits of nonzero functions, in increasing order of (r, s, m).
+
+    Raises
+    ------
+    TooLargeError
+        If there are too many of them, or their matrices are too large, to be looked at one by one.
+    """
+    orbit_count(shape)  # refuses what is too large
+    listed: list[Orbit] = []
+    for r, s in _ranks(shape):
+        listed.extend(Orbit(r, s, m) for m in _intersections(r, s, shape.d))
+    return tuple(listed)
+
+
+def _ranks(shape: Shape) -> Iterator[tuple[int, int]]:
+    """The ranks of A and V that are not zero."""
+    return product(range(1, shape.alpha + 1), range(1, min(shape.d, shape.d_out) + 1))
+
+
+def _intersections(r: int, s: int, d: int) -> range:
+    """The dimensions of the intersection of spaces of dimensions r and s, whose sum fits into d."""
+    return range(max(0, r + s - d), min(r, s) + 1)
+
+
+def orbit_count(shape: Shape) -> int:
+    """The number of orbits; raises as :func:`orbits`."""
+    # Each pair of ranks has at least one orbit. Where these are too many already, the pairs are
+    # too many to be counted one by one.
+    count = shape.alpha * min(shape.d, shape.d_out)
+    if count <= MOST_ORBITS:
+        count = sum(len(_intersections(r, s, shape.d)) for r, s in _ranks(shape))
+    entries = shape.d * max(shape.d, shape.d_out)
+    if count > MOST_ORBITS or entries > MOST_ENTRIES:
+        numbers = f"at least {count} orbits, of matrices with {entries} entries"
+        raise TooLargeError(
+            f"this case has {numbers}: too many to look at each of them; take smaller numbers"
+        )
+    return count
+
+
+def generic_orbit(shape: Shape) -> Orbit:
+    """The dense orbit: A and V of the largest rank, in general position."""
+    s = min(shape.d, shape.d_out)
+    return Orbit(shape.alpha, s, min(_intersections(shape.alpha, s, shape.d)))
+
+
+def dense_first(shape: Shape) -> tuple[Orbit, ...]:
+    """All orbits, the dense one first: its fibre decides what those over the others mean."""
+    dense = generic_orbit(shape)
+    return (dense, *(orbit for orbit in orbits(shape) if orbit != dense))
+
+
+def maximal_orbits(some: tuple[Orbit, ...]) -> tuple[Orbit, ...]:
+    """The orbits whose closures are the irreducible components of the union of all closures."""
+
+    def is_maximal(orbit: Orbit) -> bool:
+        return not any(orbit != other and orbit.in_closure_of(other) for other in some)
+
+    return tuple(filter(is_maximal, watched(some)))
+
+
+def representative(orbit: Orbit, shape: Shape) -> WeightPair:
+    """Weights (A, V) of a function in the orbit, with A_11 = V_11 = 1.
+
+    A = Σ_{p ≤ r} e_p e_pᵀ. Row k of V is e_k for k ≤ m and e_{r+k−m} for m < k ≤ s; for m = 0 its
+    first row is e_{r+1} + e_1.
+
+    Returns
+    -------
+    A : d×d matrix of int
+    V : d'×d matrix of int
+    """
+    d = shape.d
+
+    def unit(*positions: int) -> tuple[int, ...]:
+        return tuple(int(j in positions) for j in range(d))
+
+    # L is spanned by the first r unit vectors, of which U has the first m
+    in_A = [unit(p) for p in range(orbit.r)]
+    in_V = [unit(k) for k in range(orbit.m)]
+    in_V += [unit(orbit.r + k) for k in range(orbit.s - orbit.m)]
+    if orbit.m == 0:
+        # V_11 = 1 without a common vector: e_{r+1} + e_1 is not in L either
+        in_V[0] = unit(orbit.r, 0)
+    zero = [unit()]
+    return tuple(in_A + zero * (d - orbit.r)), tuple(in_V + zero * (shape.d_out - orbit.s))
+
+
+def flatten(A: IntegerMatrix, V: IntegerMatrix) -> tuple[int, ...]:
+    """The point of the attention parametrization, in A_1_1, …, A_d_d and then V_1_1, …, V_d'_d."""
+    return tuple(entry for row in A + V for entry in row)
+
+
+def orbit_findings(
+    method: str,
+    dimension: int,
+    statuses: tuple[OrbitStatus, ...],
+    shape: Shape,
+    *,
+    field: CoefficientField = QQ,
+    unfinished: str = "",
+    uses_engine: bool = True,
+) -> LocusFindings:
+    """The findings of a method about orbits; where none is undecided, with components.
+
+    The components of the singular locus are the closures of the maximal singular orbits, or the
+    zero function alone, or nothing for a linear space, which the closure is only if it is the space
+    of all reduced coordinates. Degrees, by a closed formula, are over QQ.
+    """
+    unfinished = unfinished or _undecided(statuses, shape)
+    components = None if unfinished else _components(dimension, statuses, shape, field)
+    return LocusFindings(
+        method=method,
+        dimension=dimension,
+        statuses=statuses,
+        components=components,
+        unfinished=unfinished,
+        uses_engine=uses_engine,
+    )
+
+
+def _components(
+    dimension: int, statuses: tuple[OrbitStatus, ...], shape: Shape, field: CoefficientField
+) -> tuple[Component, ...]:
+    """The components of the singular locus, the largest first."""
+    dimensions = {status.orbit: status.dimension for status in statuses if status.singular}
+    if not dimensions:
+        # a cone is smooth at its apex only if it is a linear space
+        if dimension == shape.independent_count:
+            return ()
+        return (Component(ZERO, None, 0, 1),)
+    components = []
+    for orbit in maximal_orbits(tuple(dimensions)):
+        # the formula counts sheets in characteristic 0
+        degree = orbit_closure_degree(orbit, shape) if field == QQ else None
+        name = f"closure of the orbit {orbit}"
+        components.append(Component(name, orbit, dimensions[orbit], degree))
+    components.sort(key=lambda component: (-component.dimension, component.description))
+    return tuple(components)
+
+
+def _undecided(statuses: tuple[OrbitStatus, ...], shape: Shape) -> str:
+    """The orbits that are undecided, in words; empty if none is."""
+    listed = [f"the orbit {status.orbit}" for status in statuses if status.singular is None]
+    if others := orbit_count(shape) - len(statuses):
+        listed.append(f"{plural(others, 'orbit')} that the time did not suffice for")
+    if not listed:
+        return ""
+    return f"undecided: {', '.join(listed)}"
+
+
+def orbit_closure_degree(orbit: Orbit, shape: Shape) -> int | None:
+    """The degree of the projective closure of the orbit, by a closed formula where we have one.
+
+    Where m is as small as r and s allow, the closure is the image of P(rk ≤ r) × P(rk ≤ s) by forms
+    of bidegree (1, 1); the map is one-to-one on the orbit, or two-to-one on (1, 1, 0), by Theorem
+    3.2. ``None`` for other orbits.
+
+    Source: ours, with Theorem 3.2 of Henry, Marchetti, Kohn and Harris, *Algebraic Geometry*,
+    Example 19.10.
+    """
+    d = shape.d
+    if orbit.m != min(_intersections(orbit.r, orbit.s, d)):
+        # no closure of a product of two determinantal varieties
+        return None
+    dimension_a = matrices_of_rank(d, orbit.r) - 1
+    dimension_v = determinantal_dimension(shape.d_out, d, orbit.s) - 1
+    degree_a = determinantal_degree(d, d, orbit.r)
+    degree_v = determinantal_degree(shape.d_out, d, orbit.s)
+    degree = comb(dimension_a + dimension_v, dimension_v) * degree_a * degree_v
+    if orbit == Orbit(1, 1, 0):
+        # two-to-one: l and v can be exchanged
+        return degree // 2
+    return degree

@@ -1,0 +1,193 @@
+"""The polar degrees of the closure: the theorem, what it rests on, and points that are counted
+without it.
+"""
+
+from functools import lru_cache
+
+from m2bridge.errors import ContradictionError, MethodUnavailableError, TooLargeError
+from m2bridge.families.attention.hypotheses import WORDS, several_tokens
+from m2bridge.families.attention.orbits.fibres import fibre_points
+from m2bridge.families.attention.orbits.orbits import Orbit, generic_orbit, orbit_count, orbits
+from m2bridge.families.attention.orbits.parametrization import free_parametrization
+from m2bridge.families.attention.orbits.tangents import (
+    differential_rank,
+    orbit_dimension,
+    source_tangent_dimension,
+)
+from m2bridge.families.attention.polar.chern_integrals import (
+    LARGEST_DIMENSION,
+    localized_polar_degrees,
+    polar_degrees_in_chow_ring,
+)
+from m2bridge.families.attention.sizes import Shape, dimension_formula, is_birational
+from m2bridge.limits import watched
+from m2bridge.maps.model import Locus, PolarTheorem
+from m2bridge.maps.polar_degrees import LEAST_PRIMES, polar_degrees
+from m2bridge.statements.statement import Numbers
+
+MOST_ORBIT_STEPS = 10**7
+"""The number of orbits times coordinates times parameters, up to which the loci of a case are
+observed.
+"""
+
+LINEAR_SPACE = "the closure is a linear space, for d = 1"
+
+
+def no_theorem(shape: Shape) -> str:
+    """Why the integrals are not the polar degrees; empty if they are: for d ≥ 2 by the theorem.
+
+    For d = 1 the closure is a linear space, the projective space over which they are taken.
+    """
+    return several_tokens(shape)
+
+
+@lru_cache(maxsize=64)
+def predicted_polar_degrees(shape: Shape) -> tuple[int, ...]:
+    """The polar degrees δ_n, …, δ_0 by the theorem; the first is the degree.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If the theorem does not apply.
+    TooLargeError
+        If n is larger than :data:`.integrals.LARGEST_DIMENSION`.
+
+    Examples
+    --------
+    >>> predicted_polar_degrees(SingleLayerAttention(d=2, d_out=2))
+    (20, 60, 84, 68, 36, 12, 4)
+    """
+    if reason := no_theorem(shape):
+        raise MethodUnavailableError(f"no theorem gives the polar degrees: {reason}")
+    if dimension_formula(shape) > LARGEST_DIMENSION:
+        raise TooLargeError(
+            f"polar degrees are computed of varieties of dimension at most {LARGEST_DIMENSION}"
+        )
+    return polar_degrees_in_chow_ring(shape)
+
+
+def is_observed(shape: Shape) -> bool:
+    """Whether the loci of a case are observed. This depends on the case alone."""
+    steps = shape.independent_count * shape.d * (shape.d + shape.d_out)
+    return steps <= MOST_ORBIT_STEPS and steps * orbit_count(shape) <= MOST_ORBIT_STEPS
+
+
+def observed_loci(shape: Shape) -> tuple[Locus, ...]:
+    """The loci of Y over the orbits, codimensions, and bounds for the kernel of the differential;
+    none if too many.
+
+    The points over an orbit are those of its finite fibres, with the subspaces W that contain the
+    columns of A. The kernel is at most that on the tangent space of the Grassmannian at W, and that
+    of the parametrization on the Zariski tangent space of the source; both are ranks of matrices
+    (FLINT).
+    """
+    return (
+        tuple(_locus(orbit, shape) for orbit in watched(orbits(shape)))
+        if is_observed(shape)
+        else ()
+    )
+
+
+def _locus(orbit: Orbit, shape: Shape) -> Locus:
+    """The locus of Y over an orbit, with its codimension and a bound for the kernel there.
+
+    The subspaces W of dimension α that contain the column space of A, of dimension r, are a
+    Grassmannian of dimension (α − r)(d − α).
+    """
+    subspaces = (shape.alpha - orbit.r) * (shape.d - shape.alpha)
+    codimension = dimension_formula(shape) - orbit_dimension(orbit, shape) - subspaces
+    kernel = source_tangent_dimension(orbit, shape) - 1 - differential_rank(orbit, shape)
+    return Locus(str(orbit), codimension, kernel + subspaces)
+
+
+def polar_theorem(shape: Shape) -> PolarTheorem | None:
+    """The polar degrees, and what was observed of the case; ``None`` where the theorem does not
+    apply.
+
+    Raises
+    ------
+    ContradictionError
+        If the two ways to integrate disagree, or the case is observed not to be as the theorem
+        needs it.
+    TooLargeError
+        As :func:`predicted_polar_degrees`.
+    """
+    if no_theorem(shape):
+        return None
+    degrees = predicted_polar_degrees(shape)
+    again = localized_polar_degrees(shape)
+    if again is not None and again.entries != degrees:
+        raise ContradictionError(
+            f"{shape}: the polar degrees are {again} by localization, and other ones in the Chow"
+            " ring"
+        )
+    ways = "Segre classes" if again is None else "Segre classes and by localization, which agree"
+    known = f"by the theorem, integrals by {ways}"
+    if not is_birational(shape):
+        return _of_symmetric_matrices(shape, degrees, known)
+    loci = observed_loci(shape)
+    points = len(fibre_points(generic_orbit(shape), shape)) if loci else None
+    if points not in (None, 1) or any(
+        locus.kernel and locus.kernel >= locus.codimension for locus in loci
+    ):
+        raise ContradictionError(
+            f"{shape}: the theorem does not apply, {points} points in a general fibre, {loci}"
+        )
+    # the hypothesis of the theorem is d ≥ 2; here the integrals are over the closure itself
+    if shape.d == 1:
+        known, names = LINEAR_SPACE, ["reduced"]
+    elif loci:
+        names = WORDS.closure["polar-observed"]
+    else:
+        names = WORDS.closure["polar"]
+    return PolarTheorem(
+        degrees=degrees,
+        known=known,
+        rests_on=tuple(WORDS.lemmas[name] for name in names),
+        loci=loci,
+        generic_fibre=points,
+    )
+
+
+def _of_symmetric_matrices(shape: Shape, degrees: tuple[int, ...], known: str) -> PolarTheorem:
+    """The theorem for α = d' = 1 < d: it needs no loci, as tangent spaces are a bundle on Y.
+
+    Raises
+    ------
+    ContradictionError
+        If the parametrization is not two-to-one.
+    """
+    points = len(fibre_points(generic_orbit(shape), shape)) if is_observed(shape) else None
+    if points not in (None, 2):
+        raise ContradictionError(
+            f"{shape}: the theorem does not apply, {points} points in a general fibre"
+        )
+    lemmas = tuple(WORDS.lemmas[name] for name in WORDS.closure["polar-symmetric"])
+    return PolarTheorem(degrees=degrees, known=known, rests_on=lemmas, generic_fibre=points)
+
+
+FEW_OUTPUTS = 2
+"""For d = 2 and so many outputs points are counted in seconds; (2, 3, 1) takes Macaulay2 more than
+a minute.
+"""
+
+
+def has_few_points(shape: Shape) -> bool:
+    """Whether the polar degrees are counted without the theorem. This depends on the case alone."""
+    return shape.t >= 2 and shape.d == 2 and shape.d_out <= FEW_OUTPUTS
+
+
+def counted_polar_degrees(shape: Shape) -> Numbers:
+    """The points of general slices of the conormal variety, through the parametrization, modulo two
+    random primes or three (Macaulay2).
+
+    A number that was not counted within the limit on time is ``None``. All are where it did not
+    suffice for a second prime, since modulo one prime alone they refute nothing.
+    """
+    # the same functions for t > 2
+    free = free_parametrization(Shape(shape.d, shape.d_out, shape.a), "reduced")
+    found = polar_degrees(free, method="slices")
+    if len(found.primes) < LEAST_PRIMES:
+        return Numbers((None,) * (found.dimension + 1))
+    missing = found.dimension + 1 - len(found.degrees)
+    return Numbers((*found.degrees, *(None,) * missing))

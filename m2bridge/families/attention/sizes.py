@@ -1,0 +1,191 @@
+"""The numbers of a case of single-layer lightning self-attention, and closed formulas in them.
+
+Source: Henry, Marchetti, Kohn, *Geometry of Lightning Self-Attention: Identifiability and
+Dimension*, ICLR 2025 (arXiv 2408.17221), Definition 1, proof of Theorem 3.2, Proposition A.5.
+"""
+
+from dataclasses import dataclass
+from math import comb
+from typing import Literal
+
+from m2bridge.algebra.determinantal import (
+    determinantal_degree,
+    matrices_of_rank,
+    symmetric_determinantal_degree,
+    symmetric_matrices_of_rank,
+)
+from m2bridge.families.base import positive_integer
+
+NAME = "attention"
+"""The name of the family."""
+
+Coordinates = Literal["reduced", "full"]
+Weights = Literal["attention", "factored"]
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Shape:
+    """The numbers d, d', a and t of a case.
+
+    :class:`~m2bridge.families.attention.model.SingleLayerAttention`, which is made of them, says
+    what they mean. What depends on them alone takes a shape, which may be a model.
+
+    Raises
+    ------
+    InvalidCaseError
+        If one of them is not an integer, below 1 or above
+        :data:`~m2bridge.families.base.LARGEST`.
+    """
+
+    d: int
+    d_out: int
+    a: int
+    t: int
+
+    def __init__(self, d: int, d_out: int, a: int | None = None, t: int = 2) -> None:
+        # a ≥ d is no condition on A, so leaving a out is the same as a = d
+        a = d if a is None else a
+        for option, value in (("d", d), ("d_out", d_out), ("a", a), ("t", t)):
+            object.__setattr__(self, option, positive_integer(option, value))
+
+    def __str__(self) -> str:
+        return f"(d, d', a) = ({self.d}, {self.d_out}, {self.a}), t = {self.t}"
+
+    @property
+    def key(self) -> str:
+        """``d3-dout2-a2-t2``: names the case in files."""
+        return f"d{self.d}-dout{self.d_out}-a{self.a}-t{self.t}"
+
+    @property
+    def title(self) -> str:
+        """The case in words."""
+        return f"neuromanifold of lightning self-attention, {self}"
+
+    def to_json(self) -> dict[str, int]:
+        """The four numbers, for ``json.dumps``."""
+        return {"d": self.d, "d_out": self.d_out, "a": self.a, "t": self.t}
+
+    @property
+    def alpha(self) -> int:
+        """Largest rank of an attention matrix, α = min(a, d)."""
+        return min(self.a, self.d)
+
+    @property
+    def default_coordinates(self) -> Coordinates:
+        """``reduced`` for t ≥ 2; for t = 1 ``full``: the output does not know the others."""
+        return "reduced" if self.t >= 2 else "full"
+
+    @property
+    def independent_count(self) -> int:
+        """The number of reduced coordinates, which is the tangent dimension of the closure at the
+        zero function.
+
+        The closure is a cone, so its tangent space at zero is its linear span. The reduced
+        coordinates are linearly independent functions over every field: V_kp A_qi occurs in
+        c_{k,i,{p,q}} only, with coefficient 1, and the minors that vanish on A for a < d have
+        degree ≥ 2 in A.
+        """
+        return self.d_out * self.d * comb(self.d + 1, 2)
+
+
+def coordinate_count(shape: Shape, coordinates: Coordinates) -> int:
+    """The number of coordinates (for ``full``: coefficients that are not identically zero)."""
+    if coordinates == "reduced":
+        return shape.independent_count
+    # in an output of token j: cubic forms in x_j alone, and for each other token u
+    # the reduced coordinates, quadratic in x_u and linear in x_j
+    alone = shape.d_out * comb(shape.d + 2, 3)
+    return shape.t * (alone + (shape.t - 1) * shape.independent_count)
+
+
+def dimension_formula(shape: Shape) -> int:
+    """The dimension of the neuromanifold, α(2d − α) + d·d' − 1.
+
+    Hypotheses: t ≥ 2. The paper assumes besides that α > 1 or d' > 1; the formula holds without it.
+
+    Source: Henry, Marchetti, Kohn, Corollary 3.3.
+    """
+    return matrices_of_rank(shape.d, shape.alpha) + shape.d * shape.d_out - 1
+
+
+def weights_dimension(shape: Shape) -> int:
+    """The dimension of the weights that the function sees, over any field.
+
+    For t ≥ 2 they are the pairs (A, V) with rk A ≤ α. For t = 1 the function is (yᵀAy)·v_k(y), and
+    the quadratic form yᵀAy is one in s = min(2α, d) linear forms; such quadratic forms have
+    dimension s(2d − s + 1)/2.
+    """
+    of_V = shape.d * shape.d_out
+    if shape.t > 1:
+        return matrices_of_rank(shape.d, shape.alpha) + of_V
+    return symmetric_matrices_of_rank(shape.d, form_rank(shape)) + of_V
+
+
+def form_rank(shape: Shape) -> int:
+    """The largest rank of the quadratic form yᵀAy, min(2α, d); all forms of this rank occur."""
+    return min(2 * shape.alpha, shape.d)
+
+
+def dimension_bound(shape: Shape) -> int:
+    """An upper bound for the dimension of the neuromanifold, over any field.
+
+    The dimension of the weights that the function sees, less one for the rescaling (λA, V/λ).
+
+    Source: ours, proved in the documentation of m2bridge.
+    """
+    return weights_dimension(shape) - 1
+
+
+def degree_formula(shape: Shape) -> int:
+    """The degree of the Zariski closure of the neuromanifold (as a projective variety).
+
+    Hypotheses: t ≥ 2. The parametrization P(D_α) × P(R^{d'×d}) → P^N is a morphism given by forms
+    of bidegree (1, 1), birational onto its image, or two-to-one when α = d' = 1 < d; so the degree
+    is C(δ_A + δ_V, δ_V)·deg P(D_α), halved in that case, with δ_A = α(2d − α) − 1 and δ_V = d·d' −
+    1.
+
+    Source: ours (not in the paper), proved in the documentation of m2bridge.
+    """
+    degree = product_degree(shape) * determinantal_degree(shape.d, shape.d, shape.alpha)
+    if is_birational(shape):
+        return degree
+    # the source counts each point of the image twice
+    return degree // 2
+
+
+def one_token_degree(shape: Shape) -> int:
+    """The degree of the Zariski closure for t = 1 (as a projective variety).
+
+    The functions are the products q·v_k of a quadratic form of rank ≤ s and d' linear forms. They
+    are the image of P(Q_s) × P(R^{d'×d}) under a morphism given by forms of bidegree (1, 1). It is
+    birational, or three-to-one for d' = 1 and s = 2, where each of three linear forms can be v.
+
+    Source: ours (not in the paper), proved in the documentation of m2bridge.
+    """
+    rank = form_rank(shape)
+    dimension_q = symmetric_matrices_of_rank(shape.d, rank) - 1
+    dimension_v = shape.d * shape.d_out - 1
+    degree = comb(dimension_q + dimension_v, dimension_v)
+    degree *= symmetric_determinantal_degree(shape.d, rank)
+    if shape.d_out == 1 and rank == 2:
+        # the source counts each point of the image three times
+        return degree // 3
+    return degree
+
+
+def is_birational(shape: Shape) -> bool:
+    """Whether the projective parametrization is birational onto its image, for t ≥ 2.
+
+    Otherwise it is two-to-one: exactly for α = d' = 1 < d, where A = k qᵀ and V = vᵀ have the same
+    function as v qᵀ and kᵀ.
+
+    Source: Henry, Marchetti, Kohn, Corollary A.2; the case α = d' = 1 is ours.
+    """
+    return shape.alpha > 1 or shape.d_out > 1 or shape.d == 1
+
+
+def product_degree(shape: Shape) -> int:
+    """The top intersection number (h_A + h_V)^(δ_A + δ_V) on P^δ_A × P^δ_V: C(δ_A + δ_V, δ_V)."""
+    dimension_a = matrices_of_rank(shape.d, shape.alpha) - 1
+    dimension_v = shape.d * shape.d_out - 1
+    return comb(dimension_a + dimension_v, dimension_v)

@@ -1,0 +1,417 @@
+"""The dimension of the closure of an image, by exact ranks of the differential; without an engine.
+
+At a point the rank of the differential is at most the dimension, in every characteristic, so each
+rank that is computed is a proved lower bound. It is the dimension where it attains an upper bound
+that needs no computation: the number of coordinates, that of parameters less the dimension of a
+group that keeps the function, or a bound that the model knows. Over QQ the rank at generic points
+is the dimension; in characteristic p it can be smaller at every point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from random import Random
+from typing import TYPE_CHECKING, Any, get_args
+
+from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.linear_algebra import rank_mod
+from m2bridge.algebra.numbers import LARGE_PRIME, primes_from
+from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitError, TooLargeError
+from m2bridge.limits import check, limited
+from m2bridge.maps.model import DifferentiableModel, MethodValue, Model, Status
+from m2bridge.results.known import Known, together
+from m2bridge.statements.statement import Observed, Value
+
+if TYPE_CHECKING:
+    from m2bridge.algebra.polynomial_map import PolynomialMap
+
+PRIMES = (LARGE_PRIME, 2**61 - 1)
+"""The second prime is tried where the first one gave a rank below all upper bounds, or divides a
+denominator.
+"""
+SMALL_PRIME = 1000
+"""Over fields up to this one many points are special."""
+SMALL_PRIME_ATTEMPTS = 20
+"""Points that are tried there."""
+MOST_PRIMES = 4
+"""How many primes are tried for an expanded map when the first ones are unlucky."""
+MAX_ENTRIES = 50_000_000
+"""Entries of the largest matrix whose rank is computed: some minutes, and some GB."""
+FROM_TWO_TOKENS = "t ≥ 2"
+"""The numbers t of tokens for which a rank of attention is proved, if it is for all of them."""
+ALMOST_ALL_TOKENS = "t = 2 and all but finitely many t"
+"""Those for which a rank for t = 2 is one, as a minor is analytic in t (docs/weights.md)."""
+SPARE_ROWS = 5
+"""Rows beyond the upper bound: random rows are independent with a probability near 1, and a few
+more make up for those that are not.
+"""
+BATCH = 32
+"""Gradients between two looks at the clock."""
+SEED = 20240817
+"""Of the random numbers, which are the same each time."""
+
+RELATIONS = "the parameters satisfy relations; use elimination"
+"""Why there is no rank: points with relations are not found at random."""
+
+
+def is_regular(dimension: Known, least: int | None, most: int | None) -> bool | None:
+    """Whether a point is regular: the differential there has the rank that is the dimension.
+
+    Parameters
+    ----------
+    dimension : Known
+        Of the image.
+    least, most : int or None
+        Bounds for the rank of the differential at the point, where they are known. A lower bound
+        that is less than the dimension does not show that the point is critical.
+
+    Returns
+    -------
+    bool or None
+        ``None`` if the bounds do not decide it.
+    """
+    if least is not None and least == dimension.upper:
+        return True
+    if most is not None and most < dimension.least:
+        return False
+    return None
+
+
+def dimension_facts(parameters: int, dimension: Known) -> list[tuple[str, object]]:
+    """Return the lines on a dimension between bounds, and on the redundant ones of parameters."""
+    facts: list[tuple[str, object]] = [("parameters", parameters)]
+    if dimension.exact is None:
+        return [*facts, ("dimension", f"{dimension}: {dimension.because}")]
+    facts.append(("dimension", f"{dimension} (proved)"))
+    return [*facts, ("redundant directions", parameters - dimension.exact)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankResult(Known):
+    """The dimension of the closure of an image, between the largest rank found and an upper bound.
+
+    ``because`` says why the upper bound holds.
+
+    Parameters
+    ----------
+    prime : int
+        The prime modulo which the rank was found.
+    rows, columns : int
+        Size of the matrix: gradients that were computed, and parameters.
+    """
+
+    prime: int
+    rows: int
+    columns: int
+
+
+def rank_result(model: Model, characteristic: int = 0) -> RankResult:
+    """Compute the rank of the differential of a parametrization at random points.
+
+    The rows of the matrix are gradients of outputs with respect to the parameters. For a family of
+    functions each row belongs to a random input x of its own and a random combination of the
+    outputs: it is a value of the polynomial map (x, g) ↦ ∂_w ⟨g, φ_w(x)⟩, whose values span the row
+    space of the Jacobian matrix of all coefficients. As long as the rows do not span it, a random
+    pair (x, g) enlarges their span with probability at least 1 − (degree + 1)/p, by the lemma of
+    Schwartz and Zippel. In any case the rank is at most that of the Jacobian matrix, and so a
+    proved lower bound for the dimension.
+
+    Parameters
+    ----------
+    model : Model
+        A :class:`~m2bridge.maps.model.DifferentiableModel` is never expanded.
+    characteristic : int
+        0, or a prime p; then points and inputs are from GF(p), which for small p may give a rank
+        that is too small.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If the parameters satisfy relations.
+    TooLargeError
+        If the matrix would be too large.
+    InvalidCaseError
+        If the model has no reduction modulo the characteristic.
+    ContradictionError
+        If a rank exceeds an upper bound.
+    """
+    source = differentiable(model)
+    upper = upper_bound(model, source, characteristic)
+    best: RankResult | None = None
+    for attempt, prime in enumerate(_primes(characteristic)):
+        try:
+            rows = _gradients(source, upper.value + SPARE_ROWS, prime, Random(SEED + attempt))
+        except InvalidCaseError:  # the prime divides a denominator
+            if characteristic:
+                raise
+            continue
+        known = together(Known.at_least(rank_mod(rows, prime)), upper)
+        result = RankResult(
+            lower=known.lower,
+            upper=known.upper,
+            because=known.because,
+            prime=prime,
+            rows=len(rows),
+            columns=source.parameter_count,
+        )
+        if best is None or result.least > best.least:
+            best = result
+        if best.exact is not None:
+            break
+    if best is None:
+        raise MethodUnavailableError(
+            f"{' and '.join(map(str, PRIMES))} divide denominators of the map"
+        )
+    return best
+
+
+def differentiable(model: Model) -> DifferentiableModel:
+    """Return the model itself if it can be differentiated, else its free map as one layer.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If the parameters satisfy relations.
+    """
+    if isinstance(model, DifferentiableModel):
+        return model
+    from m2bridge.maps.chain import Chain, Layer  # imports SymPy
+
+    if model.free_map.relations:
+        raise MethodUnavailableError(RELATIONS)
+    return Chain((Layer(model.free_map),))
+
+
+def upper_bound(model: Model, source: DifferentiableModel, characteristic: int = 0) -> Known:
+    """Return the smallest upper bound that is known without a computation."""
+    gauge = model.gauge_dimension()
+    reason = "the number of parameters"
+    if gauge:
+        reason += f" less {gauge}, the dimension of the group that keeps the function"
+    bounds = [Known.at_most(source.parameter_count - gauge, reason)]
+    if not source.input_count:
+        bounds.append(Known.at_most(source.output_count, "the number of coordinates"))
+    return together(*bounds, *model.upper_bounds(characteristic))
+
+
+def best_upper_bound(model: Model, *, field: CoefficientField) -> Known:
+    """Return the smallest upper bound that the model knows; open if it knows none."""
+    return together(*model.upper_bounds(field.characteristic))
+
+
+def _primes(characteristic: int) -> tuple[int, ...]:
+    """The primes that are tried one after the other, each at a point of its own."""
+    if not characteristic:
+        return PRIMES
+    attempts = len(PRIMES) if characteristic > SMALL_PRIME else SMALL_PRIME_ATTEMPTS
+    return (characteristic,) * attempts
+
+
+def _gradients(
+    source: DifferentiableModel, count: int, prime: int, random: Random
+) -> list[list[int]]:
+    """Gradients at one random point, one for each coordinate, or at so many random inputs."""
+    size = count if source.input_count else source.output_count
+    if size * source.parameter_count > MAX_ENTRIES:
+        raise TooLargeError(
+            f"the matrix of the differential would have {size} rows and {source.parameter_count}"
+            f" columns; at most {MAX_ENTRIES} entries are handled: take smaller numbers"
+        )
+
+    def vector(length: int) -> list[int]:
+        return [random.randrange(prime) for _ in range(length)]
+
+    def inputs_and_covectors() -> Iterator[tuple[list[int], list[int]]]:
+        """Yield random inputs and covectors; without inputs the unit covectors, one for each
+        coordinate.
+        """
+        for number in range(size):
+            if source.input_count:
+                yield vector(source.input_count), vector(source.output_count)
+            else:
+                unit = [0] * size
+                unit[number] = 1
+                yield [], unit
+
+    point = vector(source.parameter_count)
+    rows: list[list[int]] = []
+    pairs = inputs_and_covectors()
+    while batch := list(islice(pairs, BATCH)):
+        check()
+        inputs, covectors = zip(*batch, strict=True)
+        rows += source.pullbacks(point, inputs, covectors, prime)
+    check()
+    return rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservedRank(Observed):
+    """The observed dimension of a model without orbits; see
+    :class:`m2bridge.statements.statement.Observed`.
+
+    Parameters
+    ----------
+    model : Model
+    result : RankResult
+    seconds : float
+    """
+
+    model: Model
+    result: RankResult
+    seconds: float
+    remarks: tuple[str, ...] = ()
+    engine_version: str = ""
+
+    @property
+    def dimension(self) -> int | None:
+        """The dimension of the closure, where the bounds meet."""
+        return self.result.exact
+
+    def value(self, observable: str) -> Value | None:
+        """The dimension; nothing else is observed."""
+        return self.dimension if observable == "dimension" else None
+
+    def unknown(self, observable: str) -> str:
+        """The bounds between which the dimension lies."""
+        if observable != "dimension":
+            return "not decided by this method"
+        return f"the dimension is {' and '.join(self.result.sides())}"
+
+    def numbers(self) -> dict[str, int]:
+        """The two bounds."""
+        bounds = self.to_json()
+        del bounds["dimension"]
+        return bounds
+
+    def facts(self) -> list[tuple[str, str | None]]:
+        """The dimension, or the bounds."""
+        if self.dimension is None:
+            return [("dimension", str(self.result))]
+        return [("dimension", f"{self.dimension} affine (proved)")]
+
+    def to_json(self) -> dict[str, Any]:
+        """A dictionary for ``json.dumps``."""
+        return self.result.to_json()
+
+
+def observe_rank(model: Model) -> ObservedRank:
+    """Observe the dimension of the closure; see :func:`m2bridge.maps.jacobian_rank.rank_result`."""
+    with limited(None) as running:
+        result = rank_result(model)
+        return ObservedRank(model=model, result=result, seconds=running.seconds)
+
+
+def jacobian_findings(model: Model, *, field: CoefficientField = QQ) -> list[MethodValue]:
+    """Compute the rank of the differential at random points: mod p and over QQ, or over GF(p^k).
+
+    A model that knows lower bounds is asked for them. One that can be differentiated without being
+    expanded is not expanded, and has a rank modulo a prime only. At the limit on time a method has
+    a value that is not known, with the reason.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the model is not defined over the field.
+    ContradictionError
+        If a rank exceeds an upper bound.
+    """
+    model.check_field(field)
+    p = field.characteristic
+    own = model.lower_bounds(p)
+    if own is not None:
+        return _by_lower_bounds(own, best_upper_bound(model, field=field))
+    evaluated = isinstance(model, DifferentiableModel)
+    if p:
+        methods = ["jacobian"]
+    elif evaluated:
+        methods = [f"jacobian mod {LARGE_PRIME}"]
+    else:
+        methods = [f"jacobian mod {LARGE_PRIME}", "jacobian over QQ"]
+    try:
+        if evaluated:
+            return [_by_evaluation(model, p)]
+        if model.free_map.relations:
+            return [MethodValue("jacobian", Known(because=RELATIONS), "not applicable")]
+        upper = upper_bound(model, differentiable(model), p).value
+        if not p:
+            return _over_the_rationals(model.free_map, upper)
+        from m2bridge.algebra.polynomial_map import generic_rank  # imports SymPy
+
+        value, place = generic_rank(model.free_map, upper, field=field)
+        place += "; in this characteristic it can be less than the dimension at every point"
+        return [_finding("jacobian", value, upper, place)]
+    except TimeLimitError as limit:
+        return [MethodValue(method, Known(because=str(limit))) for method in methods]
+
+
+def best_value(values: Sequence[MethodValue]) -> MethodValue | None:
+    """Return the most certain value, and the largest of those that are equally certain."""
+    for status in get_args(Status):
+        found = [value for value in values if value.status == status]
+        if found:
+            return max(found, key=lambda value: value.known.least)
+    return None
+
+
+def _over_the_rationals(free: PolynomialMap, upper: int) -> list[MethodValue]:
+    """The rank modulo a large prime, which is quick, and over QQ.
+
+    Another prime is tried where the rank modulo the first one is less than that over QQ.
+    """
+    from m2bridge.algebra.polynomial_map import generic_rank  # imports SymPy
+
+    prime, *others = islice(primes_from(LARGE_PRIME), MOST_PRIMES)
+    modular = generic_rank(free, upper, field=CoefficientField(prime))[0]
+    try:
+        exact = generic_rank(free, modular, field=QQ)[0]
+        for other in others:
+            if modular >= exact:
+                break
+            rank = generic_rank(free, exact, field=CoefficientField(other))[0]
+            modular, prime = max((modular, prime), (rank, other))
+        over_qq = _finding("jacobian over QQ", exact, upper, "QQ")
+    except TimeLimitError as limit:
+        over_qq = MethodValue("jacobian over QQ", Known(because=str(limit)))
+    return [_finding(f"jacobian mod {prime}", modular, upper, f"GF({prime})"), over_qq]
+
+
+def _finding(method: str, value: int, upper: int, place: str) -> MethodValue:
+    """The dimension by a rank, which is a lower bound unless it attains the upper one."""
+    if value == upper:
+        return MethodValue(method, Known.exactly(value, "the rank attains an upper bound"))
+    return MethodValue(method, Known.at_least(value, f"rank at random points over {place}"))
+
+
+def _by_evaluation(model: Model, characteristic: int) -> MethodValue:
+    """The dimension by a rank of a model that is not expanded."""
+    result = rank_result(model, characteristic)
+    method = "jacobian" if characteristic else f"jacobian mod {result.prime}"
+    if result.exact is None:
+        remark = f"rank at random points; at most {result.upper}"
+        return MethodValue(method, Known.at_least(result.lower, remark))
+    remark = f"the rank attains an upper bound: {result.because}"
+    return MethodValue(method, Known.exactly(result.exact, remark))
+
+
+def _by_lower_bounds(bounds: Iterator[MethodValue], upper: Known) -> list[MethodValue]:
+    """The bounds that were computed until the limit on time or size, and the limit."""
+    values: list[MethodValue] = []
+    try:
+        for bound in bounds:
+            known = _compared(bound.known, upper)
+            values.append(MethodValue(bound.method, known))
+    except (TimeLimitError, MethodUnavailableError, TooLargeError) as limit:
+        values.append(MethodValue("rank", Known(because=str(limit))))
+    return values
+
+
+def _compared(lower: Known, upper: Known) -> Known:
+    """The lower bound, which is the dimension where it attains the upper one."""
+    dimension = together(lower, upper).exact
+    if upper.is_open:
+        return lower
+    if dimension is None:
+        return Known.at_least(lower.lower, f"{lower.because}; below an upper bound")
+    return Known.exactly(dimension, f"{lower.because}; attains an upper bound")

@@ -1,0 +1,201 @@
+"""Bare polynomial maps as models, and models in TOML files: a map, or a composition with layers.
+
+::
+
+    [map]
+    title = "a network with two layers"   # optional, and so is [map]
+
+    [[layers]]
+    inputs = ["x", "y"]                   # optional in the first layer: variables of the functions
+    parameters = ["a", "b"]               # optional: none
+    [layers.outputs]                      # in this order
+    z = "(a*x + b*y)^2"
+
+    [[layers]]
+    inputs = ["z"]                        # optional: new names for the outputs before, in order
+    parameters = ["c", "d"]
+    [layers.outputs]
+    f = "c*z + d*z^2"
+
+Every layer has parameters of its own. With inputs in the first layer, the coordinates are the
+coefficients of the last outputs as polynomials in these inputs; without them, the outputs
+themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from m2bridge.algebra.field import QQ, CoefficientField, check_is_field
+from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.algebra.ring import PolynomialRing, variable_name
+from m2bridge.convert import MOST_PARAMETERS, toml_files as files
+from m2bridge.convert.bounded_io import read_toml
+from m2bridge.errors import ConversionError, InvalidCaseError
+from m2bridge.ideals.ideal import Ideal
+from m2bridge.maps import chain
+from m2bridge.maps.chain import Chain, Layer, projected, rescaling_dimension
+from m2bridge.maps.model import Model
+from m2bridge.results.sheet import plural
+
+TITLE = "polynomial map"
+
+
+@dataclass(frozen=True, slots=True)
+class MapModel(Model):
+    """A polynomial map of which nothing is known but its polynomials.
+
+    Parameters
+    ----------
+    polynomial_map : PolynomialMap
+    title, key : str
+        See :class:`~m2bridge.maps.model.Model`.
+    """
+
+    polynomial_map: PolynomialMap = field()  # in place of the property of the base class
+    title: str = TITLE
+    key: str = "map"
+    family: ClassVar[str] = "map"
+
+    def to_json(self) -> dict[str, Any]:
+        """The map, with polynomials as text."""
+        images = zip(self.polynomial_map.coordinates, self.polynomial_map.images, strict=True)
+        return {
+            "parameters": list(self.polynomial_map.source.variables),
+            "relations": list(map(str, self.polynomial_map.relations)),
+            "coordinates": {name: str(image) for name, image in images},
+        }
+
+    def restricted_to(self, outputs: Sequence[str]) -> MapModel:
+        """The same map followed by the projection to some of the coordinates.
+
+        Raises
+        ------
+        InvalidCaseError
+            If there is no coordinate of such a name, or none is left.
+        """
+        return MapModel(projected(self.polynomial_map, outputs), self.title, self.key)
+
+    def parametrization(self) -> PolynomialMap:
+        """The map itself."""
+        return self.polynomial_map
+
+    @property
+    def case(self) -> None:
+        """Return ``None``: a bare map has no numbers that name it."""
+        return
+
+    def check_field(self, field: CoefficientField) -> None:
+        """Raise InvalidCaseError if the map cannot be taken over this field."""
+        check_is_field(field)
+        self.polynomial_map.check_field(field)
+
+    def gauge_dimension(self) -> int:
+        """The dimension of the torus of rescalings of free parameters that keep all images."""
+        if self.polynomial_map.relations:
+            # they may break the torus, and then nothing is claimed
+            return 0
+        return rescaling_dimension((Layer(self.polynomial_map),))
+
+
+Case = Model | PolynomialMap
+"""A model, or a map that becomes one."""
+
+
+def as_model(case: Case, coordinates: str | None = None, weights: str | None = None) -> Model:
+    """Return the model in a system of coordinates; a polynomial map as a :class:`MapModel`.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the case is neither a model nor a map, or the coordinates or weights do not exist.
+    """
+    if isinstance(case, PolynomialMap):
+        case = MapModel(case, f"{TITLE} to {plural(len(case.coordinates), 'coordinate')}")
+    if not isinstance(case, Model):
+        reason = f"must be a model or a PolynomialMap, not a {type(case).__name__}"
+        if isinstance(case, Ideal):
+            reason += "; an Ideal has methods of its own, such as singular_locus()"
+        raise InvalidCaseError("case", reason)
+    return case.in_coordinates(coordinates, weights)
+
+
+def read_model(text: str, key: str = "map") -> MapModel | Chain:
+    """The model that a TOML file describes: a polynomial map, or a composition with layers.
+
+    Parameters
+    ----------
+    text : str
+    key : str
+        What the case is called in files and tables, such as the name of the file without its
+        ending.
+
+    Raises
+    ------
+    ConversionError
+        In one line, with the place, if it is not TOML, or a part is missing, unknown or not a
+        polynomial.
+
+    Examples
+    --------
+    >>> model = read_model('''
+    ... [[layers]]
+    ... inputs = ["x"]
+    ... parameters = ["a"]
+    ... outputs = {y = "a*x^2"}
+    ... [[layers]]
+    ... parameters = ["b"]
+    ... outputs = {z = "b*y^2"}
+    ... ''')
+    >>> dimension(model).dimension
+    1
+    """
+    content = read_toml(text)
+    if "layers" in content:
+        return _read_chain(content, key)
+    # a file without layers is a map, or its error says what a map needs
+    polynomial_map, title = files.read_map(text)
+    return MapModel(polynomial_map, title or TITLE, key)
+
+
+def _read_chain(content: dict[str, Any], key: str) -> Chain:
+    """A composition; each layer is read with the outputs of the one before it."""
+    files.check_keys(content, "", {"layers"}, {"map"})
+    title = files.line(files.table_of(content, "map", set(), {"title"}), "map", "title")
+    listed = content["layers"]
+    if not isinstance(listed, list) or not all(isinstance(layer, dict) for layer in listed):
+        raise ConversionError("[[layers]] must be a list of tables")
+    layers: list[Layer] = []
+    before: tuple[str, ...] = ()
+    for number, table in enumerate(listed, 1):
+        layer = _read_layer(table, f"layer {number}", before)
+        layers.append(layer)
+        before = layer.outputs
+    return Chain(tuple(layers), title or chain.TITLE, key)
+
+
+def _read_layer(table: dict[str, Any], where: str, before: tuple[str, ...]) -> Layer:
+    """One layer; its inputs are called as the outputs ``before`` unless it names them."""
+    files.check_keys(table, where, {"outputs"}, {"inputs", "parameters"})
+    inputs = files.strings(table.get("inputs", list(before)), f"{where}, inputs")
+    parameters = files.strings(table.get("parameters", []), f"{where}, parameters")
+    outputs = table["outputs"]
+    if not isinstance(outputs, dict) or not outputs:
+        raise ConversionError(f"{where}, outputs: must be a table with at least one output")
+    count = len(inputs) + len(parameters)
+    if count > MOST_PARAMETERS:
+        # a monomial of SymPy has an exponent for every variable
+        raise ConversionError(f"{where}: {count} inputs and parameters; at most {MOST_PARAMETERS}")
+    try:
+        # outputs too, which no ring of this layer has as variables
+        for name in (*inputs, *parameters, *outputs):
+            variable_name(name)
+        source = PolynomialRing(QQ, (*inputs, *parameters))
+        images = []
+        for name, value in outputs.items():
+            images.append(files.polynomial(value, f"outputs {name}", source))
+        return Layer(PolynomialMap(source, tuple(outputs), tuple(images)), tuple(inputs))
+    except ConversionError as reason:
+        raise ConversionError(f"{where}, {reason}") from None

@@ -1,0 +1,223 @@
+"""A folder of certificates and outcomes, read into the rows of a report."""
+
+import sys
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from m2bridge._version import __version__
+from m2bridge.batch.store import SUFFIX, Unanswered
+from m2bridge.certificates.form import Certificate, read, text_of
+from m2bridge.certification.make import foreign_program, question_of
+from m2bridge.convert.bounded_io import read_json
+from m2bridge.errors import CertificateError, ConversionError, InvalidCaseError, TooLargeError
+from m2bridge.families.base import AnswerRow
+from m2bridge.limits import watched
+from m2bridge.reports.content import (
+    VERDICTS,
+    Detail,
+    NamedCase,
+    Problem,
+    Report,
+    Row,
+    case_of,
+    evidence_table,
+    verdict_words,
+)
+from m2bridge.results.sheet import Table, duration, line
+
+
+def outcome_rows(data: Any, file: str) -> list[Row]:
+    """One row for each part of the statement that has no answer.
+
+    Parameters
+    ----------
+    data : object
+        What :class:`m2bridge.batch.Unanswered` writes.
+    file : str
+
+    Raises
+    ------
+    CertificateError
+        If it is something else.
+    """
+    try:
+        outcome = Unanswered(**data)
+        case = case_of(outcome.family, outcome.case)
+        names = question_of(outcome.family, outcome.question).names()
+        verdict, reason = "NOT_APPLICABLE", outcome.reason
+        if outcome.kind != "not-applicable":
+            verdict, reason = "NO_ANSWER", f"{outcome.kind}{_limit(outcome)}: {outcome.reason}"
+        reason.encode()  # half of a pair of surrogates is no text, and raises a ValueError
+        versions = {str(name): str(version) for name, version in outcome.versions.items()}
+    except (AttributeError, KeyError, TypeError, ValueError, InvalidCaseError) as error:
+        raise CertificateError(f"not an outcome of a batch: {error!r}") from None
+    reported = {"versions": versions, "seconds": None, "peak_memory": None}
+    row = partial(
+        Row,
+        case=case,
+        question=outcome.question,
+        text="",
+        verdict=verdict,
+        reason=reason,
+        witness="",
+        reported=reported,
+        file=file,
+    )
+    return [row(statement=name) for name in names]
+
+
+def _limit(outcome: Unanswered) -> str:
+    """The limit of the batch that was reached; a reason may name what was left of it."""
+    if outcome.kind == "timed-out" and outcome.timeout is not None:
+        return f" (limit {duration(outcome.timeout)})"
+    if outcome.kind == "out-of-memory" and outcome.memory is not None:
+        return f" (limit {outcome.memory / 2**30:.3g} GiB)"
+    return ""
+
+
+def collect(folder: Path) -> Report:
+    """Read the certificates and outcomes in a folder and below it.
+
+    Certificates are read, not verified: their digests and names are checked, and nothing is
+    computed again. What cannot be used is listed among the problems, and so is a second answer to
+    the same question about the same case. An outcome counts only for questions without a
+    certificate.
+
+    Parameters
+    ----------
+    folder : Path
+
+    Returns
+    -------
+    Report
+        Empty if the folder has no file that ends in ``.json``.
+    """
+    rows: list[Row] = []
+    details: list[Detail] = []
+    problems: list[Problem] = []
+    unanswered: list[Row] = []
+    tables: dict[Table, Table] = {}
+    files: dict[str, str] = {}
+    for path in watched(sorted(watched(folder.rglob("*.json")))):
+        name = str(path.relative_to(folder)).encode("utf-8", "replace").decode()
+        try:
+            if name.endswith(SUFFIX):
+                unanswered += _once(outcome_rows(read_json(text_of(path)), name), SUFFIX, files)
+            else:
+                certificate = read(path)
+                found = _once(certificate_rows(certificate, name), ".json", files)
+                details.append(_detail(certificate, found[0].case, tables))
+                rows += found
+        except (CertificateError, ConversionError, OSError, ValueError, RecursionError) as reason:
+            problems.append(Problem(name, line(str(reason))))
+    answered = {(row.case, row.question) for row in rows}
+    rows += [row for row in unanswered if (row.case, row.question) not in answered]
+    rows.sort(key=lambda row: row.rank)
+    details.sort(key=lambda detail: (detail.case.rank, detail.question))
+    return Report(tuple(rows), tuple(details), tuple(problems))
+
+
+def _once(rows: list[Row], suffix: str, files: dict[str, str]) -> list[Row]:
+    """The rows of a file, which must be named after case and question, as the first of this name.
+
+    Parameters
+    ----------
+    rows : list of Row
+        Not empty.
+    suffix : str
+        How the names of such files end.
+    files : dict of str to str
+        The file of each name; this one is added.
+    """
+    row = rows[0]
+    name = f"{row.case.name}-{row.question}{suffix}"
+    if Path(row.file).name != name:
+        raise CertificateError(f"the content is that of {name}")
+    if name in files:
+        raise CertificateError(f"the same case and question as {files[name]}")
+    files[name] = row.file
+    return rows
+
+
+def certificate_rows(certificate: Certificate, file: str) -> list[Row]:
+    """One row for each verdict of a certificate, one for a closure.
+
+    Raises
+    ------
+    CertificateError
+        If the digest is not that of the content, or the answer has no form that this version
+        writes.
+    """
+    if certificate.digest != certificate.computed_digest():
+        raise CertificateError("the digest is not that of the content: the file was changed")
+    try:
+        case = case_of(certificate.family, certificate.case)
+        answers = question_of(certificate.family, certificate.question).rows(certificate)
+        if not answers or any(row.verdict not in VERDICTS for row in answers):
+            raise ValueError("no verdicts, or unknown ones")
+        if not all(isinstance(cell, str) for cell in chain.from_iterable(answers)):
+            raise ValueError("something that is shown is no text")
+        if _foreign(certificate):
+            answers = list(map(_program_not_checked, answers))
+    except InvalidCaseError as reason:
+        raise CertificateError(str(reason)) from None
+    except (KeyError, TypeError, ValueError, AttributeError) as reason:
+        raise CertificateError(f"the answer does not have the expected form: {reason!r}") from None
+    about: dict[str, Any] = {"case": case, "question": certificate.question, "file": file}
+    rows = []
+    for answer in answers:
+        words = answer._asdict()
+        statement = words.pop("name")
+        rows.append(Row(statement=statement, reported=certificate.reported, **about, **words))
+    return rows
+
+
+def _foreign(certificate: Certificate) -> bool:
+    """Whether another release wrote it, with another program.
+
+    What this release wrote has this release's program, or is wrong.
+    :func:`m2bridge.certification.verify.verify` calls the one ``program-not-checked`` and the other
+    ``rejected``.
+    """
+    if certificate.release == __version__:
+        return False
+    try:
+        return foreign_program(certificate) is not None
+    except (InvalidCaseError, TooLargeError):  # this release has no program for so large a case
+        return True
+
+
+def _program_not_checked(row: AnswerRow) -> AnswerRow:
+    """A row whose program nobody checked: a verdict but REFUTED and UNDECIDED becomes a reason."""
+    if row.verdict in ("REFUTED", "UNDECIDED"):
+        return row._replace(reason=f"{row.reason}; program not checked")
+    return row._replace(
+        verdict="PROGRAM_NOT_CHECKED", reason=f"{verdict_words(row.verdict)}: {row.reason}"
+    )
+
+
+def _detail(certificate: Certificate, case: NamedCase, tables: dict[Table, Table]) -> Detail:
+    """The details of a certificate.
+
+    Certificates of one case share script and orbits, so equal ones are kept once: scripts by
+    Python, tables in ``tables``.
+    """
+    evidence = certificate.evidence
+    facts = evidence.get("orbits") or evidence.get("tangent_dimensions")
+    table = None
+    if isinstance(facts, list):
+        orbits = [orbit for orbit in facts if isinstance(orbit, dict)]
+        if orbits:
+            table = evidence_table(orbits)
+            table = tables.setdefault(table, table)
+    return Detail(
+        case=case,
+        question=certificate.question,
+        observation=question_of(certificate.family, certificate.question).observation,
+        orbits=table,
+        script=sys.intern(certificate.script["text"]),
+        trusted=tuple(certificate.trusted),
+        reported=certificate.reported,
+    )

@@ -1,0 +1,415 @@
+"""Networks of attention with biases and norms, differentiated at weights, for two tokens.
+
+A layer sees of a token x the vector y = (γ∘N(x) + β, 1), where N is a norm or the identity; K, Q
+and V have one more column where they have biases. So each head is one without biases on the tokens
+y, and only y and the output bias are new. Nothing here knows a lemma about biases or norms: the
+network is the one that frameworks compute.
+
+Lightning attention without norms is a polynomial, and its differential has a rank modulo a prime.
+Roots and exponentials are enclosed in balls, and a determinant whose ball does not contain 0 is a
+minor that is not 0. Both ranks are lower bounds for that at the weights, which attain it but for
+unlucky random tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial, reduce
+from itertools import chain, islice
+from operator import add
+from random import Random
+from typing import Any
+
+import flint
+
+from m2bridge.algebra.numbers import LARGE_PRIME
+from m2bridge.errors import TooLargeError
+from m2bridge.families.deep_attention.bounds import (
+    MOST_PARAMETERS,
+    SEED,
+    rank_of_gradients,
+    residues,
+)
+from m2bridge.families.deep_attention.network import (
+    Balls,
+    Draw,
+    Head,
+    Matrix,
+    NumberSystem,
+    Point,
+    Reals,
+    Residues,
+    pullback,
+    random_matrix,
+)
+from m2bridge.limits import watched
+from m2bridge.maps.jacobian_rank import SPARE_ROWS
+
+EPSILON = Fraction(1, 100_000)
+"""What PyTorch adds to the variance in LayerNorm, as a file does not say it."""
+TOKENS = 2
+"""The rank is that for two tokens."""
+MOST_IN_BALLS = 400
+"""Parameters of a network that is differentiated in balls: some seconds."""
+PRECISIONS = (512, 1024)
+"""Bits of the balls: elimination loses a few in each step, so that it has the larger number."""
+_DENOMINATOR = 1 << 10
+"""Of random weights and tokens in balls, which lie between −1 and 1."""
+
+# A matrix by its rows; its entries are fractions, or what stands for them.
+Rows = Sequence[Sequence[Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AffineLayer:
+    """A layer with biases or a norm.
+
+    Parameters
+    ----------
+    width : int
+        d, the number of entries of the tokens that enter.
+    heads : tuple of dict
+        By the letters K, Q, V, and perhaps O. K, Q and V have d columns, and one more with a bias.
+    output_bias : tuple of Fraction
+        Empty if there is none.
+    norm : str
+        ``layer``, ``rms``, or empty.
+    gamma, beta : tuple of Fraction
+        Of the norm; they are given, and are no parameters here.
+    """
+
+    width: int
+    heads: tuple[Mapping[str, Rows], ...]
+    output_bias: tuple[Any, ...]
+    norm: str
+    gamma: tuple[Fraction, ...]
+    beta: tuple[Fraction, ...]
+
+    @property
+    def has_constant(self) -> bool:
+        """Whether a token has the coordinate 1, as a matrix has a bias."""
+        return any(len(head[x][0]) > self.width for head in self.heads for x in "KQV")
+
+    def drawn(self, draw: Draw) -> AffineLayer:
+        """Return the layer with other weights, behind the same norm."""
+        heads = []
+        for head in self.heads:
+            matrices = {}
+            for letter, rows in head.items():
+                matrices[letter] = [[draw() for _ in row] for row in rows]
+            heads.append(matrices)
+        output_bias = tuple(draw() for _ in self.output_bias)
+        return replace(self, heads=tuple(heads), output_bias=output_bias)
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """A layer with its matrices over a number system.
+
+    Parameters
+    ----------
+    layer : AffineLayer
+    point : Point
+        The matrices that are parameters, of this layer alone.
+    heads : tuple of Head
+        A and OV on the coordinates y of tokens.
+    padding : dict
+        By the letters of matrices without a bias, where y has a coordinate 1: the matrix by which
+        they are multiplied.
+    scale, shift : matrix
+        y = scale·N(x) + shift.
+    output_bias : matrix or None
+        On all tokens.
+    """
+
+    layer: AffineLayer
+    point: Point
+    heads: tuple[Head, ...]
+    padding: Mapping[str, Matrix]
+    scale: Matrix
+    shift: Matrix
+    output_bias: Matrix | None
+
+    @classmethod
+    def of(cls, layer: AffineLayer, numbers: NumberSystem, read: Callable[..., Any]) -> _Layer:
+        """Return the layer, with entries that are read."""
+
+        def matrix(rows: Rows) -> Matrix:
+            return numbers.matrix([list(map(read, row)) for row in rows])
+
+        d = layer.width
+        seen = d + layer.has_constant
+        gamma = layer.gamma or (1,) * d
+        beta = layer.beta or (0,) * d
+        scale = [[gamma[i] * (i == j) for j in range(d)] for i in range(d)]
+        shift = [[entry] * TOKENS for entry in beta]
+        if layer.has_constant:
+            # The coordinate 1 of y = (γ∘N(x) + β, 1).
+            scale.append([0] * d)
+            shift.append([1] * TOKENS)
+        padding = {}
+        for x in "KQV":
+            columns = len(layer.heads[0][x][0])
+            if columns < seen:
+                padding[x] = matrix([[int(i == j) for j in range(seen)] for i in range(d)])
+        given = [{x: matrix(rows) for x, rows in head.items()} for head in layer.heads]
+        for head in given:
+            head.update({x: head[x] * pad for x, pad in padding.items()})
+        point = Point([given])
+        (heads,) = point.network()
+        bias = None
+        if layer.output_bias:
+            bias = matrix([[entry] * TOKENS for entry in layer.output_bias])
+        return cls(
+            layer=layer,
+            point=point,
+            heads=heads,
+            padding=padding,
+            scale=matrix(scale),
+            shift=matrix(shift),
+            output_bias=bias,
+        )
+
+    def flattened(self, covectors: tuple[Head, ...], G: Matrix, ones: Matrix) -> list[Any]:
+        """A gradient by A and OV, and by the outputs, as one by the parameters."""
+        (heads,) = self.point.by_matrices([covectors])
+        entries: list[Any] = []
+        for head in heads:
+            for x, part in head.items():
+                whole = part * self.padding[x].transpose() if x in self.padding else part
+                entries += whole.entries()
+        if self.output_bias is not None:
+            entries += (G * ones).entries()
+        return entries
+
+
+def check_size(parameters: int, *, in_balls: bool) -> None:
+    """Check that ranks are computed for so many parameters.
+
+    Raises
+    ------
+    TooLargeError
+        If they are not.
+    """
+    most = MOST_IN_BALLS if in_balls else MOST_PARAMETERS
+    if parameters > most:
+        which = "with softmax or norms" if in_balls else "with biases"
+        raise TooLargeError(
+            f"the rank of several layers {which} is computed for up to {most} parameters"
+        )
+
+
+def ranks(
+    layers: Sequence[AffineLayer], *, skip: bool, softmax: bool, most: int, most_at_weights: int
+) -> tuple[int, int | None, str]:
+    """Return lower bounds for the rank of the differential, and how they were computed.
+
+    The first one is for the rank at the weights. The second, for that at random weights behind the
+    same norms, is one for the dimension; it is ``None`` where the first one is enough.
+
+    Parameters
+    ----------
+    layers : sequence of AffineLayer
+    skip, softmax : bool
+    most, most_at_weights : int
+        Upper bounds for the rank at any weights, and at these.
+    """
+    if softmax or any(layer.norm for layer in layers):
+        method = f"in balls of up to {PRECISIONS[-1]} bits"
+        numbers = Balls((1,) * TOKENS) if softmax else Reals()
+        rank_at = partial(_rank_in_balls, numbers=numbers, skip=skip)
+    else:
+        method = f"modulo {LARGE_PRIME}"
+        rank_at = partial(rank_modulo_prime, skip=skip)
+    rank = rank_at(layers, upper=most_at_weights)
+    if rank == most:
+        return rank, None, method
+    random = Random(SEED)
+    drawn = [layer.drawn(partial(_small, random)) for layer in layers]
+    return rank, rank_at(drawn, upper=most), method
+
+
+def rank_modulo_prime(layers: Sequence[AffineLayer], skip: bool, upper: int) -> int:
+    """Return the rank of the differential of lightning attention without norms, or less."""
+    numbers = Residues(LARGE_PRIME)
+    rows = _gradients(layers, skip=skip, numbers=numbers, read=_residue, draw=residues())
+    return rank_of_gradients(rows, upper)
+
+
+def _small(random: Random) -> Fraction:
+    """A random number between −1 and 1, so that no exponential is far from the others."""
+    return Fraction(random.randrange(-_DENOMINATOR, _DENOMINATOR), _DENOMINATOR)
+
+
+def _residue(number: Any) -> int:
+    """A fraction modulo the prime."""
+    number = Fraction(number)
+    return int(number.numerator * pow(number.denominator, -1, LARGE_PRIME) % LARGE_PRIME)
+
+
+def _rational(number: Any) -> Any:
+    number = Fraction(number)
+    return flint.fmpq(number.numerator, number.denominator)
+
+
+def _rank_in_balls(layers: Sequence[AffineLayer], numbers: Reals, skip: bool, upper: int) -> int:
+    """The number of random gradients that are proved to be independent."""
+    if not upper:
+        return 0
+    for precision in PRECISIONS:
+        with flint.ctx.workprec(precision):
+            square = _random_minor(layers, numbers, skip=skip, size=upper)
+            if not square.det().contains(0):
+                return upper
+    with flint.ctx.workprec(PRECISIONS[-1]):
+        return _independent_rows(square.table())
+
+
+def _random_minor(layers: Sequence[AffineLayer], numbers: Reals, *, skip: bool, size: int) -> Any:
+    """A square matrix of random gradients, with random combinations of their entries.
+
+    These are as independent as the gradients.
+    """
+    random = Random(SEED)
+
+    def draw() -> Any:
+        return _rational(_small(random))
+
+    gradients = _gradients(layers, skip=skip, numbers=numbers, read=_rational, draw=draw)
+    rows = list(islice(watched(gradients), size))
+    columns = [[random.randrange(-9, 10) for _ in rows] for _ in rows[0]]
+    return flint.arb_mat(rows) * flint.arb_mat(columns)
+
+
+def _independent_rows(rows: Sequence[list[Any]]) -> int:
+    """How many rows have pivots that are not 0, by Gaussian elimination in balls.
+
+    A few rows without a pivot end it: random gradients are independent as long as any are.
+    """
+    reduced: list[tuple[int, list[Any]]] = []
+    dependent = 0
+    for row in watched(rows):
+        for place, other in reduced:
+            factor = row[place]
+            row = [x - factor * y for x, y in zip(row, other, strict=True)]
+        pivot = max(range(len(row)), key=lambda i: row[i].abs_lower())
+        if row[pivot].contains(0):
+            dependent += 1
+        else:
+            inverse = 1 / row[pivot]
+            reduced.append((pivot, [x * inverse for x in row]))
+        if dependent == SPARE_ROWS:
+            break
+    return len(reduced)
+
+
+def _gradients(
+    layers: Sequence[AffineLayer],
+    *,
+    skip: bool,
+    numbers: NumberSystem,
+    read: Callable[[Any], Any],
+    draw: Draw,
+) -> Iterator[list[Any]]:
+    """Gradients by the parameters at random tokens, each for a random covector on the outputs."""
+    placed = [_Layer.of(layer, numbers, read) for layer in layers]
+    ones = numbers.matrix([[read(1)]] * TOKENS)
+    epsilon = read(EPSILON)
+    while True:
+        X = random_matrix(numbers, layers[0].width, TOKENS, draw)
+        behind = []
+        for layer in placed:
+            passed = _pass(layer, X, numbers, epsilon)
+            behind.append(passed)
+            X = passed.outputs + X if skip else passed.outputs
+        G = random_matrix(numbers, len(X.table()), TOKENS, draw)
+        parts = []
+        for layer, passed in zip(reversed(placed), reversed(behind), strict=True):
+            heads, dY = [], []
+            for head, sigma in zip(layer.heads, passed.sigmas, strict=True):
+                by_head, by_Y = pullback(head, Y=passed.Y, sigma=sigma, G=G, numbers=numbers)
+                heads.append(by_head)
+                dY.append(by_Y)
+            parts.append(layer.flattened(tuple(heads), G, ones))
+            dX = passed.norm.pullback(layer.scale.transpose() * reduce(add, dY), numbers)
+            G = dX + G if skip else dX
+        yield list(chain(*reversed(parts)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Norm:
+    """A norm, or the identity, at tokens.
+
+    Parameters
+    ----------
+    kind : str
+        ``layer``, ``rms``, or empty.
+    tokens : matrix
+        Behind it.
+    inverses : list
+        1/√(variance + ε) of each token.
+    """
+
+    kind: str
+    tokens: Matrix
+    inverses: list[Any]
+
+    @classmethod
+    def of(cls, kind: str, X: Matrix, numbers: NumberSystem, epsilon: Any) -> _Norm:
+        """Return the norm at the columns of X."""
+        if not kind:
+            return cls(kind, X, [])
+        columns, inverses = [], []
+        for x in X.transpose().table():
+            if kind == "layer":
+                x = _without_mean(x)
+            variance = reduce(add, [entry * entry for entry in x]) / len(x)
+            inverse = 1 / (variance + epsilon).sqrt()
+            columns.append([entry * inverse for entry in x])
+            inverses.append(inverse)
+        return cls(kind, numbers.matrix(columns).transpose(), inverses)
+
+    def pullback(self, G: Matrix, numbers: NumberSystem) -> Matrix:
+        """Return the covector on the tokens before it.
+
+        The derivative of c/s with s² = |c|²/d + ε is (1 − ĉĉᵀ/d)/s, where ĉ = c/s.
+        """
+        if not self.kind:
+            return G
+        columns = []
+        pairs = zip(self.tokens.transpose().table(), G.transpose().table(), strict=True)
+        for (x, g), inverse in zip(pairs, self.inverses, strict=True):
+            products = [entry * other for entry, other in zip(x, g, strict=True)]
+            along = reduce(add, products) / len(x)
+            column = [(g_i - along * x_i) * inverse for x_i, g_i in zip(x, g, strict=True)]
+            columns.append(_without_mean(column) if self.kind == "layer" else column)
+        return numbers.matrix(columns).transpose()
+
+
+def _without_mean(entries: Sequence[Any]) -> list[Any]:
+    """The entries less their mean."""
+    mean = reduce(add, entries) / len(entries)
+    return [entry - mean for entry in entries]
+
+
+@dataclass(frozen=True, slots=True)
+class _Passed:
+    """A layer at tokens: the norm, the coordinates y, the scores of all heads, and the outputs."""
+
+    norm: _Norm
+    Y: Matrix
+    sigmas: list[Matrix]
+    outputs: Matrix
+
+
+def _pass(layer: _Layer, X: Matrix, numbers: NumberSystem, epsilon: Any) -> _Passed:
+    """The layer at the tokens X."""
+    norm = _Norm.of(layer.layer.norm, X, numbers, epsilon)
+    Y = layer.scale * norm.tokens + layer.shift
+    sigmas = [numbers.normalized(Y.transpose() * head.A * Y) for head in layer.heads]
+    outputs = [head.V * Y * sigma for head, sigma in zip(layer.heads, sigmas, strict=True)]
+    if layer.output_bias is not None:
+        outputs.append(layer.output_bias)
+    return _Passed(norm=norm, Y=Y, sigmas=sigmas, outputs=reduce(add, outputs))

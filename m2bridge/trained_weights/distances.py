@@ -1,0 +1,137 @@
+"""How near heads are to lower ranks and to the singular locus, in numbers and in sentences.
+
+All of it is numerical, and stands beside verdicts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from m2bridge.results.sheet import plural
+from m2bridge.trained_weights.files import PRECISIONS
+from m2bridge.trained_weights.heads import HeadWeights
+
+DISTANCES = ("to singular", "to boundary")
+"""What :func:`distances` are, in tables."""
+
+
+def distances(head: HeadWeights) -> tuple[float | None, float | None]:
+    """The distances to the singular locus and to the boundary."""
+    return head.numerical.distance_to_singular_locus, head.numerical.distance_to_boundary
+
+
+def distance_text(value: float | None) -> str:
+    """A distance or a singular value in a table; a dash is one that is not told from 0."""
+    return "–" if value is None else f"{value:.4g}"
+
+
+def spectrum(head: HeadWeights, letter: str) -> tuple[list[float | None], list[float | None]]:
+    """Singular values of A or V, and distances to rank at most 1, 2, …"""
+    n = head.numerical
+    if letter == "A":
+        return n.singular_values_A, n.distances_to_lower_rank_A[1:]
+    return n.singular_values_V, n.distances_to_lower_rank_V[1:]
+
+
+class Stratum(NamedTuple):
+    """The matrices of lower rank near a head, and their distance; ``None``: not told from 0."""
+
+    name: str
+    distance: float | None
+
+
+class Locus(NamedTuple):
+    """A part of the singular locus, with the heads to which it is the nearest, nearest first."""
+
+    name: str
+    heads: tuple[HeadWeights, ...]
+
+    def words(self) -> str:
+        """Its name, how many heads are near it, and which is the nearest."""
+        first = self.heads[0]
+        distance = _distance_words(first.numerical.distance_to_singular_locus)
+        nearest = f"head {first.head} of layer {first.layer} at {distance}"
+        return f"{self.name}: {plural(len(self.heads), 'head')}, nearest {nearest}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The values for ``json.dumps``."""
+        first = self.heads[0]
+        return {
+            "locus": self.name,
+            "heads": len(self.heads),
+            "layer": first.layer,
+            "head": first.head,
+            "distance": first.numerical.distance_to_singular_locus,
+        }
+
+
+def near_strata(head: HeadWeights) -> tuple[Stratum, ...]:
+    """The strata of lower rank that A and V reach at the tolerance, and not exactly."""
+    n = head.numerical
+    spectra = (
+        ("A", head.ranks.r, n.effective_rank_A, n.distances_to_lower_rank_A),
+        ("V", head.ranks.s, n.effective_rank_V, n.distances_to_lower_rank_V),
+    )
+    found = []
+    for letter, rank, effective, to_lower_rank in spectra:
+        # A product that is lost in rounding has no effective rank.
+        if 0 < effective < rank:
+            found.append(Stratum(f"rk {letter} ≤ {effective}", to_lower_rank[effective]))
+    return tuple(found)
+
+
+def near_words(head: HeadWeights) -> str:
+    """The sentence on a head whose effective ranks fall short; empty where they do not.
+
+    The exact verdict is beside it, and is not changed by it.
+    """
+    strata = near_strata(head)
+    if not strata:
+        return ""
+    n = head.numerical
+    within = f"tolerance {n.tolerance:.2g}"
+    if n.tolerance == PRECISIONS[n.kind]:
+        within = f"rounding ({n.kind})"
+    names = " and ".join(stratum.name for stratum in strata)
+    words = f"head {head.head} of layer {head.layer} is within {within} of {names}"
+    if n.nearest_singular_locus:
+        distance = _distance_words(n.distance_to_singular_locus)
+        return f"{words}: its nearest singular function is at {distance}"
+    each = ", ".join(f"{x.name} is at {_distance_words(x.distance)}" for x in strata)
+    return f"{words}: {each}"
+
+
+def _distance_words(distance: float | None) -> str:
+    if distance is None:
+        return "a distance that is not told from 0"
+    return f"distance {distance:.2g}"
+
+
+def nearness(head: HeadWeights) -> float:
+    """The distance by which heads are sorted.
+
+    Relative distances are at most 1: heads for which no singular function is known come last.
+    """
+    n = head.numerical
+    if not n.nearest_singular_locus:
+        return 2.0
+    return n.distance_to_singular_locus or 0.0
+
+
+def nearest_loci(heads: Iterable[HeadWeights]) -> tuple[Locus, ...]:
+    """The parts of the singular locus to which heads are nearest, the nearest part first."""
+    by_name: dict[str, list[HeadWeights]] = {}
+    for head in sorted(heads, key=nearness):
+        if name := head.numerical.nearest_singular_locus:
+            by_name.setdefault(name, []).append(head)
+    return tuple(Locus(name, tuple(near)) for name, near in by_name.items())
+
+
+def chosen_heads(
+    heads: Sequence[HeadWeights], sort: str, worst: int | None
+) -> tuple[HeadWeights, ...]:
+    """The heads by layers, by distances, or as many as are asked for of the nearest ones."""
+    if sort == "distance" or worst is not None:
+        return tuple(sorted(heads, key=nearness)[:worst])
+    return tuple(heads)

@@ -1,0 +1,324 @@
+"""Findings about trained weights: the orbit of the function of each head, and what follows from it.
+
+The statements about a head are those of docs/weights.md, with the ranks of ``exact_weights``. What
+is said of layers and of the network is in ``layer_weights``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+from m2bridge.algebra.determinantal import determinantal_dimension
+from m2bridge.trained_weights.ranks import HeadShape, Ranks, exact_ranks
+from m2bridge.trained_weights.spectrum import Numerical, rank_words
+from m2bridge.trained_weights.token_space import SeenHead
+
+if TYPE_CHECKING:
+    from m2bridge.families.attention.orbits.orbits import Orbit
+
+_LARGE = 2000
+"""Matrices of this rank are decomposed by several threads; for smaller ones these take longer than
+they save.
+"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeadWeights:
+    """The weights of one head.
+
+    Parameters
+    ----------
+    layer, head : int
+        Counted from 1.
+    shape : HeadShape
+    ranks : Ranks
+    numerical : Numerical
+    """
+
+    layer: int
+    head: int
+    shape: HeadShape
+    ranks: Ranks
+    numerical: Numerical
+
+    @classmethod
+    def of(cls, head: SeenHead, a: int | None, softmax: bool, tolerance: float | None) -> Self:
+        """Compute everything about a head; ``a`` is the largest rank of A where A is given."""
+        from threadpoolctl import threadpool_limits  # slow to import
+
+        shape = HeadShape.of(head.matrices, a, softmax, head.coordinates)
+        ranks = exact_ranks(head.matrices)
+        threads = None
+        if max(shape.alpha, shape.beta) < _LARGE:
+            threads = 1
+        with threadpool_limits(threads):
+            numerical = Numerical.of(head, shape, ranks, tolerance)
+        return cls(head.layer, head.head, shape, ranks, numerical)
+
+    @property
+    def orbit(self) -> Orbit | None:
+        """The orbit of the function; ``None`` for zero."""
+        from m2bridge.families.attention.orbits.orbits import (
+            Orbit,  # needs SymPy, which is slow to import
+        )
+
+        if self.is_zero:
+            return None
+        return Orbit(*self.ranks.numbers)
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether V is 0, or, for lightning attention, A."""
+        return not self.ranks.s or not (self.ranks.r or self.shape.softmax)
+
+    @property
+    def is_outside(self) -> bool:
+        """Whether A has a larger rank than the model allows."""
+        return self.ranks.r > self.shape.alpha
+
+    def _holds(self, predicate: Callable[[int, int, int], bool]) -> bool | None:
+        """Whether a function in this orbit is such; ``None`` of softmax, where nothing is known."""
+        if not self.ranks.proved or self.is_outside or self.shape.softmax:
+            return None
+        return predicate(*self.ranks.numbers)
+
+    @property
+    def singular(self) -> bool | None:
+        """Whether the function is a singular point of the Zariski closure."""
+        return self._holds(self.shape.is_singular)
+
+    @property
+    def boundary(self) -> bool | None:
+        """Whether it is a boundary point of the neuromanifold."""
+        return self._holds(self.shape.is_boundary)
+
+    @property
+    def regular(self) -> bool | None:
+        """Whether the rank of the differential at these weights is the dimension."""
+        if not self.ranks.proved or self.is_outside:
+            return None
+        lightning = not self.shape.softmax
+        if self.is_zero and self.shape.d == 1 and lightning:
+            rank = self._seen_at_zero
+            return None if rank is None else rank == self.shape.dimension
+        # Lemma A.3: A = v qᵀ, V = h vᵀ are the critical points of (A, V).
+        critical = lightning and self.ranks.numbers == (1, 1, 1) and self.shape.d > 1
+        if self.is_zero or critical:
+            return False
+        return _onto(self.shape, self.ranks)
+
+    @property
+    def most_rank(self) -> int | None:
+        """An upper bound for the rank of the differential at these weights, of this head alone.
+
+        It is that of (K, Q) ↦ KᵀQ and of (O, V) ↦ OV, less one for the rescaling of A against V.
+        At A = 0 changes of V are not seen, and at V = 0 changes of A.
+        """
+        if not self.ranks.proved or self.is_outside:
+            return None
+        most = self.shape.dimension
+        if self.regular is False:
+            most -= 1
+        if self.is_zero:
+            seen = self._seen_at_zero
+        else:
+            seen = sum_of_known([self._rank_of_A, self._rank_of_V])
+        if seen is None:
+            return most
+        rescaling = not (self.shape.softmax or self.is_zero)
+        return min(most, seen - rescaling)
+
+    @property
+    def least_rank(self) -> int | None:
+        """A lower bound for the same rank, if one is known.
+
+        In softmax attention the differential in A and V is injective where V is not 0.
+        """
+        if self.regular:
+            return self.shape.dimension
+        shape = self.shape
+        # Where A is given, of bounded rank, those of its factors are not known.
+        has_products = shape.factored or not shape.has_factors
+        if shape.softmax and self.ranks.proved and has_products and not self.is_zero:
+            return sum_of_known([self._rank_of_A, self._rank_of_V])
+        return None
+
+    @property
+    def _rank_of_A(self) -> int | None:
+        """The rank of the differential of (K, Q) ↦ KᵀQ, if it is known.
+
+        Where A is given, of bounded rank, it is an upper bound.
+        """
+        return _product_rank(self.ranks, "KQ", self.shape.d, self.shape.queries)
+
+    @property
+    def _rank_of_V(self) -> int | None:
+        """The rank of the differential of (O, V) ↦ OV, if it is known."""
+        return _product_rank(self.ranks, "OV", self.shape.d_out, self.shape.d)
+
+    @property
+    def _seen_at_zero(self) -> int | None:
+        """The rank of the differential where the function is zero, if it is known.
+
+        In lightning attention the function φ(A, V) is bilinear, and zero only where A or V is. So
+        its derivative is φ(Ȧ, V) at A = 0, and φ(A, V̇) at V = 0, which are injective in Ȧ and V̇.
+        In softmax attention V = 0.
+        """
+        seen = []
+        if self.ranks.s:
+            seen.append(self._rank_of_A)
+        if self.ranks.r or self.shape.softmax:
+            seen.append(self._rank_of_V)
+        return sum_of_known(seen)
+
+    @property
+    def point(self) -> str:
+        """What kind of point the function is, in words."""
+        if self.is_outside:
+            return "outside"
+        if self.shape.softmax:
+            return "softmax"
+        if self.singular is None:
+            return "undecided"
+        kinds = {
+            "zero": self.is_zero,
+            "singular": self.singular,
+            "smooth": not self.singular,
+            "boundary": self.boundary,
+        }
+        return ", ".join(kind for kind, holds in kinds.items() if holds)
+
+    def words(self) -> str:
+        """Return what the function of the head says about its weights."""
+        if self.is_outside:
+            most, tolerance = self.shape.alpha, self.numerical.tolerance
+            distance = self.numerical.distances_to_lower_rank_A[most]
+            return rank_words(self.ranks.r, most, self.shape.d, distance, tolerance)
+        if self.is_zero:
+            either = "" if self.shape.softmax else "A = 0 or "
+            return f"the zero function: all weights with {either}V = 0 have it"
+        if not self.ranks.proved:
+            return (
+                "not decided: exact ranks take too long here, and a generic function of these ranks"
+                " is not assumed"
+            )
+        pairs, factors = self._pairs(), ", ".join(self._factors())
+        return f"{pairs}; {factors}" if factors else pairs
+
+    def _pairs(self) -> str:
+        """What is known of A and V by the function (Theorem 3.2; Theorem S for softmax)."""
+        pair = f"A and {'V' if self.shape.v is None else 'OV'} are determined by the function"
+        if self.shape.softmax:
+            return f"{pair} (t ≥ 2)"
+        scaling = "(A, V) → (λA, V/λ)"
+        if self.ranks.numbers == (1, 1, 0):
+            classes = "A = kqᵀ, V = hvᵀ, and A = vqᵀ, V = hkᵀ"
+            return f"two classes of weights up to {scaling}: {classes}"
+        # The tangent vectors of the fibre of A = v qᵀ, V = h vᵀ are (−m qᵀ, h mᵀ), m in K^d / v.
+        length = ""
+        if self.ranks.numbers == (1, 1, 1) and self.shape.d > 1:
+            length = f"; the fibre is one point of length {self.shape.d}, and not reduced"
+        return f"{pair} up to the scaling {scaling}{length}"
+
+    def _factors(self) -> Iterator[str]:
+        """What is known of K and Q by A, and of O and V by OV."""
+        shape = self.shape
+        factors = []
+        if shape.factored:
+            factors.append(("K and Q", "A", shape.a, self.ranks.r))
+        if shape.v is not None:
+            factors.append(("O and V", "OV", shape.v, self.ranks.s))
+        for names, product, size, rank in factors:
+            if rank == size:
+                yield f"{names} by {product} up to GL({size})"
+            else:
+                yield f"{names} up to more than GL({size})"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the findings for ``json.dumps``."""
+        shape, (r, s, m) = self.shape, self.ranks.numbers
+        known = {
+            "rank_A": "lower bound",
+            "rank_V": "lower bound",
+            "dim_intersection": "not decided",
+        }
+        if self.ranks.proved:
+            known = dict.fromkeys(known, "proved")
+        return {
+            "layer": self.layer,
+            "head": self.head,
+            "d": shape.width,
+            "token_dimension": shape.token_dimension,
+            "d_out": shape.d_out,
+            "a": shape.a,
+            "v": shape.v,
+            "rank_A": r,
+            "rank_V": s,
+            "dim_intersection": m,
+            "ranks": {**known, "method": self.ranks.method or None},
+            "orbit": None if self.is_zero else {"r": r, "s": s, "m": m},
+            "singular": self.singular,
+            "boundary": self.boundary,
+            "regular": self.regular,
+            "fibre": self.words(),
+            "parameters": shape.parameters,
+            "dimension": shape.dimension,
+            "redundant": shape.parameters - shape.dimension,
+            "redundant_directions": [
+                {"name": name, "dimension": size} for name, size in shape.redundant()
+            ],
+            "numerical": asdict(self.numerical),
+        }
+
+
+def sum_of_known(numbers: Iterable[int | None]) -> int | None:
+    """Return the sum, where all of the numbers are known."""
+    total = 0
+    for number in numbers:
+        if number is None:
+            return None
+        total += number
+    return total
+
+
+def _onto(shape: HeadShape, ranks: Ranks) -> bool | None:
+    """Whether factors near these have all products near A, of rank ≤ α, and near OV.
+
+    So it is where a product has the largest rank, and else where the differential of the product
+    has the dimension of the matrices of at most this rank. Then the weights are a regular point
+    unless their function is critical (docs/weights.md).
+    """
+    if not ranks.proved:
+        return None
+    onto: bool | None = True
+    for letters, rank, most, rows, columns in (
+        ("KQ", ranks.r, shape.alpha, shape.d, shape.queries),
+        ("OV", ranks.s, shape.beta, shape.d_out, shape.d),
+    ):
+        if rank == most:
+            continue
+        of_differential = _product_rank(ranks, letters, rows, columns)
+        if of_differential is None:
+            onto = None
+        # Where A is given, both factors count as of full rank, which those of an A of smaller rank
+        # than α never have: then too the two numbers differ.
+        elif of_differential != determinantal_dimension(rows, columns, most):
+            return False
+    return onto
+
+
+def _product_rank(ranks: Ranks, letters: str, rows: int, columns: int) -> int | None:
+    """The rank of the differential of the product of two factors; ``None`` where it is not known.
+
+    Its image lacks (rows − rank of the left factor)·(columns − rank of the right factor) dimensions
+    of all matrices. A factor that was not given, as A is no product, has full rank, which makes it
+    an upper bound.
+    """
+    left, right = (
+        ranks.each.get(letter, size) for letter, size in zip(letters, (rows, columns), strict=True)
+    )
+    if left is None or right is None:
+        return None
+    return columns * left + rows * right - left * right

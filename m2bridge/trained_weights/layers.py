@@ -1,0 +1,424 @@
+"""The verdict on layers and on the network: what their functions determine.
+
+The symmetries of lightning attention, and of softmax without biases, are asked of the family of
+deep attention, for the coordinates of tokens that a layer sees; others are in ``layer_symmetries``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from random import Random
+from typing import Any
+
+import flint
+
+from m2bridge.algebra.linear_algebra import column_products, rank_mod
+from m2bridge.algebra.numbers import LARGE_PRIME
+from m2bridge.errors import InvalidCaseError, TimeLimitError
+from m2bridge.families import family
+from m2bridge.limits import counted
+from m2bridge.results.known import Known
+from m2bridge.results.sheet import plural
+from m2bridge.trained_weights.groups import Besides, FiniteGroup, Symmetries, products
+from m2bridge.trained_weights.heads import HeadWeights, sum_of_known
+from m2bridge.trained_weights.names import alike
+from m2bridge.trained_weights.network_with_norms import Layer, layers_in_a_row
+from m2bridge.trained_weights.ranks import HeadShape, residues_of, without_last_row
+from m2bridge.trained_weights.symmetries import (
+    BehindNorm,
+    Reading,
+    SideBySide,
+    SoftmaxLayer,
+    SoftmaxWeights,
+    Surroundings,
+    constants_at_weights,
+    finite_symmetries,
+    network_model,
+    symmetries_of_layer,
+    without_mean,
+)
+from m2bridge.trained_weights.tensors import LayerTensors
+from m2bridge.trained_weights.token_space import SeenHead
+
+_SMALL = 400
+"""A layer among others with so many parameters is differentiated at its weights: a second."""
+_SPARE_ROWS = 8
+"""Random tokens beyond the number of heads, at which quadratic forms are evaluated."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """What is found of heads, and around them.
+
+    Parameters
+    ----------
+    heads : list of HeadWeights
+    around : dict
+        By the number of a layer.
+    unfinished : str
+        Why heads are missing, or empty.
+    """
+
+    heads: list[HeadWeights]
+    around: dict[int, Surroundings]
+    unfinished: str
+
+    def of(self, number: int) -> list[HeadWeights]:
+        """Return the heads of a layer."""
+        return [head for head in self.heads if head.layer == number]
+
+
+def find_heads(
+    layers: Sequence[LayerTensors], reading: Reading, a: int | None, tolerance: float | None
+) -> Findings:
+    """Return all heads, or those that the time suffices for, and why others are missing."""
+    if a is not None and (a < 1 or any("A" not in layer.parts for layer in layers)):
+        raise InvalidCaseError(
+            "a", "is for weights A, a number from 1 on; of K and Q it is the number of rows"
+        )
+    found: list[HeadWeights] = []
+    around: dict[int, Surroundings] = {}
+    total = sum(layer.head_count(reading.heads) for layer in layers)
+    each = (layer.heads(number, reading.heads) for number, layer in enumerate(layers, 1))
+    try:
+        for head in counted(chain.from_iterable(each), total, "heads"):
+            if head.layer not in around:
+                around[head.layer] = Surroundings.of(head, reading)
+            seen_head = reading.seen(head)
+            found.append(HeadWeights.of(seen_head, a, reading.softmax, tolerance))
+    except TimeLimitError as limit:
+        if not found:
+            raise
+        return Findings(heads=found, around=around, unfinished=str(limit))
+    undecided = [head for head in found if not head.ranks.proved]
+    unfinished = ""
+    if undecided:
+        unfinished = f"the ranks of {plural(len(undecided), 'head')} are not proved"
+    return Findings(heads=found, around=around, unfinished=unfinished)
+
+
+def find_symmetries(
+    layers: Sequence[LayerTensors], found: Findings, reading: Reading
+) -> dict[int, Symmetries]:
+    """Return the symmetries of each layer whose weights are in the model.
+
+    Keys and values that heads share are counted for each head.
+    """
+    symmetries: dict[int, Symmetries] = {}
+    for number, layer in enumerate(layers, 1):
+        heads = found.of(number)
+        shapes = [head.shape for head in heads]
+        if not heads or len(set(shapes)) > 1 or any(head.is_outside for head in heads):
+            continue
+        if not _are_added(layer, shapes):
+            symmetries[number] = SideBySide.of(shapes)
+        elif _is_affine_softmax(shapes[0], found.around[number]):
+            around = found.around[number]
+            seen_heads = list(reading.seen_heads(number, layer))
+            at_weights = SoftmaxWeights(
+                independent=_are_separate(heads, seen_heads),
+                products=_rank_of_products(heads),
+                constants=constants_at_weights(seen_heads, shapes, around),
+            )
+            symmetries[number] = SoftmaxLayer.of(shapes, around, at_weights)
+        elif sum(shape.parameters for shape in shapes) <= _SMALL and len(shapes) > 1:
+            alone = _at_weights({number: layer}, found, replace(reading, skip=False))
+            symmetries[number] = alone.symmetries
+        else:
+            besides = _besides([number], found)
+            symmetries[number] = symmetries_of_layer(shapes, reading, besides)
+    return symmetries
+
+
+def find_behind_norms(
+    layers: Sequence[LayerTensors],
+    found: Findings,
+    reading: Reading,
+    symmetries: dict[int, Symmetries],
+) -> dict[int, BehindNorm]:
+    """Return the layers with the LayerNorm after them, where both dimensions are known."""
+    behind = {}
+    for number, own in symmetries.items():
+        around = found.around[number]
+        shapes = [head.shape for head in found.of(number)]
+        first = shapes[0]
+        if not around.hides_mean or isinstance(own, SideBySide) or first.d_out == 1:
+            continue
+        if around.sharing > 1:
+            continue
+        less = _dimension_without_mean(layers[number - 1], number, found, reading)
+        dimension = own.dimension.exact
+        if dimension is not None and less is not None:
+            behind[number] = BehindNorm.of(dimension, less, around.output_bias > 0)
+    return behind
+
+
+def _dimension_without_mean(
+    layer: LayerTensors, number: int, found: Findings, reading: Reading
+) -> int | None:
+    """The dimension of the layer whose outputs are the differences to the last one."""
+    given = [head.shape for head in found.of(number)]
+    shapes, around = without_mean(given, found.around[number])
+    if _is_affine_softmax(shapes[0], around):
+        return SoftmaxLayer.of(shapes, around).dimension.exact
+    known = symmetries_of_layer(shapes, reading, around.besides()).dimension
+    if known.exact is None and sum(shape.parameters for shape in shapes) <= _SMALL:
+        deep = family("deep-attention")
+        at_weights = deep.at_weights(
+            network_model([shapes], replace(reading, skip=False)),
+            [shapes],
+            regular=False,
+            matrices=lambda letters: iter([_without_mean(layer, number, reading, letters)]),
+            besides=around.besides(),
+        )
+        known = at_weights.dimension
+    return known.exact
+
+
+def _without_mean(
+    layer: LayerTensors, number: int, reading: Reading, letters: str
+) -> list[dict[str, Any]]:
+    """The matrices of the heads modulo the prime, with the last output taken from the others."""
+    heads = []
+    for head in reading.seen_heads(number, layer):
+        matrices = residues_of(head, letters)
+        last = "O" if "O" in head.matrices else "V"
+        if last in matrices:
+            matrices[last] = without_last_row(matrices[last])
+        heads.append(matrices)
+    return heads
+
+
+def _is_affine_softmax(shape: HeadShape, around: Surroundings) -> bool:
+    """Whether a layer of softmax has a bias of Q, or adds a constant."""
+    if not shape.softmax:
+        return False
+    coordinates = shape.coordinates
+    affine = coordinates is not None and (coordinates.constants or shape.queries > shape.d)
+    return bool(affine or around.output_bias)
+
+
+def _are_separate(heads: Sequence[HeadWeights], seen_heads: Sequence[SeenHead]) -> bool:
+    """Whether the A of all heads of a layer of softmax are proved to be independent, and no V is 0.
+
+    That a rank is not 0 is proved by a lower bound for it.
+    """
+    return all(head.ranks.s for head in heads) and _are_independent(seen_heads)
+
+
+def _rank_of_products(heads: Sequence[HeadWeights]) -> Known:
+    """The rank of the differential of weights ↦ all A and V, as far as it is known."""
+    return Known(
+        sum_of_known(head.least_rank for head in heads),
+        sum_of_known(head.most_rank for head in heads),
+    )
+
+
+def _are_independent(heads: Sequence[SeenHead]) -> bool:
+    """Whether the matrices A of all heads are, by values xᵀAy at random pairs modulo the prime.
+
+    A lower bound for the rank: that all are independent is proved.
+    """
+    draw = Random(1).randrange  # the same each time
+    first = heads[0].matrices
+    if "A" in first:
+        keys, queries = first["A"].shape
+    else:
+        keys, queries = first["K"].shape[1], first["Q"].shape[1]
+    number = len(heads) + _SPARE_ROWS
+
+    def random(rows: int) -> Any:
+        entries = [draw(LARGE_PRIME) for _ in range(rows * number)]
+        return flint.nmod_mat(rows, number, entries, LARGE_PRIME)
+
+    X, Y = random(keys), random(queries)
+    rows = []
+    for head in heads:
+        matrices = residues_of(head, "KQA")
+        if "A" in matrices:
+            rows.append(column_products(X, matrices["A"] * Y))
+        else:
+            rows.append(column_products(matrices["K"] * X, matrices["Q"] * Y))
+    return rank_mod(rows, LARGE_PRIME) == len(heads)
+
+
+def _are_added(layer: LayerTensors, shapes: Sequence[HeadShape]) -> bool:
+    """Whether the outputs of the heads are added, and not stacked without an output matrix."""
+    return len(shapes) == 1 or shapes[0].v is not None or len(layer.parts["V"].shape) == 3
+
+
+def find_network(
+    layers: Sequence[LayerTensors],
+    found: Findings,
+    reading: Reading,
+    symmetries: dict[int, Symmetries],
+) -> Any:
+    """Return the network at these weights; ``None`` if layers do not follow one another.
+
+    Keys and values that heads share are counted for each head.
+    """
+    shapes = [[head.shape for head in found.of(number)] for number in range(1, len(layers) + 1)]
+    widths = [shapes[0][0].width, *(layer[0].d_out for layer in shapes)]
+    if any(h.is_outside or h.shape.width != widths[h.layer - 1] for h in found.heads):
+        return None
+    equal = len({len(layer) for layer in shapes}) == 1
+    if not (equal and alike(layers) and _are_added(layers[0], shapes[0])):
+        return None
+    # Whether there are biases or norms, by which a layer is no longer one of its matrices alone.
+    changed = any(layer[0].coordinates for layer in shapes)
+    changed = changed or not all(around.is_nothing for around in found.around.values())
+    if changed and len(layers) > 1:
+        if len(symmetries) < len(layers):
+            return None
+        several = []
+        for number, layer in enumerate(layers, 1):
+            several.append(
+                Layer(
+                    number=number,
+                    tensors=layer,
+                    heads=found.of(number),
+                    around=found.around[number],
+                    symmetries=symmetries[number],
+                    reading=reading,
+                )
+            )
+        return layers_in_a_row(several, reading)
+    if changed and _is_affine_softmax(shapes[0][0], found.around[1]):
+        return symmetries.get(1)
+    numbered = dict(enumerate(layers, 1))
+    return _at_weights(numbered, found, replace(reading, skip=reading.skip and not changed))
+
+
+def _at_weights(layers: dict[int, LayerTensors], found: Findings, reading: Reading) -> Any:
+    """The network of these layers at its weights; of one layer with what is around its heads."""
+    heads = [head for number in layers for head in found.of(number)]
+    shapes = [[head.shape for head in found.of(number)] for number in layers]
+
+    def matrices(letters: str) -> Iterator[list[dict[str, Any]]]:
+        """Return these matrices of each head of each layer, modulo the prime."""
+        for number, layer in layers.items():
+            yield [residues_of(head, letters) for head in reading.seen_heads(number, layer)]
+
+    return family("deep-attention").at_weights(
+        network_model(shapes, reading),
+        shapes,
+        regular=all(head.regular for head in heads),
+        matrices=matrices,
+        most_rank=sum_of_known(head.most_rank for head in heads),
+        most_behind_zero=_most_rank_behind_zero(list(layers), found),
+        besides=_besides(list(layers), found),
+    )
+
+
+def _most_rank_behind_zero(numbers: Sequence[int], found: Findings) -> int | None:
+    """An upper bound for the rank where a layer, without skip connections, is zero.
+
+    Its derivatives by tokens are zero, so that layers before it are not seen; and layers behind it
+    have the token 0, which they keep.
+    """
+    bounds = []
+    for number in numbers:
+        heads = found.of(number)
+        rank = sum_of_known(head.most_rank for head in heads)
+        if rank is not None and all(head.is_zero for head in heads):
+            bounds.append(rank)
+    return min(bounds, default=None)
+
+
+def _besides(numbers: Sequence[int], found: Findings) -> Besides:
+    """What layers have besides their heads; several layers have nothing around these here."""
+    groups: list[FiniteGroup] = []
+    for number in numbers:
+        shapes = [head.shape for head in found.of(number)]
+        groups += finite_symmetries(shapes)
+    finite = products(groups)
+    if len(numbers) > 1:
+        return Besides(finite=finite)
+    return found.around[numbers[0]].besides(finite)
+
+
+def find_remarks(
+    layers: Sequence[LayerTensors],
+    found: Findings,
+    heads: int | None,
+    *,
+    separate: bool,
+    rotary: bool,
+) -> tuple[str, ...]:
+    """Return remarks on the reading of these layers.
+
+    Parameters
+    ----------
+    layers : sequence of LayerTensors
+    found : Findings
+    heads : int or None
+    separate : bool
+        Whether they are no network.
+    rotary : bool
+        Whether the model has rotary positions.
+    """
+    remarks = []
+    first = layers[0].parts
+    shape = found.heads[0].shape
+    one = heads is None and all(len(part.shape) == 2 for part in first.values())
+    if one and "K" in first and shape.a >= shape.width > 1:
+        remarks.append(
+            "taken as one head for each layer: the number of heads, if it is another, has to be"
+            " given"
+        )
+    if "K" in first and first["K"].shape[0] < first["Q"].shape[0] and not layers[0].is_stacked:
+        remarks.append(
+            "several heads share their keys and values: ranks and symmetries are those of the "
+            "untied layer, in which each head has its own; of the layer as it is there are bounds"
+        )
+    if any(part.is_stacked and "query_key_value" in part.parts["Q"].name for part in layers):
+        remarks.append(
+            "Q, K and V are taken to stand on top of each other: models that store them head by"
+            " head under the name query_key_value, as GPT-NeoX, BLOOM and Falcon do, need separate"
+            " arrays"
+        )
+    if any(map(_is_cut_by_assumption, layers)):
+        remarks.append(
+            "Q, K and V are cut from one array as if values had as many entries as keys: where they"
+            " have not, give separate arrays"
+        )
+    if any(part.norm is not None and part.norm.adds_one for part in layers):
+        remarks.append("the RMSNorm multiplies by 1 + γ")
+    if rotary:
+        remarks.append(
+            "the model has rotary positions, which are left out: with them only those elements of"
+            " GL(a) on K and Q keep the function that commute with the rotations, and a bias of K"
+            " is seen"
+        )
+    if separate:
+        remarks.append(
+            "nothing is said of a network as a whole: these layers do not follow one another, or"
+            " have no output matrix"
+        )
+    elif missing := _missing_numbers(layers):
+        remarks.append(
+            f"layers are taken to follow one another, though there is no layer {missing[0]} between"
+            " them by their names"
+        )
+    for around in found.around.values():
+        remarks.extend(around.remarks())
+    return tuple(dict.fromkeys(remarks))
+
+
+def _is_cut_by_assumption(layer: LayerTensors) -> bool:
+    """Whether the sizes of Q, K and V in one array are not seen: it is not three squares."""
+    shape = layer.parts["V"].shape
+    return layer.is_stacked and len(shape) == 2 and max(shape) != 3 * min(shape)
+
+
+def _missing_numbers(layers: Sequence[LayerTensors]) -> list[int]:
+    """Return the numbers between those in the names of layers that none of them has."""
+    numbers = [[int(part) for part in re.findall(r"\d+", layer.name)] for layer in layers]
+    # Where names have several numbers, which of them counts layers is not known.
+    if any(len(own) != 1 for own in numbers):
+        return []
+    own = {number for (number,) in numbers}
+    return [number for number in range(min(own), max(own)) if number not in own]

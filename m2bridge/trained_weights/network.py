@@ -1,0 +1,507 @@
+"""A network at given weights: its parameters, dimension, gauge group, and whether it is regular.
+
+Heads may have an output matrix O, so that their values are OV of rank at most v. The functions are
+then among those of the network without such a bound, and bounds for its dimension hold. Ranks are
+those of weights modulo a prime, lower bounds for those of the weights. Nothing here reads weights.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
+from itertools import chain
+from math import comb
+from operator import add
+from random import Random
+from typing import Any
+
+from m2bridge.algebra.linear_algebra import column_products, rank_mod
+from m2bridge.algebra.numbers import LARGE_PRIME
+from m2bridge.errors import TimeLimitError, TooLargeError
+from m2bridge.families.deep_attention.bounds import (
+    MOST_PARAMETERS,
+    SEED,
+    rank_by_series,
+    rank_of_gradients,
+    residues,
+    unit_rows,
+)
+from m2bridge.families.deep_attention.model import DeepAttention
+from m2bridge.families.deep_attention.network import (
+    Draw,
+    NumberSystem,
+    Point,
+    Residues,
+    gradients_at,
+    random_matrix,
+)
+from m2bridge.families.deep_attention.shape import (
+    THEOREM,
+    act_freely,
+    are_separate,
+    base_changes,
+    bound_by_ranks,
+)
+from m2bridge.limits import watched
+from m2bridge.maps.jacobian_rank import (
+    ALMOST_ALL_TOKENS,
+    FROM_TWO_TOKENS,
+    SPARE_ROWS,
+    dimension_facts,
+    is_regular,
+)
+from m2bridge.results.known import Known, together
+from m2bridge.trained_weights.differential import AffineLayer, rank_modulo_prime
+from m2bridge.trained_weights.groups import Besides, Symmetries
+
+# Of several layers of softmax; the ranks of their matrices take seconds each.
+MOST_WIDTH = 2048
+
+# The matrices of a head modulo the prime, by the letters K and Q, or A, and V, and perhaps O.
+Matrices = Mapping[str, Any]
+# For each layer the numbers of each of its heads.
+Heads = Sequence[Sequence[Any]]
+
+
+def symmetries_of(
+    model: DeepAttention, shapes: Heads, dimension: Known, besides: Besides
+) -> Symmetries:
+    """The symmetries of a network with these heads, whose functions have this dimension.
+
+    ``besides`` is counted in the dimension already.
+    """
+    betas = [layer[0].beta for layer in shapes]
+    named: Counter[str] = Counter()
+    for layer in shapes:
+        named.update(_of_layer(layer))
+    named.update(dict(besides.named))
+    on_heads = named.total()
+    between_layers = free = 0
+    # A skip connection is the identity, which no other base keeps.
+    if not model.skip:
+        for width in model.widths[1:-1]:
+            named[f"GL({width}) between layers"] += width**2
+            between_layers += width**2
+    if act_freely(model, betas):
+        free = base_changes(model)
+    return Symmetries(
+        parameters=parameter_count(shapes) + besides.parameters,
+        dimension=dimension,
+        named=tuple((name, size) for name, size in named.items() if size),
+        listed=Known(on_heads + free, on_heads + between_layers),
+        finite=besides.finite,
+        complete=model.softmax and model.layers == 1,
+    )
+
+
+def _of_layer(layer: Sequence[Any]) -> Counter[str]:
+    """The symmetries of the heads of a layer by name, with their dimensions together.
+
+    Where the ranks of A and V are not bounded, the heads can be mixed: V'_h = Σ_g g_gh V_g with the
+    inverse of g on the A_h, of which rescalings are a part.
+    """
+    heads, first = len(layer), layer[0]
+    mixed = heads > 1 and first.can_be_mixed
+    named: Counter[str] = Counter()
+    for head in layer:
+        for name, size in head.redundant(with_rescaling=not mixed):
+            named[name] += size
+    if mixed:
+        # g keeps all V and all A if it is 1 on the span of these and zero to that of those.
+        left = max(0, heads - first.d * first.d_out)
+        right = max(0, heads - first.d**2)
+        named[f"GL({heads}) that mixes heads"] += heads**2 - left * right
+    return named
+
+
+def parameter_count(shapes: Heads) -> int:
+    """The number of entries of the matrices of all heads."""
+    return sum(head.parameters for head in chain(*shapes))
+
+
+def known_symmetries(model: DeepAttention, shapes: Heads, besides: Besides) -> Symmetries:
+    """The symmetries of a network with these heads, by bounds that do not depend on its weights."""
+    betas = [layer[0].beta for layer in shapes]
+    ranks = bound_by_ranks(model, betas)
+    dimension = together(ranks, *model.upper_bounds(0))
+    if are_separate(model, betas):
+        dimension = together(dimension, Known.at_least(ranks.upper))
+    if model.layers == model.heads == 1:
+        dimension = Known.exactly(shapes[0][0].dimension)
+    more = _dimension_besides(model, shapes, dimension, besides)
+    return symmetries_of(model, shapes, _more(dimension, more), besides)
+
+
+def _constants_are_functions_of_heads(model: DeepAttention, shapes: Heads) -> bool:
+    """Whether heads of one layer may add constants, as an output bias does.
+
+    In lightning attention these are functions Σ_s T(x_s, x_s, x_j) of tokens with a coordinate 1.
+    """
+    coordinates = shapes[0][0].coordinates
+    if model.softmax or model.layers > 1 or coordinates is None:
+        return False
+    return bool(coordinates.has_one)
+
+
+def _dimension_besides(
+    model: DeepAttention, shapes: Heads, dimension: Known, besides: Besides
+) -> int:
+    """By how much the dimension that heads have is larger, for one number t of tokens.
+
+    Heads and an output bias together have no more functions than there are tensors T. That they
+    have so many is proved for separate heads (docs/weights.md, Output biases), and seen by a rank
+    in :func:`at_weights` where that is computed.
+    """
+    if not _constants_are_functions_of_heads(model, shapes) or dimension.lower is None:
+        return besides.dimension
+    first = shapes[0][0]
+    tensors: int = first.d_out * comb(first.d + 1, 2) * first.d
+    return min(besides.dimension, tensors - dimension.lower)
+
+
+def _more(known: Known, number: int) -> Known:
+    """A number that is larger by this one."""
+    if not number:
+        return known
+    lower = None if known.lower is None else known.lower + number
+    upper = None if known.upper is None else known.upper + number
+    return Known(lower, upper, f"{known.because}, and {number} for what the layer adds")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkAtWeights:
+    """A network at given weights.
+
+    Parameters
+    ----------
+    model : DeepAttention
+        The network whose values are not bounded in rank, for t = 2.
+    parameters : int
+        All entries of all matrices.
+    dimension : Known
+        Of the neuromanifold; its upper bound is always known.
+    rank : int or None
+        Of the differential at these weights, or a lower bound for it; ``None`` where it is not
+        known.
+    gauge : tuple of str
+        Factors of a group that acts on the weights and keeps the function.
+    note : str
+        Why the rank is not known; or the theorem by which it is.
+    symmetries : Symmetries
+    most_rank : int or None
+        An upper bound for the rank of the differential at these weights.
+    tokens : str
+        For which numbers t of tokens all of this is proved.
+    """
+
+    model: DeepAttention
+    parameters: int
+    dimension: Known
+    rank: int | None
+    gauge: tuple[str, ...]
+    note: str
+    symmetries: Symmetries
+    most_rank: int | None = None
+    tokens: str = FROM_TWO_TOKENS
+
+    @property
+    def regular(self) -> bool | None:
+        """Whether the weights are proved to be a regular point; ``None`` if that is not decided."""
+        return is_regular(self.dimension, self.rank, self.most_rank)
+
+    def facts(self) -> list[tuple[str, object]]:
+        """Names and values for people."""
+        facts: list[tuple[str, object]] = [
+            ("network", self.model.title),
+            *dimension_facts(self.parameters, self.dimension),
+            ("gauge group", " × ".join(self.gauge)),
+        ]
+        if self.regular:
+            proved = f"proved by {self.note}" if self.note else "proved"
+            regular = f"yes ({proved}: the rank of the differential is the dimension)"
+        elif self.regular is False:
+            most = f"the rank of the differential is at most {self.most_rank}"
+            regular = f"no (proved: {most}, by the ranks of the heads)"
+        else:
+            reason = self.note or f"the rank of the differential is at least {self.rank}"
+            regular = f"not decided: {reason}"
+        facts.append(("regular point", regular))
+        return facts
+
+    def to_json(self) -> dict[str, Any]:
+        """The values for ``json.dumps``."""
+        return {
+            **self.model.to_json(),
+            "parameters": self.parameters,
+            **self.dimension.to_json(),
+            "upper_bound": {"value": self.dimension.upper, "reason": self.dimension.because},
+            "gauge_group": list(self.gauge),
+            "rank_at_weights": self.rank,
+            "regular": self.regular,
+            "note": self.note or None,
+            "holds_for": self.tokens,
+            **{x: value for x, value in self.symmetries.to_json().items() if x not in _OWN},
+        }
+
+
+_OWN = ("parameters", "dimension")
+"""Values that a network says itself."""
+
+
+def at_weights(
+    model: DeepAttention,
+    shapes: Heads,
+    regular: bool,
+    matrices: Callable[[str], Iterator[list[Matrices]]],
+    besides: Besides,
+    most_rank: int | None = None,
+    most_behind_zero: int | None = None,
+) -> NetworkAtWeights:
+    """A network at given weights.
+
+    Parameters
+    ----------
+    model : DeepAttention
+    shapes : sequence of sequence
+        For each head of each layer the numbers d, d_out, a, beta, v, factored and parameters, and
+        the coordinates of its tokens.
+    regular : bool
+        Whether the weights of each head alone are proved to be a regular point.
+    matrices : callable
+        Yields for each layer the matrices of each head with these letters, modulo the prime.
+    besides : Besides
+        Its directions are independent of those of the heads, unless these have all functions.
+    most_rank : int, optional
+        The sum of the ranks of the differentials of all heads, each alone, or more.
+    most_behind_zero : int, optional
+        An upper bound for the rank of the differential of the network without skip connections, as
+        one of its layers is zero.
+
+    Raises
+    ------
+    ContradictionError
+        If a rank exceeds an upper bound.
+    """
+    betas = [layer[0].beta for layer in shapes]
+    parameters = parameter_count(shapes)
+    ranks = bound_by_ranks(model, betas)
+    known = together(*model.upper_bounds(0), ranks)
+    upper = known.value
+    separate = are_separate(model, betas)
+    rank = whole_rank = generic_whole_rank = None
+    tokens = FROM_TWO_TOKENS
+    note = f"it is computed for up to {MOST_PARAMETERS} parameters"
+    try:
+        # The theorem needs ranks of single matrices, where a Jacobian matrix would be too large.
+        if separate and model.softmax and regular and separate_at_weights(model, matrices):
+            rank = upper
+            whole_rank = rank + besides.dimension
+            note = THEOREM
+        elif parameters <= MOST_PARAMETERS:
+            given = list(matrices("KQAVO"))
+            rank = _rank(model, given, min(upper, parameters))
+            # In lightning attention more tokens may be 0. Power series are those for t = 2.
+            if model.softmax:
+                tokens = ALMOST_ALL_TOKENS
+            whole_rank = rank + besides.dimension
+            if besides.dimension and _constants_are_functions_of_heads(model, shapes):
+                whole_rank, generic_whole_rank = _ranks_with_output_bias(
+                    given[0], rank, upper, besides.dimension
+                )
+            note = ""
+    except (TimeLimitError, TooLargeError) as limit:
+        note = str(limit)
+    unbounded = betas == [min(d, after) for d, after, _ in model.layer_sizes]
+    generic = ranks.value if separate else None
+    small = model.is_plain or parameters <= MOST_PARAMETERS
+    # Ranks at other weights can be larger; with values of bounded rank they are of another model.
+    if upper not in (rank, generic) and unbounded and small:
+        # needs SymPy, which is slow to import
+        from m2bridge.maps.dimension import dimension
+
+        found = dimension(model).lower
+        generic = found.value if found else None
+        if model.softmax:
+            tokens = ALMOST_ALL_TOKENS
+    known = together(known, Known.at_least(generic), Known.at_least(rank))
+    if most_rank is not None and rank != upper:
+        most_rank -= _free_base_changes(model, matrices)
+    if most_rank is not None and most_behind_zero is not None and not model.skip:
+        most_rank = min(most_rank, most_behind_zero)
+    more = _dimension_besides(model, shapes, known, besides)
+    if most_rank is not None:
+        most_rank += besides.dimension
+    by_heads = known
+    known = _more(known, more)
+    if generic_whole_rank is not None and whole_rank is not None:
+        below = max(whole_rank, generic_whole_rank)
+        known = together(Known.at_most(known.upper), Known.at_least(below))
+    elif model.heads > 1 and not separate and _constants_are_functions_of_heads(model, shapes):
+        # For separate heads, and for a single one, it is proved that the constants are new.
+        known = together(Known.at_most(known.upper), Known.at_least(by_heads.lower))
+    return NetworkAtWeights(
+        model=model,
+        parameters=parameters + besides.parameters,
+        dimension=known,
+        rank=whole_rank,
+        gauge=_gauge(model, shapes),
+        note=note,
+        symmetries=symmetries_of(model, shapes, known, besides),
+        most_rank=most_rank,
+        tokens=tokens,
+    )
+
+
+def _free_base_changes(
+    model: DeepAttention, matrices: Callable[[str], Iterator[list[Matrices]]]
+) -> int:
+    """The dimension of the changes of base that move the functions of the heads at these weights.
+
+    Where the outputs of all heads of a layer span its space, none keeps all of them. With A = 0 a
+    head of lightning attention has no outputs, whatever its values are.
+    """
+    hidden = model.widths[1:-1]
+    if model.skip or not hidden or max(hidden) > MOST_WIDTH:
+        return 0
+    free = 0
+    draw = residues()
+    for after, layer in zip(hidden, watched(matrices("KQAVO")), strict=False):
+        columns: list[Any] = []
+        for head in layer:
+            if model.softmax or _has_scores(head, draw):
+                columns += _values(head).transpose().table()
+        if columns and rank_mod(columns, LARGE_PRIME) == after:
+            free += after**2
+    return free
+
+
+def _has_scores(head: Matrices, draw: Draw) -> bool:
+    """Whether xᵀAy is not 0 for a random x and y, which proves that A is not 0."""
+    d = head["V"].ncols()
+    x, y = (random_matrix(Residues(LARGE_PRIME), d, 1, draw) for _ in range(2))
+    return any(_bilinear_form(head, x, y))
+
+
+def _values(head: Matrices) -> Any:
+    """V, or OV where there is an output matrix."""
+    if "O" in head:
+        return head["O"] * head["V"]
+    return head["V"]
+
+
+def _gauge(model: DeepAttention, shapes: Heads) -> tuple[str, ...]:
+    """The factors of the gauge group, each once with how often it occurs."""
+    heads = list(chain(*shapes))
+    factors = [f"GL({head.a}) on K and Q" for head in heads if head.factored]
+    factors += [f"GL({head.v}) on O and V" for head in heads if head.v is not None]
+    if not model.skip:
+        factors += [f"GL({d}) between layers" for d in model.widths[1:-1]]
+    if not model.softmax:
+        factors += ["R* on A and V"] * len(heads)
+    names = []
+    for name, count in Counter(factors).items():
+        times = f" ({count} times)" if count > 1 else ""
+        names.append(name + times)
+    return tuple(names)
+
+
+def _rank(model: DeepAttention, layers: Sequence[Sequence[Matrices]], upper: int) -> int:
+    """The rank of the differential modulo the prime; for softmax by all orders of power series."""
+
+    def in_series(numbers: NumberSystem, head: Matrices) -> Matrices:
+        return {letter: numbers.matrix(matrix.table()) for letter, matrix in head.items()}
+
+    def point(numbers: NumberSystem) -> Point:
+        return Point([[in_series(numbers, head) for head in layer] for layer in layers])
+
+    if model.softmax:
+        return rank_by_series(model, point, upper)[0]
+    gradients = gradients_at(Point(layers), model, Residues(LARGE_PRIME), model.t, residues())
+    return rank_of_gradients(gradients, upper)
+
+
+def _integers(matrix: Any) -> list[list[int]]:
+    """The rows of a matrix modulo the prime, as integers."""
+    return [list(map(int, row)) for row in matrix.table()]
+
+
+def _ranks_with_output_bias(
+    heads: Sequence[Matrices], rank: int, most: int, outputs: int
+) -> tuple[int, int | None]:
+    """The rank for lightning attention on tokens (x, 1), or less, and that at random weights.
+
+    The heads alone have the given rank, and at other weights at most so much as is given. Where
+    their A is given, or tokens have no entries, nothing is known of other weights.
+    """
+    width = heads[0]["V"].ncols() - 1
+    if "A" in heads[0] or not width:
+        return rank, None
+    given = [{x: _integers(matrix) for x, matrix in head.items()} for head in heads]
+    layer = AffineLayer(
+        width=width, heads=tuple(given), output_bias=(0,) * outputs, norm="", gamma=(), beta=()
+    )
+    other = layer.drawn(partial(Random(SEED).randrange, LARGE_PRIME))
+    return (
+        rank_modulo_prime([layer], skip=False, upper=rank + outputs),
+        rank_modulo_prime([other], skip=False, upper=most + outputs),
+    )
+
+
+def separate_at_weights(
+    model: DeepAttention, matrices: Callable[[str], Iterator[list[Matrices]]]
+) -> bool:
+    """Whether Theorem H holds at these weights, by ranks modulo the prime; no value matrix is zero.
+
+    The sum B_k of the values of layer k, plus 1 with skip connections, is onto for k < l and
+    one-to-one for k > 1. The quadratic forms of the heads, on the tokens that one head of the layer
+    before has as outputs, are independent.
+    """
+    last = model.layers - 1
+    numbers = Residues(LARGE_PRIME)
+    draw = residues()
+    if last and max(model.widths) > MOST_WIDTH:
+        raise TooLargeError(f"it is computed for widths up to {MOST_WIDTH}")
+
+    def tokens(width: int) -> Any:
+        return random_matrix(numbers, width, model.heads + SPARE_ROWS, draw)
+
+    outputs = [tokens(model.widths[0])]
+    # A single layer has no conditions on its values, so that they are not read.
+    for k, layer in enumerate(watched(matrices("KQAVO" if last else "KQA"))):
+        if not any(_are_independent(layer, X) for X in outputs):
+            return False
+        if not last:
+            continue
+        d, after = model.widths[k : k + 2]
+        values = list(map(_values, layer))
+        total = reduce(add, values)
+        if model.skip:
+            total = total + numbers.matrix(unit_rows(d))
+        rank = total.rank()
+        onto = rank == after
+        one_to_one = rank == d
+        if (k < last and not onto) or (k > 0 and not one_to_one):
+            return False
+        X = tokens(d)
+        outputs = [V * X for V in values]
+    return True
+
+
+def _are_independent(layer: Sequence[Matrices], X: Any) -> bool:
+    """Whether the quadratic forms of all heads are, as functions of these tokens."""
+    return rank_mod([_quadratic_form(head, X) for head in layer], LARGE_PRIME) == len(layer)
+
+
+def _quadratic_form(head: Matrices, X: Any) -> list[int]:
+    """The values of xᵀAx at all columns x."""
+    return _bilinear_form(head, X, X)
+
+
+def _bilinear_form(head: Matrices, X: Any, Y: Any) -> list[int]:
+    """The values of xᵀAy at all columns x of X and y of Y in the same place."""
+    # A = KᵀQ is not multiplied out: it is a large matrix of small rank.
+    if "A" in head:
+        return column_products(X, head["A"] * Y)
+    return column_products(head["K"] * X, head["Q"] * Y)

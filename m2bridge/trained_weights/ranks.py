@@ -1,0 +1,379 @@
+"""Weights exactly: floating-point numbers are dyadic rationals, and A = KᵀQ is never rounded.
+
+The product of two matrices of floating-point numbers, rounded, has full rank. A rank modulo a prime
+is a lower bound, and is the rank where it attains the number of rows or columns, as it does for
+almost all weights. Where it does not, ranks are computed over QQ.
+
+With an output matrix the values are OV, of rank at most v: functions are then those of {rk A ≤ α} ×
+{rk V ≤ β}, where α = min(a, d) and β = min(v, d, d'), a smaller variety than that of the paper, for
+which β = min(d, d'). The lemmas hold for it with the same proofs, which are in ``docs/weights.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from math import comb
+from operator import mul
+from typing import Any, NamedTuple
+
+import flint
+
+from m2bridge.algebra.determinantal import determinantal_dimension
+from m2bridge.algebra.linear_algebra import elimination_price, rank_of
+from m2bridge.algebra.numbers import LARGE_PRIME, without_denominators
+from m2bridge.errors import TimeLimitError
+from m2bridge.limits import check
+from m2bridge.trained_weights.files import dyadic, modular
+from m2bridge.trained_weights.token_space import Coordinates, Folded, SeenHead
+
+_SPARE = 8
+"""Columns beyond the largest possible rank that are looked at first: of generic weights they have
+the rank of all columns, and a layer has many more.
+"""
+_MOST_SECONDS = 60.0
+"""The price of one rank over QQ above which it is not computed."""
+
+
+def residues(array: Any) -> flint.nmod_mat:
+    """Return a matrix modulo :data:`LARGE_PRIME`.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the prime divides a denominator.
+    """
+    check(2e-7 * array.size)  # seconds an entry, as measured
+    entries = array.modular() if isinstance(array, Folded) else modular(array)
+    return flint.nmod_mat(*array.shape, entries.ravel().tolist(), LARGE_PRIME)
+
+
+def residues_of(head: SeenHead, letters: str = "KQAVO") -> dict[str, flint.nmod_mat]:
+    """Return these matrices of a head modulo :data:`LARGE_PRIME`, by their letters."""
+    return {x: residues(matrix) for x, matrix in head.matrices.items() if x in letters}
+
+
+def without_last_row(matrix: flint.nmod_mat) -> flint.nmod_mat:
+    """Return the differences of the rows and the last one, which are all that LayerNorm sees.
+
+    Outputs that differ by a multiple of (1, …, 1) have the same differences.
+    """
+    *rows, last = matrix.table()
+    differences = [[x - y for x, y in zip(row, last, strict=True)] for row in rows]
+    return flint.nmod_mat(differences, LARGE_PRIME)
+
+
+def integers(array: Any) -> flint.fmpz_mat:
+    """Return a multiple of a matrix that has integer entries."""
+    if isinstance(array, Folded):
+        array = array.exact()
+    if array.dtype == object:
+        return flint.fmpz_mat(*array.shape, without_denominators(array.flat))
+    whole, exponent = (part.ravel().tolist() for part in dyadic(array))
+    # The exponent of a zero says nothing, and would make all other entries large.
+    least = min((e for w, e in zip(whole, exponent, strict=True) if w), default=0)
+    entries = []
+    for w, e in zip(whole, exponent, strict=True):
+        entries.append(w << (e - least) if w else 0)
+    return flint.fmpz_mat(*array.shape, entries)
+
+
+def factors(matrices: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
+    """Return Aᵀ = QᵀK and V (or OV) as lists of factors.
+
+    The rows of the products span the column space of A and the row space of V.
+    """
+    attention = [matrices["A"].T] if "A" in matrices else [matrices["Q"].T, matrices["K"]]
+    return attention, [matrices[letter] for letter in "OV" if letter in matrices]
+
+
+def exact_rank(array: Any) -> int | None:
+    """Return the rank of an array; ``None`` where that would take too long.
+
+    The rank of some columns modulo the prime is a lower bound, and proved where it is full.
+    """
+    wide = array
+    if array.shape[0] > array.shape[1]:
+        wide = array.T
+    full = int(wide.shape[0])
+    for columns in (full + _SPARE, wide.shape[1]):
+        if int(residues(wide[:, :columns]).rank()) == full:
+            return full
+    return _rank(integers(wide))
+
+
+def _rank(matrix: flint.fmpz_mat) -> int | None:
+    """Return the rank of an integer matrix; ``None`` where that would take too long."""
+    rank = int(flint.nmod_mat(matrix, LARGE_PRIME).rank())
+    if rank == min(matrix.nrows(), matrix.ncols()):
+        return rank
+    # The rank over QQ is found modulo one prime of 61 bits after the other, until their product is
+    # longer than a minor that would have to vanish.
+    bits = (rank + 1) * max(int(entry).bit_length() for entry in matrix.entries())
+    price = elimination_price(matrix.nrows(), matrix.ncols()) * (1 + bits / 61)
+    if price >= _MOST_SECONDS:
+        return None
+    return rank_of(matrix)
+
+
+@dataclass(frozen=True, slots=True)
+class HeadShape:
+    """The numbers of a head.
+
+    Parameters
+    ----------
+    d, d_out, a : int
+    v : int or None
+        The dimension of the values, where an output matrix takes them to dimension d'.
+    factored : bool
+        Whether K and Q are given, and not A.
+    softmax : bool
+    coordinates : Coordinates or None
+        Those of the tokens, where biases or a norm make them others: d is then the number of
+        columns of K and V that are seen.
+    """
+
+    d: int
+    d_out: int
+    a: int
+    v: int | None
+    factored: bool
+    softmax: bool
+    coordinates: Coordinates | None = None
+
+    @classmethod
+    def of(
+        cls,
+        matrices: Mapping[str, Any],
+        a: int | None,
+        softmax: bool,
+        coordinates: Coordinates | None = None,
+    ) -> HeadShape:
+        """Return the numbers of K and Q, or A, and V, and perhaps O.
+
+        ``a`` is the largest rank of A, where A is given.
+        """
+        V, O = matrices["V"], matrices.get("O")
+        rows, d = V.shape
+        factored = "K" in matrices
+        return cls(
+            d=d,
+            d_out=rows if O is None else O.shape[0],
+            a=matrices["K"].shape[0] if factored else (a or d),
+            v=None if O is None else rows,
+            factored=factored,
+            softmax=softmax,
+            coordinates=coordinates,
+        )
+
+    @property
+    def width(self) -> int:
+        """The number of entries of a token, as it is given."""
+        return self.coordinates.width if self.coordinates else self.d
+
+    @property
+    def token_dimension(self) -> int:
+        """The dimension of tokens, with biases and norms counted."""
+        return self.coordinates.dimension if self.coordinates else self.d
+
+    @property
+    def queries(self) -> int:
+        """The number of columns of Q that are seen."""
+        return self.coordinates.queries if self.coordinates else self.d
+
+    def unseen(self, letter: str) -> list[tuple[str, int]]:
+        """The columns of K, Q or V, or of their biases, that the function does not see, by name."""
+        if self.coordinates is None:
+            return []
+        return [(name, size) for other, name, size in self.coordinates.unseen if other == letter]
+
+    def given(self, letter: str) -> int:
+        """The number of columns of K, Q or V, and one for their biases."""
+        seen = self.queries if letter == "Q" else self.d
+        return seen + sum(size for _, size in self.unseen(letter))
+
+    @property
+    def alpha(self) -> int:
+        """The largest rank of A."""
+        return min(self.a, self.d)
+
+    @property
+    def most_V(self) -> int:
+        """The largest rank of a d' × d matrix."""
+        return min(self.d, self.d_out)
+
+    @property
+    def beta(self) -> int:
+        """The largest rank of V."""
+        return min(self.most_V, self.v or self.most_V)
+
+    @property
+    def parameters(self) -> int:
+        """The number of entries of K and Q (or A) and of V (and O)."""
+        keys, queries, values = map(self.given, "KQV")
+        attention = keys * queries
+        if self.has_factors:
+            attention = self.a * (keys + queries)
+        if self.v is None:
+            return attention + self.d_out * values
+        return attention + self.v * (values + self.d_out)
+
+    @property
+    def has_factors(self) -> bool:
+        """Whether A is counted as K and Q: a given A of bounded rank has no other parameters."""
+        return self.factored or self.a < self.d
+
+    @property
+    def dimension(self) -> int:
+        """The dimension of the neuromanifold for t ≥ 2; softmax has no rescaling (Theorem S)."""
+        values = determinantal_dimension(self.d_out, self.d, self.beta)
+        attention = determinantal_dimension(self.d, self.queries, self.alpha)
+        return attention + values - (not self.softmax)
+
+    @property
+    def can_be_mixed(self) -> bool:
+        """Whether sums of several such heads can be mixed: no rank of A or V is bounded."""
+        return self.alpha == self.d and self.beta == self.most_V and not self.softmax
+
+    @property
+    def can_be_exchanged(self) -> bool:
+        """Whether A = k qᵀ and V = h vᵀ have the function of A = v qᵀ and V = h kᵀ, another one."""
+        return self.alpha == self.beta == 1 < self.d and not self.softmax
+
+    def redundant(self, with_rescaling: bool = True) -> list[tuple[str, int]]:
+        """Return the directions of generic weights in which the function does not change.
+
+        They are the fibres of (K, Q) ↦ KᵀQ and (O, V) ↦ OV, which are orbits of GL where the
+        product has no full rank, and the rescaling; by name, with their numbers.
+        """
+        found = []
+        if self.has_factors and self.a <= self.d:
+            found.append((f"GL({self.a}) on K and Q", self.a**2))
+        elif self.has_factors:
+            number = self.a * (self.d + self.queries) - self.d * self.queries
+            found.append(("K and Q with the same KᵀQ", number))
+        if self.v is not None and self.v <= self.most_V:
+            found.append((f"GL({self.v}) on O and V", self.v**2))
+        elif self.v is not None:
+            number = self.v * (self.d + self.d_out) - self.d * self.d_out
+            found.append(("O and V with the same OV", number))
+        if with_rescaling and not self.softmax:
+            found.append(("rescaling of A against V", 1))
+        return found + self._redundant_columns()
+
+    def _redundant_columns(self) -> list[tuple[str, int]]:
+        """Return the directions that biases and norms hide."""
+        rows_of_V = self.d_out if self.v is None else self.v
+        found = [(name, rows_of_V * size) for name, size in self.unseen("V")]
+        if self.has_factors:
+            for letter in "KQ":
+                found += [(name, self.a * size) for name, size in self.unseen(letter)]
+        elif self.coordinates is not None:
+            hidden = self.given("K") * self.given("Q") - self.d * self.queries
+            found.append(("A on tokens that do not occur", hidden))
+        return [(name, size) for name, size in found if size]
+
+    def is_singular(self, r: int, s: int, m: int) -> bool:
+        """Whether a function of lightning attention in this orbit is a singular point of the
+        Zariski closure.
+
+        Where α > 1 or β > 1 the parametrization is finite and birational: a point is smooth exactly
+        if its fibre is one reduced point, where the source is smooth. For α = β = 1 the closure is
+        the cone over a Segre product of projective spaces and the quadrics of rank at most 2, which
+        are singular at rank 1 if d ≥ 3.
+        """
+        d = self.d
+        if d == 1:
+            return False
+        if not (r and s):
+            return self.dimension < self.d_out * d * comb(d + 1, 2)
+        if self.alpha == self.beta == 1:
+            return m == 1 and d >= 3
+        return r == s == 1 or r < self.alpha < d or s < self.beta < self.most_V
+
+    def is_boundary(self, r: int, s: int, m: int) -> bool:
+        """Whether it is a limit of real functions of the closure without real weights."""
+        return self.d > 1 and (not (r and s) or (r, s, m) == (1, 1, 1))
+
+
+class Ranks(NamedTuple):
+    """The numbers that name the orbit of a head, and how they are known.
+
+    ``r`` is rk A, ``s`` is rk V, and ``m`` the dimension of the intersection of the column space of
+    A with the row space of V. The ``method`` is ``modulo 2147483647`` or ``over QQ``; empty where
+    they are not proved, and r and s are lower bounds. ``each`` has the ranks of the given matrices;
+    ``None`` for those that are not known.
+    """
+
+    r: int
+    s: int
+    m: int
+    method: str
+    each: Mapping[str, int | None]
+
+    @property
+    def proved(self) -> bool:
+        """Whether the three numbers are proved."""
+        return bool(self.method)
+
+    @property
+    def numbers(self) -> tuple[int, int, int]:
+        """The three numbers."""
+        return self[:3]
+
+    @classmethod
+    def of(cls, r: int, s: int, both: int, *, method: str, each: Mapping[str, int | None]) -> Ranks:
+        """Return the numbers by the ranks of A and V, and of one on top of the other."""
+        return cls(r, s, r + s - both, method=method, each=each)
+
+
+def exact_ranks(matrices: Mapping[str, Any]) -> Ranks:
+    """Return the ranks of a head, by its matrices K and Q, or A, and V, and perhaps O."""
+    d = matrices["V"].shape[1]
+    each = {letter: exact_rank(array) for letter, array in matrices.items()}
+    spans = [
+        _without_injective(span, rank=each.get(left))
+        for left, span in zip("QO", factors(matrices), strict=True)
+    ]
+    most_A, most_V = (min(n for factor in span for n in factor.shape) for span in spans)
+    for columns in (min(d, most_A + most_V) + _SPARE, d):
+        L, U = (_product(span, columns, residues) for span in spans)
+        r, s, both = (int(matrix.rank()) for matrix in (L, U, _stacked(L, U)))
+        # Ranks modulo a prime are lower bounds; these are upper bounds.
+        if (r, s, both) == (most_A, most_V, min(d, r + s)):
+            return Ranks.of(r, s, both, method=f"modulo {LARGE_PRIME}", each=each)
+    try:
+        L, U = (_product(span, d, integers) for span in spans)
+        exact = [_rank(matrix) for matrix in (L, U, _stacked(L, U))]
+    except TimeLimitError:
+        exact = []
+    proved = [rank for rank in exact if rank is not None]
+    if len(proved) < 3:
+        return Ranks.of(r, s, both, method="", each=each)
+    return Ranks.of(*proved, method="over QQ", each=each)
+
+
+def _without_injective(span: list[Any], rank: int | None) -> list[Any]:
+    """The factors without the left one, where its rank shows that it is one-to-one.
+
+    It changes no span of rows then.
+    """
+    if len(span) == 2 and rank == span[0].shape[1]:
+        return span[1:]
+    return span
+
+
+def _product(span: list[Any], columns: int, convert: Callable[[Any], Any]) -> Any:
+    """The first columns of the product of factors, over another ring."""
+    *left, right = span
+    return reduce(mul, map(convert, (*left, right[:, :columns])))
+
+
+def _stacked(L: Any, U: Any) -> Any:
+    """One matrix on top of the other."""
+    shape = (L.nrows() + U.nrows(), L.ncols())
+    entries = L.entries() + U.entries()
+    if isinstance(L, flint.fmpz_mat):
+        return flint.fmpz_mat(*shape, entries)
+    return flint.nmod_mat(*shape, entries, LARGE_PRIME)

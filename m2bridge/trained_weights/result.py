@@ -1,0 +1,575 @@
+"""The verdict on trained weights: ranks, orbits, fibres and singular points, exactly; distances,
+numerically.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Sized
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from math import pi
+from pathlib import Path
+from typing import Any
+
+from m2bridge.errors import InvalidCaseError
+from m2bridge.limits import limited
+from m2bridge.maps.jacobian_rank import FROM_TWO_TOKENS
+from m2bridge.results.base import Result, result_json
+from m2bridge.results.markup import csv_text
+from m2bridge.results.picture import PictureResult
+from m2bridge.results.sheet import (
+    Facts,
+    Sheet,
+    Table,
+    duration,
+    plural,
+    quoted,
+    value_text,
+    visible,
+)
+from m2bridge.trained_weights.distances import (
+    DISTANCES,
+    chosen_heads,
+    distance_text,
+    distances,
+    near_strata,
+    near_words,
+    nearest_loci,
+    nearness,
+    spectrum,
+)
+from m2bridge.trained_weights.files import Tensor, tensors
+from m2bridge.trained_weights.groups import Symmetries
+from m2bridge.trained_weights.heads import HeadWeights
+from m2bridge.trained_weights.layers import (
+    Findings,
+    find_behind_norms,
+    find_heads,
+    find_network,
+    find_remarks,
+    find_symmetries,
+)
+from m2bridge.trained_weights.names import find_layers, has_rotary_positions, left_out, usual_layers
+from m2bridge.trained_weights.picture import weights_figure
+from m2bridge.trained_weights.shared_keys import with_shared_keys
+from m2bridge.trained_weights.symmetries import Reading
+from m2bridge.trained_weights.tensors import LayerTensors
+
+MOST_VALUES = 12
+"""Singular values of a single head that are written."""
+MOST_SENTENCES = 8
+"""Heads near a lower rank of which a sentence is written; all of them are in JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weights(PictureResult):
+    """The findings from weights about functions, for each head of each layer, and of the network as
+    a whole.
+
+    Attributes
+    ----------
+    source : str
+        The file, or empty.
+    heads : tuple of HeadWeights
+        With ``layer``, ``head``, ``orbit``, ``singular``, ``boundary``, ``regular``, ``words()``
+        and ``numerical``.
+    network : NetworkAtWeights or None
+        ``None`` for one head, and where the layers do not follow one another.
+    left_out : tuple of str
+        What the file has besides, which is not in the model.
+    remarks : tuple of str
+    seconds : float
+    unfinished : str
+        The limit that was reached, or empty.
+    symmetries : dict
+        Of each layer with several heads: the redundant directions, and whether the listed
+        symmetries have as many.
+    behind_norms : dict
+        Of each layer with a LayerNorm after it, as far as it is known: the dimension of both
+        together, and what the norm hides.
+    sort : str
+        ``layer`` or ``distance``: the order of the heads in tables.
+    worst : int or None
+        As many of the heads nearest to the singular locus are in tables.
+
+    Examples
+    --------
+    >>> found = weights(K=[[1, 0, 2]], Q=[[0, 1, 1]], V=[[1, 1, 0], [2, 2, 0]])
+    >>> head = found.heads[0]
+    >>> head.orbit, head.singular, head.shape.dimension
+    (Orbit(r=1, s=1, m=0), True, 10)
+    """
+
+    source: str
+    heads: tuple[HeadWeights, ...]
+    network: Any
+    left_out: tuple[str, ...]
+    remarks: tuple[str, ...]
+    seconds: float
+    unfinished: str = ""
+    symmetries: Mapping[int, Any] = field(default_factory=dict)
+    behind_norms: Mapping[int, Any] = field(default_factory=dict)
+    sort: str = "layer"
+    worst: int | None = None
+
+    @property
+    def listed(self) -> tuple[HeadWeights, ...]:
+        """The heads in tables, in their order."""
+        return chosen_heads(self.heads, self.sort, self.worst)
+
+    def to_sheet(self) -> Sheet:
+        """The exact part, then the numerical one; a line for each head."""
+        normalized = "softmax" if self.heads[0].shape.softmax else "lightning"
+        source = f" in {visible(self.source)}" if self.source else ""
+        title = f"Weights of {normalized} self-attention{source}: {self.size_text}, {self.tokens}"
+        facts = Facts(
+            [
+                *_sizes(self.heads),
+                *_words(self.heads),
+                *_words_on_nearness(self.heads),
+                *_words_of_layers(self.heads, self.symmetries),
+                *_words_behind_norms(self.behind_norms),
+                *_words_of_network(self.heads, self.network),
+                *(self.network.facts() if self.network else ()),
+                ("left out", ", ".join(self.left_out) or None),
+                *(("remark", remark) for remark in self.remarks),
+                (
+                    "computed by",
+                    f"exact ranks (FLINT), singular values (NumPy), {duration(self.seconds)}",
+                ),
+                ("unfinished", self.unfinished or None),
+            ]
+        )
+        values = [_values(self.heads[0])] if len(self.heads) == 1 else []
+        return Sheet(title, [facts, _exact(self.listed), _numerical(self.listed), *values])
+
+    @property
+    def tokens(self) -> str:
+        """For which numbers t of tokens the answers are proved; of a network perhaps for fewer."""
+        if self.network is None or self.network.tokens == FROM_TWO_TOKENS:
+            return FROM_TWO_TOKENS
+        return f"{FROM_TWO_TOKENS} (the network: {self.network.tokens})"
+
+    @property
+    def size_text(self) -> str:
+        """``12 layers, 144 heads``."""
+        layers = len({head.layer for head in self.heads})
+        return f"{plural(layers, 'layer')}, {plural(len(self.heads), 'head')}"
+
+    def to_json(self) -> dict[str, Any]:
+        """All heads, and the network."""
+        return result_json({"source": self.source or None}, "QQ", None, self.seconds) | {
+            "heads": [head.to_json() | _nearness_json(head) for head in self.listed],
+            "nearest": [locus.to_json() for locus in nearest_loci(self.heads)],
+            "layers": [self._layer_json(number) for number in self.symmetries],
+            "network": None if self.network is None else self.network.to_json(),
+            "left_out": list(self.left_out),
+            "remarks": list(self.remarks),
+            "unfinished": self.unfinished or None,
+        }
+
+    def _layer_json(self, number: int) -> dict[str, Any]:
+        """What is known of a layer, and of the LayerNorm after it if there is one."""
+        found: dict[str, Any] = {"layer": number} | self.symmetries[number].to_json()
+        if number in self.behind_norms:
+            found["behind_norm"] = self.behind_norms[number].to_json()
+        return found
+
+    def to_macaulay2(self) -> str:
+        """The triples (rk A, rk V, dim L∩U)."""
+        return (
+            "orbits ="
+            f" {{{', '.join(f'({h.ranks.r}, {h.ranks.s}, {h.ranks.m})' for h in self.heads)}}}"
+        )
+
+    def to_csv(self) -> str:
+        """A line for each head."""
+        numbers = (
+            "distance_to_singular_locus",
+            "distance_to_boundary",
+            "relative_change_of_function",
+        )
+        names = ("layer", "head", "rank_A", "rank_V", "dim_intersection", "singular", "boundary")
+        rows = []
+        for head in self.listed:
+            found = head.to_json()
+            row = [found[name] for name in names]
+            rows.append(row + [found["numerical"][name] for name in numbers])
+        return csv_text((*names, *numbers), rows)
+
+    def figure(self) -> Any:
+        """Singular values on a logarithmic axis with the distances to strata, a table beside them,
+        and a map of the distances by layers and heads.
+
+        The map has all heads; the others are those in tables, in their order.
+        """
+        return weights_figure(self.heads, self.listed, self.size_text)
+
+
+@dataclass(frozen=True, slots=True)
+class Contents(Result):
+    """The arrays in a file: what can be named in ``--query``, ``--key`` and ``--value``."""
+
+    source: str
+    tensors: tuple[Tensor, ...]
+
+    def to_sheet(self) -> Sheet:
+        """A line for each."""
+        rows = [(visible(item.name), item.size_text, item.kind) for item in self.tensors]
+        return Sheet(f"Arrays in {visible(self.source)}", [Table(("name", "shape", "type"), rows)])
+
+    def to_json(self) -> dict[str, Any]:
+        """Names, shapes and types."""
+        arrays = [{"name": t.name, "shape": list(t.shape), "type": t.kind} for t in self.tensors]
+        return {"source": self.source, "arrays": arrays}
+
+    def to_macaulay2(self) -> str:
+        """The names."""
+        names = (item.name.encode("utf-8", "surrogatepass") for item in self.tensors)
+        return f"names = {{{', '.join(map(quoted, names))}}}"
+
+
+def _sizes(heads: Sequence[HeadWeights]) -> Iterator[tuple[str, object]]:
+    """Parameters, dimension and redundant directions, once for heads that are alike."""
+    for shape, number in Counter(head.shape for head in heads).items():
+        of, each = ("", "") if len(heads) == 1 else (f", {plural(number, 'head')}", " of a head")
+        values = "" if shape.v is None else f", values of dimension {shape.v}"
+        yield f"(d, d', a){of}", f"({shape.width}, {shape.d_out}, {shape.a}){values}"
+        if shape.coordinates:
+            yield "tokens", shape.coordinates.words
+        yield f"parameters{each}", shape.parameters
+        yield "dimension", f"{shape.dimension} of the functions of one head (proved)"
+        listed = ", ".join(f"{name} ({size})" for name, size in shape.redundant())
+        yield "redundant directions", f"{shape.parameters - shape.dimension}: {listed}"
+
+
+def _words(heads: Sequence[HeadWeights]) -> Iterator[tuple[str, object]]:
+    """The words about weights, once for heads of which the same is said."""
+    said: dict[str, list[HeadWeights]] = {}
+    for head in heads:
+        said.setdefault(head.words(), []).append(head)
+    for words, alike in said.items():
+        if len(heads) == 1:
+            yield "the function", words
+        elif len(alike) == 1:
+            yield f"layer {alike[0].layer}, head {alike[0].head}, alone", words
+        else:
+            yield f"{plural(len(alike), 'head')}, each alone", words
+
+
+def _words_on_nearness(heads: Sequence[HeadWeights]) -> Iterator[tuple[str, object]]:
+    """The sentences on heads near a lower rank, and which head is nearest to which locus."""
+    near = [head for head in sorted(heads, key=nearness) if near_strata(head)]
+    for head in near[:MOST_SENTENCES]:
+        yield "numerically", near_words(head)
+    if len(near) > MOST_SENTENCES:
+        yield "numerically", f"{plural(len(near) - MOST_SENTENCES, 'head')} more, in JSON"
+    if len(heads) > 1:
+        yield "nearest", "; ".join(locus.words() for locus in nearest_loci(heads)) or None
+
+
+def _nearness_json(head: HeadWeights) -> dict[str, Any]:
+    """The strata of lower rank near a head, and the sentence on them."""
+    strata = [{"stratum": x.name, "distance": x.distance} for x in near_strata(head)]
+    return {"near": strata, "near_words": near_words(head) or None}
+
+
+def _words_of_layers(
+    heads: Sequence[HeadWeights], symmetries: Mapping[int, Symmetries]
+) -> Iterator[tuple[str, object]]:
+    """The words about layers of several heads, once for layers of which the same is said."""
+    said: dict[tuple[str, str], list[int]] = {}
+    for number, count in Counter(head.layer for head in heads).items():
+        found = symmetries.get(number)
+        first = next(head.shape for head in heads if head.layer == number)
+        # All of it is said with the head then.
+        if count == 1 and (found is None or found.parameters == first.parameters):
+            continue
+        words, names = "its function need not determine those of its heads", ""
+        if found is not None:
+            words, names = found.words(), found.names
+        said.setdefault((words, names), []).append(number)
+    for (words, names), alike in said.items():
+        which = _which(alike, said)
+        yield which, words
+        yield f"symmetries of {which}", names or None
+
+
+def _words_behind_norms(behind: Mapping[int, Any]) -> Iterator[tuple[str, object]]:
+    """The words about layers with the LayerNorm after them, once for those that are alike."""
+    said: dict[str, list[int]] = {}
+    for number, found in behind.items():
+        said.setdefault(found.words(), []).append(number)
+    for words, alike in said.items():
+        yield f"{_which(alike, said)} with its norm", words
+
+
+def _which(alike: Sequence[int], said: Sized) -> str:
+    """The layers of which the same is said, by their numbers unless one thing is said of all."""
+    return "a layer" if len(said) == 1 else f"layer {', '.join(map(str, alike))}"
+
+
+def _words_of_network(heads: Sequence[HeadWeights], network: Any) -> Iterator[tuple[str, object]]:
+    """The words about several layers together."""
+    if len({head.layer for head in heads}) == 1:
+        return
+    words = "its function need not determine those of its layers"
+    names = None
+    if network is not None:
+        words, names = network.symmetries.words(), network.symmetries.names
+    yield "the network", words
+    yield "symmetries of the network", names
+
+
+def _exact(heads: Sequence[HeadWeights]) -> Table:
+    """The orbits."""
+    methods = {head.ranks.method for head in heads}
+    known = (
+        f"proved, {' or '.join(sorted(methods))}"
+        if all(methods)
+        else "lower bounds where they are not proved"
+    )
+    header = (
+        "layer",
+        "head",
+        "rk A",
+        "rk V",
+        "dim L∩U",
+        "point of the closure",
+        "regular weights",
+        "ranks",
+    )
+    words = {True: "proved", False: "lower bound"}
+    rows = [
+        (h.layer, h.head, *h.ranks.numbers, h.point, value_text(h.regular), words[h.ranks.proved])
+        for h in heads
+    ]
+    return Table(header, rows, f"Exact (L = column space of A, U = row space of V; ranks: {known})")
+
+
+def _numerical(heads: Sequence[HeadWeights]) -> Table:
+    """Distances and effective ranks."""
+    first = heads[0].numerical
+    header = (
+        "layer",
+        "head",
+        "σ(A)",
+        "σ(V)",
+        "eff. rk A",
+        "eff. rk V",
+        *DISTANCES,
+        "change",
+        "angle (°)",
+    )
+    rows = []
+    for head in heads:
+        n = head.numerical
+        largest = n.singular_values_A[0], n.singular_values_V[0]
+        angle = n.principal_angles[0] if n.principal_angles else None
+        degrees = "–" if angle is None else f"{angle * 180 / pi:.3g}"
+        numbers = (
+            *map(distance_text, largest),
+            n.effective_rank_A,
+            n.effective_rank_V,
+            *map(distance_text, distances(head)),
+        )
+        rows.append(
+            (head.layer, head.head, *numbers, distance_text(n.relative_change_of_function), degrees)
+        )
+    loci = dict.fromkeys(head.numerical.nearest_singular_locus for head in heads)
+    names = ", ".join(filter(None, loci))
+    nearest = f"; singular: {names}" if names else ""
+    level = f"σ: largest singular value, effective ranks above {first.tolerance:.2g}σ"
+    return Table(header, rows, f"Numerical ({first.kind}; {level}; relative distances{nearest})")
+
+
+def _values(head: HeadWeights) -> Table:
+    """The first singular values, and how near lower ranks are."""
+    columns = [map(distance_text, column) for letter in "AV" for column in spectrum(head, letter)]
+    rows = [(i, *row) for i, row in enumerate(zip_longest(*columns, fillvalue=""), 1)]
+    more = f"; {len(rows) - MOST_VALUES} more with --json" if len(rows) > MOST_VALUES else ""
+    header = ("i", "σ(A)", "A to rank ≤ i", "σ(V)", "V to rank ≤ i")
+    return Table(header, rows[:MOST_VALUES], f"Singular values, numerical{more}")
+
+
+def contents(source: Any) -> Contents | None:
+    """The arrays in a file whose names are not usual ones; ``None`` where layers are recognized."""
+    available = tensors(source)
+    return None if usual_layers(available) else Contents(str(source), tuple(available.values()))
+
+
+_CHOICES = {
+    "normalization": ("none", "softmax"),
+    "biases": ("count", "ignore"),
+    "norm": (None, "layer", "rms", "rms1", "none"),
+    "sort": ("layer", "distance"),
+}
+"""What the options of :func:`weights` that are words may be."""
+
+
+def _check_options(
+    words: Mapping[str, str | None], tolerance: float | None, worst: int | None
+) -> None:
+    """Check the options of :func:`weights`: InvalidCaseError for the first one that is wrong."""
+    for name, chosen in words.items():
+        if chosen not in _CHOICES[name]:
+            *others, last = [choice for choice in _CHOICES[name] if choice]
+            listed = f"{', '.join(others)} or {last}"
+            raise InvalidCaseError(name, f"must be {listed}, not {chosen!r:.60}")
+    if tolerance is not None and not 0 <= tolerance < 1:
+        raise InvalidCaseError("tolerance", f"must be at least 0 and less than 1, not {tolerance}")
+    if worst is not None and (type(worst) is not int or worst < 1):
+        raise InvalidCaseError("worst", f"must be at least 1, not {worst!r:.60}")
+
+
+def _layers_and_network(
+    layers: Sequence[LayerTensors], found: Findings, reading: Reading, *, rotary: bool
+) -> dict[str, Any]:
+    """What is said of layers, of the network and of norms behind layers, with remarks: fields of
+    the result.
+
+    Nothing is said of layers and network if some heads are missing, as a limit was reached.
+    """
+    symmetries: dict[int, Symmetries] = {}
+    network = None
+    if len(found.heads) == 1 and reading.skip:
+        shape = found.heads[0].shape
+        if shape.d_out != shape.width:
+            raise InvalidCaseError(
+                "skip",
+                f"a layer adds its input to its output, and these have {shape.width} and"
+                f" {shape.d_out} entries: leave it out",
+            )
+    if not found.unfinished:
+        symmetries = find_symmetries(layers, found, reading)
+        if len(found.heads) > 1:
+            network = find_network(layers, found, reading, symmetries)
+    if network is not None and len(layers) == 1:
+        # The layer is the network, of which more is known.
+        symmetries = {1: network.symmetries}
+    is_one_layer = len(layers) == 1 and bool(symmetries)
+    several = len(found.heads) > 1 and not found.unfinished
+    separate = several and network is None and not is_one_layer
+    behind_norms = find_behind_norms(layers, found, reading, symmetries)
+    symmetries, network = with_shared_keys(symmetries, network, found)
+    return {
+        "symmetries": symmetries,
+        "network": network,
+        "behind_norms": behind_norms,
+        "remarks": find_remarks(layers, found, reading.heads, separate=separate, rotary=rotary),
+    }
+
+
+def weights(
+    source: Any = None,
+    *,
+    K: Any = None,
+    Q: Any = None,
+    V: Any = None,
+    A: Any = None,
+    O: Any = None,
+    a: int | None = None,
+    heads: int | None = None,
+    query: str | None = None,
+    key: str | None = None,
+    value: str | None = None,
+    output: str | None = None,
+    stacked: str | None = None,
+    skip: bool = False,
+    normalization: str = "none",
+    biases: str = "count",
+    norm: str | None = None,
+    tolerance: float | None = None,
+    sort: str = "layer",
+    worst: int | None = None,
+    timeout: float | None = None,
+) -> Weights:
+    """Say exactly what weights of self-attention determine, and how near to singular they are.
+
+    Floating-point numbers are dyadic rationals, and A = KᵀQ is never rounded. For t ≥ 2 tokens;
+    what ranks say of a network of softmax, or of several layers with biases or norms, for t = 2 and
+    all but finitely many t (``tokens``).
+
+    Parameters
+    ----------
+    source : path or mapping, optional
+        A file ``.npz``, ``.npy``, ``.safetensors``, ``.json``, or of PyTorch (read by
+        ``weights_only=True``), a folder of such files, or a dictionary from names to arrays, such
+        as a state dict. Or, in its place:
+    K, Q, V, O : array, optional
+        Of shapes (heads·a, d), (heads·a, d), (heads·v, d) and (d', heads·v), or with the heads as
+        first index: arrays of NumPy, tensors of PyTorch, lists of numbers or fractions.
+    A : array, optional
+        KᵀQ in place of K and Q, of one head; it is better to give K and Q, as rounding A changes
+        its rank.
+    a : int, optional
+        With A: the largest rank of A, d when left out.
+    heads : int, optional
+        Of each layer; what ``config.json`` beside the file says, or 1.
+    query, key, value, output : str, optional
+        Names in the source; ``*`` stands for what differs from layer to layer. Usual names need not
+        be given.
+    stacked : str, optional
+        The name of one array with Q, K and V, in place of theirs: of shape (3d, d), (d, 3d) or (3,
+        ·, ·), or as in PyTorch with the numbers of rows that heads and output matrix say.
+    skip, normalization
+        Of the network, as for :class:`~m2bridge.DeepAttention`.
+    biases : str
+        ``count``, or ``ignore`` for the layer without them.
+    norm : str, optional
+        The norm before each layer, ``layer``, ``rms``, ``rms1`` (an RMSNorm that multiplies by 1 +
+        γ, as Gemma's) or ``none``; what the file and ``config.json`` beside it say when left out.
+    tolerance : float, optional
+        Singular values above it, times the largest, count for effective ranks; the precision of the
+        stored type when left out.
+    sort, worst
+        Heads are listed by ``layer``, or by ``distance`` to the singular locus; and only so many,
+        the nearest ones.
+
+    Raises
+    ------
+    InvalidCaseError
+        If names are missing, shapes do not fit, or an entry is no finite number.
+    ConversionError
+        If a file cannot be read.
+    MethodUnavailableError
+        If a package is missing that is needed for the file.
+
+    Examples
+    --------
+    >>> V = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+    >>> found = weights(K=[[1.0, 0.5, 0.0]], Q=[[0.0, 1.0, 0.25]], V=V)
+    >>> found.heads[0].words()
+    'A and V are determined by the function up to the scaling (A, V) → (λA, V/λ); K and Q by A up to
+    GL(1)'
+    >>> found.heads[0].numerical.distance_to_singular_locus
+    0.707107
+    """
+    words = {"normalization": normalization, "biases": biases, "norm": norm, "sort": sort}
+    _check_options(words, tolerance, worst)
+    matrices = {"K": K, "Q": Q, "V": V, "A": A, "O": O}
+    names = {"query": query, "key": key, "value": value, "output": output, "stacked": stacked}
+    with limited(timeout) as running:
+        layers, available, heads = find_layers(source, matrices, names, heads)
+        reading = Reading(
+            heads=heads,
+            normalization=normalization,
+            skip=skip,
+            biases=biases == "count",
+            norm="rms" if norm == "rms1" else norm,
+        )
+        layers = [layer.of(biases=reading.biases, norm=norm) for layer in layers]
+        found = find_heads(layers, reading, a, tolerance)
+        rotary = has_rotary_positions(source, available)
+        said = _layers_and_network(layers, found, reading, rotary=rotary)
+        return Weights(
+            source=str(source) if isinstance(source, str | Path) else "",
+            heads=tuple(found.heads),
+            left_out=left_out(available, layers),
+            seconds=running.seconds,
+            unfinished=found.unfinished,
+            sort=sort,
+            worst=worst,
+            **said,
+        )

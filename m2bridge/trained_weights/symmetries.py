@@ -1,0 +1,502 @@
+"""The symmetries of layers with biases and norms, by name, compared with redundant directions.
+
+Those of lightning attention, and of softmax without biases, are in the family of deep attention. A
+layer of softmax with biases is decided here, by the lemma in ``docs/weights.md``; several layers
+with biases or norms are in ``layers_in_a_row``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy
+
+from m2bridge.families import family
+from m2bridge.maps.jacobian_rank import FROM_TWO_TOKENS, is_regular
+from m2bridge.results.known import NOTHING, Known
+from m2bridge.results.sheet import plural
+from m2bridge.trained_weights.groups import (
+    Besides,
+    FiniteGroup,
+    Symmetries,
+    symmetries_json,
+    symmetry_names,
+)
+from m2bridge.trained_weights.ranks import HeadShape, exact_rank
+from m2bridge.trained_weights.tensors import Head, LayerTensors
+from m2bridge.trained_weights.token_space import IN_CONSTANT, SeenHead, Tokens, norm_before, seen
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How the layers of a file are read.
+
+    Parameters
+    ----------
+    heads : int or None
+        Of each layer.
+    normalization : str
+        ``none`` or ``softmax``.
+    skip : bool
+    biases : bool
+        Whether they are counted.
+    norm : str or None
+        ``layer``, ``rms`` or ``none`` in place of what the file has.
+    """
+
+    heads: int | None
+    normalization: str
+    skip: bool
+    biases: bool
+    norm: str | None
+
+    @property
+    def softmax(self) -> bool:
+        """Whether scores are normalized."""
+        return self.normalization == "softmax"
+
+    def seen(self, head: Head) -> SeenHead:
+        """Return a head on the coordinates of its tokens."""
+        return seen(head, self.softmax, self.biases, self.norm)
+
+    def seen_heads(self, number: int, layer: LayerTensors) -> Iterator[SeenHead]:
+        """Yield the heads of a layer on the coordinates of their tokens."""
+        return map(self.seen, layer.heads(number, self.heads))
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a layer has besides the matrices of its heads.
+
+    Parameters
+    ----------
+    norm : str
+        ``LayerNorm`` or ``RMSNorm`` before the layer, or empty.
+    norm_after : str
+        ``LayerNorm`` or ``RMSNorm`` after the layer, or empty.
+    hides_mean : bool
+        Whether that is a LayerNorm, which hides the sum of the outputs, and no γ_i = 0 hides more.
+    output_bias : int
+        The number of its entries.
+    gamma, beta : int
+        The numbers of entries that the matrices K, Q, V and their biases can replace.
+    missing : str
+        Which of Q, K, V have no bias where others have one.
+    sharing : int
+        As many heads have the same K and V.
+    turns : bool
+        Whether K, Q and V, with their biases, can undo any linear change of the tokens behind the
+        norm, before its γ and β.
+    """
+
+    norm: str
+    norm_after: str
+    hides_mean: bool
+    output_bias: int
+    gamma: int
+    beta: int
+    missing: str
+    turns: bool
+    sharing: int = 1
+
+    @classmethod
+    def of(cls, head: Head, reading: Reading) -> Self:
+        """Return what is around the heads of a layer, by one of them."""
+        norm = norm_before(head, reading.norm)
+        biases: set[str] = set()
+        output_bias = 0
+        if reading.biases:
+            biases = set(head.biases)
+            output_bias = 0 if head.O_bias is None else len(head.O_bias)
+        gamma = beta = 0
+        turns = norm is not None and norm.is_invertible
+        # A change of β adds a constant to keys, queries and values, which biases take away again.
+        # In softmax attention that of the keys does nothing.
+        absorbed = {"Q", "V"} <= biases if reading.softmax else bool(biases)
+        if reading.biases and norm is not None and norm.beta is not None:
+            tokens = Tokens.of(len(norm.beta), norm, reading.biases)
+            # Outside of the space of all γ∘x, β is as a bias itself.
+            if absorbed or tokens.is_moved:
+                beta = len(norm.beta)
+            elif norm.beta.any():
+                turns = False
+        # Where K, Q and V cannot undo changes of γ, it is taken as it is.
+        if turns and norm is not None and norm.gamma is not None:
+            gamma = len(norm.gamma)
+        missing = ""
+        if biases and not reading.softmax and "A" not in head.matrices:
+            missing = ", ".join(letter for letter in "QKV" if letter not in biases)
+        after = None
+        if norm is None and head.norm is not None and head.norm.place == "post":
+            after = head.norm
+        return cls(
+            norm=norm.title if norm else "",
+            norm_after=after.title if after else "",
+            hides_mean=after is not None and after.kind == "layer" and after.is_invertible,
+            output_bias=output_bias,
+            gamma=gamma,
+            beta=beta,
+            missing=missing,
+            sharing=head.sharing,
+            turns=turns,
+        )
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether there is neither a norm before the layer nor an output bias."""
+        return not (self.norm or self.output_bias)
+
+    def named(self) -> tuple[tuple[str, int], ...]:
+        """The redundant directions of γ and β."""
+        found = (
+            ("γ of the norm against K, Q and V", self.gamma),
+            ("β of the norm against the biases of Q, K and V", self.beta),
+        )
+        return tuple((name, size) for name, size in found if size)
+
+    def besides(self, finite: tuple[FiniteGroup, ...] = ()) -> Besides:
+        """Return what the layer has besides its heads, with its finite symmetries."""
+        return Besides(
+            parameters=self.output_bias + self.gamma + self.beta,
+            dimension=self.output_bias,
+            named=self.named(),
+            finite=finite,
+        )
+
+    def remarks(self) -> Iterator[str]:
+        """Yield what has to be said of it."""
+        if self.missing:
+            yield (
+                f"there is no bias of {self.missing}: 0 is taken as one, and what is said is of the"
+                " layer in which Q, K and V have biases"
+            )
+        if self.norm_after:
+            hidden = "nothing of its outputs"
+            if self.norm_after == "LayerNorm":
+                hidden = "the part of its outputs along (1, …, 1)"
+            yield (
+                "a norm after a layer changes nothing in what the layer itself determines; this"
+                f" {self.norm_after} hides {hidden}"
+            )
+
+
+def network_model(
+    shapes: Sequence[Sequence[HeadShape]], reading: Reading, width: int | None = None
+) -> Any:
+    """Return the network of layers with these heads, without biases and norms, for two tokens.
+
+    Its tokens have ``width`` entries, or as many coordinates as the first layer sees of them.
+    """
+    widths = [width or shapes[0][0].d, *(layer[0].d_out for layer in shapes)]
+    a = [layer[0].a for layer in shapes]
+    sizes = {"widths": widths, "a": a, "t": 2, "heads": len(shapes[0])}
+    deep = family("deep-attention")
+    return deep.build(**sizes, skip=reading.skip, normalization=reading.normalization)
+
+
+def symmetries_of_layer(
+    shapes: Sequence[HeadShape], reading: Reading, besides: Besides
+) -> Symmetries:
+    """Return the symmetries of one layer of these heads, by bounds that need no weights."""
+    model = network_model([shapes], replace(reading, skip=False))
+    found: Symmetries = family("deep-attention").symmetries(model, [shapes], besides)
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideBySide(Symmetries):
+    """The symmetries of a layer without output matrix: those of its heads, which are all known."""
+
+    @classmethod
+    def of(cls, shapes: Sequence[HeadShape]) -> Self:
+        """Return those of heads."""
+        named = _of_heads(shapes)
+        return cls(
+            parameters=sum(shape.parameters for shape in shapes),
+            dimension=Known.exactly(sum(shape.dimension for shape in shapes)),
+            named=tuple(named.items()),
+            listed=Known.exactly(named.total()),
+            finite=finite_symmetries(shapes, are_added=False),
+        )
+
+    def words(self) -> str:
+        """The words on what the function of the layer determines."""
+        return (
+            "without an output matrix the outputs of its heads stand side by side, so the function"
+            " of each is known"
+        )
+
+
+def finite_symmetries(
+    shapes: Sequence[HeadShape], sharing: int = 1, are_added: bool = True
+) -> tuple[FiniteGroup, ...]:
+    """Return the finite symmetries of a layer with these heads, by name.
+
+    Parameters
+    ----------
+    shapes : sequence of HeadShape
+        Equal ones.
+    sharing : int
+        As many heads in a row have the same K and V: permutations keep these groups.
+    are_added : bool
+        Whether the outputs of the heads are; else each head has its place.
+    """
+    first, heads = shapes[0], len(shapes)
+    found = []
+    # Where heads can be mixed, permutations are in GL(H).
+    if heads > 1 and are_added and not first.can_be_mixed:
+        found.append(FiniteGroup.permutations("permutations of heads", heads, block=sharing))
+    # Heads that share K and V have the same k, and the same v if V has one row.
+    if first.can_be_exchanged and (sharing == 1 or first.v in (None, 1)):
+        name = "exchange of k and v in A = k qᵀ, V = h vᵀ"
+        found.append(FiniteGroup.exchanges(name, heads // sharing))
+    return tuple(found)
+
+
+def without_mean(
+    shapes: Sequence[HeadShape], around: Surroundings
+) -> tuple[list[HeadShape], Surroundings]:
+    """Return the shapes and surroundings of the layer whose outputs are the differences to the last
+    one: it has one output less, as LayerNorm sees no more of them.
+    """
+    less = [replace(shape, d_out=shape.d_out - 1) for shape in shapes]
+    return less, replace(around, output_bias=max(0, around.output_bias - 1))
+
+
+def _of_heads(shapes: Sequence[HeadShape]) -> Counter[str]:
+    """The symmetries of heads by name, with their dimensions together."""
+    named: Counter[str] = Counter()
+    for shape in shapes:
+        for name, size in shape.redundant():
+            named[name] += size
+    return named
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoftmaxWeights:
+    """What is known of the weights of a layer of softmax attention.
+
+    Parameters
+    ----------
+    independent : bool
+        Whether the matrices A_h are proved to be independent, and no V_h is 0.
+    products : Known
+        The rank of the differential of the map from the weights to all A_h and V_h.
+    constants : Known
+        By how much the constant of the layer makes this rank larger; see
+        :func:`constants_at_weights`.
+    """
+
+    independent: bool
+    products: Known
+    constants: Known
+
+    @property
+    def rank(self) -> Known:
+        """The rank of the differential of the function of the layer.
+
+        The function depends on all A_h and V_h and on the constant only. Where the A_h are
+        independent and no V_h is 0, its differential in these is injective.
+        """
+        lower = upper = None
+        if self.products.upper is not None and self.constants.upper is not None:
+            upper = self.products.upper + self.constants.upper
+        if self.products.lower is not None and self.constants.lower is not None:
+            lower = self.products.lower + self.constants.lower
+        return Known(lower if self.independent else None, upper)
+
+
+NO_WEIGHTS = SoftmaxWeights(independent=False, products=NOTHING, constants=NOTHING)
+"""Of a layer whose weights are not looked at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoftmaxLayer(Symmetries):
+    """A layer of softmax attention whose queries have a bias, or that adds a constant.
+
+    Where the matrices A_h = KᵀQ of its heads are independent and no V_h is 0, its function
+    determines all A_h and V_h up to the order of the heads, and the constant: heads are seen each
+    alone, apart from the biases of V, of which only the sum with the output bias is seen
+    (``docs/weights.md``, Biases in softmax attention).
+
+    Parameters
+    ----------
+    constant : int
+        The dimension of the constants that the layer adds.
+    rank : Known
+        Of the differential at the weights.
+    """
+
+    constant: int
+    rank: Known
+
+    @classmethod
+    def of(
+        cls,
+        shapes: Sequence[HeadShape],
+        around: Surroundings,
+        at_weights: SoftmaxWeights = NO_WEIGHTS,
+    ) -> Self:
+        """Return the symmetries of a layer with these heads, and the rank at its weights."""
+        constant = _constants(shapes, around)
+        dimension = NOTHING
+        # More matrices A_h than their space has dimensions are never independent.
+        if len(shapes) <= shapes[0].d * shapes[0].queries:
+            of_heads = sum(shape.dimension for shape in shapes)
+            dimension = Known.exactly(of_heads + constant)
+        named = _of_heads(shapes)
+        hidden = named.pop(IN_CONSTANT, 0) + around.output_bias - constant
+        named["biases of V and of the output with the same constant"] = hidden
+        named.update(dict(around.named()))
+        parameters = sum(shape.parameters for shape in shapes) + around.besides().parameters
+        return cls(
+            parameters=parameters,
+            dimension=dimension,
+            named=tuple((name, size) for name, size in named.items() if size),
+            listed=Known.exactly(named.total()),
+            finite=finite_symmetries(shapes),
+            constant=constant,
+            rank=at_weights.rank,
+        )
+
+    @property
+    def regular(self) -> bool | None:
+        """Whether the weights are a regular point; ``None`` if that is not decided."""
+        return is_regular(self.dimension, self.rank.lower, self.rank.upper)
+
+    def words(self) -> str:
+        """The words on what the function of the layer determines."""
+        if self.redundant.exact is None or self.unnamed is None:
+            return "not decided: there are more heads than independent matrices A"
+        redundant = plural(self.redundant.exact, "redundant direction")
+        if self.unnamed > 0:
+            further = plural(self.unnamed, "further direction")
+            return f"{redundant}, {self.listed} listed: {further} not named"
+        determined = "up to these, generic weights are determined"
+        return f"{redundant}, all of the listed symmetries: {determined}"
+
+    @property
+    def tokens(self) -> str:
+        """For which numbers t of tokens all of this is proved."""
+        return FROM_TWO_TOKENS
+
+    @property
+    def symmetries(self) -> Self:
+        """What is said of the network, which is this layer alone."""
+        return self
+
+    def facts(self) -> list[tuple[str, object]]:
+        """Names and values for people, but for the symmetries, which the result names itself."""
+        dimension = None
+        if self.dimension.exact is not None:
+            dimension = f"{self.dimension} of the functions of the layer (proved)"
+        regular = "not decided"
+        if self.regular:
+            regular = "yes (proved)"
+        elif self.regular is False:
+            regular = f"no (proved: the rank of the differential is at most {self.rank.upper})"
+        return [
+            ("parameters", self.parameters),
+            ("dimension", dimension),
+            ("redundant directions", self.redundant.exact),
+            ("regular point", regular),
+        ]
+
+    def to_json(self) -> dict[str, Any]:
+        """The values for ``json.dumps``."""
+        return Symmetries.to_json(self) | {
+            "rank_at_weights": self.rank.exact,
+            "regular": self.regular,
+            "holds_for": self.tokens,
+        }
+
+
+def _constants(shapes: Sequence[HeadShape], around: Surroundings) -> int:
+    """The dimension of the constants b + Σ O_h b_h that a layer of softmax adds.
+
+    Here b is the output bias, and b_h the bias of V in head h. Without b the constants are sums of
+    the columns of the O_h, of which there are v for each head.
+    """
+    first = shapes[0]
+    if around.output_bias:
+        return first.d_out
+    if not _adds_constant(first):
+        return 0
+    if first.v is None or first.v > first.most_V:
+        return first.d_out
+    return min(len(shapes) * first.v, first.d_out)
+
+
+def _adds_constant(shape: HeadShape) -> bool:
+    """Whether V has a bias, or β is one."""
+    return shape.coordinates is not None and bool(shape.coordinates.constants)
+
+
+def constants_at_weights(
+    heads: Sequence[SeenHead], shapes: Sequence[HeadShape], around: Surroundings
+) -> Known:
+    """Return the dimension of what the constant of a layer of softmax does at its weights.
+
+    These are the derivatives of c = b + Σ O_h b_h in the directions that keep all O_h V_h. Without
+    an output bias they are the columns of all O_h, and everything if some b_h is not in the column
+    space of its V_h (docs/weights.md, Constants of a layer of softmax). At special weights they are
+    fewer than at generic ones, or more.
+    """
+    first = shapes[0]
+    if around.output_bias:
+        return Known.exactly(first.d_out)
+    if not _adds_constant(first):
+        return Known.exactly(0)
+    if first.v is None:
+        return Known.exactly(first.d_out)
+    fewest = exact_rank(numpy.concatenate([head.matrices["O"] for head in heads], axis=1))
+    if fewest == first.d_out:
+        return Known.exactly(first.d_out)
+    for head in heads:
+        linear = exact_rank(head.matrices["V"])
+        # Where V_h is onto, every b_h is in its column space.
+        if linear == first.v:
+            continue
+        whole = exact_rank(head.values_with_constant())
+        if linear is None or whole is None:
+            return Known(fewest, first.d_out)
+        if whole > linear:
+            return Known.exactly(first.d_out)
+    return Known(fewest, first.d_out if fewest is None else fewest)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BehindNorm:
+    """A layer with the LayerNorm after it, which has the functions of a layer of d' − 1 outputs.
+
+    Parameters
+    ----------
+    dimension : int
+        Of the functions of the layer and the norm together.
+    hidden : tuple
+        Names and numbers of the directions that change the function of the layer, and not this one.
+    """
+
+    dimension: int
+    hidden: tuple[tuple[str, int], ...]
+
+    @classmethod
+    def of(cls, dimension: int, less: int, has_output_bias: bool) -> Self:
+        """Return what follows from the dimensions of the layer and of that of d' − 1 outputs."""
+        of_bias = int(has_output_bias)
+        hidden = [("O + 1·uᵀ before LayerNorm", dimension - less - of_bias)]
+        if has_output_bias:
+            hidden.append(("output bias + c·1 before LayerNorm", of_bias))
+        return cls(dimension=less, hidden=tuple(hidden))
+
+    def words(self) -> str:
+        """Its dimension and what the norm hides."""
+        names = symmetry_names(self.hidden, ())
+        return f"dimension {self.dimension}: besides, the norm after the layer hides {names}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The values for ``json.dumps``."""
+        return {"dimension": self.dimension, "hidden": symmetries_json(self.hidden, ())}
