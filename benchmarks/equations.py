@@ -16,7 +16,7 @@ from measuring import options, output
 ROUND = """
 from time import process_time
 from m2bridge import SingleLayerAttention
-from m2bridge.checker.verify import verify
+from m2bridge import verify
 from m2bridge.certification.make import certify
 begin = process_time()
 certificate = certify(SingleLayerAttention(3, 2, 2), "equations")

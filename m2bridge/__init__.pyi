@@ -38,7 +38,7 @@ from .families.attention.model import SingleLayerAttention
 from .families.attention.observations.at_orbits import Observations, OrbitFacts
 from .families.attention.observations.observe import observe
 from .families.attention.orbits.fibres import Fibre, fibres
-from .families.attention.orbits.membership import Membership, membership
+from .families.attention.orbits.membership import Membership
 from .families.attention.orbits.orbits import Orbit
 from .families.deep_attention.all_sizes.family import (
     DeepAttentionAllSizes,
@@ -62,12 +62,13 @@ from .maps.closure import Image, closure, image, implicitize
 from .maps.closure_result import Closure
 from .maps.dimension import Dimension, dimension
 from .maps.hilbert_function import HilbertFunction, hilbert_function
+from .maps.locus import Component, OrbitStatus
 from .maps.polar_degrees import PolarDegrees, polar_degrees
 from .maps.polynomial_map_model import read_model
 from .maps.singular_locus import SingularLocus, singular_locus
 from .maps.slice_surface import SliceSurface, slice_surface
 from .results.base import Decision
-from .statements.statement import Component, OrbitStatus
+from .trained_weights.membership import membership
 from .trained_weights.result import Weights, weights
 from .workspace.evaluation import Evaluation
 from .workspace.macaulay2 import Macaulay2, Workspace

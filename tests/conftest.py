@@ -31,7 +31,7 @@ from m2bridge.batch.pool import prepare
 from m2bridge.cli import commands
 from m2bridge.engine import Candidate, Engine, Session, candidates, using
 from m2bridge.engine.discovery import Probed, probed
-from m2bridge.families import family
+from m2bridge.families.registry import family
 from m2bridge.limits import Limits
 from m2bridge.workspace.macaulay2 import Macaulay2
 from tests import quick

@@ -23,11 +23,12 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from m2bridge import citation, cli, families
+from m2bridge import citation, cli
 from m2bridge._version import __version__
 from m2bridge.batch.verifying import verify_files
 from m2bridge.cli.commands import COMMANDS
 from m2bridge.engine.discovery import TESTED_WHEEL, WHEEL
+from m2bridge.families import registry
 
 ROOT = Path(__file__).parents[1]
 SAMPLES = ("accepted", "all-sizes", "deep", "networks")
@@ -251,7 +252,7 @@ def _of_the_promises(root: Path) -> Iterator[str]:
         for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
             if not (folder / link).is_file():
                 yield f"{page} leads to {link}, which is not there"
-    groups = f"entry-point groups `{families.GROUP}` and `{families.CHECKERS}`"
+    groups = f"entry-point groups `{registry.GROUP}` and `{registry.CHECKERS}`"
     if groups not in _text(root, "docs/stability.md"):
         yield f"docs/stability.md does not name the {groups}"
     rows = re.findall(r"^\| ([0-9, ]+) \|", _text(root, "docs/reference/exit-codes.md"), re.M)

@@ -45,7 +45,7 @@ def forgotten(path: Path) -> dict[str, Any]:
 def main(folder: Path, tables: str) -> None:
     """Verify what is in a folder, by the checker alone."""
     wording._read = {"kept": reworded, "forgotten": forgotten}[tables]
-    from m2bridge.checker.verify import verify_path
+    from tests.checking import verify_path
 
     findings = {}
     for path in sorted(folder.glob("*.json")):

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from m2bridge.families import family
 from m2bridge.families.attention.all_sizes import predictions as one_layer
 from m2bridge.families.attention.all_sizes.integer_sets import WORDS as ONE_LAYER
 from m2bridge.families.deep_attention.all_sizes import layers as deep
 from m2bridge.families.deep_attention.all_sizes.family import NORMAL_FORM
 from m2bridge.families.deep_attention.all_sizes.layers import WORDS
+from m2bridge.families.registry import family
 from m2bridge.results.sheet import name_with_part
 
 Row = tuple[str, str, str]

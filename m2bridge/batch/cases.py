@@ -17,8 +17,8 @@ from typing import Any
 from m2bridge.batch import LARGEST_CASES
 from m2bridge.convert.bounded_io import read_text, read_toml
 from m2bridge.errors import ConversionError, InvalidCaseError
-from m2bridge.families import family
 from m2bridge.families.base import CaseOption, Family, read_options
+from m2bridge.families.registry import family
 from m2bridge.maps.model import Model
 
 MOST_CASES = 100_000

@@ -21,6 +21,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
+import m2bridge
 from m2bridge.batch import GRACE, LARGEST_ITEM
 from m2bridge.batch.executors import Dask, is_large, once_more
 from m2bridge.batch.plan import Plan, Progress, Summary, run, shown
@@ -574,7 +575,14 @@ def _identity(item: Any, data: bytes) -> bytes:
 
 
 def _source(function: Any) -> str:
-    """The text by which the folder tells functions apart: the name and the source."""
+    """The text by which the folder tells functions apart: the name and the source.
+
+    Public functions of release 1.0 keep the text that they had there, so that its folders go on
+    where they were.
+    """
+    public = _public_name(function)
+    if public in _of_1_0():
+        return _of_1_0()[public]
     module = getattr(function, "__module__", "")
     qualified_name = getattr(function, "__qualname__", type(function).__qualname__)
     name = f"{module}.{qualified_name}"
@@ -582,3 +590,20 @@ def _source(function: Any) -> str:
         return f"{name}\n{inspect.getsource(function)}"
     except (OSError, TypeError):
         return name
+
+
+def _public_name(function: Any) -> str:
+    """The name of a public function or method of m2bridge, such as ``Ideal.radical``; or empty."""
+    name = getattr(function, "__qualname__", "")
+    found: Any = m2bridge
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return name if found is function else ""
+
+
+@cache
+def _of_1_0() -> dict[str, str]:
+    """The texts of public functions in release 1.0, by public names."""
+    text = (Path(__file__).parent / "functions_1_0.json").read_text(encoding="utf-8")
+    texts: dict[str, str] = json.loads(text)
+    return texts

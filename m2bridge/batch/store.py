@@ -26,7 +26,7 @@ from m2bridge.certificates.form import Certificate, file_name, text_of, write
 from m2bridge.certification.make import question_of, questions
 from m2bridge.convert.bounded_io import read_json
 from m2bridge.engine.scratch import locked
-from m2bridge.families import family
+from m2bridge.families.registry import family
 from m2bridge.maps.model import Model
 from m2bridge.system import is_aside, write_aside
 

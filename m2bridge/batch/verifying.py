@@ -129,7 +129,8 @@ class Checker(Performer[Path, VerifyResult]):
 def verify_files(
     paths: Sequence[Path], verification: Verification | None = None, workers: int | None = None
 ) -> list[VerifyResult]:
-    """The findings of :func:`m2bridge.certification.verify.verify_path` about files, in their order.
+    """The findings of :func:`m2bridge.certification.verify.verify_path` about files, in their
+    order.
 
     Whatever a file does to the process that checks it, it gets a finding, and the others get
     theirs.

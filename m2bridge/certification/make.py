@@ -34,8 +34,8 @@ from m2bridge.crosscheck.verdict import (
 from m2bridge.engine import Engine, RunOptions, Session, computation, current
 from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError
-from m2bridge.families import family
 from m2bridge.families.base import AnswerRow, Family, Question
+from m2bridge.families.registry import family
 from m2bridge.limits import limited
 from m2bridge.results.base import Decision
 from m2bridge.results.sheet import name_with_part, value_text

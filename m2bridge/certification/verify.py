@@ -14,6 +14,7 @@ from m2bridge.certification.make import foreign_program, rests_on_program
 from m2bridge.checker import verify as checker
 from m2bridge.checker.verify import VerifyResult
 from m2bridge.errors import InvalidCaseError, TooLargeError
+from m2bridge.families import registry
 
 
 def verify(certificate: Certificate, name: str = "") -> VerifyResult:
@@ -40,7 +41,7 @@ def verify(certificate: Certificate, name: str = "") -> VerifyResult:
         raise InvalidCaseError(
             "certificate", "must be what certify(…) returns; 'm2bridge verify' reads files"
         )
-    result = checker.verify(certificate, name)
+    result = checker.verify(certificate, registry.checker, name)
     if not result.accepted:
         return result
     return _with_program(certificate, result)
@@ -57,7 +58,7 @@ def verify_path(path: Path) -> VerifyResult:
     OSError
         If it cannot be read.
     """
-    result = checker.verify_path(path)
+    result = checker.verify_path(path, registry.checker)
     if result.check == "file name":
         # the content is right, and the name is not: a program that is not right either says more
         program = _with_program(read(path), replace(result, outcome="accepted"))

@@ -12,6 +12,7 @@ name and the field. *Stored* is what stands in the certificate, *found* or *comp
 checker finds.
 """
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -28,7 +29,9 @@ from m2bridge.certificates.form import (
 )
 from m2bridge.checker import FamilyChecker
 from m2bridge.errors import CertificateError, InvalidCaseError, OtherReleaseError, TooExpensiveError
-from m2bridge.families import checker
+
+CheckerOf = Callable[[str], FamilyChecker]
+"""Returns the checker of the family of this name; raises InvalidCaseError if there is none."""
 
 VerifyOutcome = Literal[
     "accepted",
@@ -81,16 +84,16 @@ class VerifyResult:
         return asdict(self) | {"remarks": list(self.remarks)}
 
 
-def verify(certificate: Certificate, name: str = "") -> VerifyResult:
+def verify(certificate: Certificate, checker_of: CheckerOf, name: str = "") -> VerifyResult:
     """Compute the content of a certificate from scratch and compare it with what is stored.
 
-    The program in it is not looked at, but for its digest. ``name`` is what the result calls it, if
-    not its file name. Raises ContradictionError if independent methods disagree: then the checker
-    itself is wrong, not the certificate.
+    The program in it is not looked at, but for its digest. ``checker_of`` finds the checker of a
+    family, ``name`` is the file name used in the result. Raises ContradictionError if independent
+    methods disagree: then the checker itself is wrong, not the certificate.
     """
     name = name or certificate.file_name
     try:
-        family = checker(certificate.family)
+        family = checker_of(certificate.family)
         return _checked(certificate, family, name)
     except InvalidCaseError as reason:
         # with a digest that fits it may be the certificate of a package that is not installed
@@ -163,7 +166,7 @@ def _refused(
     )
 
 
-def verify_path(path: Path) -> VerifyResult:
+def verify_path(path: Path, checker_of: CheckerOf) -> VerifyResult:
     """Read and verify the certificate in a file, which must have the name of its case and question.
 
     The result says whatever is wrong with the file; OSError if it cannot be read. Time and memory
@@ -178,7 +181,7 @@ def verify_path(path: Path) -> VerifyResult:
         return VerifyResult("other-release", name, check="schema", found=str(reason))
     except CertificateError as reason:
         return VerifyResult("malformed", name, check="form", found=str(reason))
-    result = verify(certificate, name)
+    result = verify(certificate, checker_of, name)
     if not result.content_right or path.name == certificate.file_name:
         return result
     # under the name of another case it would be taken for what it is not about

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from m2bridge.cli import DONE, FAILED, OTHER_RELEASE, REFUTED, UNDECIDED, common as shared
+from m2bridge.cli import DONE, FAILED, OTHER_RELEASE, REFUTED, UNDECIDED, common
 from m2bridge.cli.cases import FamilyBatch, complete_families, complete_questions, every_size
 from m2bridge.cli.common import echo_json, fitted, progress, show_batch
 from m2bridge.engine import locate
 from m2bridge.errors import InvalidCaseError
-from m2bridge.families import family
+from m2bridge.families.registry import family
 from m2bridge.limits import limited
 from m2bridge.loading import importing
 from m2bridge.results.sheet import Sheet, Table, line, plural
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     help="Questions: all, reachable, or 3.2,3.4 or all,closure.",
 )
 @click.option(
-    "--out", type=shared.NewPath(path_type=Path), required=True, help="The folder of results."
+    "--out", type=common.NewPath(path_type=Path), required=True, help="The folder of results."
 )
 @click.option(
     "--executor",
@@ -77,18 +77,18 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--recycle",
-    type=shared.Integer(min=1),
+    type=common.Integer(min=1),
     default=200,
     show_default=True,
     help="Cases for each worker.",
 )
 @click.option(
-    "--timeout", type=shared.seconds, help="Seconds for each case, and for reading a file of cases."
+    "--timeout", type=common.seconds, help="Seconds for each case, and for reading a file of cases."
 )
-@shared.batch_options
+@common.batch_options
 @click.option("--quiet", is_flag=True, help="Print errors only.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
-@shared.exit_zero_option
+@common.exit_zero_option
 def certify_command(
     out: Path,
     check: str,
@@ -114,7 +114,7 @@ def certify_command(
     if options["executor"] == "processes":
         _prepare(cases[0].family)
     questions = tasks(cases, check)
-    store = Store(shared.results_folder(out), shared.outcome_kinds(retry))
+    store = Store(common.results_folder(out), common.outcome_kinds(retry))
     planned = plan(questions, store)
     if not quiet:
         click.echo(planned.to_text(), err=as_json)
@@ -207,18 +207,18 @@ _GRAVEST_FIRST = (REFUTED, FAILED, OTHER_RELEASE, UNDECIDED)
     "paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path), metavar="PATH…"
 )
 @click.option(
-    "--workers", type=shared.Integer(min=1), help="Processes; one for each core when left out."
+    "--workers", type=common.Integer(min=1), help="Processes; one for each core when left out."
 )
 @click.option(
     "--timeout",
-    type=shared.seconds,
+    type=common.seconds,
     default=120.0,
     show_default=True,
     help="Seconds for each file.",
 )
 @click.option(
     "--memory",
-    type=shared.memory_size,
+    type=common.memory_size,
     metavar="SIZE",
     default="2G",
     show_default=True,
@@ -269,7 +269,7 @@ def verify_command(
     if not as_json:
         click.echo(fitted(table).removeprefix("\n"))
         click.echo(f"\n{summary}")
-    for listener in shared.listeners:
+    for listener in common.listeners:
         listener(f"{summary}\n{table.text()}")
     return _code_of(counts)
 

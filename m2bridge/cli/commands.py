@@ -24,7 +24,7 @@ from m2bridge.cli import (
     show as showing,
 )
 from m2bridge.cli.common import Commands
-from m2bridge.families import families
+from m2bridge.families.registry import families
 from m2bridge.results.sheet import line, shortened, visible_lines
 
 SECTIONS = {

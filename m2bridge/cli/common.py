@@ -17,7 +17,6 @@ from difflib import get_close_matches
 from itertools import chain
 from math import inf
 from pathlib import Path
-from pkgutil import resolve_name
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, Self
 
@@ -170,8 +169,8 @@ def engine_memory(value: str) -> int | None:
     return Limits(memory=memory_size(value)).memory
 
 
-Function = str | Callable[[], Callable[..., Any]]
-"""A function that is imported when it is needed: ``module:name``, or what imports it."""
+ImportedFunction = Callable[[], Callable[..., Any]]
+"""Imports a function and returns it: its module is imported while Macaulay2 starts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,12 +204,12 @@ class Run:
         return engine
 
     def compute(
-        self, what: str, function: Function, *subject: Any, early: bool = True, **more: Any
+        self, what: str, function: ImportedFunction, *subject: Any, early: bool = True, **more: Any
     ) -> tuple[Any, int]:
         """Show the result of a function, which is imported while Macaulay2 starts."""
         with within(timeout=self.timeout) as running, progress(what), self.engine(early=early):
             with importing():
-                compute = resolve_name(function) if isinstance(function, str) else function()
+                compute = function()
             result = compute(*subject, **more)
         return result, show(result, self.form, running, self.everything)
 
@@ -223,7 +222,7 @@ class Request(Run):
     field: CoefficientField
     coordinates: Any = None
 
-    def show(self, what: str, function: Function, **more: Any) -> int:
+    def show(self, what: str, function: ImportedFunction, **more: Any) -> int:
         """Show what a function computes of the model over the field; return the exit code."""
         more |= {"field": self.field, "coordinates": self.coordinates}
         return self.compute(f"{what} of the {self.model.title}", function, self.model, **more)[1]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.cli import DONE, LARGEST_FUNCTION, common as shared
+from m2bridge.cli import DONE, LARGEST_FUNCTION, common
 from m2bridge.cli.cases import (
     ALL,
     WEIGHTS,
@@ -31,7 +31,7 @@ from m2bridge.cli.common import exit_code, progress, show
 from m2bridge.convert import LONGEST_NUMBER
 from m2bridge.convert.bounded_io import read_json, read_rational, read_text
 from m2bridge.errors import ConversionError, InvalidCaseError
-from m2bridge.families import DEFAULT, family
+from m2bridge.families.registry import DEFAULT, family
 from m2bridge.loading import importing
 from m2bridge.reading import exists
 from m2bridge.results.sheet import name_with_part, printable
@@ -57,7 +57,7 @@ def method_option(methods: tuple[str, ...]) -> Callable[[Command], Command]:
     )
 
 
-model_options = shared.together(shared.case_options, family_options, map_options)
+model_options = common.together(common.case_options, family_options, map_options)
 """The options that name a case of any family, or a map."""
 
 
@@ -66,19 +66,23 @@ model_options = shared.together(shared.case_options, family_options, map_options
 )
 @model_options
 @method_option(DIMENSION_METHODS)
-@shared.run_options
+@common.run_options
 def dimension_command(method: Any, **options: Any) -> int:
     """The dimension of the Zariski closure, by up to three methods."""
-    request, early = shared.case_request(options), method in ("elimination", "all")
-    return request.show(
-        "dimension", "m2bridge.maps.dimension:dimension", early=early, method=method
-    )
+    request, early = common.case_request(options), method in ("elimination", "all")
+    return request.show("dimension", _dimension, early=early, method=method)
+
+
+def _dimension() -> Callable[..., Result]:
+    from m2bridge.maps.dimension import dimension
+
+    return dimension
 
 
 @click.command("closure", cls=FamilyCommand, epilog="Example: m2bridge closure --d 2 --d-out 2")
 @model_options
-@shared.strategy_option
-@shared.max_degree_option
+@common.strategy_option
+@common.max_degree_option
 @click.option(
     "--weights",
     type=click.Choice(WEIGHTS),
@@ -89,8 +93,8 @@ def dimension_command(method: Any, **options: Any) -> int:
 @click.option(
     "--all-sizes", is_flag=True, help="For all sizes at once, generators as representations."
 )
-@shared.all_option
-@shared.run_options
+@common.all_option
+@common.run_options
 def closure_command(
     strategy: Any,
     max_degree: int | None,
@@ -112,10 +116,14 @@ def closure_command(
         "max_degree": max_degree,
         "weights": weights,
     }
-    request = shared.case_request(options)
-    return request.show(
-        "Zariski closure", "m2bridge.maps.closure:closure", strategy=strategy, **more
-    )
+    request = common.case_request(options)
+    return request.show("Zariski closure", _closure, strategy=strategy, **more)
+
+
+def _closure() -> Callable[..., Result]:
+    from m2bridge.maps.closure import closure
+
+    return closure
 
 
 def _closures_of_all_sizes(options: dict[str, Any]) -> int:
@@ -124,7 +132,7 @@ def _closures_of_all_sizes(options: dict[str, Any]) -> int:
         ("strategy", "max_degree", "weights", "outputs"),
     )
     every_size(name, options, ("file", "named_file", "field", "coordinates", *of_one_size))
-    request, what = shared.Run.of(options), "Zariski closures for all sizes"
+    request, what = common.Run.of(options), "Zariski closures for all sizes"
     closures = family(name).closures_of_all_sizes
     return request.compute(what, lambda: closures, early=False, vectors=request.everything)[1]
 
@@ -159,8 +167,8 @@ def ideal_option(command: Command) -> Command:
         " dimensions."
     ),
 )
-@shared.all_option
-@shared.run_options
+@common.all_option
+@common.run_options
 def singular_locus_command(
     method: Any, ideals: bool, named_ideal: str | None, projective: bool, **options: Any
 ) -> int:
@@ -173,12 +181,22 @@ def singular_locus_command(
         )
     if projective and method not in ("auto", "jacobian"):
         raise click.UsageError("--projective is by the Jacobian criterion: leave --method out")
-    request = shared.case_request(options)
+    request = common.case_request(options)
     if projective:
-        function = "m2bridge.maps.singular_locus:projective_singular_locus"
-        return request.show("projective singular locus", function)
-    function = "m2bridge.maps.singular_locus:singular_locus"
-    return request.show("singular locus", function, method=method, ideals=ideals)
+        return request.show("projective singular locus", _projective_singular_locus)
+    return request.show("singular locus", _singular_locus, method=method, ideals=ideals)
+
+
+def _projective_singular_locus() -> Callable[..., Result]:
+    from m2bridge.maps.singular_locus import projective_singular_locus
+
+    return projective_singular_locus
+
+
+def _singular_locus() -> Callable[..., Result]:
+    from m2bridge.maps.singular_locus import singular_locus
+
+    return singular_locus
 
 
 def _locus_of_ideal(projective: bool) -> Callable[..., Result]:
@@ -196,7 +214,7 @@ def _of_ideal(
 ) -> int:
     """Show what a function, which is imported meanwhile, computes of the variety of an ideal."""
     request, field = _ideal_request(options)
-    with shared.within(timeout=request.timeout) as clock, request.engine():
+    with common.within(timeout=request.timeout) as clock, request.engine():
         with importing():
             compute = function()
         ideal, title = read_ideal(named, field)
@@ -205,7 +223,7 @@ def _of_ideal(
     return show(result, request.form, clock, request.everything)
 
 
-def _ideal_request(options: dict[str, Any]) -> tuple[shared.Run, CoefficientField | None]:
+def _ideal_request(options: dict[str, Any]) -> tuple[common.Run, CoefficientField | None]:
     """Return the request for an ideal, and the field if one is named.
 
     Raises
@@ -214,7 +232,7 @@ def _ideal_request(options: dict[str, Any]) -> tuple[shared.Run, CoefficientFiel
         If options are given that are about cases and maps.
     """
     context = click.get_current_context()
-    explicit = shared.explicit_options(context)
+    explicit = common.explicit_options(context)
     foreign = sorted(explicit - OF_AN_IDEAL)
     if foreign:
         parameters = {param.name: param for param in context.command.get_params(context)}
@@ -223,7 +241,7 @@ def _ideal_request(options: dict[str, Any]) -> tuple[shared.Run, CoefficientFiel
     field = None
     if "field" in explicit:
         field = options["field"]
-    return shared.Run.of(options), field
+    return common.Run.of(options), field
 
 
 def read_ideal(
@@ -257,7 +275,7 @@ def read_ideal(
 @model_options
 @method_option(POLAR_METHODS)
 @ideal_option
-@shared.run_options
+@common.run_options
 def polar_degrees_command(method: Any, named_ideal: str | None, **options: Any) -> int:
     """Polar degrees, and their sum, the generic ED degree; with --ideal, of any variety.
 
@@ -268,7 +286,7 @@ def polar_degrees_command(method: Any, named_ideal: str | None, **options: Any) 
         return _of_ideal(
             "polar degrees", named_ideal, options, partial(_polar_of_ideal, named_ideal)
         )
-    request = shared.case_request(options)
+    request = common.case_request(options)
     if request.field != QQ:
         raise InvalidCaseError("field", "polar degrees are those over QQ")
     model, early = (
@@ -276,9 +294,13 @@ def polar_degrees_command(method: Any, named_ideal: str | None, **options: Any) 
         method in ("slices", "conormal"),
     )
     what = f"polar degrees of the {model.title}"
-    return request.compute(
-        what, "m2bridge.maps.polar_degrees:polar_degrees", model, early=early, method=method
-    )[1]
+    return request.compute(what, _polar_degrees, model, early=early, method=method)[1]
+
+
+def _polar_degrees() -> Callable[..., Result]:
+    from m2bridge.maps.polar_degrees import polar_degrees
+
+    return polar_degrees
 
 
 def _polar_of_ideal(named: str) -> Callable[..., Result]:
@@ -316,9 +338,9 @@ OF_TWO_IDEALS = ("contains", "equals", "intersect", "quotient", "saturate", "eli
 @click.argument("method", type=click.Choice(METHODS_OF_IDEALS + OF_TWO_IDEALS), metavar="METHOD")
 @click.option("--other", help="The other polynomials, or the variables of 'eliminate': 'x, y'.")
 @click.option("--field", type=CoefficientField.parse, metavar="FIELD", help="QQ or GF(p).")
-@shared.timeout_option
-@shared.memory_option
-@shared.engine_option
+@common.timeout_option
+@common.memory_option
+@common.engine_option
 @click.option(
     "--json", "as_json", is_flag=True, help="One JSON object: ideal, method, value, text."
 )
@@ -331,8 +353,8 @@ def ideal_command(
     """
     if (other is not None) != (method in OF_TWO_IDEALS):
         raise click.UsageError(f"--other is of {', '.join(OF_TWO_IDEALS)}, which need it")
-    request = shared.Run.of(options)
-    with shared.within(timeout=request.timeout), request.engine():
+    request = common.Run.of(options)
+    with common.within(timeout=request.timeout), request.engine():
         with importing():
             from m2bridge.ideals import construct  # noqa: F401  (while Macaulay2 starts)
         given, title = read_ideal(ideal, field, option="")
@@ -343,7 +365,7 @@ def ideal_command(
             value = getattr(given, method)(*arguments)
     if as_json:
         data = {"ideal": given.to_json(), "method": method, "value": _as_json(value)}
-        shared.echo_json(json.dumps(data | {"text": str(value)}, ensure_ascii=False))
+        common.echo_json(json.dumps(data | {"text": str(value)}, ensure_ascii=False))
     else:
         click.echo(str(value))
     return DONE
@@ -390,12 +412,12 @@ def _as_json(value: Any) -> Any:
 
 
 @click.command("implicitize", epilog="Example: m2bridge implicitize examples/twisted_cubic.toml")
-@shared.file_argument()
-@shared.field_option
-@shared.strategy_option
-@shared.max_degree_option
-@shared.all_option
-@shared.run_options
+@common.file_argument()
+@common.field_option
+@common.strategy_option
+@common.max_degree_option
+@common.all_option
+@common.run_options
 def implicitize_command(file: Path, **options: Any) -> int:
     """Closure of the image of the polynomial map in FILE: ideal, dimension, degree, fibres, base
     locus.
@@ -404,8 +426,8 @@ def implicitize_command(file: Path, **options: Any) -> int:
     [coordinates] with lines such as x = "3/7*s^2*t - (s + t)^3". The source is the set of points
     where all relations vanish.
     """
-    request = shared.Run.of(options)
-    with shared.within(timeout=request.timeout) as clock:
+    request = common.Run.of(options)
+    with common.within(timeout=request.timeout) as clock:
         with importing():
             from m2bridge.convert.toml_files import read_map
             from m2bridge.maps.closure import image
@@ -430,10 +452,10 @@ def implicitize_command(file: Path, **options: Any) -> int:
 @click.option(
     "--all-sizes", is_flag=True, help="For all sizes at once, without --d, --a, --widths and so on."
 )
-@shared.case_options
+@common.case_options
 @family_options
-@shared.run_options
-@shared.exit_zero_option
+@common.run_options
+@common.exit_zero_option
 def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **options: Any) -> int:
     """Decide statements of the paper for one case, all of them or those with one number, or one
     part: '3.4 (iii)'.
@@ -456,7 +478,7 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
     chosen = []
     if not options.get("file"):
         chosen = _chosen(statement, name)
-    request = shared.case_request(options)
+    request = common.case_request(options)
     if request.field != QQ:
         raise InvalidCaseError(
             "field", "statements are about characteristic 0: cross-checks are over QQ"
@@ -464,13 +486,15 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
     model = request.model
     early = model.needs_engine(model.observables(chosen))
     result, _ = request.compute(
-        f"cross-check of the {model.title}",
-        "m2bridge.crosscheck.cross_check:cross_check",
-        model,
-        statements=chosen,
-        early=early,
+        f"cross-check of the {model.title}", _cross_check, model, statements=chosen, early=early
     )
     return exit_code(result, exit_zero)
+
+
+def _cross_check() -> Callable[..., Result]:
+    from m2bridge.crosscheck.cross_check import cross_check
+
+    return cross_check
 
 
 def _chosen(statement: str, name: str) -> list[Statement]:
@@ -510,7 +534,7 @@ def _cross_check_all_sizes(
     statements = _chosen(statement, name)
     needs_engine = any(question.needs_engine(every.build()) for question in every.questions())
     check = family(name).cross_check_all_sizes
-    result, unfinished = shared.Run.of(options).compute(
+    result, unfinished = common.Run.of(options).compute(
         "cross-check for all sizes", lambda: check, statements, early=needs_engine
     )
     return exit_code(result, exit_zero) or unfinished
@@ -536,8 +560,8 @@ def _cross_check_all_sizes(
 )
 @click.option("--Q", "Q", help="Weights Q.")
 @click.option("--V", "V", help="Weights V as a JSON list of rows.")
-@shared.case_options
-@shared.run_options
+@common.case_options
+@common.run_options
 def membership_command(
     function: str | None, A: str | None, K: str | None, Q: str | None, V: str | None, **options: Any
 ) -> int:
@@ -560,16 +584,18 @@ def membership_command(
         # one that is given and does not fit is refused with the matrices
         if options.get(name) is None:
             options[name] = size
-    request = shared.case_request(options)
+    request = common.case_request(options)
     if request.field != QQ:
         raise InvalidCaseError("field", "membership asks for real weights: it is decided over QQ")
-    with shared.within(timeout=request.timeout) as clock:
+    with common.within(timeout=request.timeout) as clock:
         values = None
         if function is not None:
             values = _exact("function", _function(function))
         with request.engine(), progress(f"membership for {request.model}"):
+            with importing():
+                from m2bridge.trained_weights.membership import membership
             try:
-                result: Any = family(DEFAULT).membership(request.model, values, **weights)
+                result = membership(request.model, values, **weights)
             except InvalidCaseError as reason:
                 if reason.option != "weights":
                     raise

@@ -11,14 +11,13 @@ import click
 
 from m2bridge._version import __version__
 from m2bridge.citation import WORKS
-from m2bridge.cli import DONE, LARGEST_CODE, NO_ENGINE, common as shared
+from m2bridge.cli import DONE, LARGEST_CODE, NO_ENGINE, common
 from m2bridge.cli.cases import Text
 from m2bridge.cli.common import echo_json, fitted, show_batch
 from m2bridge.convert.bounded_io import read_bytes, read_open
 from m2bridge.engine import Candidate, candidates
 from m2bridge.engine.discovery import Probed, first_usable, probed
 from m2bridge.errors import ConversionError, EngineError, ScriptError
-from m2bridge.families import DEFAULT, family
 from m2bridge.limits import Limits, asked_by, limited
 from m2bridge.loading import importing
 from m2bridge.results.sheet import Block, Facts, Sheet, Table, line, quoted, shortened
@@ -26,7 +25,7 @@ from m2bridge.system import folder
 
 
 @click.command("run", epilog="Example: m2bridge run code.m2 --json --timeout 60")
-@shared.file_argument(allow_dash=True)
+@common.file_argument(allow_dash=True)
 @click.option(
     "--packages",
     default="",
@@ -39,7 +38,7 @@ from m2bridge.system import folder
     help="Run it for each of these files, such as 'ideals/*.toml', in processes.",
 )
 @click.option(
-    "--out", type=shared.NewPath(path_type=Path), help="With --each: the folder of results."
+    "--out", type=common.NewPath(path_type=Path), help="With --each: the folder of results."
 )
 @click.option(
     "--executor",
@@ -48,8 +47,8 @@ from m2bridge.system import folder
 )
 @click.option("--quiet", is_flag=True, help="With --each: print errors only.")
 # of each file with --each
-@click.option("--timeout", type=shared.seconds, help="Seconds for the whole computation.")
-@shared.batch_options
+@click.option("--timeout", type=common.seconds, help="Seconds for the whole computation.")
+@common.batch_options
 @click.option(
     "--json", "as_json", is_flag=True, help="One JSON object: value, text, output, seconds."
 )
@@ -75,8 +74,8 @@ def run_command(
     extra = [option for option in _OF_EACH if options.pop(option)]
     if extra:
         raise click.UsageError(f"--{extra[0]} needs --each")
-    request = shared.Run.of(options)
-    with shared.within(timeout=request.timeout):
+    request = common.Run.of(options)
+    with common.within(timeout=request.timeout):
         with importing():
             from m2bridge.workspace.macaulay2 import Macaulay2
 
@@ -138,8 +137,8 @@ def _run_each(
         file=name,
         packages=tuple(packages.replace(",", " ").split()),
         beside=beside,
-        folder=shared.results_folder(options["out"]),
-        retry=shared.outcome_kinds(options["retry"]),
+        folder=common.results_folder(options["out"]),
+        retry=common.outcome_kinds(options["retry"]),
         **{limit: options[limit] for limit in ("program", "timeout", "memory")},
     )
     _, summary = run_jobs(
@@ -178,7 +177,7 @@ SCRIPTS = ("orbits", "jacobian")
     type=click.Choice(["closure", "dimension", "singular-locus", "fibres", "polar-degrees"]),
     metavar="COMPUTATION",
 )
-@shared.case_options
+@common.case_options
 @click.option(
     "--method",
     type=click.Choice(SCRIPTS),
@@ -186,15 +185,18 @@ SCRIPTS = ("orbits", "jacobian")
     show_default=True,
     help="Of singular-locus.",
 )
-@shared.timeout_option
+@common.timeout_option
 def script_command(computation: str, method: str, **options: Any) -> int:
     """Print the complete Macaulay2 program of a computation; it runs with M2 --script.
 
     The computation is closure, dimension, singular-locus, fibres or polar-degrees.
     """
-    request = shared.case_request(options)
-    with shared.within(timeout=request.timeout):
-        text = family(DEFAULT).standalone(
+    request = common.case_request(options)
+    with common.within(timeout=request.timeout):
+        with importing():
+            from m2bridge.families.attention.questions import standalone
+
+        text = standalone(
             computation,
             request.model,
             field=request.field,
@@ -325,10 +327,10 @@ def _installed(name: str) -> str:
 
 
 @click.command("doctor", epilog="Example: m2bridge doctor")
-@shared.engine_option
+@common.engine_option
 @click.option(
     "--timeout",
-    type=shared.seconds,
+    type=common.seconds,
     default=10.0,
     show_default=True,
     help="Seconds for each program to say its version.",

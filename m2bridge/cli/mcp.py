@@ -41,7 +41,7 @@ from m2bridge.cli import (
     DONE,
     FAILED,
     certificates as certifying,
-    common as shared,
+    common,
     compute as computing,
     macaulay2 as bridge,
     show as showing,
@@ -52,7 +52,7 @@ from m2bridge.engine.context import choose
 from m2bridge.engine.discovery import VARIABLE
 from m2bridge.engine.scratch import Scratch, sweep
 from m2bridge.errors import ConversionError, EngineError, M2BridgeError
-from m2bridge.families import families, family
+from m2bridge.families.registry import families, family
 from m2bridge.limits import Limits
 from m2bridge.loading import imported, library, load_wholly
 from m2bridge.reading import check_readable, confine
@@ -248,7 +248,7 @@ def _begun(watched: Path, memory: int, folders: tuple[Path, ...]) -> list[str]:
     _load()
     confine(folders)
     texts: list[str] = []
-    shared.listeners.append(texts.append)
+    common.listeners.append(texts.append)
     return texts
 
 
@@ -484,9 +484,9 @@ def _current_folder() -> tuple[Path, ...]:
 
 
 @click.command("mcp", epilog="Example: m2bridge mcp --timeout 300 --memory 4G")
-@click.option("--timeout", type=shared.seconds, default=600.0, help="Seconds for a call, at most.")
+@click.option("--timeout", type=common.seconds, default=600.0, help="Seconds for a call, at most.")
 @click.option(
-    "--memory", type=shared.engine_memory, default="4G", help="Of Macaulay2 for a call, at most."
+    "--memory", type=common.engine_memory, default="4G", help="Of Macaulay2 for a call, at most."
 )
 @click.option(
     "--files",
@@ -498,7 +498,7 @@ def _current_folder() -> tuple[Path, ...]:
     " be.",
 )
 @click.option("--allow-code", is_flag=True, help="With the tool 'evaluate': any Macaulay2 code.")
-@shared.engine_option
+@common.engine_option
 @click.pass_obj
 def mcp_command(
     reported: Any, /, *, memory: int, program: str | None, folders: tuple[Path, ...], **options: Any

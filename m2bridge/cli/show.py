@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from m2bridge.cli import DONE, USAGE, common as shared
+from m2bridge.cli import DONE, USAGE, common
 from m2bridge.cli.cases import REACHABLE, FamilyBatch, as_parameter, limit_in
 from m2bridge.cli.certificates import certify_command
 from m2bridge.cli.common import echo_json, finished, fitted, progress, show, written
 from m2bridge.engine import Session
 from m2bridge.errors import ConversionError, InvalidCaseError
-from m2bridge.families import DEFAULT, families, family
+from m2bridge.families.registry import DEFAULT, families
 from m2bridge.limits import clock, limited, overtime
 from m2bridge.loading import importing
 from m2bridge.results.markup import check_documentation
@@ -28,6 +28,7 @@ from m2bridge.system import save
 if TYPE_CHECKING:
     from m2bridge.families.base import Figure
     from m2bridge.reports import Report
+    from m2bridge.results.base import Result
 
 
 FORMATS = ("text", "markdown", "latex", "latex-grid", "html", "csv", "json")
@@ -69,11 +70,11 @@ docs_option = click.option(
 )
 @click.option(
     "--out",
-    type=shared.NewPath(dir_okay=False, path_type=Path),
+    type=common.NewPath(dir_okay=False, path_type=Path),
     help="Write to this file: .txt, .md, .tex, .html, .csv, .json, or any other with --format.",
 )
 @docs_option
-@shared.timeout_option
+@common.timeout_option
 def report_command(
     *, folder: Path, form: str | None, out: Path | None, docs: str, timeout: float | None
 ) -> int:
@@ -88,7 +89,7 @@ def report_command(
         raise click.UsageError(
             f"--docs is for links: give --format {', '.join(LINKED[:-1])} or {LINKED[-1]} too"
         )
-    with shared.within(timeout=timeout):
+    with common.within(timeout=timeout):
         with importing():
             from m2bridge import reports as report
 
@@ -143,7 +144,7 @@ USUAL = "1..4"
 @click.command(
     "atlas", cls=FamilyBatch, epilog="Example: m2bridge atlas atlas --d 1..2 --d-out 1..2"
 )
-@click.argument("out", type=shared.NewPath(file_okay=False, path_type=Path))
+@click.argument("out", type=common.NewPath(file_okay=False, path_type=Path))
 @click.option("--d", help=f"Input embedding dimensions d; {USUAL} when left out.")
 @click.option("--d-out", help=f"Output embedding dimensions d'; {USUAL} when left out.")
 @click.option("--a", help=f"Query/key dimensions a ≤ d; {USUAL} when left out.")
@@ -153,9 +154,9 @@ USUAL = "1..4"
     "--check", help="Questions, such as 3.2,3.4; those that take minutes at most when left out."
 )
 @click.option(
-    "--timeout", type=shared.seconds, default=60.0, show_default=True, help="Seconds for each case."
+    "--timeout", type=common.seconds, default=60.0, show_default=True, help="Seconds for each case."
 )
-@shared.batch_options
+@common.batch_options
 @click.option(
     "--from",
     "folder",
@@ -207,7 +208,7 @@ def _copy(ctx: click.Context, folder: Path, target: Path) -> None:
     click.UsageError
         If cases are asked for besides.
     """
-    others = sorted(shared.explicit_options(ctx) - {"out", "folder", "docs"})
+    others = sorted(common.explicit_options(ctx) - {"out", "folder", "docs"})
     if others:
         raise click.UsageError(
             "--from takes all certificates of the folder: leave out"
@@ -222,7 +223,7 @@ def _copy(ctx: click.Context, folder: Path, target: Path) -> None:
             shutil.copyfile(path, copy)
 
 
-class FigureGroup(shared.Commands):
+class FigureGroup(common.Commands):
     """The figures of all families; families are loaded when a figure is asked for."""
 
     def resolve_command(
@@ -252,8 +253,13 @@ def figure_group() -> None:
 
 
 def _figures() -> dict[str, Figure]:
+    """The figures of all families, and that of trained weights, by name."""
+    with importing():
+        from m2bridge.trained_weights.figure import FIGURE
+
     loaded, _ = families()
-    return {figure.name: figure for own in loaded.values() for figure in own.figures()}
+    figures = {figure.name: figure for own in loaded.values() for figure in own.figures()}
+    return figures | {FIGURE.name: FIGURE}
 
 
 def _command(figure: Figure) -> click.Command:
@@ -265,9 +271,9 @@ def _command(figure: Figure) -> click.Command:
         help=f"{figure.title}.",
         short_help=figure.title,
     )
-    path = shared.NewPath(dir_okay=False, path_type=Path)
+    path = common.NewPath(dir_okay=False, path_type=Path)
     options = [
-        shared.timeout_option,
+        common.timeout_option,
         click.option(
             "--json",
             "form",
@@ -282,7 +288,7 @@ def _command(figure: Figure) -> click.Command:
         ),
     ]
     if figure.needs_engine:
-        options.insert(0, shared.engine_option)
+        options.insert(0, common.engine_option)
     for option in options:
         command = option(command)
     return command
@@ -294,7 +300,7 @@ def _draw(
     if out is not None:
         _check_can_be_written(out)
     with (
-        shared.within(timeout=timeout) as clock,
+        common.within(timeout=timeout) as clock,
         progress(f"figure {figure.name}"),
         Session(options.pop("program", None)),  # it starts when it is used
     ):
@@ -346,11 +352,11 @@ def _check_can_be_written(out: Path) -> None:
 @click.option("--stacked", metavar="NAME", help="One array with Q, K and V, in place of theirs.")
 @click.option(
     "--heads",
-    type=shared.integer,
+    type=common.integer,
     help="Heads of each layer; what config.json beside FILE says, or 1.",
 )
 @click.option(
-    "--a", type=shared.integer, help="Where A = KᵀQ is given: its largest rank; d when left out."
+    "--a", type=common.integer, help="Where A = KᵀQ is given: its largest rank; d when left out."
 )
 @click.option(
     "--skip", is_flag=True, help="The network has skip connections: each layer adds its input."
@@ -373,7 +379,7 @@ def _check_can_be_written(out: Path) -> None:
 )
 @click.option(
     "--tolerance",
-    type=shared.decimal,
+    type=common.decimal,
     help="For effective ranks, relative; that of the stored type.",
 )
 @click.option(
@@ -385,11 +391,11 @@ def _check_can_be_written(out: Path) -> None:
 )
 @click.option(
     "--worst",
-    type=shared.integer,
+    type=common.integer,
     help="As many heads in the tables, those nearest to singular functions.",
 )
-@shared.timeout_option
-@shared.form_options
+@common.timeout_option
+@common.form_options
 def weights_command(file: Path, timeout: float | None, form: str, **options: Any) -> int:
     """Say what trained weights determine: ranks, orbits and singular functions, exactly; distances,
     numerically.
@@ -398,17 +404,17 @@ def weights_command(file: Path, timeout: float | None, form: str, **options: Any
     Usual names of arrays need not be given. Without them, and where no names are known, the arrays
     in FILE are listed.
     """
-    with shared.within(timeout=timeout) as clock, progress(f"weights in {file.name}"):
+    with common.within(timeout=timeout) as clock, progress(f"weights in {file.name}"):
         with importing():
-            attention = family(DEFAULT)
+            from m2bridge.trained_weights.result import contents, weights
         try:
             listed = None
             names = ("query", "key", "value", "output", "stacked")
             if not any(options[name] for name in names):
-                listed = attention.contents(file)
-            result = listed
+                listed = contents(file)
+            result: Result | None = listed
             if result is None:
-                result = attention.weights(file, **options)
+                result = weights(file, **options)
         except ConversionError as reason:
             raise click.UsageError(str(reason)) from None
         except InvalidCaseError as reason:

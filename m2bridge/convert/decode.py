@@ -17,8 +17,8 @@ Matrix over a polynomial ring    m2bridge.convert.decode.PolynomialMatrix
 ===============================  ==================================================
 
 Values of workspaces, which ``m2scripts/values.m2`` writes, are of any type and name rings by their
-places in a table; :func:`decode_value` reads them, by :mod:`m2bridge.convert.decode_values`. Numbers and
-polynomials of both are read by :mod:`m2bridge.convert.decode_numbers`.
+places in a table; :func:`decode_value` reads them, by :mod:`m2bridge.convert.decode_values`.
+Numbers and polynomials of both are read by :mod:`m2bridge.convert.decode_numbers`.
 """
 
 import json

@@ -24,7 +24,7 @@ from sympy.polys.rings import PolyElement, PolyRing
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
-from m2bridge.convert import other_libraries as foreign, values
+from m2bridge.convert import other_libraries, values
 from m2bridge.convert.m2_syntax import CONSTANTS, coefficient_writer, escaped, groups, rational
 from m2bridge.convert.values.inexact import not_exact
 from m2bridge.convert.values.rings import ring_of_domain, ring_of_sympy
@@ -50,7 +50,7 @@ def encode(value: Any) -> str:
         raise not_exact(f"{value!r:.60} ({kind.__name__})")
     # Types of NumPy are known by name: it may not be imported.
     if kind.__module__.partition(".")[0] == "numpy":
-        return encode(foreign.of_numpy(value))
+        return encode(other_libraries.of_numpy(value))
     # SymPy's residues have a class of their own for each modulus.
     if hasattr(value, "parent") and hasattr(value, "to_int"):
         return _residue(value, int(value.mod))
@@ -186,7 +186,7 @@ for _name, _constant in CONSTANTS.items():
 
 def _expression(value: Expr) -> str:
     """A constant or a rational number; one with variables is of a ring, by :mod:`.given`."""
-    return _NAMED[value] if value in _NAMED else encode(foreign.number(value))
+    return _NAMED[value] if value in _NAMED else encode(other_libraries.number(value))
 
 
 # Names of variables.
@@ -316,11 +316,11 @@ def _sympy_fraction(value: FracElement) -> str:
 
 
 def _flint_matrix(value: Any) -> str:
-    return encode(foreign.flint_matrix(value))
+    return encode(other_libraries.flint_matrix(value))
 
 
 def _flint_polynomial(value: Any) -> str:
-    return encode(foreign.flint_polynomial(value))
+    return encode(other_libraries.flint_polynomial(value))
 
 
 def _refuse_element(value: Any) -> str:
@@ -364,14 +364,14 @@ _ENCODERS: dict[Any, Callable[[Any], str]] = {
     FracElement: _sympy_fraction,
     Expr: _expression,
     # python-flint
-    flint.fmpz | flint.fmpq: lambda value: encode(foreign.flint_number(value)),
+    flint.fmpz | flint.fmpq: lambda value: encode(other_libraries.flint_number(value)),
     flint.nmod: lambda value: _residue(value, value.modulus()),
     flint.fmpz_mod | flint.fq_default: _refuse_element,
     flint.fmpz_mat | flint.fmpq_mat | flint.nmod_mat | flint.fmpz_mod_mat: _flint_matrix,
     flint.fmpz_poly | flint.fmpq_poly | flint.nmod_poly | flint.fmpz_mod_poly: _flint_polynomial,
     flint.fmpz_mpoly | flint.fmpq_mpoly | flint.nmod_mpoly: _flint_polynomial,
     flint.fmpz_mod_mpoly: _flint_polynomial,
-    flint.fq_default_poly: lambda value: encode(foreign.galois_polynomial(value)),
+    flint.fq_default_poly: lambda value: encode(other_libraries.galois_polynomial(value)),
 }
 for _kinds, _encoder in _ENCODERS.items():
     encode.register(_kinds, _encoder)

@@ -11,7 +11,7 @@ from sympy import Expr
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.ring import GeneratingSet
-from m2bridge.convert import m2_syntax as macaulay2
+from m2bridge.convert import m2_syntax
 from m2bridge.convert.m2_syntax import all_to_macaulay2
 from m2bridge.limits import watched
 from m2bridge.results import SHOWN, WIDTH
@@ -110,15 +110,15 @@ def ideal_macaulay2(ideal: GeneratingSet) -> str:
     ring = "coordinateRing" if "R" in names else "R"
     symbol = "givenIdeal" if "I" in names else "I"
     glossary = _glossary(ideal.ring.variables, names)
-    header = f"{glossary}{ring} = {macaulay2.ring(ideal.ring)}"
+    header = f"{glossary}{ring} = {m2_syntax.ring(ideal.ring)}"
     if not ideal.generators:
         return f"{header}\n{symbol} = ideal(0_{ring})"
     written = []
     for generator in watched(ideal.generators):
-        text = macaulay2.polynomial(generator, names)
+        text = m2_syntax.polynomial(generator, names)
         # A number alone would be one of Macaulay2's integers or fractions.
         written.append(f"({text})_{ring}" if generator.is_ground else text)
-    return f"{header}\n{symbol} = ideal {macaulay2.sequence(written)}"
+    return f"{header}\n{symbol} = ideal {m2_syntax.sequence(written)}"
 
 
 def _glossary(names: Sequence[str], written: Sequence[str]) -> str:

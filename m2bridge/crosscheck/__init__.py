@@ -1,1 +1,1 @@
-"""Certificates: made from observations of a case, and verified with the program behind them."""
+"""Predictions compared with observations: verdicts, and the cross-check of one case."""

@@ -1,9 +1,9 @@
 """The verdict on a statement, for a case or all sizes: how far it holds, and what that rests on.
 
-A statement predicts (:mod:`m2bridge.statements.statement`), a case or all sizes are observed, and what
-follows is an :class:`Extent`: where the statement is true, where it is false, and where that is not
-decided. The two extents within one case are here, with the comparison that makes them; those among
-all sizes are in the families, which know their sizes.
+A statement predicts (:mod:`m2bridge.statements.statement`), a case or all sizes are observed, and
+what follows is an :class:`Extent`: where the statement is true, where it is false, and where that
+is not decided. The two extents within one case are here, with the comparison that makes them; those
+among all sizes are in the families, which know their sizes.
 """
 
 from __future__ import annotations

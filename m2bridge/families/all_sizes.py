@@ -1,9 +1,9 @@
 """Families of all sizes: one case, whose statements are decided for all sizes of another family at
 once.
 
-The verdicts are those of :mod:`m2bridge.crosscheck.verdict`; how far each holds, in sets of sizes or in
-networks, is said by an extent of the family. What is here is common to these families: the case,
-the result with all verdicts, and the questions that certificates answer.
+The verdicts are those of :mod:`m2bridge.crosscheck.verdict`; how far each holds, in sets of sizes
+or in networks, is said by an extent of the family. What is here is common to these families: the
+case, the result with all verdicts, and the questions that certificates answer.
 """
 
 from abc import abstractmethod

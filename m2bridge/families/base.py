@@ -16,16 +16,14 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
-from m2bridge.errors import InvalidCaseError, MethodUnavailableError
+from m2bridge.errors import InvalidCaseError
 
 if TYPE_CHECKING:
-    from m2bridge.algebra.field import CoefficientField
     from m2bridge.certificates.form import Certificate, Content
     from m2bridge.citation import Work
     from m2bridge.engine.script import Script
     from m2bridge.results.base import Result
     from m2bridge.statements.statement import Statement
-    from m2bridge.trained_weights.groups import Besides
 
 
 MOST = 2_000_000
@@ -345,106 +343,7 @@ class Figure:
         return self.compute(**read_options(self.options, texts))
 
 
-class Commands(ABC, Generic[M]):
-    """What commands ask of some families only; each refuses, unless the family overrides it."""
-
-    __slots__ = ()
-
-    @property
-    @abstractmethod
-    def title(self) -> str:
-        """The family in words, plural."""
-
-    def cross_check_all_sizes(self, statements: Sequence[Statement]) -> Result:
-        """Decide statements for all sizes at once; raises InvalidCaseError where none has a form
-        for them.
-        """
-        raise InvalidCaseError(
-            "all_sizes", f"no statement about {self.title} has a form for all sizes"
-        )
-
-    def closures_of_all_sizes(self, *, vectors: bool = False) -> Result:
-        """Compute closures for all sizes at once, with a polynomial for each representation if that
-        is asked for.
-
-        Raises
-        ------
-        InvalidCaseError
-            If there is no way to do that.
-        """
-        raise InvalidCaseError("all_sizes", f"closures of {self.title} are computed case by case")
-
-    def membership(self, model: M, function: Mapping[str, Any] | None, **weights: Any) -> Result:
-        """Decide where a function lies, which its coordinates or its weights name."""
-        raise MethodUnavailableError(f"membership is not decided for {self.title}")
-
-    def standalone(
-        self, computation: str, model: M, *, field: CoefficientField, coordinates: Any, method: str
-    ) -> str:
-        """Return the complete program of a computation, for ``M2 --script``."""
-        raise MethodUnavailableError(f"there are no programs to run by hand about {self.title}")
-
-    def contents(self, source: Any) -> Result | None:
-        """List the arrays in a file of weights if their names are not usual ones; ``None`` where
-        they are.
-        """
-        raise self._not_in_files()
-
-    def weights(self, source: Any, **options: Any) -> Result:
-        """Say what the weights in a file determine."""
-        raise self._not_in_files()
-
-    def at_weights(
-        self,
-        model: M,
-        shapes: Sequence[Sequence[Any]],
-        regular: bool,
-        matrices: Callable[[str], Iterator[Any]],
-        besides: Besides,
-        most_rank: int | None = None,
-        most_behind_zero: int | None = None,
-    ) -> Any:
-        """Say what trained weights determine of a model as a whole.
-
-        Parameters
-        ----------
-        model : Model
-            The model with the sizes of these weights.
-        shapes : sequence of sequence
-            For each layer the shapes of its heads.
-        regular : bool
-            Whether the weights of each head alone are proved to be a regular point.
-        matrices : callable
-            Yields for each layer the matrices of each head with these letters, such as ``KQV``,
-            modulo a prime.
-        besides : Besides
-            What the model has besides its heads.
-        most_rank : int, optional
-            The sum of the ranks of the differentials of all heads, each alone, or more.
-        most_behind_zero : int, optional
-            An upper bound for the rank of the differential of the network without skip connections,
-            as one of its layers is zero.
-
-        Raises
-        ------
-        MethodUnavailableError
-            If the family has no heads.
-        """
-        raise self._not_in_files()
-
-    def symmetries(self, model: M, shapes: Sequence[Sequence[Any]], besides: Besides) -> Any:
-        """Compare the redundant directions of generic weights with the symmetries of a model.
-
-        Parameters and errors are those of :meth:`at_weights`.
-        """
-        raise self._not_in_files()
-
-    def _not_in_files(self) -> MethodUnavailableError:
-        """What is said where weights are asked for, unless a family reads some."""
-        return MethodUnavailableError(f"{self.title} are not found in files of weights")
-
-
-class Family(Commands[M]):
+class Family(ABC, Generic[M]):
     """A family of models.
 
     Subclasses override what there is to say; the registry has one instance of each. Modules that
@@ -495,6 +394,11 @@ class Family(Commands[M]):
         registry.
         """
 
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """The family in words, plural."""
+
     @abstractmethod
     def build(self, **values: Any) -> M:
         """Return the model that the values of the options, by name, mean.
@@ -526,6 +430,25 @@ class Family(Commands[M]):
     def grid(self, **values: Any) -> Iterable[M]:
         """Return the models that are meant, in a batch, by one value for each option."""
         return (self.build(**values),)
+
+    def cross_check_all_sizes(self, statements: Sequence[Statement]) -> Result:
+        """Decide statements for all sizes at once; raises InvalidCaseError where none has a form
+        for them.
+        """
+        raise InvalidCaseError(
+            "all_sizes", f"no statement about {self.title} has a form for all sizes"
+        )
+
+    def closures_of_all_sizes(self, *, vectors: bool = False) -> Result:
+        """Compute closures for all sizes at once, with a polynomial for each representation if that
+        is asked for.
+
+        Raises
+        ------
+        InvalidCaseError
+            If there is no way to do that.
+        """
+        raise InvalidCaseError("all_sizes", f"closures of {self.title} are computed case by case")
 
     def program(self, model: M, key: str) -> Script | None:
         """Return the Macaulay2 program behind the statements with this key; ``None`` if none is."""

@@ -25,7 +25,7 @@ from m2bridge.algebra.ring import (
     is_name,
     variable_name,
 )
-from m2bridge.convert import parsing as polynomials
+from m2bridge.convert import parsing
 from m2bridge.convert.bounded_io import read_toml
 from m2bridge.convert.toml_files import check_keys, line, polynomial, read_field, strings, table_of
 from m2bridge.errors import ConversionError
@@ -77,21 +77,21 @@ def ideal(
     >>> print(ideal(f"Ideal (x^2 + 4*y) of {sage}"))
     ideal(x**2 - 3*y) of GF(7)[y, x]
     """
-    items = list(polynomials.flat(generators))
+    items = list(parsing.flat(generators))
     for item in items:
-        polynomials.check_polynomial(item)
+        parsing.check_polynomial(item)
     if field is not None:
         check_is_field(field)
     texts = [_listing_of(item) for item in items]
     listed = list(chain.from_iterable(text.polynomials for text in texts))
-    fields = [field, *(text.field for text in texts), *map(polynomials.own_field, listed)]
+    fields = [field, *(text.field for text in texts), *map(parsing.own_field, listed)]
     if variables is None:
         variables = next((text.variables for text in texts if text.variables), None)
     names = _variables(listed, variables)
     for name in names:
         check_variable(name)
     ring = PolynomialRing(next(filter(None, fields), QQ), names)
-    return Ideal.without_zeros(ring, (polynomials.element(ring, given) for given in listed))
+    return Ideal.without_zeros(ring, (parsing.element(ring, given) for given in listed))
 
 
 def _listing_of(item: Any) -> Listing:
@@ -110,10 +110,10 @@ def _variables(
         variables = variables.replace(",", " ").split()
     if variables is not None:
         return tuple(map(_variable, variables))
-    owned = next(filter(None, map(polynomials.ring_variables, listed)), None)
+    owned = next(filter(None, map(parsing.ring_variables, listed)), None)
     if owned is not None:
         return owned
-    names: set[str] = set().union(*map(polynomials.occurring_names, listed))
+    names: set[str] = set().union(*map(parsing.occurring_names, listed))
     if not names:
         raise ConversionError(
             "no variables occur: name those of the ring, as in ideal(0, variables=['x', 'y'])"
@@ -171,7 +171,7 @@ def read_ideal(data: Mapping[str, Any]) -> Ideal:
             raise ConversionError(f"{coordinate!r:.60} is not the name of a coordinate")
     ring = PolynomialRing(read_field(name), tuple(coordinates))
     with collection_paused():
-        return Ideal(ring, tuple(map(polynomials.generator_reader(ring), texts)))
+        return Ideal(ring, tuple(map(parsing.generator_reader(ring), texts)))
 
 
 def _is_coordinate(name: str) -> bool:
@@ -287,7 +287,7 @@ def read_ideal_file(text: str, *, field: CoefficientField | None = None) -> tupl
     if own and field and own != field:
         raise ConversionError(f"[ideal] field: the ideal is over {own}, and {field} was asked for")
     ring = PolynomialRing(own or field or QQ, names)
-    elements = [polynomials.element(ring, generator) for generator in generators]
+    elements = [parsing.element(ring, generator) for generator in generators]
     return Ideal.without_zeros(ring, elements), title
 
 

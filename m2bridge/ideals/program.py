@@ -18,7 +18,7 @@ from m2bridge.algebra.modules import HilbertPolynomial
 from m2bridge.algebra.numbers import integer_coefficients
 from m2bridge.algebra.polynomial_map import PolynomialMap, images_over
 from m2bridge.algebra.ring import GeneratingSet, check_one_ring, total_degree
-from m2bridge.convert import m2_syntax as macaulay2
+from m2bridge.convert import m2_syntax
 from m2bridge.convert.answers import Answer, answer_to
 from m2bridge.convert.printing import polynomial_text
 from m2bridge.engine.script import Script, render
@@ -99,22 +99,22 @@ def question(
     """
     check_one_ring(*ideals.values())
     ring = next(iter(ideals.values())).ring
-    written = {key: macaulay2.ideal(ideal, RING) for key, ideal in ideals.items()}
-    given = {"ring": macaulay2.ring(ring), "ideals": written}
+    written = {key: m2_syntax.ideal(ideal, RING) for key, ideal in ideals.items()}
+    given = {"ring": m2_syntax.ring(ring), "ideals": written}
     return render(name, libraries, {**given, **(values or {})})
 
 
 def map_values(polynomial_map: PolynomialMap, relations: GeneratingSet) -> dict[str, str]:
     """The map in the program of an image; its source has these relations."""
     ring = relations.ring
-    names = macaulay2.all_to_macaulay2(ring.variables)
-    images = [macaulay2.polynomial(image, names) for image in images_over(polynomial_map, ring)]
+    names = m2_syntax.all_to_macaulay2(ring.variables)
+    images = [m2_syntax.polynomial(image, names) for image in images_over(polynomial_map, ring)]
     values = {
-        "images": f"matrix({RING}, {{{macaulay2.sequence(images)}}})",
-        "target": macaulay2.ring(polynomial_map.target(field=ring.field)),
+        "images": f"matrix({RING}, {{{m2_syntax.sequence(images)}}})",
+        "target": m2_syntax.ring(polynomial_map.target(field=ring.field)),
     }
     if polynomial_map.maybe_reducible:
-        values["relationsIdeal"] = macaulay2.ideal(relations, RING)
+        values["relationsIdeal"] = m2_syntax.ideal(relations, RING)
     return values
 
 

@@ -23,7 +23,7 @@ from m2bridge.ideals.ideal import Ideal
 from m2bridge.implicitization.implicitize import Implicitization
 from m2bridge.implicitization.multigraded_map import MultigradedMap
 from m2bridge.limits import clock, share, watched
-from m2bridge.maps import completeness, toric as lattice
+from m2bridge.maps import completeness, toric
 from m2bridge.maps.closure_result import Closure, Strategy
 from m2bridge.maps.jacobian_rank import best_value, jacobian_findings
 from m2bridge.maps.model import Model
@@ -150,7 +150,7 @@ def _prefers_lattice(source: MultigradedMap, strategy: Strategy, max_degree: int
         return False
     if len(source.polynomial_map.coordinates) <= FEW_MONOMIALS:
         return False
-    return lattice.is_monomial(source.polynomial_map) and lattice.markov_program() is not None
+    return toric.is_monomial(source.polynomial_map) and toric.markov_program() is not None
 
 
 def _by_macaulay2(
@@ -159,7 +159,7 @@ def _by_macaulay2(
     """The ideal by elimination, or that of a lattice, as far as it is found within the limits."""
     if strategy == "lattice":
         independent = completeness.linear_reduction(model, field).reduced
-        script, reason = lattice.lattice_script(independent, field=field, title=model.title)
+        script, reason = toric.lattice_script(independent, field=field, title=model.title)
     else:
         script, reason = closure_script(model, field=field, strategy=strategy), BY_ELIMINATION
     answer, late = answer_until_limit(script)

@@ -28,7 +28,7 @@ from m2bridge.algebra.polynomial_map import (
 )
 from m2bridge.algebra.schur import Representation, generator_counts
 from m2bridge.algebra.sparse_polynomial import Terms
-from m2bridge.convert import m2_syntax as macaulay2
+from m2bridge.convert import m2_syntax
 from m2bridge.convert.answers import answer_to
 from m2bridge.convert.m2_syntax import all_to_macaulay2
 from m2bridge.engine import current
@@ -106,20 +106,20 @@ def elimination_values(
     degrees = ""
     if graded and independent.image_degrees:
         degrees = "{" + ", ".join(map(str, independent.image_degrees)) + "}"
-    relations = [macaulay2.polynomial(f, parameters) for f in watched(independent.relations)]
-    images = [macaulay2.polynomial(image, parameters) for image in watched(independent.images)]
+    relations = [m2_syntax.polynomial(f, parameters) for f in watched(independent.relations)]
+    images = [m2_syntax.polynomial(image, parameters) for image in watched(independent.images)]
     if not parameters:
         parameters = ("noParameter",)
         relations.append("noParameter")
     ideal = ""
     if relations:
-        ideal = macaulay2.sequence(relations)
+        ideal = m2_syntax.sequence(relations)
     return {
-        "field": macaulay2.field(field),
+        "field": m2_syntax.field(field),
         "parameters": ", ".join(parameters),
         "relations": ideal,
         "radical": independent.maybe_reducible,
-        "images": macaulay2.sequence(images),
+        "images": m2_syntax.sequence(images),
         "coordinates": ", ".join(targets),
         "degrees": degrees,
     }

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
     from m2bridge.algebra.schur import Representation
     from m2bridge.algebra.sparse_polynomial import Terms
-    from m2bridge.statements.statement import OrbitMethods
+    from m2bridge.maps.locus import OrbitMethods
 
 
 Vector = tuple[int, ...]

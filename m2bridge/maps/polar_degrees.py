@@ -19,7 +19,7 @@ from m2bridge.algebra.linear_algebra import pivot_columns
 from m2bridge.algebra.numbers import integer_coefficients, random_primes
 from m2bridge.algebra.polynomial_map import PolynomialMap, jacobian_at
 from m2bridge.algebra.ring import GeneratingSet, is_homogeneous
-from m2bridge.convert import m2_syntax as macaulay2
+from m2bridge.convert import m2_syntax
 from m2bridge.convert.answers import Answer, answer_to, answer_until_limit
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script, render
@@ -526,7 +526,7 @@ def conormal_script(ideal: GeneratingSet, title: str, *, prime: bool) -> Script:
     """The Macaulay2 program that computes the conormal variety of an ideal over QQ, modulo a prime
     that it is given.
     """
-    variables = ", ".join(macaulay2.all_to_macaulay2(ideal.ring.variables))
+    variables = ", ".join(m2_syntax.all_to_macaulay2(ideal.ring.variables))
     integral = map(integer_coefficients, ideal.generators_or_zero)
     generators = tuple(map(ideal.ring.sympy_ring.from_dict, integral))
     values = {
@@ -636,7 +636,7 @@ def slices_script(forms: PolynomialMap, kept: Sequence[int], title: str) -> Scri
     """The Macaulay2 program that counts, modulo a prime that it is given; parameters that are not
     kept are random numbers.
     """
-    names = macaulay2.all_to_macaulay2(forms.source.variables)
+    names = m2_syntax.all_to_macaulay2(forms.source.variables)
     values = []
     for j, name in enumerate(names):
         values.append(f"sub({name}, sourceRing)" if j in kept else "randomNumber()")
@@ -644,8 +644,8 @@ def slices_script(forms: PolynomialMap, kept: Sequence[int], title: str) -> Scri
         "title": title,
         "parameters": ", ".join(names),
         "kept": ", ".join(names[j] for j in kept),
-        "values": macaulay2.sequence(values),
-        "images": macaulay2.sequence(macaulay2.polynomial(image, names) for image in forms.images),
+        "values": m2_syntax.sequence(values),
+        "images": m2_syntax.sequence(m2_syntax.polynomial(image, names) for image in forms.images),
     }
     return render("polar_slices", ("wire",), written)
 

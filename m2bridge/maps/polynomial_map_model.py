@@ -31,7 +31,7 @@ from typing import Any, ClassVar
 from m2bridge.algebra.field import QQ, CoefficientField, check_is_field
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing, variable_name
-from m2bridge.convert import MOST_PARAMETERS, toml_files as files
+from m2bridge.convert import MOST_PARAMETERS, toml_files
 from m2bridge.convert.bounded_io import read_toml
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.ideals.ideal import Ideal
@@ -156,14 +156,14 @@ def read_model(text: str, key: str = "map") -> MapModel | Chain:
     if "layers" in content:
         return _read_chain(content, key)
     # a file without layers is a map, or its error says what a map needs
-    polynomial_map, title = files.read_map(text)
+    polynomial_map, title = toml_files.read_map(text)
     return MapModel(polynomial_map, title or TITLE, key)
 
 
 def _read_chain(content: dict[str, Any], key: str) -> Chain:
     """A composition; each layer is read with the outputs of the one before it."""
-    files.check_keys(content, "", {"layers"}, {"map"})
-    title = files.line(files.table_of(content, "map", set(), {"title"}), "map", "title")
+    toml_files.check_keys(content, "", {"layers"}, {"map"})
+    title = toml_files.line(toml_files.table_of(content, "map", set(), {"title"}), "map", "title")
     listed = content["layers"]
     if not isinstance(listed, list) or not all(isinstance(layer, dict) for layer in listed):
         raise ConversionError("[[layers]] must be a list of tables")
@@ -178,9 +178,9 @@ def _read_chain(content: dict[str, Any], key: str) -> Chain:
 
 def _read_layer(table: dict[str, Any], where: str, before: tuple[str, ...]) -> Layer:
     """One layer; its inputs are called as the outputs ``before`` unless it names them."""
-    files.check_keys(table, where, {"outputs"}, {"inputs", "parameters"})
-    inputs = files.strings(table.get("inputs", list(before)), f"{where}, inputs")
-    parameters = files.strings(table.get("parameters", []), f"{where}, parameters")
+    toml_files.check_keys(table, where, {"outputs"}, {"inputs", "parameters"})
+    inputs = toml_files.strings(table.get("inputs", list(before)), f"{where}, inputs")
+    parameters = toml_files.strings(table.get("parameters", []), f"{where}, parameters")
     outputs = table["outputs"]
     if not isinstance(outputs, dict) or not outputs:
         raise ConversionError(f"{where}, outputs: must be a table with at least one output")
@@ -195,7 +195,7 @@ def _read_layer(table: dict[str, Any], where: str, before: tuple[str, ...]) -> L
         source = PolynomialRing(QQ, (*inputs, *parameters))
         images = []
         for name, value in outputs.items():
-            images.append(files.polynomial(value, f"outputs {name}", source))
+            images.append(toml_files.polynomial(value, f"outputs {name}", source))
         return Layer(PolynomialMap(source, tuple(outputs), tuple(images)), tuple(inputs))
     except ConversionError as reason:
         raise ConversionError(f"{where}, {reason}") from None

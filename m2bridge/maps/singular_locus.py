@@ -14,7 +14,7 @@ from typing import Any, Literal, Unpack
 from m2bridge import errors
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import is_homogeneous
-from m2bridge.convert import m2_syntax as macaulay2
+from m2bridge.convert import m2_syntax
 from m2bridge.convert.answers import answer_until_limit
 from m2bridge.convert.printing import (
     degree_summary,
@@ -37,19 +37,12 @@ from m2bridge.ideals.varieties import (
 from m2bridge.limits import clock
 from m2bridge.maps.closure import closure
 from m2bridge.maps.completeness import elimination_values, linear_reduction
+from m2bridge.maps.locus import ORIGIN, ZERO, Component, LocusFindings, OrbitStatus, compare
 from m2bridge.maps.model import Model
 from m2bridge.maps.polynomial_map_model import Case, as_model
 from m2bridge.results import SHOWN
 from m2bridge.results.base import Result, result_json
 from m2bridge.results.sheet import Block, Facts, Sheet, Table, computed_by, printable, value_text
-from m2bridge.statements.statement import (
-    ORIGIN,
-    ZERO,
-    Component,
-    LocusFindings,
-    OrbitStatus,
-    compare,
-)
 
 Method = Literal["auto", "fibres", "orbits", "jacobian", "all"]
 
@@ -444,7 +437,7 @@ def _by_jacobian(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
             " varieties: take the components of the source one by one"
         )
     with factoring(ideal):
-        answer, late = answer_until_limit(_criterion(model, macaulay2.ring_values(ideal)))
+        answer, late = answer_until_limit(_criterion(model, m2_syntax.ring_values(ideal)))
     if late:
         primes, rest = proved_until(answer)
         return LocusFindings(

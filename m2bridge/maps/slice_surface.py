@@ -22,7 +22,7 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.numbers import flint_rational, fraction
 from m2bridge.algebra.polynomial_map import substitute
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, first_names, total_degree
-from m2bridge.convert import m2_syntax as macaulay2
+from m2bridge.convert import m2_syntax
 from m2bridge.convert.answers import Answer, answer_to
 from m2bridge.convert.printing import ideal_macaulay2, polynomial_text
 from m2bridge.engine import RunOptions, computation, current
@@ -498,7 +498,7 @@ def slice_script(result: Closure, space: SliceSpace, exceptional: Sequence[PolyE
     """The Macaulay2 program for the components of the slice, and its singular points."""
     assert result.ideal is not None
     generators = space.restricted(result.ideal.generators) or [space.ring.sympy_ring.zero]
-    values = macaulay2.ring_values(GeneratingSet(space.ring, tuple(generators)))
-    others = macaulay2.ring_values(GeneratingSet(space.ring, tuple(exceptional)))
+    values = m2_syntax.ring_values(GeneratingSet(space.ring, tuple(generators)))
+    others = m2_syntax.ring_values(GeneratingSet(space.ring, tuple(exceptional)))
     values |= {"title": result.model.title, "exceptional": others["generators"]}
     return render("slice_surface", values=values)

@@ -23,7 +23,7 @@ from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.linear_algebra import Vector, elimination_price
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import GeneratingSet
-from m2bridge.convert import m2_syntax as macaulay2
+from m2bridge.convert import m2_syntax
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.limits import check, clock
@@ -226,9 +226,9 @@ def lattice_script(
     ring = independent.target()
     binomials = [binomial(vector, scalars) for vector in vectors]
     equations = tuple(map(ring.sympy_ring.from_dict, binomials))
-    values = macaulay2.ring_values(GeneratingSet(ring, equations)) | {
+    values = m2_syntax.ring_values(GeneratingSet(ring, equations)) | {
         "title": title,
-        "field": macaulay2.field(field),
+        "field": m2_syntax.field(field),
         # with the degrees of the monomials in the parameters the ideal is homogeneous
         "degrees": ", ".join(str(sum(column)) for column in columns),
         "saturated": program is not None,

@@ -17,7 +17,7 @@ from m2bridge.certificates.form import Certificate, read
 from m2bridge.convert.printing import degree_summary, expression_text
 from m2bridge.engine.script import page
 from m2bridge.errors import CertificateError, ContradictionError
-from m2bridge.families import family
+from m2bridge.families.registry import family
 from m2bridge.limits import watched
 from m2bridge.reports.content import VERDICTS, NamedCase, Problem, Row, all_trusted, crossed
 from m2bridge.reports.forms import MARKS, paper_of

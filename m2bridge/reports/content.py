@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from m2bridge.certificates.form import Certificate
 from m2bridge.citation import HINT, PROGRAM
-from m2bridge.families import family
+from m2bridge.families.registry import family
 from m2bridge.results.sheet import Table, duration, plural, value_text
 
 

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from m2bridge.citation import M2BRIDGE
 from m2bridge.engine.script import document, page
-from m2bridge.families import family
+from m2bridge.families.registry import family
 from m2bridge.reports.content import (
     NAMES,
     VERDICTS,

@@ -1,1 +1,1 @@
-"""Statements."""
+"""Statements, which predict, and observations, with which predictions are compared."""

@@ -1,1 +1,1 @@
-"""Trained weights."""
+"""What trained weights of attention determine: ranks, symmetries, regular points, distances."""

@@ -18,13 +18,13 @@ import flint
 from m2bridge.algebra.linear_algebra import column_products, rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import InvalidCaseError, TimeLimitError
-from m2bridge.families import family
 from m2bridge.limits import counted
 from m2bridge.results.known import Known
 from m2bridge.results.sheet import plural
 from m2bridge.trained_weights.groups import Besides, FiniteGroup, Symmetries, products
 from m2bridge.trained_weights.heads import HeadWeights, sum_of_known
 from m2bridge.trained_weights.names import alike
+from m2bridge.trained_weights.network import at_weights
 from m2bridge.trained_weights.network_with_norms import Layer, layers_in_a_row
 from m2bridge.trained_weights.ranks import HeadShape, residues_of, without_last_row
 from m2bridge.trained_weights.symmetries import (
@@ -166,15 +166,14 @@ def _dimension_without_mean(
         return SoftmaxLayer.of(shapes, around).dimension.exact
     known = symmetries_of_layer(shapes, reading, around.besides()).dimension
     if known.exact is None and sum(shape.parameters for shape in shapes) <= _SMALL:
-        deep = family("deep-attention")
-        at_weights = deep.at_weights(
+        network = at_weights(
             network_model([shapes], replace(reading, skip=False)),
             [shapes],
             regular=False,
             matrices=lambda letters: iter([_without_mean(layer, number, reading, letters)]),
             besides=around.besides(),
         )
-        known = at_weights.dimension
+        known = network.dimension
     return known.exact
 
 
@@ -302,7 +301,7 @@ def _at_weights(layers: dict[int, LayerTensors], found: Findings, reading: Readi
         for number, layer in layers.items():
             yield [residues_of(head, letters) for head in reading.seen_heads(number, layer)]
 
-    return family("deep-attention").at_weights(
+    return at_weights(
         network_model(shapes, reading),
         shapes,
         regular=all(head.regular for head in heads),

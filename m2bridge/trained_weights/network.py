@@ -254,7 +254,7 @@ def at_weights(
     model: DeepAttention,
     shapes: Heads,
     regular: bool,
-    matrices: Callable[[str], Iterator[list[Matrices]]],
+    matrices: Callable[[str], Iterator[Sequence[Matrices]]],
     besides: Besides,
     most_rank: int | None = None,
     most_behind_zero: int | None = None,
@@ -355,7 +355,7 @@ def at_weights(
 
 
 def _free_base_changes(
-    model: DeepAttention, matrices: Callable[[str], Iterator[list[Matrices]]]
+    model: DeepAttention, matrices: Callable[[str], Iterator[Sequence[Matrices]]]
 ) -> int:
     """The dimension of the changes of base that move the functions of the heads at these weights.
 
@@ -450,7 +450,7 @@ def _ranks_with_output_bias(
 
 
 def separate_at_weights(
-    model: DeepAttention, matrices: Callable[[str], Iterator[list[Matrices]]]
+    model: DeepAttention, matrices: Callable[[str], Iterator[Sequence[Matrices]]]
 ) -> bool:
     """Whether Theorem H holds at these weights, by ranks modulo the prime; no value matrix is zero.
 

@@ -18,9 +18,13 @@ import numpy
 from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import TimeLimitError, TooLargeError
-from m2bridge.families import family
 from m2bridge.maps.jacobian_rank import ALMOST_ALL_TOKENS, dimension_facts, is_regular
 from m2bridge.results.known import Known, together
+from m2bridge.trained_weights.differential import (
+    AffineLayer,
+    check_size,
+    ranks as differential_ranks,
+)
 from m2bridge.trained_weights.files import as_fractions
 from m2bridge.trained_weights.groups import FiniteGroup, Symmetries, products
 from m2bridge.trained_weights.heads import HeadWeights
@@ -370,14 +374,13 @@ def _ranks(
         return DifferentialRanks(
             method="ranks of several layers with biases or norms need K and Q, not A"
         )
-    deep: Any = family("deep-attention")
     parameters = sum(layer.symmetries.parameters for layer in layers)
     in_balls = reading.softmax or any(layer.around.norm for layer in layers)
     try:
-        deep.check_size(parameters, in_balls=in_balls)
+        check_size(parameters, in_balls=in_balls)
         most_here = _most_rank(layers, acting, reading.skip)
-        rank, generic, method = deep.ranks_of_layers(
-            map(_entries, layers),
+        rank, generic, method = differential_ranks(
+            [AffineLayer(**_entries(layer)) for layer in layers],
             skip=reading.skip,
             softmax=reading.softmax,
             most=most,

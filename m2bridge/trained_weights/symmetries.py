@@ -14,7 +14,7 @@ from typing import Any, Self
 
 import numpy
 
-from m2bridge.families import family
+from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.maps.jacobian_rank import FROM_TWO_TOKENS, is_regular
 from m2bridge.results.known import NOTHING, Known
 from m2bridge.results.sheet import plural
@@ -25,6 +25,7 @@ from m2bridge.trained_weights.groups import (
     symmetries_json,
     symmetry_names,
 )
+from m2bridge.trained_weights.network import known_symmetries
 from m2bridge.trained_weights.ranks import HeadShape, exact_rank
 from m2bridge.trained_weights.tensors import Head, LayerTensors
 from m2bridge.trained_weights.token_space import IN_CONSTANT, SeenHead, Tokens, norm_before, seen
@@ -185,16 +186,16 @@ class Surroundings:
 
 def network_model(
     shapes: Sequence[Sequence[HeadShape]], reading: Reading, width: int | None = None
-) -> Any:
+) -> DeepAttention:
     """Return the network of layers with these heads, without biases and norms, for two tokens.
 
     Its tokens have ``width`` entries, or as many coordinates as the first layer sees of them.
     """
     widths = [width or shapes[0][0].d, *(layer[0].d_out for layer in shapes)]
     a = [layer[0].a for layer in shapes]
-    sizes = {"widths": widths, "a": a, "t": 2, "heads": len(shapes[0])}
-    deep = family("deep-attention")
-    return deep.build(**sizes, skip=reading.skip, normalization=reading.normalization)
+    return DeepAttention(
+        widths, a, t=2, heads=len(shapes[0]), skip=reading.skip, normalization=reading.normalization
+    )
 
 
 def symmetries_of_layer(
@@ -202,8 +203,7 @@ def symmetries_of_layer(
 ) -> Symmetries:
     """Return the symmetries of one layer of these heads, by bounds that need no weights."""
     model = network_model([shapes], replace(reading, skip=False))
-    found: Symmetries = family("deep-attention").symmetries(model, [shapes], besides)
-    return found
+    return known_symmetries(model, [shapes], besides)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 Tokens are columns here. A linear layer of PyTorch acts on rows, x Wᵀ with W of shape (out, in), so
 W_q, W_k, W_v are Q, K, V as they are stored; head h has the rows h·a, …, of each, and the columns
 h·v, … of the output matrix O, so that its values are O_h V_h. Biases are cut as the rows of their
-matrices. How tensors are called in files is in ``weight_names``.
+matrices. How tensors are called in files is in ``names``.
 """
 
 from __future__ import annotations

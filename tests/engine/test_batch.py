@@ -31,7 +31,7 @@ from m2bridge.certification.verify import verify_path
 from m2bridge.cli import commands
 from m2bridge.engine import locate
 from m2bridge.errors import BatchError
-from m2bridge.families import family
+from m2bridge.families.registry import family
 from tests import quick
 from tests.batches import EXECUTORS, SMALL, batch, certifying, ended, held, outcome, results
 from tests.conftest import Invoke

@@ -22,7 +22,7 @@ from m2bridge.batch.plan import Lines, plan, run
 from m2bridge.batch.pool import Pool
 from m2bridge.batch.store import Store, Task, tasks
 from m2bridge.certificates.form import read
-from m2bridge.families import family
+from m2bridge.families.registry import family
 from tests import quick
 from tests.batches import SMALL, batch, certifying, ended, held, results
 from tests.conftest import Invoke

@@ -11,7 +11,7 @@ from sympy import Expr, Poly, Symbol, symbols
 from m2bridge import CoefficientField, Engine, PolynomialMap, closure
 from m2bridge.algebra.field import QQ
 from m2bridge.errors import MethodUnavailableError
-from m2bridge.maps import completeness, toric as lattice
+from m2bridge.maps import completeness, toric
 from m2bridge.maps.polynomial_map_model import as_model
 
 pytestmark = pytest.mark.macaulay2("any")
@@ -48,9 +48,7 @@ MONOMIAL: dict[str, tuple[list[Expr], int]] = {
 
 def only(name: str) -> Path | None:
     """One of the programs for Markov bases, or none."""
-    found = [
-        program for program in lattice.markov_programs() if lattice.program_name(program) == name
-    ]
+    found = [program for program in toric.markov_programs() if toric.program_name(program) == name]
     if name and not found:
         pytest.skip(f"{name} is not installed")
     return found[0] if found else None
@@ -63,7 +61,7 @@ def test_lattice_and_elimination(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, source: str, p: int, name: str
 ) -> None:
     program = only(name)
-    monkeypatch.setattr(lattice, "markov_program", lambda: program)
+    monkeypatch.setattr(toric, "markov_program", lambda: program)
     images, degree = MONOMIAL[source]
     field = CoefficientField(p) if p else QQ
     one = closure(named(images), engine=engine, field=field, strategy="lattice")
@@ -179,7 +177,7 @@ def test_no_three_way_interaction(
     section 1.2.
     """
     program = only(name)
-    monkeypatch.setattr(lattice, "markov_program", lambda: program)
+    monkeypatch.setattr(toric, "markov_program", lambda: program)
     pairs = {(x, i, j): Symbol(f"{x}{i}{j}") for x in "abc" for i, j in product(range(3), repeat=2)}
     cells = [
         pairs["a", i, j] * pairs["b", i, k] * pairs["c", j, k]
@@ -205,7 +203,7 @@ def test_markov_bases_of_two_programs() -> None:
             tuple(chance.randint(0, 3) for _ in range(3)) for _ in range(chance.randint(2, 7))
         ]
         columns = [column for column in columns if any(column)] or [(1, 0, 0)]
-        bases = [lattice.markov_basis(columns, program) for program in programs if program]
+        bases = [toric.markov_basis(columns, program) for program in programs if program]
         matrix = list(zip(*columns, strict=True))
         degrees = [
             sorted(
@@ -221,7 +219,7 @@ def test_a_basis_of_the_lattice_not_of_a_sublattice() -> None:
     """(2, 0), (1, 1), (0, 2) span a sublattice of index 2; the kernel has a basis with coprime
     entries all the same.
     """
-    assert lattice.lattice_basis([(2, 0), (1, 1), (0, 2)]) == [(1, -2, 1)]
-    assert sorted(lattice.lattice_basis([(6,), (10,), (15,)])) != []
-    for u in lattice.lattice_basis([(6,), (10,), (15,)]):
+    assert toric.lattice_basis([(2, 0), (1, 1), (0, 2)]) == [(1, -2, 1)]
+    assert sorted(toric.lattice_basis([(6,), (10,), (15,)])) != []
+    for u in toric.lattice_basis([(6,), (10,), (15,)]):
         assert 6 * u[0] + 10 * u[1] + 15 * u[2] == 0

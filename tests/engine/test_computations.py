@@ -30,9 +30,9 @@ from m2bridge.families.attention.orbits.fibres import fibres_script
 from m2bridge.families.attention.orbits.orbits import orbits
 from m2bridge.families.attention.orbits.tangents import by_bounds, by_orbits, orbit_script
 from m2bridge.families.attention.sizes import degree_formula, dimension_formula
+from m2bridge.maps.locus import LocusFindings
 from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.results.known import Known
-from m2bridge.statements.statement import LocusFindings
 from tests.limits import HOUR, limit_after
 
 pytestmark = pytest.mark.macaulay2("any")

@@ -25,7 +25,7 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.hilbert_series import HilbertSeries, n
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.cli.compute import METHODS_OF_IDEALS, OF_TWO_IDEALS
-from m2bridge.convert import m2_syntax as macaulay2
+from m2bridge.convert import m2_syntax
 from m2bridge.convert.answers import parse
 from m2bridge.errors import ConversionError, MethodUnavailableError, TimeLimitError
 from m2bridge.ideals.program import small_basis
@@ -499,8 +499,8 @@ def test_we_read_what_macaulay2_writes(
     path = tmp_path / "ideal.mrdi"
     lines = [
         'needsPackage "MRDI"',
-        f"givenRing = {macaulay2.ring(given.ring)}",
-        f'saveMRDI({macaulay2.ideal(given, "givenRing")}, FileName => "{path}")',
+        f"givenRing = {m2_syntax.ring(given.ring)}",
+        f'saveMRDI({m2_syntax.ideal(given, "givenRing")}, FileName => "{path}")',
         f'validateMRDI get "{path}"',
         'mbEmit("written", true)',
     ]

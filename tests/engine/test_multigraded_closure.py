@@ -8,7 +8,7 @@ from sympy import Expr, symbols
 
 from m2bridge import CoefficientField, PolynomialMap, SingleLayerAttention, closure, read_ideal
 from m2bridge.algebra.hilbert_series import HilbertSeries
-from m2bridge.convert import m2_syntax as macaulay2
+from m2bridge.convert import m2_syntax
 from m2bridge.convert.answers import parse
 from m2bridge.convert.m2_syntax import all_to_macaulay2
 from m2bridge.engine import Engine
@@ -116,7 +116,7 @@ def test_the_series_of_sections_is_that_of_a_groebner_basis(engine: Engine) -> N
 
 def series_modulo_a_prime(ideal: Ideal, engine: Engine) -> HilbertSeries:
     names = all_to_macaulay2(ideal.ring.variables)
-    generators = macaulay2.sequence(macaulay2.polynomial(g, names) for g in ideal.generators)
+    generators = m2_syntax.sequence(m2_syntax.polynomial(g, names) for g in ideal.generators)
     body = f"mbEmitInvariants ideal matrix(ZZ/32003[{', '.join(names)}], {{{generators}}})\n"
     answer = parse(engine.run(Script("series", body, ("wire", "invariants"))).records)
     return HilbertSeries.from_numerator(answer.integer_pairs("hilbert_numerator"), len(names))

@@ -5,7 +5,7 @@ from itertools import combinations, combinations_with_replacement
 import pytest
 
 from m2bridge import QQ, CoefficientField, Engine, ideal
-from m2bridge.convert import m2_syntax as macaulay2
+from m2bridge.convert import m2_syntax
 from m2bridge.convert.answers import parse
 from m2bridge.engine.script import Script
 from m2bridge.system import folder
@@ -230,8 +230,8 @@ def compared(
     for number, source in enumerate(sources):
         generators, variables, _ = VARIETIES[source]
         variety = ideal(generators, variables=variables, field=field)
-        lines.append(f"givenRing = {macaulay2.ring(variety.ring)}")
-        lines.append(f"compareMinors({number}, {macaulay2.ideal(variety, 'givenRing')})")
+        lines.append(f"givenRing = {m2_syntax.ring(variety.ring)}")
+        lines.append(f"compareMinors({number}, {m2_syntax.ideal(variety, 'givenRing')})")
     answer = parse(engine.run(Script("selected_minors", "\n".join(lines))).records)
     return {
         source: (
@@ -283,8 +283,8 @@ def test_minors_are_chosen_elsewhere_where_those_of_least_degree_are_zero(
     cone = ideal(generators, variables=variables)
     template = (folder("templates") / "_singular_locus.m2.j2").read_text(encoding="utf-8")
     program = [
-        f"givenRing = {macaulay2.ring(cone.ring)}",
-        f"coneIdeal = {macaulay2.ideal(cone, 'givenRing')}",
+        f"givenRing = {m2_syntax.ring(cone.ring)}",
+        f"coneIdeal = {m2_syntax.ideal(cone, 'givenRing')}",
         template,
         "jacobianMatrix = jacobian coneIdeal",
         "(minor', rows', columns') = minorOutside(jacobianMatrix, 5, coneIdeal)",

@@ -18,9 +18,9 @@ rational-normal-curve = rational_normal_curves_checker:CHECKER
 """
 
 
-def install(site: Path) -> None:
+def install(site: Path, sources: Path = HERE) -> None:
     """The modules and the metadata, as pip leaves them in ``site-packages``."""
-    for module in HERE.glob("rational_normal_curves*.py"):
+    for module in sources.glob("rational_normal_curves*.py"):
         shutil.copy(module, site)
     metadata = site / "rational_normal_curves-1.0.dist-info"
     metadata.mkdir()

@@ -11,7 +11,7 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.linear_algebra import rank, rank_mod
 from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.convert import m2_syntax as macaulay2
+from m2bridge.convert import m2_syntax
 from m2bridge.convert.answers import parse
 from m2bridge.convert.decode import decode
 from m2bridge.convert.m2_syntax import all_to_macaulay2, from_macaulay2, to_macaulay2
@@ -120,8 +120,8 @@ def test_polynomials_come_back_from_macaulay2(session: Macaulay2, polynomial: ob
     characteristic = ring.domain.characteristic()
     written_names = all_to_macaulay2([str(s) for s in ring.symbols])
     script = (
-        f"R = {macaulay2.field(CoefficientField(characteristic))}[{', '.join(written_names)}]\n"
-        f'mbEmit("f", {macaulay2.polynomial(polynomial, written_names)} + 0_R)'  # type: ignore[arg-type]
+        f"R = {m2_syntax.field(CoefficientField(characteristic))}[{', '.join(written_names)}]\n"
+        f'mbEmit("f", {m2_syntax.polynomial(polynomial, written_names)} + 0_R)'  # type: ignore[arg-type]
     )
     found = parse(session.run(Script("echo", script)).records).values["f"]
     assert dict(found) == dict(polynomial)  # type: ignore[call-overload]

@@ -16,7 +16,7 @@ from sympy.utilities.iterables import partitions
 from m2bridge.algebra.determinantal import determinantal_degree
 from m2bridge.crosscheck.verdict import compare
 from m2bridge.errors import ContradictionError
-from m2bridge.families.attention.all_sizes import integer_sets as sizes
+from m2bridge.families.attention.all_sizes import integer_sets
 from m2bridge.families.attention.all_sizes.base_ideals import GENERIC, OBSERVABLES, Facts
 from m2bridge.families.attention.all_sizes.checker import statements
 from m2bridge.families.attention.all_sizes.family import AllSizes, is_stated
@@ -59,10 +59,10 @@ SMALL = models(4)
 
 
 def test_orbits_are_those_of_every_small_model() -> None:
-    assert points(sizes.orbits(), 4) == {
+    assert points(integer_sets.orbits(), 4) == {
         point(model, orbit) for model in SMALL for orbit in orbits(model)
     }
-    assert points(sizes.orbits(GENERIC), 4) == {
+    assert points(integer_sets.orbits(GENERIC), 4) == {
         point(model, generic_orbit(model)) for model in SMALL
     }
 
@@ -80,7 +80,7 @@ def test_rules_for_entries_are_those_of_representatives() -> None:
 
 
 def of(condition: str) -> set[tuple[int, ...]]:
-    return points(sizes.orbits(condition), 4)
+    return points(integer_sets.orbits(condition), 4)
 
 
 @pytest.mark.parametrize("base", BASE_CASES, ids=str)
@@ -147,7 +147,7 @@ def stated_fibre(d: int, orbit: Orbit) -> Fibre:
     """By the theorem."""
     at = (d, orbit.s, orbit.r, *orbit.cells)
     kinds = {"one": facts().one_point, "two": facts().two_points, "critical": facts().critical}
-    (kind,) = [name for name, kind in kinds.items() if sizes.contains(kind, at)]
+    (kind,) = [name for name, kind in kinds.items() if integer_sets.contains(kind, at)]
     return {"one": Fibre(1, 1), "two": Fibre(2, 2), "critical": Fibre(d, 1)}[kind]
 
 
@@ -341,7 +341,7 @@ def _truth(statement: OrbitStatement, orbit: Orbit, model: SingleLayerAttention)
 
 
 def at(condition: str) -> set[tuple[int, ...]]:
-    return points(sizes.sizes(condition), 4)
+    return points(integer_sets.sizes(condition), 4)
 
 
 def _number(prediction: FormulaPrediction, model: SingleLayerAttention) -> Fraction:
@@ -349,7 +349,7 @@ def _number(prediction: FormulaPrediction, model: SingleLayerAttention) -> Fract
     (value,) = [
         formula(model.d, model.d_out, model.alpha, degree)
         for condition, formula in prediction.cases
-        if sizes.contains(sizes.sizes(condition), point(model))
+        if integer_sets.contains(integer_sets.sizes(condition), point(model))
     ]
     return Fraction(value)
 
@@ -364,32 +364,32 @@ def test_verdicts_for_all_sizes_are_those_of_every_case(case: tuple[int, int, in
         single = compare(statement, seen)
         verdict = verdicts()[single.name]
         found = {
-            "CONFIRMED": sizes.contains(verdict.extent.holds_for, case),
-            "REFUTED": sizes.contains(verdict.extent.fails_for, case),
-            "UNDECIDED": sizes.contains(verdict.extent.undecided_for, case),
+            "CONFIRMED": integer_sets.contains(verdict.extent.holds_for, case),
+            "REFUTED": integer_sets.contains(verdict.extent.fails_for, case),
+            "UNDECIDED": integer_sets.contains(verdict.extent.undecided_for, case),
             "NOT_APPLICABLE": any(
-                sizes.contains(out.sizes, case) for out in verdict.extent.not_applicable
+                integer_sets.contains(out.sizes, case) for out in verdict.extent.not_applicable
             ),
         }
         assert [name for name, here in found.items() if here] == [str(single.decision)]
         if "would be false" in single.reason:
             assert not any(
-                sizes.contains(out.holds_for, case) for out in verdict.extent.not_applicable
+                integer_sets.contains(out.holds_for, case) for out in verdict.extent.not_applicable
             )
         if "holds all the same" in single.reason:
             assert not any(
-                sizes.contains(out.fails_for, case) for out in verdict.extent.not_applicable
+                integer_sets.contains(out.fails_for, case) for out in verdict.extent.not_applicable
             )
 
 
 def test_the_printed_singular_points_are_refuted_exactly_where_they_are_wrong() -> None:
     verdict = verdicts()["3.4 (iii)"]
-    wrong = sizes.sizes("2 <= a and a < d and not (a = 2 and dp = 1)")
+    wrong = integer_sets.sizes("2 <= a and a < d and not (a = 2 and dp = 1)")
     assert verdict.decision == "REFUTED"
     assert verdict.extent.fails_for.is_equal(wrong)
     assert words(verdict.extent.fails_for) == "2 ≤ a < d, except (a, d') = (2, 1)"
     assert verdict.extent.holds_for.is_equal(
-        sizes.sizes("d >= 2 and not (a = 1 and dp = 1)").subtract(wrong)
+        integer_sets.sizes("d >= 2 and not (a = 1 and dp = 1)").subtract(wrong)
     )
     assert verdict.extent.undecided_for.is_empty()
     found = verdict.witness
@@ -410,10 +410,10 @@ def test_all_other_statements_are_confirmed_for_all_sizes_to_which_they_apply() 
             assert verdict.extent.undecided_for.is_empty()
         parts = [verdict.extent.holds_for, verdict.extent.fails_for, verdict.extent.undecided_for]
         every = [*parts, *(out.sizes for out in verdict.extent.not_applicable)]
-        assert sizes.union(every).is_equal(sizes.sizes())
+        assert integer_sets.union(every).is_equal(integer_sets.sizes())
         assert all(first.intersect(second).is_empty() for first, second in combinations(every, 2))
         for out in verdict.extent.not_applicable:
-            assert sizes.union([out.holds_for, out.fails_for, out.undecided_for]).is_equal(
+            assert integer_sets.union([out.holds_for, out.fails_for, out.undecided_for]).is_equal(
                 out.sizes
             )
 
@@ -424,7 +424,7 @@ def test_special_fibres_have_more_points_than_the_generic_one_for_all_sizes() ->
     """
     verdict = verdicts()["A.2 (special fibres)"]
     (outside,) = verdict.extent.not_applicable
-    assert outside.sizes.is_equal(sizes.sizes("dp = 1 and (a = 1 or d = 1)"))
+    assert outside.sizes.is_equal(integer_sets.sizes("dp = 1 and (a = 1 or d = 1)"))
     assert outside.holds_for.is_equal(outside.sizes)
     assert outside.fails_for.is_empty()
     assert statements.seen()["special_fibre_points"].about.is_equal(facts().special)
@@ -440,8 +440,8 @@ def test_singular_points_are_decided_for_all_sizes() -> None:
     """Also where functions are symmetric matrices, α = d' = 1 < d, which no fibre decides."""
     found = PREDICTIONS["3.4", "iii"].conclusion(facts())
     assert found.unknown.is_empty()
-    of_rank_one = sizes.orbits("a = 1 and dp = 1 and d >= 3 and m = 1")
-    symmetric = sizes.over(sizes.sizes("a = 1 and dp = 1 and d >= 2"))
+    of_rank_one = integer_sets.orbits("a = 1 and dp = 1 and d >= 3 and m = 1")
+    symmetric = integer_sets.over(integer_sets.sizes("a = 1 and dp = 1 and d >= 2"))
     assert facts().singular.intersect(symmetric).is_equal(of_rank_one)
 
 
@@ -453,7 +453,7 @@ def test_where_a_statement_is_true_false_vacuous_or_does_not_apply_is_all_sizes(
     for first, second in combinations(parts.values(), 2):
         assert first.intersect(second).is_empty()
     every_size = isl.Set("{ [d, dp, a] : d >= 1 and dp >= 1 and a >= 1 }")
-    assert sizes.union([*parts.values()]).is_equal(every_size)
+    assert integer_sets.union([*parts.values()]).is_equal(every_size)
     assert parts["not decided"].is_empty()
     for out in verdicts()[name].extent.not_applicable:
         assert out.undecided_for.is_empty()
@@ -489,11 +489,11 @@ def test_json_has_the_sizes_where_statements_are_true() -> None:
 
 
 def test_phrases_are_for_different_sets_and_others_are_written_by_the_library() -> None:
-    sets = [sizes.sizes(condition) for condition in PHRASES.values()]
+    sets = [integer_sets.sizes(condition) for condition in PHRASES.values()]
     assert not any(first.is_equal(second) for first, second in combinations(sets, 2))
     assert [words(some) for some in sets] == list(PHRASES)
-    other = sizes.sizes("a = 7 and d >= 3")
-    assert sizes.isl.Set(words(other)).is_equal(other)
+    other = integer_sets.sizes("a = 7 and d >= 3")
+    assert integer_sets.isl.Set(words(other)).is_equal(other)
 
 
 def test_base_ideals_have_three_unknowns_at_most() -> None:

@@ -17,17 +17,15 @@ from m2bridge import reports as report
 from m2bridge.certificates.form import Certificate, read, write
 from m2bridge.certification.make import certify_all, questions
 from m2bridge.certification.verify import verify_path
-from m2bridge.checker.verify import verify
 from m2bridge.engine import Engine
 from m2bridge.engine.script import Script, Transcript
 from m2bridge.errors import CertificateError, ContradictionError, MethodUnavailableError
-from m2bridge.families import family
 from m2bridge.families.attention.all_sizes import (
     base_ideals as facts,
     closures,
     fibre_theorem,
+    integer_sets,
     integer_sets as patterns,
-    integer_sets as sizes,
     integer_sets as wording,
     predictions,
 )
@@ -45,9 +43,11 @@ from m2bridge.families.attention.checker import representations
 from m2bridge.families.attention.checker.case import Case, orbits, representative
 from m2bridge.families.attention.checker.schur import by_degree
 from m2bridge.families.attention.statements import REGISTRY
+from m2bridge.families.registry import family
 from m2bridge.statements.statement import observed_together
 from tests.all_sizes import basis, points
 from tests.certificates.__main__ import ALL_SIZES, HERE
+from tests.checking import verify
 
 # Certificates for all sizes: a round trip, every change and mistakes on both sides noticed, how
 # they are shown.
@@ -125,10 +125,10 @@ def test_large_cores_have_questions_of_their_own(
 
 def test_sets_are_read_by_isl_and_are_those_of_the_program(made: Mapping[str, Certificate]) -> None:
     verdict = made["3.4"].answer["verdicts"][2]
-    wrong = sizes.sizes("2 <= a and a < d and not (a = 2 and dp = 1)")
+    wrong = integer_sets.sizes("2 <= a and a < d and not (a = 2 and dp = 1)")
     assert isl.Set(verdict["fails_for"]).is_equal(wrong)
     assert isl.Set(verdict["holds_for"]).is_equal(
-        sizes.sizes("d >= 2 and not (a = 1 and dp = 1)").subtract(wrong)
+        integer_sets.sizes("d >= 2 and not (a = 1 and dp = 1)").subtract(wrong)
     )
 
 
@@ -211,9 +211,9 @@ def test_an_equal_set_in_other_words_is_not_canonical() -> None:
 
 def test_a_set_without_a_phrase_is_not_certified() -> None:
     with pytest.raises(MethodUnavailableError, match=r"needs a phrase in words.toml for .*a = 7"):
-        wording.canonical(sizes.sizes("a = 7"))
+        wording.canonical(integer_sets.sizes("a = 7"))
     assert [
-        wording.phrase(wording.canonical(sizes.sizes(c))) for c in wording.PHRASES.values()
+        wording.phrase(wording.canonical(integer_sets.sizes(c))) for c in wording.PHRASES.values()
     ] == [*wording.PHRASES]
 
 
@@ -324,8 +324,8 @@ def test_the_checker_knows_entries_and_dense_orbits_by_other_rules() -> None:
             matrices = dict(zip("AV", representative(orbit), strict=True))
             for (name, i, j), where in rules.items():
                 assert ((d, dp, a, *orbit) in where) == bool(matrices[name].get((i, j)))
-    assert statements.dense_orbits().is_equal(sizes.orbits(facts.GENERIC))
-    assert fibres.orbits().is_equal(sizes.orbits())
+    assert statements.dense_orbits().is_equal(integer_sets.orbits(facts.GENERIC))
+    assert fibres.orbits().is_equal(integer_sets.orbits())
     assert fibres.evidence() == ideals_json(basis())
 
 

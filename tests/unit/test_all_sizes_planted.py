@@ -10,8 +10,8 @@ from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.all_sizes import (
     base_ideals as facts,
     fibre_theorem,
+    integer_sets,
     integer_sets as patterns,
-    integer_sets as sizes,
 )
 from m2bridge.families.attention.all_sizes.base_ideals import COMPARED, Basis, Facts
 from m2bridge.families.attention.all_sizes.checker import statements as checked
@@ -195,7 +195,7 @@ def test_polar_degrees_are_refuted_where_one_is_planted() -> None:
     wrong = NumbersPrediction(_wrong_polar_degrees, "polar_degrees", TWO_DIMENSIONS)
     _, (verdict,), _ = decide(basis(), [(REGISTRY[-1], wrong)])
     assert verdict.decision == "REFUTED"
-    assert verdict.extent.fails_for.is_equal(sizes.sizes("d = 2 and dp = 2 and a = 1"))
+    assert verdict.extent.fails_for.is_equal(integer_sets.sizes("d = 2 and dp = 2 and a = 1"))
     assert verdict.witness is not None
     observed = {shape: Numbers((*numbers.entries[:-1], 9)) for shape, numbers in counted().items()}
     _, (verdict,), _ = decide(
@@ -203,7 +203,7 @@ def test_polar_degrees_are_refuted_where_one_is_planted() -> None:
     )
     assert verdict.decision == "REFUTED"
     where_counted = "d = 2 and dp <= 2"
-    assert verdict.extent.fails_for.is_equal(sizes.sizes(where_counted))
+    assert verdict.extent.fails_for.is_equal(integer_sets.sizes(where_counted))
     _, (verdict,), _ = decide(
         replace(basis(), polar_degrees={}), [(REGISTRY[-1], PREDICTIONS["polar", ""])]
     )
@@ -223,7 +223,7 @@ def test_a_wrong_localization_is_refuted(size: int, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(facts, "localized_polar_degrees", localized)
     _, (verdict,), _ = decide(basis(), [(REGISTRY[-1], PREDICTIONS["polar", ""])])
     assert verdict.decision == "REFUTED"
-    assert sizes.contains(verdict.extent.fails_for, (wrong.d, wrong.d_out, wrong.alpha))
+    assert integer_sets.contains(verdict.extent.fails_for, (wrong.d, wrong.d_out, wrong.alpha))
 
 
 def test_a_wrong_number_is_refuted_by_the_checker_for_all_sizes(
@@ -252,15 +252,15 @@ def _one_more(right: Callable[[Case], list[int] | None], case: Case) -> list[int
 def test_a_wrong_statement_is_refuted_for_exactly_the_right_sizes(name: str) -> None:
     prediction, fails, holds = WRONG[name]
     _, (verdict,), _ = decide(basis(), [(REGISTRY[0], prediction)])
-    applies = sizes.sizes()
+    applies = integer_sets.sizes()
     for hypothesis in prediction.hypotheses:
-        applies = applies.intersect(sizes.sizes(hypothesis.condition))
+        applies = applies.intersect(integer_sets.sizes(hypothesis.condition))
     assert verdict.decision == "REFUTED"
-    assert verdict.extent.fails_for.is_equal(sizes.sizes(fails).intersect(applies))
-    assert verdict.extent.holds_for.is_equal(sizes.sizes(holds).intersect(applies))
+    assert verdict.extent.fails_for.is_equal(integer_sets.sizes(fails).intersect(applies))
+    assert verdict.extent.holds_for.is_equal(integer_sets.sizes(holds).intersect(applies))
     found = verdict.witness
     assert found is not None
-    assert sizes.contains(verdict.extent.fails_for, (found["d"], found["d_out"], found["a"]))
+    assert integer_sets.contains(verdict.extent.fails_for, (found["d"], found["d_out"], found["a"]))
 
 
 def test_what_is_not_decided_is_undecided() -> None:
@@ -297,11 +297,14 @@ def test_polar_degrees_are_open_where_a_kernel_is_not_small(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     facts = Facts.of(fibre_theorem.fibre_theorem(basis().ideals), basis())
-    right = sizes.sizes("d = 1 or a >= 2 or dp >= 2")
+    right = integer_sets.sizes("d = 1 or a >= 2 or dp >= 2")
     assert facts.small_kernels.is_equal(right)
     more = replace(
-        facts, critical=facts.critical.union(sizes.orbits("r = 1 and s = 1 and m = 0 and a = 3"))
+        facts,
+        critical=facts.critical.union(integer_sets.orbits("r = 1 and s = 1 and m = 0 and a = 3")),
     )
-    assert more.small_kernels.is_equal(right.intersect(sizes.sizes("d = 1 or a < 3 or a > 3")))
-    monkeypatch.setattr(sizes, "source_dimension", lambda d, dp, alpha: d**2 + d * dp)
-    assert not sizes.codimensions_exceed_kernels()
+    assert more.small_kernels.is_equal(
+        right.intersect(integer_sets.sizes("d = 1 or a < 3 or a > 3"))
+    )
+    monkeypatch.setattr(integer_sets, "source_dimension", lambda d, dp, alpha: d**2 + d * dp)
+    assert not integer_sets.codimensions_exceed_kernels()

@@ -41,8 +41,8 @@ from m2bridge.errors import (
     TimeLimitError,
     TooLargeError,
 )
-from m2bridge.families import family
 from m2bridge.families.base import lists, ranges
+from m2bridge.families.registry import family
 from m2bridge.limits import Limits, alarm, limited
 from tests.events import PATIENCE
 

@@ -21,12 +21,12 @@ from m2bridge import SingleLayerAttention
 from m2bridge.certificates.form import Certificate, read, write
 from m2bridge.certification.make import question_of
 from m2bridge.checker import algebra
-from m2bridge.checker.verify import verify, verify_path
 from m2bridge.errors import ContradictionError
-from m2bridge.families import checker
 from m2bridge.families.attention.checker import case as observations, closure, statements
 from m2bridge.families.attention.checker.case import Case, function
+from m2bridge.families.registry import checker
 from tests.changing import changed, leaves, recheck
+from tests.checking import verify, verify_path
 
 FOLDER = Path(__file__).parents[1] / "certificates" / "accepted"
 NETWORKS = FOLDER.parent / "networks"
@@ -51,8 +51,9 @@ class Missing:
 sys.meta_path.insert(0, Missing())
 
 from m2bridge.checker.verify import verify_path
+from m2bridge.families.registry import checker
 for path in map(Path, sys.argv[2:]):
-    result = verify_path(path)
+    result = verify_path(path, checker)
     assert result.accepted, result
 """
 
@@ -84,8 +85,9 @@ ROOMS = """
 import sys
 from pathlib import Path
 from m2bridge.checker.verify import verify_path
+from m2bridge.families.registry import checker
 for path in map(Path, sys.argv[1:]):
-    result = verify_path(path)
+    result = verify_path(path, checker)
     assert result.accepted, result
 print(*sys.modules)
 """

@@ -15,7 +15,6 @@ import pytest
 from m2bridge import reports as report
 from m2bridge.certificates.form import Certificate, write
 from m2bridge.certification.make import certify_all, question_of, questions
-from m2bridge.checker.verify import verify
 from m2bridge.cli import commands
 from m2bridge.errors import (
     ContradictionError,
@@ -23,7 +22,6 @@ from m2bridge.errors import (
     MethodUnavailableError,
     TimeLimitError,
 )
-from m2bridge.families import family
 from m2bridge.families.deep_attention.all_sizes import (
     checker as checked,
     family as every_size,
@@ -55,7 +53,9 @@ from m2bridge.families.deep_attention.checker.predictions import Network, read, 
 from m2bridge.families.deep_attention.expansion import Words
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import observe
+from m2bridge.families.registry import family
 from tests.changing import changed, leaves, others
+from tests.checking import verify
 from tests.deep import jacobian_rank, softmax_rank
 
 # Deep attention for all sizes at once: what is counted, what is predicted, and that planted

@@ -19,7 +19,6 @@ from m2bridge import SingleLayerAttention, dimension
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.cli import commands
 from m2bridge.errors import ContradictionError, InvalidCaseError, TooLargeError
-from m2bridge.families import family
 from m2bridge.families.deep_attention import bounds, model, shape
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.network import (
@@ -32,6 +31,7 @@ from m2bridge.families.deep_attention.network import (
     output,
 )
 from m2bridge.families.deep_attention.shape import MAX_LAYERS, virtual_dimension
+from m2bridge.families.registry import family
 from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.implicitization.multigraded_map import multigraded
 from m2bridge.maps.jacobian_rank import rank_result

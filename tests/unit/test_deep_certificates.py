@@ -16,10 +16,8 @@ import pytest
 from m2bridge.certificates.form import Certificate
 from m2bridge.certification.make import certify_all, questions
 from m2bridge.certification.verify import verify_path
-from m2bridge.checker.verify import verify
 from m2bridge.engine import using
 from m2bridge.errors import InvalidCaseError
-from m2bridge.families import family
 from m2bridge.families.deep_attention import bounds, shape, statements
 from m2bridge.families.deep_attention.checker import (
     block as checker_block,
@@ -33,7 +31,9 @@ from m2bridge.families.deep_attention.family import FAMILY
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.shape import NAME, virtual_dimension
 from m2bridge.families.deep_attention.statements import STATEMENTS
+from m2bridge.families.registry import family
 from tests.changing import changed, leaves, others
+from tests.checking import verify
 from tests.limits import RecordedEngine
 
 SAMPLES = Path(__file__).parents[1] / "certificates" / "deep"

@@ -20,7 +20,6 @@ from flint import fmpz_mat
 from m2bridge import Orbit, SingleLayerAttention, reports as report
 from m2bridge.certificates.form import Certificate, Difference, read
 from m2bridge.certification.make import certify
-from m2bridge.checker.verify import verify
 from m2bridge.cli.certificates import certify_command
 from m2bridge.errors import MethodUnavailableError, TooExpensiveError, TooLargeError
 from m2bridge.families.attention.checker import (
@@ -42,6 +41,7 @@ from m2bridge.families.attention.ideal.sections import predicted_hilbert_functio
 from m2bridge.families.attention.orbits.tangents import default_degree, tangent_upper_bounds
 from m2bridge.families.attention.questions import degree_for
 from m2bridge.families.attention.sizes import degree_formula, dimension_formula
+from tests.checking import verify
 
 # Equations up to a degree: what is certified against elimination, the formula for sections, and
 # another program.

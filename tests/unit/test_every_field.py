@@ -13,7 +13,7 @@ from m2bridge.certificates.form import Certificate, Content, read
 from m2bridge.certification.verify import verify
 from m2bridge.checker import verify as checking
 from m2bridge.errors import CertificateError
-from m2bridge.families import OWN, checker
+from m2bridge.families.registry import OWN, checker
 from tests.changing import alterations, field_of, places, with_value
 from tests.plug_in import rational_normal_curves_checker as plug_in
 

@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-import m2bridge.families as registry
 from m2bridge.algebra.field import QQ
 from m2bridge.cli import commands
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
-from m2bridge.families import families, family, family_names
+from m2bridge.families import registry
 from m2bridge.families.base import Family, integer, integers
 from m2bridge.families.polynomial_network.family import FAMILY
 from m2bridge.families.polynomial_network.model import PolynomialNetwork
+from m2bridge.families.registry import families, family, family_names
 from m2bridge.maps.dimension import dimension
 from m2bridge.maps.jacobian_rank import rank_result
 from m2bridge.maps.model import Model

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-import m2bridge.families as registry
 from m2bridge import CoefficientField, SingleLayerAttention
 from m2bridge.algebra.field import QQ
 from m2bridge.batch.store import tasks
@@ -22,7 +21,8 @@ from m2bridge.cli.compute import _chosen
 from m2bridge.engine import Transcript
 from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitError, TooLargeError
-from m2bridge.families import family
+from m2bridge.families import registry
+from m2bridge.families.registry import family
 from m2bridge.maps.singular_locus import singular_locus
 from m2bridge.results.sheet import name_with_part
 from tests.conftest import Invoke

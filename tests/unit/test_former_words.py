@@ -18,7 +18,7 @@ from m2bridge.certificates.form import Certificate, read, write
 from m2bridge.certificates.wording import Wording
 from m2bridge.certification import make as certify
 from m2bridge.certification.verify import verify, verify_path
-from m2bridge.families import OWN, checker
+from m2bridge.families.registry import OWN, checker
 from tests.certificates.__main__ import by_release
 from tests.changing import changed
 

@@ -26,7 +26,6 @@ from m2bridge.algebra.polynomial_map import (
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ContradictionError, ConversionError, InvalidCaseError, TooLargeError
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.orbits import tangents as bound_criterion
 from m2bridge.families.attention.orbits.orbits import (
     Orbit,
     flatten,
@@ -34,6 +33,7 @@ from m2bridge.families.attention.orbits.orbits import (
     orbit_closure_degree,
     orbits,
     representative,
+    tangents as bound_criterion,
 )
 from m2bridge.families.attention.orbits.parametrization import function, orbit_closure_map, sparse
 from m2bridge.families.attention.orbits.tangents import (
@@ -44,15 +44,9 @@ from m2bridge.families.attention.orbits.tangents import (
 )
 from m2bridge.families.attention.sizes import degree_formula, dimension_formula
 from m2bridge.families.attention.statements import REGISTRY
+from m2bridge.maps.locus import Component, LocusFindings, OrbitStatus, compare, singular_by_bounds
 from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.results.known import Known
-from m2bridge.statements.statement import (
-    Component,
-    LocusFindings,
-    OrbitStatus,
-    compare,
-    singular_by_bounds,
-)
 from m2bridge.system import decimal, integer
 
 # Exact mathematics against SymPy, closed formulas and values printed elsewhere.

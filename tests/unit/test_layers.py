@@ -1,5 +1,5 @@
-"""The map in ARCHITECTURE.md is the truth: imports go one way, and its claims about imports are
-read from it.
+"""The map in ARCHITECTURE.md is compared with the code: imports go one way, and what it says of
+imports is true.
 """
 
 import ast
@@ -9,18 +9,20 @@ import sys
 from collections.abc import Collection
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
+from itertools import permutations
 from pathlib import Path
 
 import pytest
 
 import m2bridge
+from m2bridge.families.base import Family
 from tests.systems import MACOS_LACKS
 
 PACKAGE = Path(m2bridge.__file__).parent
 
 ARCHITECTURE = (Path(__file__).parents[2] / "ARCHITECTURE.md").read_text(encoding="utf-8")
 MAP = re.findall(r"^\| (`.*?) \| (.*) \|$", ARCHITECTURE, re.MULTILINE)
-"""The rows of the map: rooms, and what lives there."""
+"""The rows of the map: packages, and what they contain."""
 LIBRARIES = {
     "FLINT": "flint",
     "IPython": "IPython",
@@ -36,32 +38,34 @@ LIBRARIES = {
 """How the map calls libraries, and how Python does."""
 
 
-def map_rooms(cell: str) -> list[str]:
-    """The rooms that the first cell of a row names."""
+def map_packages(cell: str) -> list[str]:
+    """The packages that the first cell of a row names."""
     return [name.rstrip("/") for name in re.findall(r"`([\w/]+)`", cell)]
 
 
-def map_doors() -> dict[str, str]:
-    """The only door to each library: a room, or the file of its row's room that is named last
-    before these words.
+def map_importers() -> dict[str, str]:
+    """The only module that imports each library: a package, or the file of its row's package that
+    is named last before these words.
     """
-    doors: dict[str, str] = {}
+    importers: dict[str, str] = {}
     for cell, text in MAP:
-        rooms = map_rooms(cell)
-        for before, library in re.findall(r"(.*?)the only door to (\w+)", text):
+        packages = map_packages(cell)
+        for before, library in re.findall(
+            r"(.*?)the only (?:module|package) that imports (\w+)", text
+        ):
             name = re.findall(r"`(\w+)`", before)[-1]
-            assert library not in doors, library
-            doors[library] = name if name in rooms else f"{rooms[0]}/{name}"
-    return doors
+            assert library not in importers, library
+            importers[library] = name if name in packages else f"{packages[0]}/{name}"
+    return importers
 
 
 def map_refusals() -> list[tuple[str, str]]:
-    """Each room with a library, or a room in backquotes, that the map says it does not import."""
+    """Each package with a library, or a package in backquotes, that the map says it does not import."""
     refusals = []
     for cell, text in MAP:
         for listed in re.findall(r"imports no ([^;|]+)", text):
             named = re.split(r", | or ", listed)
-            refusals += [(map_rooms(cell)[0], name) for name in named]
+            refusals += [(map_packages(cell)[0], name) for name in named]
     return refusals
 
 
@@ -105,14 +109,13 @@ def sources() -> list[Path]:
     return [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]
 
 
-REGISTRY = PACKAGE / "families" / "__init__.py"
 CHECKER = [
     path
     for path in sources()
     if re.match(r"checker/|families/(\w+/)+checker(/|\.)", str(path.relative_to(PACKAGE)))
 ]
 TRUSTED = re.compile(
-    r"flint|islpy|m2bridge\.(errors|_version|system|families|certificates\.(schema|files|wording)|checker(\..*)?)"
+    r"flint|islpy|m2bridge\.(errors|_version|system|certificates\.(form|wording)|checker(\..*)?)"
     r"|m2bridge\.families(\.\w+)+\.checker(\..*)?"
 )
 """What the checker may import besides the standard library (isl for all sizes only): no other
@@ -131,42 +134,89 @@ def test_the_checker_stands_alone() -> None:
 
 
 GENERAL = (
-    *(
-        "results",
-        "algebra",
-        "convert",
-        "implicitization",
-        "engine",
-        "ideals",
-        "workspace",
-        "maps",
-        "pictures",
-    ),
-    *("crosscheck", "certificates", "checker", "batch", "reports"),
+    "results",
+    "algebra",
+    "convert",
+    "implicitization",
+    "engine",
+    "ideals",
+    "workspace",
+    "statements",
+    "maps",
+    "pictures",
+    "crosscheck",
+    "certificates",
+    "certification",
+    "checker",
+    "batch",
+    "reports",
 )
-"""Rooms that know no family."""
+"""Packages that know no family."""
+ABOUT_ALL_FAMILIES = {
+    "m2bridge.families.registry",
+    "m2bridge.families.base",
+    "m2bridge.families.all_sizes",
+}
 WORDS = re.compile(r"attention|d_out|rk A\b|neuromanifold|polynomial.network", re.IGNORECASE)
 
 
-def test_general_rooms_know_no_family() -> None:
-    """They import no folder of a family, and do not contain its words."""
+def test_general_packages_know_no_family() -> None:
+    """They import no package of a family, and do not contain its words."""
     examples = re.compile(r'\n *Examples\n *-{8}\n.*?"""|docs/\w+\.md', re.DOTALL)
     for path in sources():
         if path.relative_to(PACKAGE).parts[0] in GENERAL:
             of_families = {
                 module for module in imports(path) if module.startswith("m2bridge.families.")
             }
-            assert of_families <= {"m2bridge.families.base"}, path
+            assert of_families <= ABOUT_ALL_FAMILIES, path
             assert not WORDS.findall(examples.sub("", path.read_text(encoding="utf-8"))), path
 
 
-def test_a_family_is_known_by_its_line_in_the_registry_only() -> None:
-    """The registry names it as text; other families do not import it."""
+FAMILY_PACKAGES = sorted(path.parent.name for path in PACKAGE.glob("families/*/family.py"))
+
+
+@pytest.mark.parametrize(("one", "other"), sorted(permutations(FAMILY_PACKAGES, 2)))
+def test_no_family_imports_another(one: str, other: str) -> None:
+    for path in sorted((PACKAGE / "families" / one).rglob("*.py")):
+        module = f"m2bridge.families.{other}"
+        found = every_import(f"m2bridge.families.{one}", path, modules())
+        assert not [name for name in found if f"{name}.".startswith(f"{module}.")], path
+
+
+def calls_through_the_registry(code: str) -> set[str]:
+    """The attributes of ``family(…)`` that a program uses, directly or by a variable."""
+    tree = ast.parse(code)
+
+    def is_family(node: ast.AST | None) -> bool:
+        function = getattr(node, "func", None)
+        return isinstance(node, ast.Call) and getattr(function, "id", "") == "family"
+
+    variables = {
+        getattr(target, "id", "")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and is_family(node.value)
+        for target in node.targets
+    }
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            of_variable = isinstance(node.value, ast.Name) and node.value.id in variables
+            if is_family(node.value) or of_variable:
+                found.add(node.attr)
+    return found
+
+
+def test_families_are_called_by_methods_of_their_base_class_only() -> None:
+    """So mypy sees each call through the registry, and every family answers it."""
+    declared = {name for base in Family.__mro__ for name in vars(base)}
     for path in sources():
-        room = path.relative_to(PACKAGE).parts
-        for module in imports(path):
-            if module.startswith("m2bridge.families.polynomial_network"):
-                assert room[:2] == ("families", "polynomial_network"), path
+        undeclared = calls_through_the_registry(path.read_text(encoding="utf-8")) - declared
+        assert not undeclared, path
+
+
+def test_a_planted_call_through_the_registry_is_seen() -> None:
+    planted = "deep: Any = 1\nother = family('x')\nother.heads()\nfamily('y').ranks(1)"
+    assert calls_through_the_registry(planted) == {"heads", "ranks"}
 
 
 def users(library: str) -> set[str]:
@@ -181,10 +231,10 @@ def users(library: str) -> set[str]:
 @pytest.mark.parametrize(
     "library", ["Jinja", "IPython", "click", "distributed", "matplotlib", "mcp", "pexpect"]
 )
-def test_each_library_has_the_door_that_the_map_names(library: str) -> None:
-    door = map_doors()[library]
+def test_each_library_is_imported_by_the_module_that_the_map_names(library: str) -> None:
+    importer = map_importers()[library]
     found = users(LIBRARIES[library])
-    assert {name if name == door else name.partition("/")[0] for name in found} == {door}
+    assert {name if name == importer else name.partition("/")[0] for name in found} == {importer}
 
 
 def test_processes_are_looked_at_in_three_places() -> None:
@@ -255,19 +305,19 @@ def test_a_planted_name_of_one_system_is_seen(planted: str) -> None:
     assert not of_one_system(f'"""As Linux has it: {planted}."""')
 
 
-def files_of(room: str) -> list[Path]:
-    """The files of a room of the map; the checkers of all families are one."""
-    if room == "checker":
+def files_of(package: str) -> list[Path]:
+    """The files of a package of the map; the checkers of all families are one."""
+    if package == "checker":
         return CHECKER
     return [
-        path for path in sources() if path.relative_to(PACKAGE).with_suffix("").parts[0] == room
+        path for path in sources() if path.relative_to(PACKAGE).with_suffix("").parts[0] == package
     ]
 
 
-@pytest.mark.parametrize(("room", "refused"), map_refusals())
-def test_rooms_do_not_import_what_the_map_says(room: str, refused: str) -> None:
+@pytest.mark.parametrize(("package", "refused"), map_refusals())
+def test_packages_do_not_import_what_the_map_says(package: str, refused: str) -> None:
     names = modules()
-    files = files_of(room)
+    files = files_of(package)
     assert files
     other = refused.strip("`")
     if other == refused:
@@ -276,11 +326,11 @@ def test_rooms_do_not_import_what_the_map_says(room: str, refused: str) -> None:
     assert (PACKAGE / other).is_dir()
     for name, path in names.items():
         if path in files:
-            rooms = {module.split(".")[1] for module in every_import(name, path, names)}
-            assert other not in rooms, path
+            others = {module.split(".")[1] for module in every_import(name, path, names)}
+            assert other not in others, path
 
 
-def test_the_map_says_of_which_rooms_nothing_is_imported() -> None:
+def test_the_map_says_of_which_packages_nothing_is_imported() -> None:
     """The most important of these claims; each sentence of its form in the map is one that a test
     has read.
     """
@@ -291,8 +341,10 @@ def test_the_map_says_of_which_rooms_nothing_is_imported() -> None:
         ("checker", "SymPy"),
         ("algebra", "`engine`"),
     } <= {*refusals}
-    assert len({room for room, _ in refusals}) == ARCHITECTURE.count("imports no ")
-    assert len(map_doors()) == ARCHITECTURE.count("the only door to ")
+    assert len({package for package, _ in refusals}) == ARCHITECTURE.count("imports no ")
+    assert len(map_importers()) == len(
+        re.findall(r"the only (?:module|package) that imports ", ARCHITECTURE)
+    )
 
 
 def test_a_planted_import_is_seen(tmp_path: Path) -> None:
@@ -328,7 +380,8 @@ def test_processes_need_no_mathematics_at_any_distance() -> None:
 
 FAMILIES = ("attention", "deep-attention", "polynomial-network")
 NEEDS_NO_SYMPY = ["import m2bridge.cli.commands", "import m2bridge.batch.plan"] + [
-    f"from m2bridge.families import family; family('{name}').statements()" for name in FAMILIES
+    f"from m2bridge.families.registry import family; family('{name}').statements()"
+    for name in FAMILIES
 ]
 
 
@@ -384,9 +437,9 @@ def every_import(name: str, path: Path, names: Collection[str]) -> set[str]:
 
 
 DOTTED = re.compile(r"\w+(\.\w+)+(:\w+)?").fullmatch
-BY_STRING = ("m2bridge", "m2bridge.families")
-"""Modules that import by string what is above them: the lazy public names, and the registry with
-its entry points.
+BY_STRING = ("m2bridge", "m2bridge.families.registry", "m2bridge.former_modules")
+"""Modules that import by string what is above them: the lazy public names, the registry with its
+entry points, and former names of modules.
 """
 
 
@@ -438,7 +491,7 @@ def test_every_kind_of_import_is_counted(tmp_path: Path) -> None:
 
 
 BY_NAME = {
-    *("__init__.py", "families/__init__.py"),
+    *("__init__.py", "families/registry.py", "former_modules.py"),
     "loading.py",  # modules that are slow, or may be missing
     "results/picture.py",  # matplotlib
     "results/base.py",  # the forms of a result
@@ -459,46 +512,30 @@ def test_only_the_registry_and_the_command_line_import_by_string() -> None:
     assert users <= BY_NAME
 
 
-def rooms_from_below() -> list[str]:
-    """The map in ARCHITECTURE.md; ``families`` is the registry, below the checker, and
-    ``families.*`` what is in it.
-    """
-    rooms = ["_version"]
-    for cell, _ in MAP:
-        for room in map_rooms(cell):
-            if room == "checker":
-                rooms.append("families")
-            rooms.append("families.*" if room == "families" else room)
-    return [*rooms, "__main__"]
-
-
-ROOMS = rooms_from_below()
+PACKAGES = ["_version", *(name for cell, _ in MAP for name in map_packages(cell)), "__main__"]
+"""The packages, and modules with a row of their own, of the map, from the lowest."""
+EXCEPTIONS = {"engine/script": "results"}
+"""Templates are filled in by one file, those of programs and those of pages."""
 
 
 def place(module: str) -> int:
-    """The place of a module on the map."""
-    short = module.removeprefix("m2bridge.")
-    if short in PLACES or short in ROOMS:
-        return ROOMS.index(PLACES.get(short, short))
-    room = short.partition(".")[0]
-    if room == "families":
-        return ROOMS.index("checker" if "checker" in short.split(".") else "families.*")
-    return ROOMS.index(room)
+    """The place of a module on the map: of the longest path there that it is, or is in."""
+    path = module.removeprefix("m2bridge.").replace(".", "/")
+    if path in EXCEPTIONS:
+        return PACKAGES.index(EXCEPTIONS[path])
+    if path.startswith("families/") and "checker" in path.split("/"):
+        return PACKAGES.index("checker")
+    containing = [name for name in PACKAGES if f"{path}/".startswith(f"{name}/")]
+    return PACKAGES.index(max(containing, key=len))
 
 
-PLACES = {"engine.script": "results", "families.definition": "families", "checker": "families"}
-"""Templates are filled in by one file, programs and pages; what a family and its checker are,
-beside the registry.
-"""
-
-
-def test_rooms_import_from_rooms_below() -> None:
+def test_packages_import_from_packages_below() -> None:
     names = modules()
     upward = [
         f"{name} imports {other}"
         for name, path in names.items()
-        if name != "m2bridge"
+        if name not in ("m2bridge", "m2bridge.families")
         for other in every_import(name, path, names)
-        if place(other) > place(name)
+        if place(other) > place(name) and other != "m2bridge.families"
     ]
     assert upward == [], upward

@@ -16,7 +16,7 @@ from m2bridge import SingleLayerAttention, closure, errors, ideal, membership, v
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.cli import commands, common as shared, compute as computing
+from m2bridge.cli import commands, common, compute as computing
 from m2bridge.cli.commands import cli
 from m2bridge.convert.bounded_io import read_text
 from m2bridge.engine.script import Script
@@ -355,7 +355,7 @@ def test_every_command_has_an_example() -> None:
 def test_choices_are_those_of_the_functions() -> None:
     assert get_args(dimension.Method) == computing.DIMENSION_METHODS
     assert get_args(singular_locus.Method) == computing.LOCUS_METHODS
-    assert (get_args(Strategy), get_args(Coordinates)) == (shared.STRATEGIES, shared.COORDINATES)
+    assert (get_args(Strategy), get_args(Coordinates)) == (common.STRATEGIES, common.COORDINATES)
     assert get_args(Weights) == computing.WEIGHTS
 
 

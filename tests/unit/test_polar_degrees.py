@@ -20,7 +20,6 @@ from m2bridge import (
     polar_degrees,
     verify,
 )
-from m2bridge.checker.verify import verify as check
 from m2bridge.cli import compute as computing
 from m2bridge.cli.commands import cli
 from m2bridge.errors import ContradictionError, MethodUnavailableError, NotApplicableError
@@ -29,6 +28,7 @@ from m2bridge.families.attention.polar import chern_integrals as integrals, theo
 from m2bridge.families.attention.sizes import Shape, degree_formula, dimension_formula
 from m2bridge.maps.polar_degrees import Method, _forms, _kept
 from m2bridge.statements.statement import Numbers
+from tests.checking import verify as check
 
 Case = tuple[int, int, int]
 

@@ -373,7 +373,7 @@ def test_over_a_finite_field() -> None:
 
 def test_the_dimension_needs_no_sympy() -> None:
     code = (
-        "import sys; from m2bridge.families import family; from m2bridge.maps.jacobian_rank import"
+        "import sys; from m2bridge.families.registry import family; from m2bridge.maps.jacobian_rank import"
         " rank_result;assert rank_result(family('polynomial-network').from_key('2-2-1-r2')).lower"
         " == 3;sys.exit('sympy' in sys.modules)"
     )

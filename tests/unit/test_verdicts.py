@@ -19,10 +19,8 @@ from m2bridge.algebra.polynomial_map import same_span
 from m2bridge.certificates.form import Content, read
 from m2bridge.certification.make import question_of
 from m2bridge.checker import global_verdict, of_several
-from m2bridge.checker.verify import verify
 from m2bridge.crosscheck.verdict import NO_ORBIT, NONE_SPECIAL, Verdict, compare
 from m2bridge.errors import ContradictionError
-from m2bridge.families import OWN, family
 from m2bridge.families.attention.checker import slices, statements as checker
 from m2bridge.families.attention.checker.case import Case
 from m2bridge.families.attention.hypotheses import WORDS, nondegenerate, two_dimensions
@@ -37,6 +35,7 @@ from m2bridge.families.attention.orbits.fibres import fibre_points, products_det
 from m2bridge.families.attention.orbits.orbits import orbits, representative
 from m2bridge.families.attention.polar import chern_integrals as integrals
 from m2bridge.families.attention.statements import REGISTRY, Preimages
+from m2bridge.families.registry import OWN, family
 from m2bridge.reports.read import certificate_rows
 from m2bridge.results.base import Decision
 from m2bridge.statements.statement import (
@@ -53,6 +52,7 @@ from m2bridge.statements.statement import (
 )
 from tests import changing as rechecking, stated
 from tests.changing import fibres_at, recheck
+from tests.checking import verify
 
 PAPER = "Henry, Marchetti, Kohn"
 TOGETHER = observed_together(REGISTRY)
@@ -457,7 +457,7 @@ def test_products_determine_functions(model: SingleLayerAttention) -> None:
 
 
 def test_one_token_does_not_determine_products(monkeypatch: pytest.MonkeyPatch) -> None:
-    from m2bridge.families.attention.orbits import fibres as tokens
+    from m2bridge.families.attention.orbits.orbits import fibres as tokens
 
     whole = tokens._output_coefficients
     monkeypatch.setattr(tokens, "_output_coefficients", lambda d: whole(d)[::2])

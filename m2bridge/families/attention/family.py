@@ -17,18 +17,13 @@ from m2bridge.families.base import Family, integer_option
 from m2bridge.loading import importing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from fractions import Fraction
+    from collections.abc import Sequence
 
-    from m2bridge.algebra.field import CoefficientField
     from m2bridge.engine.script import Script
     from m2bridge.families.attention.all_sizes.closures import AllClosures, GeneratorsOfAllSizes
     from m2bridge.families.attention.all_sizes.family import AllSizes
-    from m2bridge.families.attention.orbits.membership import Membership
-    from m2bridge.families.attention.sizes import Coordinates
     from m2bridge.families.base import Figure, Question
     from m2bridge.statements.statement import Statement
-    from m2bridge.trained_weights.result import Contents, Weights
 
 
 class Attention(Family[SingleLayerAttention]):
@@ -120,47 +115,6 @@ class Attention(Family[SingleLayerAttention]):
             from m2bridge.families.attention.all_sizes.closures import closures_of_all_sizes
 
         return closures_of_all_sizes(vectors=vectors)
-
-    def membership(
-        self,
-        model: SingleLayerAttention,
-        function: Mapping[str, Fraction | int] | None,
-        **weights: Any,
-    ) -> Membership:
-        """Decide where a function lies, which its coordinates or its weights name."""
-        with importing():
-            from m2bridge.families.attention.orbits.membership import membership
-
-        return membership(model, function, **weights)
-
-    def contents(self, source: Any) -> Contents | None:
-        """The arrays in a file of weights; ``None`` where its layers are recognized."""
-        with importing():
-            from m2bridge.trained_weights.result import contents
-
-        return contents(source)
-
-    def weights(self, source: Any, **options: Any) -> Weights:
-        """Say what the weights in a file determine."""
-        with importing():
-            from m2bridge.trained_weights.result import weights
-
-        return weights(source, **options)
-
-    def standalone(
-        self,
-        computation: str,
-        model: SingleLayerAttention,
-        *,
-        field: CoefficientField,
-        coordinates: Coordinates | None,
-        method: str,
-    ) -> str:
-        """The complete program of a computation, for ``M2 --script``."""
-        with importing():
-            from m2bridge.families.attention.questions import standalone
-
-        return standalone(computation, model, field=field, coordinates=coordinates, method=method)
 
 
 FAMILY = Attention()

@@ -36,7 +36,6 @@ from m2bridge.results import picture
 from m2bridge.results.base import result_json
 from m2bridge.results.markup import csv_text
 from m2bridge.results.sheet import Facts, Picture, Sheet, Table, computed_by, value_text
-from m2bridge.trained_weights.result import weights
 
 MOST_ORBITS = 120
 """The most orbits that can be told apart in a picture."""
@@ -407,43 +406,6 @@ def _of_case(compute: Callable[..., Any]) -> Callable[..., Any]:
     return computed
 
 
-_ROLES = {
-    "query": "Q",
-    "key": "K",
-    "value": "V",
-    "output": "the output matrix",
-    "stacked": "Q, K and V",
-}
-_NAMED = tuple(
-    CaseOption(
-        name,
-        str,
-        f"the array with {role} (* stands for what differs from layer to layer)",
-        required=False,
-    )
-    for name, role in _ROLES.items()
-)
-_FILE = (
-    CaseOption("source", str, "a file of weights", positional=True),
-    *_NAMED,
-    CaseOption(
-        "heads",
-        integer,
-        "heads of each layer; what config.json beside the file says, or 1",
-        required=False,
-    ),
-    CaseOption("normalization", str, "none, or softmax", default="none"),
-    CaseOption("biases", str, "count, or ignore for the layers without them", default="count"),
-    CaseOption("norm", str, "before each layer: layer, rms, rms1 or none", required=False),
-    CaseOption(
-        "sort", str, "heads by layer, or by distance to singular functions", default="layer"
-    ),
-    CaseOption(
-        "worst", integer, "as many heads, those nearest to singular functions", required=False
-    ),
-)
-
-
 def figures(case: tuple[CaseOption, ...]) -> tuple[Figure, ...]:
     """The pictures of the family; ``case`` are the options that name one."""
     umbrella = (
@@ -472,12 +434,6 @@ def figures(case: tuple[CaseOption, ...]) -> tuple[Figure, ...]:
             case,
             _of_case(polar_degrees),
             needs_engine=True,
-        ),
-        Figure(
-            "weights",
-            "Singular values of trained weights, and how near singular functions are",
-            _FILE,
-            weights,
         ),
         Figure(
             "hilbert",

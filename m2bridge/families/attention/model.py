@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from m2bridge.errors import InvalidCaseError, check_choice
-from m2bridge.families.attention import sizes as shape
+from m2bridge.families.attention import sizes
 from m2bridge.families.attention.sizes import NAME, Coordinates, Shape, Weights
 from m2bridge.loading import imported
 from m2bridge.maps.model import Expectation, MethodValue, Model, Vector, WithoutRealWeights
@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from m2bridge.algebra.schur import Representation
     from m2bridge.families.attention.observations.at_orbits import Observations
     from m2bridge.families.attention.orbits.orbits import Orbit
+    from m2bridge.maps.locus import LocusFindings
     from m2bridge.maps.model import Core, PolarTheorem
-    from m2bridge.statements.statement import LocusFindings, Observed, Statement
+    from m2bridge.statements.statement import Observed, Statement
 
 FEW_COORDINATES = 1000
 """Cases with more are not expanded to know their dimension: that takes a second and more."""
@@ -154,7 +155,7 @@ class SingleLayerAttention(Shape, Model):
     @property
     def coordinate_count(self) -> int:
         """The number of coordinates, without building the map."""
-        return shape.coordinate_count(self, self.coordinates)
+        return sizes.coordinate_count(self, self.coordinates)
 
     def coordinate_names(self) -> tuple[str, ...]:
         """The names of the coordinates, without building the map."""
@@ -199,7 +200,7 @@ class SingleLayerAttention(Shape, Model):
     def upper_bounds(self, characteristic: int) -> tuple[Known, ...]:
         """The dimension of the weights less one."""
         reason = "the dimension of the weights less one for their rescaling"
-        return (Known.at_most(shape.dimension_bound(self), reason),)
+        return (Known.at_most(sizes.dimension_bound(self), reason),)
 
     def lower_bounds(self, characteristic: int) -> Iterator[MethodValue] | None:
         """The rank of one block, which decides; small cases are expanded (``None``)."""
@@ -219,13 +220,13 @@ class SingleLayerAttention(Shape, Model):
         if paper_hypotheses(self):
             # the formula holds there too, but the paper does not say so
             remark += ", outside its hypothesis α > 1 or d' > 1"
-        return (Expectation(shape.dimension_formula(self), remark),)
+        return (Expectation(sizes.dimension_formula(self), remark),)
 
     def fibre_degree(self) -> int | None:
         """The degree by a formula, with the generic fibre of all sizes."""
         if self.t == 1:
-            return shape.one_token_degree(self)
-        return shape.degree_formula(self)
+            return sizes.one_token_degree(self)
+        return sizes.degree_formula(self)
 
     def predicted_hilbert_function(self, degree: int) -> int | None:
         """The dimension of the part of this degree; the same in all coordinates."""
@@ -243,7 +244,7 @@ class SingleLayerAttention(Shape, Model):
 
         if observable != "polar_degrees" or no_theorem(self):
             return ""
-        if shape.dimension_formula(self) > LARGEST_DIMENSION:
+        if sizes.dimension_formula(self) > LARGEST_DIMENSION:
             return ""
         degrees = predicted_polar_degrees(self)
         return f"{', '.join(map(str, degrees))}; generic ED degree {sum(degrees)}"
@@ -270,7 +271,7 @@ class SingleLayerAttention(Shape, Model):
 
     def eliminated(self) -> SingleLayerAttention:
         """For one token the layer with any A, where all quadratic forms yᵀAy occur for this α."""
-        if self.t > 1 or shape.form_rank(self) < self.d:
+        if self.t > 1 or sizes.form_rank(self) < self.d:
             return self
         return SingleLayerAttention(
             self.d, self.d_out, t=1, coordinates=self.coordinates, weights=self.weights
@@ -314,12 +315,12 @@ class SingleLayerAttention(Shape, Model):
     def no_fibres(self, field: CoefficientField) -> str:
         """The reason why the smoothness lemma does not apply; empty if it does."""
         # it needs a birational map in characteristic 0
-        if self.t >= 2 and shape.is_birational(self) and not field.characteristic:
+        if self.t >= 2 and sizes.is_birational(self) and not field.characteristic:
             return ""
         return "the method of fibres is for attention over QQ with t ≥ 2, and α > 1 or d' > 1"
 
     def orbit_methods(self) -> SingleLayerAttention | None:
-        """The model itself, an :class:`~m2bridge.statements.statement.OrbitMethods` for t ≥ 2."""
+        """The model itself, an :class:`~m2bridge.maps.locus.OrbitMethods` for t ≥ 2."""
         if self.no_orbits():
             return None
         return self
@@ -372,7 +373,7 @@ class SingleLayerAttention(Shape, Model):
 
     def has_real_weights(self, function: Mapping[str, Fraction]) -> bool:
         """Whether the function has real weights, by computing them; for t ≥ 2."""
-        from m2bridge.families.attention.orbits.membership import INSIDE, membership
+        from m2bridge.families.attention.orbits.membership import INSIDE, membership_of
         from m2bridge.families.attention.orbits.parametrization import (
             indices,
             name_in,
@@ -383,4 +384,4 @@ class SingleLayerAttention(Shape, Model):
         reduced = {}
         for index in indices(self):
             reduced[reduced_name(index)] = function[name_in(index, self.coordinates)]
-        return membership(self, reduced).place == INSIDE
+        return membership_of(self, reduced).place == INSIDE

@@ -6,7 +6,7 @@ whatever needs SymPy or Macaulay2 is imported where it is used.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from m2bridge.engine.script import Script
     from m2bridge.families.deep_attention.all_sizes.family import DeepAttentionAllSizes
     from m2bridge.statements.statement import Statement
-    from m2bridge.trained_weights.groups import Besides, Symmetries
-    from m2bridge.trained_weights.network import NetworkAtWeights
 
 
 def _ranks(option: str, text: str) -> tuple[tuple[tuple[int, ...], ...]]:
@@ -142,52 +140,6 @@ class DeepAttentionNetworks(Family[DeepAttention]):
             from m2bridge.families.deep_attention.all_sizes.family import cross_check_deep_attention
 
         return cross_check_deep_attention(statements)
-
-    def at_weights(
-        self,
-        model: DeepAttention,
-        shapes: Sequence[Sequence[Any]],
-        regular: bool,
-        matrices: Callable[[str], Iterator[Any]],
-        besides: Besides,
-        most_rank: int | None = None,
-        most_behind_zero: int | None = None,
-    ) -> NetworkAtWeights:
-        """The parameters, dimension and gauge group of a network at its weights."""
-        from m2bridge.trained_weights.network import at_weights
-
-        return at_weights(
-            model, shapes, regular, matrices, besides, most_rank, most_behind_zero=most_behind_zero
-        )
-
-    def symmetries(
-        self, model: DeepAttention, shapes: Sequence[Sequence[Any]], besides: Besides
-    ) -> Symmetries:
-        """The redundant directions of these heads, compared with the orbits of the gauge group."""
-        from m2bridge.trained_weights.network import known_symmetries
-
-        return known_symmetries(model, shapes, besides)
-
-    def check_size(self, parameters: int, *, in_balls: bool) -> None:
-        """Check that ranks of layers with biases or norms are computed for so many parameters."""
-        from m2bridge.trained_weights.differential import check_size
-
-        check_size(parameters, in_balls=in_balls)
-
-    def ranks_of_layers(
-        self,
-        layers: Iterable[Mapping[str, Any]],
-        *,
-        skip: bool,
-        softmax: bool,
-        most: int,
-        most_at_weights: int,
-    ) -> tuple[int, int | None, str]:
-        """Ranks of the differential of layers with biases or norms; see ``affine.py``."""
-        from m2bridge.trained_weights.differential import AffineLayer, ranks
-
-        given = [AffineLayer(**layer) for layer in layers]
-        return ranks(given, skip=skip, softmax=softmax, most=most, most_at_weights=most_at_weights)
 
 
 FAMILY = DeepAttentionNetworks()

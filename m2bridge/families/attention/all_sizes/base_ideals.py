@@ -19,7 +19,7 @@ import islpy as isl
 from m2bridge.convert.answers import Answer, answer_to
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import ContradictionError, ParseError
-from m2bridge.families.attention.all_sizes import integer_sets as sizes
+from m2bridge.families.attention.all_sizes import integer_sets
 from m2bridge.families.attention.all_sizes.fibre_theorem import (
     BASE_CASES,
     BaseCase,
@@ -137,9 +137,9 @@ GENERIC = (
 # matrices.
 SOURCE_SINGULAR = "r < a and a < d"
 
-ALL = sizes.sizes()
-NONE = sizes.sizes("1 = 0")
-EVERY_ORBIT = sizes.orbits()
+ALL = integer_sets.sizes()
+NONE = integer_sets.sizes("1 = 0")
+EVERY_ORBIT = integer_sets.orbits()
 
 # A number as a function of d, d', α and the degree D of the source; for integers, or for
 # polynomials.
@@ -179,14 +179,14 @@ class Facts:
 
         def of_length(length: str, condition: str = "1 = 1") -> isl.Set:
             conditions = [f"({s.orbits}) and {condition}" for s in strata if s.length == length]
-            return sizes.orbits(" or ".join(conditions) or "1 = 0")
+            return integer_sets.orbits(" or ".join(conditions) or "1 = 0")
 
         one_point = of_length("1").union(of_length("d", "d = 1"))
         two_points = of_length("2")
         critical = of_length("d", "d >= 2")
         kinds = [one_point, two_points, critical]
         disjoint = all(a.intersect(b).is_empty() for a, b in combinations(kinds, 2))
-        if not disjoint or not sizes.union(kinds).is_equal(EVERY_ORBIT):
+        if not disjoint or not integer_sets.union(kinds).is_equal(EVERY_ORBIT):
             raise ContradictionError(
                 "the cases of the theorem about fibres are not all orbits, each once"
             )
@@ -195,19 +195,19 @@ class Facts:
     @property
     def birational(self) -> isl.Set:
         """The sizes whose generic fibre is one reduced point."""
-        return sizes.with_some(sizes.orbits(GENERIC).intersect(self.one_point))
+        return integer_sets.with_some(integer_sets.orbits(GENERIC).intersect(self.one_point))
 
     @property
     def two_to_one(self) -> isl.Set:
         """The sizes whose generic fibre is two points."""
-        return sizes.with_some(sizes.orbits(GENERIC).intersect(self.two_points))
+        return integer_sets.with_some(integer_sets.orbits(GENERIC).intersect(self.two_points))
 
     @property
     def symmetric(self) -> isl.Set:
         """The sizes whose functions are those of symmetric matrices of rank at most two:
         α = d' = 1, where each has two weights, in another order.
         """
-        return sizes.sizes("a = 1 and dp = 1").intersect(self.two_to_one)
+        return integer_sets.sizes("a = 1 and dp = 1").intersect(self.two_to_one)
 
     @property
     def singular(self) -> isl.Set:
@@ -217,11 +217,11 @@ class Facts:
         the source is smooth there (docs/mathematics.md). Where functions are those of symmetric
         matrices these have rank one, if there are tangent vectors that show it.
         """
-        singular = EVERY_ORBIT.subtract(self.one_point).union(sizes.orbits(SOURCE_SINGULAR))
-        squares = sizes.orbits("r = 1 and s = 1 and m = 1")
-        of_rank_one = self.symmetric.intersect(sizes.more_tangents_at_squares())
-        return singular.intersect(sizes.over(self.birational)).union(
-            squares.intersect(sizes.over(of_rank_one))
+        singular = EVERY_ORBIT.subtract(self.one_point).union(integer_sets.orbits(SOURCE_SINGULAR))
+        squares = integer_sets.orbits("r = 1 and s = 1 and m = 1")
+        of_rank_one = self.symmetric.intersect(integer_sets.more_tangents_at_squares())
+        return singular.intersect(integer_sets.over(self.birational)).union(
+            squares.intersect(integer_sets.over(of_rank_one))
         )
 
     @property
@@ -233,8 +233,8 @@ class Facts:
         kernel is zero for r = α. At (1, 1, 1) the difference is (α − 1)² + (d − 1)(d' − 1).
         """
         positive = "r = 1 and s = 1 and m = 1 and ((a >= 2 and d >= 2) or (d >= 2 and dp >= 2))"
-        large_kernels = self.critical.subtract(sizes.orbits(positive))
-        return self.birational.subtract(sizes.with_some(large_kernels))
+        large_kernels = self.critical.subtract(integer_sets.orbits(positive))
+        return self.birational.subtract(integer_sets.with_some(large_kernels))
 
     @property
     def special(self) -> isl.Set:
@@ -243,8 +243,10 @@ class Facts:
         """
         one = self.one_point.union(self.critical)
         at_most_two = one.union(self.two_points)
-        over_birational = EVERY_ORBIT.subtract(one).intersect(sizes.over(self.birational))
-        over_two_to_one = EVERY_ORBIT.subtract(at_most_two).intersect(sizes.over(self.two_to_one))
+        over_birational = EVERY_ORBIT.subtract(one).intersect(integer_sets.over(self.birational))
+        over_two_to_one = EVERY_ORBIT.subtract(at_most_two).intersect(
+            integer_sets.over(self.two_to_one)
+        )
         return over_birational.union(over_two_to_one)
 
 
@@ -284,13 +286,13 @@ def _if(known: bool) -> isl.Set:
 # For each observable of orbits, and then of sizes, where it is true.
 OBSERVABLES: dict[str, Callable[[Facts], Observed]] = {
     "fibre_exchanged": lambda seen: Observed(
-        seen.two_points.union(sizes.orbits("r = 1 and s = 1 and m = 1"))
+        seen.two_points.union(integer_sets.orbits("r = 1 and s = 1 and m = 1"))
     ),
     "fibre_itself": lambda seen: Observed(seen.one_point.union(seen.critical)),
     "singular": lambda seen: Observed(
         seen.singular,
         seen.birational.union(seen.symmetric).intersect(
-            _if(seen.basis.base_locus_empty and sizes.tangents_exceed_dimension())
+            _if(seen.basis.base_locus_empty and integer_sets.tangents_exceed_dimension())
         ),
     ),
     "critical": lambda seen: Observed(seen.critical),
@@ -303,7 +305,7 @@ OBSERVABLES: dict[str, Callable[[Facts], Observed]] = {
     "products": lambda seen: Observed(_if(all(map(products_determine_functions, UP_TO_THREE)))),
     "birational": lambda seen: Observed(seen.birational, _if(seen.basis.base_locus_empty)),
     "smooth_manifold": lambda seen: Observed(
-        sizes.sizes("d = 1"), _if(sizes.ambient_exceeds_dimension())
+        integer_sets.sizes("d = 1"), _if(integer_sets.ambient_exceeds_dimension())
     ),
 }
 
@@ -313,7 +315,7 @@ def with_polar_theorem(seen: Facts) -> isl.Set:
     where the map is birational and kernels are small, as for single cases; and where functions are
     those of symmetric matrices, α = d' = 1.
     """
-    verified = seen.basis.base_locus_empty and sizes.codimensions_exceed_kernels()
+    verified = seen.basis.base_locus_empty and integer_sets.codimensions_exceed_kernels()
     return seen.small_kernels.union(seen.symmetric).intersect(_if(verified))
 
 
@@ -335,7 +337,7 @@ def compared_polar_degrees(seen: Facts) -> list[tuple[isl.Set, Shape, NumbersByM
         of_a = f"a = {shape.alpha}"
         if shape.alpha == shape.d:  # a larger a is the same model
             of_a = f"a >= {shape.d}"
-        alike = sizes.sizes(f"d = {shape.d} and dp = {shape.d_out} and {of_a}")
+        alike = integer_sets.sizes(f"d = {shape.d} and dp = {shape.d_out} and {of_a}")
         found.append((alike, shape, NumbersByMethod(tuple(by_method))))
     return found
 
@@ -343,7 +345,7 @@ def compared_polar_degrees(seen: Facts) -> list[tuple[isl.Set, Shape, NumbersByM
 # For each number that is observed: sizes, and its value there.
 FORMULAS: dict[str, Callable[[Facts], tuple[tuple[isl.Set, Formula], ...]]] = {
     "dimension": lambda seen: (
-        (ALL, lambda d, dp, alpha, D: sizes.source_dimension(d, dp, alpha) - 1),
+        (ALL, lambda d, dp, alpha, D: integer_sets.source_dimension(d, dp, alpha) - 1),
     ),
     "degree": lambda seen: (
         (seen.birational.intersect(_if(seen.basis.base_locus_empty)), lambda d, dp, alpha, D: D),

@@ -18,7 +18,7 @@ from m2bridge.crosscheck.verdict import Extent, Verdict
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script
 from m2bridge.families.all_sizes import AllSizesCase, AllSizesFamily, AllSizesResult, with_a_form
-from m2bridge.families.attention.all_sizes import integer_sets as sizes
+from m2bridge.families.attention.all_sizes import integer_sets
 from m2bridge.families.attention.all_sizes.base_ideals import (
     ALL,
     NONE,
@@ -127,7 +127,7 @@ class AmongSizes(Extent):
             "false": self.fails_for,
             "not decided": self.undecided_for,
             "vacuous": self.vacuous_for,
-            "does not apply": sizes.union(outside),
+            "does not apply": integer_sets.union(outside),
         }
 
     def data(self, form: Callable[[isl.Set], Any]) -> Json:
@@ -150,11 +150,13 @@ class AmongSizes(Extent):
         MethodUnavailableError
             If a set of sizes has no canonical text.
         """
-        return self.data(sizes.canonical)
+        return self.data(integer_sets.canonical)
 
     def to_json(self) -> Json:
         """Return the extent with its sets of sizes in words and exactly."""
-        data = self.data(lambda some: {"words": sizes.words(some), "isl": sizes.text(some)})
+        data = self.data(
+            lambda some: {"words": integer_sets.words(some), "isl": integer_sets.text(some)}
+        )
         outside = []
         for out in data["not_applicable"]:
             renamed = {"reason": out.pop("hypothesis"), "sizes": out.pop("sizes")}
@@ -166,7 +168,7 @@ class AmongSizes(Extent):
         """Return for which sizes it is true and to which it does not apply; and size, orbit,
         weights if it is false.
         """
-        lines = reasons(self.data(sizes.words), str)
+        lines = reasons(self.data(integer_sets.words), str)
         if self.witness is not None:
             lines.append(f"the first counterexample: {counterexample_text(self.witness)}")
         return lines
@@ -259,7 +261,7 @@ class AllSizes(AllSizesResult):
         partition = {}
         for name, parts in self._partitions():
             partition[name] = {
-                answer: {"words": sizes.words(where), "isl": sizes.text(where)}
+                answer: {"words": integer_sets.words(where), "isl": integer_sets.text(where)}
                 for answer, where in parts.items()
             }
         return {
@@ -283,7 +285,7 @@ class AllSizes(AllSizesResult):
         for name, parts in self._partitions():
             for answer, where in parts.items():
                 if not where.is_empty():
-                    rows.append((name, answer, sizes.words(where)))
+                    rows.append((name, answer, integer_sets.words(where)))
                     name = ""  # once is enough
         legend = "Where each statement is true, or not; the lines of each are all d, d', a together"
         listed = Table(("statement", "", "sizes"), rows, legend)
@@ -295,7 +297,7 @@ class AllSizes(AllSizesResult):
         """
         entries = []
         for verdict in self.verdicts:
-            false = quoted(f"false for {sizes.words(verdict.failing)}", readable=True)
+            false = quoted(f"false for {integer_sets.words(verdict.failing)}", readable=True)
             entries.append(
                 f"{quoted(verdict.name, readable=True)} => {{{quoted(verdict.decision)}, {false}}}"
             )
@@ -395,7 +397,7 @@ def _verdict(
     applies = ALL
     outside = []
     for hypothesis in prediction.hypotheses:
-        satisfied = sizes.sizes(hypothesis.condition)
+        satisfied = integer_sets.sizes(hypothesis.condition)
         outside.append(_outside(conclusion, applies.subtract(satisfied), hypothesis.reason))
         applies = applies.intersect(satisfied)
     holds, false, unknown = conclusion.on(applies)
@@ -407,12 +409,14 @@ def _verdict(
         not_applicable=tuple(outside),
         witness=None if false.is_empty() else _counterexample(prediction, conclusion, false),
     )
-    computed = (text.format(**counts) for text in sizes.WORDS.computed[prediction.observable])
+    computed = (
+        text.format(**counts) for text in integer_sets.WORDS.computed[prediction.observable]
+    )
     return Verdict(
         statement=statement,
         extent=extent,
         computed=tuple(computed),
-        trusted=sizes.WORDS.trusted[prediction.observable],
+        trusted=integer_sets.WORDS.trusted[prediction.observable],
     )
 
 
@@ -428,13 +432,13 @@ def _counterexample(prediction: Prediction, conclusion: Conclusion, false: isl.S
     """The first of the sizes for which a statement is false, the largest orbit where it is, and
     what shows it.
     """
-    d, dp, a = sizes.first_point(false)
+    d, dp, a = integer_sets.first_point(false)
     model = SingleLayerAttention(d, dp, a)
     found = {"d": d, "d_out": dp, "a": a}
     if conclusion.wrong is None:
         return {**found, "orbit": None, "A": [], "V": [], "numbers": {}}
     size, wrong = (d, dp, a), conclusion.wrong
-    failing = [one for one in orbits(model) if sizes.contains(wrong, (*size, *one.cells))]
+    failing = [one for one in orbits(model) if integer_sets.contains(wrong, (*size, *one.cells))]
     _, orbit = max((orbit_dimension(one, model), one) for one in failing)
     A, V = (list(map(list, matrix)) for matrix in representative(orbit, model))
     numbers = {}
@@ -522,9 +526,9 @@ class AttentionOfAllSizes(AllSizesFamily):
         from them.
         """
         follows = "CONFIRMED"
-        if sizes.phrase(verdict["undecided_for"]) != NOWHERE:
+        if integer_sets.phrase(verdict["undecided_for"]) != NOWHERE:
             follows = "UNDECIDED"
-        if sizes.phrase(verdict["fails_for"]) != NOWHERE:
+        if integer_sets.phrase(verdict["fails_for"]) != NOWHERE:
             follows = "REFUTED"
         if follows != verdict["verdict"]:
             raise ValueError(
@@ -534,7 +538,7 @@ class AttentionOfAllSizes(AllSizesFamily):
             name=name_with_part(key, verdict["part"]),
             text=verdict["text"],
             verdict=follows,
-            reason="; ".join(reasons(verdict, sizes.phrase)),
+            reason="; ".join(reasons(verdict, integer_sets.phrase)),
             witness=counterexample_text(verdict["counterexample"]),
             source=verdict["source"],
         )

@@ -1,1 +1,1 @@
-"""Ideal."""
+"""The ideal of the closure as a representation: covariants, highest weights, Hilbert functions."""

@@ -1,8 +1,8 @@
 """Observations of numbers by degree of one closure: its Hilbert function, and its generators.
 
 The closure is computed without its core, from which the predictions come
-(:mod:`m2bridge.families.attention.ideal.values_by_degree`). Orbits say nothing of such numbers, and a closure
-takes its time; so they are observed apart from all else.
+(:mod:`m2bridge.families.attention.ideal.values_by_degree`). Orbits say nothing of such numbers, and
+a closure takes its time; so they are observed apart from all else.
 """
 
 from __future__ import annotations

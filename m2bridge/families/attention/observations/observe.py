@@ -60,9 +60,10 @@ from m2bridge.families.attention.polar.theorem import counted_polar_degrees, has
 from m2bridge.families.attention.sizes import Shape
 from m2bridge.limits import clock, share
 from m2bridge.maps.closure import closure_script
+from m2bridge.maps.locus import LocusFindings, OrbitStatus, singular_by_bounds
 from m2bridge.maps.polynomial_map_model import MapModel
 from m2bridge.results.known import Known, together
-from m2bridge.statements.statement import LocusFindings, Numbers, OrbitStatus, singular_by_bounds
+from m2bridge.statements.statement import Numbers
 
 MOST_POINTS = 1500
 """Sections with more points are not counted: linear algebra in their functions takes minutes."""
@@ -242,8 +243,8 @@ def deduce(
     Parameters
     ----------
     tangents : mapping, optional
-        The result of :func:`m2bridge.families.attention.orbits.tangents.orbit_tangents`, perhaps of some
-        orbits only.
+        The result of :func:`m2bridge.families.attention.orbits.tangents.orbit_tangents`, perhaps of
+        some orbits only.
 
     Raises
     ------

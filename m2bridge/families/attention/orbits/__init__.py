@@ -1,1 +1,1 @@
-"""Orbits."""
+"""The parametrization of one layer, its fibres, orbits and tangent spaces."""

@@ -12,20 +12,18 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
 from math import isqrt
-from typing import Any, Unpack
+from typing import Any
 
-import numpy
 from sympy import Expr, Matrix, Rational, eye, latex as sympy_latex, sqrt, zeros
 from sympy.polys.matrices import DomainMatrix
 
 from m2bridge.algebra.determinantal import matrices_of_rank
 from m2bridge.algebra.field import QQ
-from m2bridge.algebra.linear_algebra import rank_of
 from m2bridge.convert.answers import answer_to
 from m2bridge.convert.printing import polynomial_text
-from m2bridge.engine import RunOptions, computation, current
+from m2bridge.engine import current
 from m2bridge.engine.script import Script, render
-from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError, check_kind
+from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError
 from m2bridge.families.attention.orbits.fibres import matrix_program
 from m2bridge.families.attention.orbits.orbits import Orbit
 from m2bridge.families.attention.orbits.parametrization import (
@@ -39,9 +37,6 @@ from m2bridge.limits import clock, watched
 from m2bridge.results.base import Result, result_json
 from m2bridge.results.sheet import Facts, Sheet, duration, matrix_text, plural
 from m2bridge.system import any_length
-from m2bridge.trained_weights.names import given_layer
-from m2bridge.trained_weights.ranks import HeadShape, integers
-from m2bridge.trained_weights.spectrum import Spectrum, precision, rank_words, rounded
 
 MOST_BITS_OF_A_ROOT = 5000
 """Bits of numerator or denominator of a number whose irrational square root is taken."""
@@ -251,7 +246,8 @@ INSIDE = "in the neuromanifold"
 CLOSURE = "only in the Zariski closure"
 OUTSIDE = "outside the Zariski closure"
 
-Weights = tuple[Matrix, Matrix]
+MatrixPair = tuple[Matrix, Matrix]
+"""Weights (A, V) with exact entries."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -294,7 +290,7 @@ class Membership(Result):
     model: Shape
     place: str
     orbit: Orbit | None
-    weights: tuple[Weights, ...]
+    weights: tuple[MatrixPair, ...]
     length: int | None
     singular: bool | None
     boundary: bool | None
@@ -374,134 +370,40 @@ class Membership(Result):
         return f"orbit = {self.orbit or 'null'}"
 
 
-@computation
-def membership(
+def membership_of(
     model: Shape,
-    function: Mapping[str, Fraction | int] | None = None,
-    *,
-    A: Any = None,
-    K: Any = None,
-    Q: Any = None,
-    V: Any = None,
-    weights: Sequence[Any] | None = None,
-    **options: Unpack[RunOptions],
+    function: Mapping[str, Fraction | int],
+    weights: MatrixPair | None = None,
+    remark: str = "",
 ) -> Membership:
     """Decide where a function lies, exactly.
 
     Parameters
     ----------
-    function : mapping from coordinate name to rational number, optional
-        Reduced coordinates ``c_k_i_p_q``; those left out are zero. The function of the weights when
-        it is left out.
-    A, V, K, Q : matrices, optional
-        Weights of the function, A and V or K, Q and V: lists of rows, arrays or SymPy matrices. A =
-        KᵀQ is multiplied out exactly. Floats are taken exactly, and a remark says so. An A with rk
-        A > a is no weight of the model; a remark says what to give instead where A is a rounded
-        product. They are the witness where the function is zero.
-    weights : tuple of matrices, optional
-        The same, as (A, V) or (K, Q, V).
-    engine : Engine, optional
-        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
-        process shares.
+    function : mapping from coordinate name to rational number
+        Reduced coordinates ``c_k_i_p_q``; those left out are zero.
+    weights : pair of Matrix, optional
+        A and V with exact entries, weights of the function: the witness where it is zero.
+    remark : str, optional
+        What the result says of these weights.
 
     Raises
     ------
     InvalidCaseError
-        If it is no such model, a name is not a coordinate of the model, the given weights do not
-        have this function or do not have the shapes of the model, or neither a function nor weights
-        are given.
-    MethodUnavailableError
-        If t = 1.
+        If a name is not a coordinate of the model, or the weights do not have this function.
     ContradictionError
         If the weights that were found do not give the function.
-
-    Examples
-    --------
-    >>> function = {"c_1_1_1_1": 1, "c_1_1_2_2": 1}
-    >>> membership(SingleLayerAttention(d=2, d_out=1), function).place
-    'only in the Zariski closure'
-    >>> rank_one = SingleLayerAttention(d=2, d_out=1, a=1)
-    >>> membership(rank_one, K=[[0.5, 1.0]], Q=[[1.0, 0.1]], V=[[1.0, 2.0]]).orbit
-    Orbit(r=1, s=1, m=1)
     """
-    check_kind("model", model, Shape, "a SingleLayerAttention")
-    if model.t == 1:
-        raise MethodUnavailableError(
-            "membership is decided in reduced coordinates, which need t ≥ 2"
-        )
-    given = {"K": K, "Q": Q, "A": A, "V": V}
-    some = weights is not None or any(value is not None for value in given.values())
-    if function is None and not some:
-        raise InvalidCaseError("function", "give a function, or weights: K, Q and V, or A and V")
     check_coordinates(model, "reduced")
-    pair = None
-    remark = ""
-    if some:
-        pair, remark = exact_weights(model, given, weights)
-        if function is None:
-            function = function_of(*pair)
-    assert function is not None
     chart = Chart.of(quadratic_forms(model, function))
-    if pair is not None and not _give(pair, function):
+    if weights is not None and not _give(weights, function):
         raise InvalidCaseError("weights", "these weights have another function")
     if chart is not None:
         return replace(_nonzero(model, function, chart), remark=remark)
     # Weights of the zero function with a larger rank are no witness.
-    if pair is not None and pair[0].rank() > model.alpha:
-        pair = None
-    return _zero(model, pair, remark)
-
-
-TAKEN = "the floating-point numbers are taken exactly, as the dyadic rationals that they are"
-
-
-def exact_weights(
-    model: Shape, given: Mapping[str, Any], weights: Sequence[Any] | None
-) -> tuple[Weights, str]:
-    """Return A and V as exact matrices, and a remark about the numbers, perhaps empty.
-
-    Parameters
-    ----------
-    given : dict
-        Matrices by the letters K, Q, A, V; ``None`` for those that are not given.
-    weights : sequence, optional
-        (A, V) or (K, Q, V) in their place.
-
-    Raises
-    ------
-    InvalidCaseError
-        If they are not K, Q and V, or A and V, or do not have the shapes of the model.
-    """
-    letters = {letter: value for letter, value in given.items() if value is not None}
-    # Other weights than these are refused as none, by the names of what is to be given.
-    if not letters and isinstance(weights, Sequence) and len(weights) in (2, 3):
-        names = "AV" if len(weights) == 2 else "KQV"
-        letters = dict(zip(names, weights, strict=True))
-    (head,) = given_layer(letters).heads(1, 1)
-    arrays = head.matrices
-    shape = HeadShape.of(arrays, model.a, softmax=False)
-    if (shape.d, shape.d_out, shape.a) != (model.d, model.d_out, model.a):
-        sizes = f"({shape.d}, {shape.d_out}, {shape.a})"
-        raise InvalidCaseError("weights", f"they are those of (d, d', a) = {sizes}, not of {model}")
-    remarks = []
-    exact = {}
-    for letter, array in arrays.items():
-        if array.dtype != object or _has_floats(letters[letter]):
-            remarks = [TAKEN]
-        entries = [Rational(Fraction(entry)) for entry in array.ravel().tolist()]
-        exact[letter] = Matrix(*array.shape, entries)
-    if "K" in exact:
-        return (exact["K"].T * exact["Q"], exact["V"]), "; ".join(remarks)
-    rank = rank_of(integers(arrays["A"]))
-    if rank > model.alpha:
-        distance = rounded(*Spectrum.of([arrays["A"]], rank).distance(model.alpha))
-        remarks.append(rank_words(rank, model.a, model.d, distance, precision(arrays["A"])))
-    return (exact["A"], exact["V"]), "; ".join(remarks)
-
-
-def _has_floats(matrix: Any) -> bool:
-    """Whether there are floats among other numbers, which are fractions as well then."""
-    return any(isinstance(entry, float) for entry in numpy.array(matrix, dtype=object).flat)
+    if weights is not None and weights[0].rank() > model.alpha:
+        weights = None
+    return _zero(model, weights, remark)
 
 
 def _nonzero(model: Shape, function: Mapping[str, Fraction | int], chart: Chart) -> Membership:
@@ -557,12 +459,12 @@ def _nonzero(model: Shape, function: Mapping[str, Fraction | int], chart: Chart)
     )
 
 
-def _give(weights: Weights, function: Mapping[str, Fraction | int]) -> bool:
+def _give(weights: MatrixPair, function: Mapping[str, Fraction | int]) -> bool:
     wanted = {name: Rational(value) for name, value in function.items() if value}
     return function_of(*weights) == wanted
 
 
-def _zero(model: Shape, weights_of_zero: Weights | None, remark: str) -> Membership:
+def _zero(model: Shape, weights_of_zero: MatrixPair | None, remark: str) -> Membership:
     """Return the place of the zero function, the apex of the cone.
 
     A product l_i v_k of forms vanishes only if a factor does. It is a limit of the boundary points

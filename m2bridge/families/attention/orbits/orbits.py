@@ -24,8 +24,9 @@ from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.errors import TooLargeError
 from m2bridge.families.attention.sizes import Shape
 from m2bridge.limits import watched
+from m2bridge.maps.locus import ZERO, Component, LocusFindings, OrbitStatus
 from m2bridge.results.sheet import plural
-from m2bridge.statements.statement import ZERO, Component, IntegerMatrix, LocusFindings, OrbitStatus
+from m2bridge.statements.statement import IntegerMatrix
 
 WeightPair = tuple[IntegerMatrix, IntegerMatrix]
 """The matrices A and V."""

@@ -39,9 +39,9 @@ from m2bridge.families.attention.sizes import Shape, coordinate_count
 from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.limits import clock, share, watched
 from m2bridge.maps.completeness import LARGEST_DEGREE, default_max_degree, elimination_values
+from m2bridge.maps.locus import LocusFindings, OrbitStatus, singular_by_bounds
 from m2bridge.maps.model import Model
 from m2bridge.results.known import Known, together
-from m2bridge.statements.statement import LocusFindings, OrbitStatus, singular_by_bounds
 
 MOST_MONOMIALS_FOR_BOUNDS = 125_000
 """The most monomials of the degree up to which equations bound tangent spaces at once: seconds."""

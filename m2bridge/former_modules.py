@@ -1,0 +1,103 @@
+"""Modules that moved after release 1.0: the names by which packages of others may import them.
+
+They stay importable by these names in all releases 1.x (docs/stability.md).
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+_MOVED = {
+    "algebra.symmetry_groups": "trained_weights.groups",
+    "batch.many": "batch.run_many",
+    "certificates.schema": "certificates.form",
+    "cli.bridge": "cli.macaulay2",
+    "cli.certifying": "cli.certificates",
+    "cli.computing": "cli.compute",
+    "cli.families": "cli.cases",
+    "cli.shared": "cli.common",
+    "cli.showing": "cli.show",
+    "convert.calls": "convert.encode",
+    "convert.documents": "convert.bounded_io",
+    "convert.files": "convert.toml_files",
+    "convert.foreign": "convert.other_libraries",
+    "convert.given": "convert.bindings",
+    "convert.macaulay2": "convert.m2_syntax",
+    "convert.notation": "convert.printing",
+    "convert.polynomials": "convert.parsing",
+    "convert.records": "convert.decode_values",
+    "convert.terms": "convert.decode_numbers",
+    "convert.weight_files": "trained_weights.files",
+    "convert.wire": "convert.decode",
+    "crosscheck.certify": "certification.make",
+    "crosscheck.verified": "certification.verify",
+    "families.attention.all_sizes.facts": "families.attention.all_sizes.base_ideals",
+    "families.attention.all_sizes.sizes": "families.attention.all_sizes.integer_sets",
+    "families.attention.by_degree": "families.attention.ideal.values_by_degree",
+    "families.attention.completeness": "families.attention.ideal.sections",
+    "families.attention.covariants": "families.attention.ideal.covariants",
+    "families.attention.exact_weights": "trained_weights.ranks",
+    "families.attention.fibres": "families.attention.orbits.fibres",
+    "families.attention.head_weights": "trained_weights.heads",
+    "families.attention.highest_weights": "families.attention.ideal.highest_weights",
+    "families.attention.integrals": "families.attention.polar.chern_integrals",
+    "families.attention.layer_symmetries": "trained_weights.symmetries",
+    "families.attention.layer_tensors": "trained_weights.tensors",
+    "families.attention.layer_weights": "trained_weights.layers",
+    "families.attention.layers_in_a_row": "trained_weights.network_with_norms",
+    "families.attention.membership": "families.attention.orbits.membership",
+    "families.attention.near_weights": "trained_weights.distances",
+    "families.attention.numerical_weights": "trained_weights.spectrum",
+    "families.attention.observation": "families.attention.observations.observe",
+    "families.attention.observed": "families.attention.observations.at_orbits",
+    "families.attention.observed_by_degree": "families.attention.observations.by_degree",
+    "families.attention.parametrization": "families.attention.orbits.parametrization",
+    "families.attention.representations": "families.attention.ideal.representations",
+    "families.attention.shape": "families.attention.sizes",
+    "families.attention.tangents": "families.attention.orbits.tangents",
+    "families.attention.tokens": "trained_weights.token_space",
+    "families.attention.weight_names": "trained_weights.names",
+    "families.attention.weights": "trained_weights.result",
+    "families.attention.weights_picture": "trained_weights.picture",
+    "families.deep_attention.affine": "trained_weights.differential",
+    "families.deep_attention.at_weights": "trained_weights.network",
+    "families.definition": "families.base",
+    "maps.cross_check": "crosscheck.cross_check",
+    "maps.lattice": "maps.toric",
+    "maps.map_model": "maps.polynomial_map_model",
+    "maps.polar": "maps.polar_degrees",
+    "maps.rank": "maps.jacobian_rank",
+    "maps.verdict": "crosscheck.verdict",
+    "reports.collect": "reports.read",
+}
+"""The present name of each module by its name in release 1.0, both without ``m2bridge``."""
+FORMER_MODULES = {f"m2bridge.{former}": f"m2bridge.{present}" for former, present in _MOVED.items()}
+
+
+TWO_MODULES = {"m2bridge.maps.statement": ("m2bridge.statements.statement", "m2bridge.maps.locus")}
+"""The modules into which a module was divided."""
+
+
+def specification(name: str) -> ModuleSpec | None:
+    """Return the specification of a module that moved; ``None`` for every other name."""
+    if name in FORMER_MODULES or name in TWO_MODULES:
+        return ModuleSpec(name, FormerModule())  # type: ignore[arg-type]
+    return None
+
+
+class FormerModule:
+    """Loads a module by its former name."""
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """Leave it to Python to create a module, which :meth:`exec_module` replaces or fills."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Register the module that moved under its former name, or give names of both parts."""
+        name = module.__name__
+        for part in TWO_MODULES.get(name, ()):
+            module.__dict__.update(vars(import_module(part)))
+        if name in FORMER_MODULES:
+            sys.modules[name] = import_module(FORMER_MODULES[name])

@@ -1,0 +1,238 @@
+"""Orbits on the image and their status: the findings of one method about the singular locus.
+
+What several methods find of the singular locus is compared by :func:`compare`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from m2bridge.errors import ContradictionError
+from m2bridge.results.known import Known, agree, together
+
+if TYPE_CHECKING:
+    from m2bridge.algebra.polynomial_map import PolynomialMap
+    from m2bridge.algebra.ring import GeneratingSet
+    from m2bridge.ideals.ideal import Ideal
+
+
+ZERO = "the zero function"
+ORIGIN = "the origin"
+"""The same point, where coordinates are not those of a function."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrbitStatus:
+    """One orbit of points of the image.
+
+    Parameters
+    ----------
+    orbit : an orbit of the family
+        Hashable and ordered, with ``cells`` for tables under ``HEADER`` and ``LEGEND``, and
+        ``to_json()``.
+    dimension : int
+        Of the orbit, in function space (affine).
+    tangent : Known
+        Affine Zariski tangent dimension of the closure at the orbit.
+    singular : bool or None
+        ``None`` where it is undecided.
+
+    Examples
+    --------
+    >>> from m2bridge.results.known import Known
+    >>> status = OrbitStatus(
+    ...     orbit="rank one", dimension=4, tangent=Known.at_least(6), singular=True
+    ... )
+    >>> status.tangent_dimension, status.tangent_range
+    (None, (6, inf))
+    """
+
+    orbit: Any
+    dimension: int
+    tangent: Known
+    singular: bool | None
+
+    @property
+    def tangent_dimension(self) -> int | None:
+        """The tangent dimension, where it is known."""
+        return self.tangent.exact
+
+    @property
+    def tangent_bound(self) -> int | None:
+        """A lower bound for the tangent dimension, if there is one."""
+        return self.tangent.lower
+
+    @property
+    def tangent_upper_bound(self) -> int | None:
+        """An upper bound for the tangent dimension, if there is one."""
+        return self.tangent.upper
+
+    @property
+    def tangent_range(self) -> tuple[int, float]:
+        """The least and the largest value that the tangent dimension can have."""
+        return self.tangent.lower or 0, self.tangent.most
+
+    def to_json(self) -> dict[str, Any]:
+        """A dictionary for ``json.dumps``."""
+        return {
+            **self.orbit.to_json(),
+            "dimension": self.dimension,
+            **self.tangent.to_json("tangent_"),
+            "singular": self.singular,
+        }
+
+
+def singular_by_bounds(tangent: Known, dimension: int) -> bool | None:
+    """Whether a point is singular by what is known of its tangent dimension; ``None`` if undecided.
+
+    The tangent space is at least as large as the variety, and as large exactly at smooth points.
+
+    Raises
+    ------
+    ContradictionError
+        If the upper bound is below the lower one, or below the dimension of the variety.
+    """
+    variety = Known.at_least(dimension, f"a tangent space on a variety of dimension {dimension}")
+    known = together(variety, tangent)
+    if known.value > dimension:
+        return True
+    if known.upper == dimension:
+        return False
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """An irreducible component of the singular locus.
+
+    Parameters
+    ----------
+    description : str
+        In words: an orbit closure or the zero function; of a general map, the origin, points, or
+        its dimension.
+    orbit : an orbit of the family, or None
+        The orbit whose closure it is.
+    dimension : int
+        Affine.
+    degree : int or None
+    ideal : Ideal or None
+        Where it was computed.
+
+    Examples
+    --------
+    >>> from sympy import symbols
+    >>> u, v = symbols("u v")
+    >>> umbrella = PolynomialMap.from_expressions([u, v], {"x": u * v, "y": u, "z": v**2})
+    >>> for component in singular_locus(umbrella).components:
+    ...     print(component.dimension, component.degree, component.ideal.generators)
+    1 1 (y, x)
+    """
+
+    description: str
+    orbit: Any | None
+    dimension: int
+    degree: int | None
+    ideal: Ideal | None = None
+
+
+Components = tuple[Component, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LocusFindings:
+    """The findings of one method.
+
+    Parameters
+    ----------
+    method : str
+    dimension : int or None
+        Of the variety itself (affine).
+    statuses : tuple of OrbitStatus
+        Empty for methods that do not look at orbits; perhaps not all orbits if the method is
+        ``unfinished``.
+    components : tuple of Component or None
+        ``None`` if the method did not finish or left orbits undecided.
+    unfinished : str
+        The limit that was reached, or the orbits that are undecided, or empty.
+    uses_engine : bool
+    proved : tuple of Component
+        Some components, if it did not find all.
+    rest_dimension : int or None
+        An upper bound for the dimension of the others.
+    """
+
+    method: str
+    dimension: int | None
+    statuses: tuple[OrbitStatus, ...] = ()
+    components: Components | None = None
+    unfinished: str = ""
+    uses_engine: bool = True
+    proved: Components = ()
+    rest_dimension: int | None = None
+
+
+def compare(first: LocusFindings, second: LocusFindings) -> None:
+    """Hold two methods against each other, in what both found.
+
+    Raises
+    ------
+    ContradictionError
+        If an orbit is singular by one and smooth by the other, no tangent dimension is within the
+        bounds of both, or the components differ in orbit, dimension or degree.
+    """
+    statuses = {status.orbit: status for status in second.statuses}
+    for one in first.statuses:
+        other = statuses.get(one.orbit)
+        if other is not None and not _agree(one, other):
+            raise ContradictionError(f"by {first.method} {one}, by {second.method} {other}")
+    if first.components is None or second.components is None:
+        return
+    degrees = _degrees(first.components)
+    others = _degrees(second.components)
+    same = degrees.keys() == others.keys()
+    # a method may find a component without its degree, of which nothing is known then
+    if not same or not all(agree(degrees[name], others[name]) for name in degrees):
+        raise ContradictionError(
+            f"components of the singular locus by {first.method}: {first.components}; by"
+            f" {second.method}: {second.components}"
+        )
+
+
+def _degrees(components: Components) -> dict[tuple[Any, int], Known]:
+    """The degree of each component, which an orbit and a dimension name."""
+    return {(one.orbit, one.dimension): Known.exactly(one.degree) for one in components}
+
+
+def _agree(one: OrbitStatus, other: OrbitStatus) -> bool:
+    """Whether two methods can both be right about an orbit."""
+    if {one.singular, other.singular} == {True, False}:
+        return False
+    # where a method decided nothing, its bounds can still contradict those of the other
+    return agree(one.tangent, other.tangent)
+
+
+class OrbitMethods(Protocol):
+    """The ways to find the singular locus orbit by orbit.
+
+    The group acts on the closure, so tangent spaces and fibres are alike on an orbit.
+    """
+
+    def by_fibres(self) -> LocusFindings:
+        """Return findings from the fibre of the parametrization over one point of each orbit."""
+
+    def by_bounds(self) -> LocusFindings:
+        """Return findings from tangent vectors and equations of low degree, over QQ."""
+
+    def by_orbits(self, ideal: GeneratingSet, dimension: int) -> LocusFindings:
+        """Return findings by the Jacobian criterion, from the whole ideal."""
+
+    @property
+    def independent_count(self) -> int:
+        """The number of independent coordinates, the tangent dimension of the closure at zero."""
+
+    def orbit_closure(self, orbit: Any) -> PolynomialMap:
+        """A parametrization of the Zariski closure of an orbit."""
+
+    def identify(self, prime: GeneratingSet, dimension: int) -> Any | None:
+        """The orbit whose closure is the variety of a prime of this dimension, if there is one."""

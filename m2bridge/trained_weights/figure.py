@@ -1,0 +1,50 @@
+"""The figure ``weights``: its options, and what computes it."""
+
+from __future__ import annotations
+
+from m2bridge.families.base import CaseOption, Figure, integer
+from m2bridge.trained_weights.result import weights
+
+_ROLES = {
+    "query": "Q",
+    "key": "K",
+    "value": "V",
+    "output": "the output matrix",
+    "stacked": "Q, K and V",
+}
+_NAMED = tuple(
+    CaseOption(
+        name,
+        str,
+        f"the array with {role} (* stands for what differs from layer to layer)",
+        required=False,
+    )
+    for name, role in _ROLES.items()
+)
+_FILE = (
+    CaseOption("source", str, "a file of weights", positional=True),
+    *_NAMED,
+    CaseOption(
+        "heads",
+        integer,
+        "heads of each layer; what config.json beside the file says, or 1",
+        required=False,
+    ),
+    CaseOption("normalization", str, "none, or softmax", default="none"),
+    CaseOption("biases", str, "count, or ignore for the layers without them", default="count"),
+    CaseOption("norm", str, "before each layer: layer, rms, rms1 or none", required=False),
+    CaseOption(
+        "sort", str, "heads by layer, or by distance to singular functions", default="layer"
+    ),
+    CaseOption(
+        "worst", integer, "as many heads, those nearest to singular functions", required=False
+    ),
+)
+
+
+FIGURE = Figure(
+    "weights",
+    "Singular values of trained weights, and how near singular functions are",
+    _FILE,
+    weights,
+)

@@ -1,0 +1,145 @@
+"""Where the function of given weights lies: exact matrices A and V of arrays of any kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any, Unpack
+
+import numpy
+from sympy import Matrix, Rational
+
+from m2bridge.algebra.linear_algebra import rank_of
+from m2bridge.engine import RunOptions, computation
+from m2bridge.errors import InvalidCaseError, MethodUnavailableError, check_kind
+from m2bridge.families.attention.orbits.membership import (
+    MatrixPair,
+    Membership,
+    function_of,
+    membership_of,
+)
+from m2bridge.families.attention.sizes import Shape
+from m2bridge.trained_weights.names import given_layer
+from m2bridge.trained_weights.ranks import HeadShape, integers
+from m2bridge.trained_weights.spectrum import Spectrum, precision, rank_words, rounded
+
+
+@computation
+def membership(
+    model: Shape,
+    function: Mapping[str, Fraction | int] | None = None,
+    *,
+    A: Any = None,
+    K: Any = None,
+    Q: Any = None,
+    V: Any = None,
+    weights: Sequence[Any] | None = None,
+    **options: Unpack[RunOptions],
+) -> Membership:
+    """Decide where a function lies, exactly.
+
+    Parameters
+    ----------
+    function : mapping from coordinate name to rational number, optional
+        Reduced coordinates ``c_k_i_p_q``; those left out are zero. The function of the weights when
+        it is left out.
+    A, V, K, Q : matrices, optional
+        Weights of the function, A and V or K, Q and V: lists of rows, arrays or SymPy matrices. A =
+        KᵀQ is multiplied out exactly. Floats are taken exactly, and a remark says so. An A with rk
+        A > a is no weight of the model; a remark says what to give instead where A is a rounded
+        product. They are the witness where the function is zero.
+    weights : tuple of matrices, optional
+        The same, as (A, V) or (K, Q, V).
+    engine : Engine, optional
+        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
+        process shares.
+
+    Raises
+    ------
+    InvalidCaseError
+        If it is no such model, a name is not a coordinate of the model, the given weights do not
+        have this function or do not have the shapes of the model, or neither a function nor weights
+        are given.
+    MethodUnavailableError
+        If t = 1.
+    ContradictionError
+        If the weights that were found do not give the function.
+
+    Examples
+    --------
+    >>> function = {"c_1_1_1_1": 1, "c_1_1_2_2": 1}
+    >>> membership(SingleLayerAttention(d=2, d_out=1), function).place
+    'only in the Zariski closure'
+    >>> rank_one = SingleLayerAttention(d=2, d_out=1, a=1)
+    >>> membership(rank_one, K=[[0.5, 1.0]], Q=[[1.0, 0.1]], V=[[1.0, 2.0]]).orbit
+    Orbit(r=1, s=1, m=1)
+    """
+    check_kind("model", model, Shape, "a SingleLayerAttention")
+    if model.t == 1:
+        raise MethodUnavailableError(
+            "membership is decided in reduced coordinates, which need t ≥ 2"
+        )
+    given = {"K": K, "Q": Q, "A": A, "V": V}
+    some = weights is not None or any(value is not None for value in given.values())
+    if function is None and not some:
+        raise InvalidCaseError("function", "give a function, or weights: K, Q and V, or A and V")
+    pair = None
+    remark = ""
+    if some:
+        pair, remark = exact_weights(model, given, weights)
+        if function is None:
+            function = function_of(*pair)
+    assert function is not None
+    return membership_of(model, function, pair, remark)
+
+
+TAKEN = "the floating-point numbers are taken exactly, as the dyadic rationals that they are"
+
+
+def exact_weights(
+    model: Shape, given: Mapping[str, Any], weights: Sequence[Any] | None
+) -> tuple[MatrixPair, str]:
+    """Return A and V as exact matrices, and a remark about the numbers, perhaps empty.
+
+    Parameters
+    ----------
+    given : dict
+        Matrices by the letters K, Q, A, V; ``None`` for those that are not given.
+    weights : sequence, optional
+        (A, V) or (K, Q, V) in their place.
+
+    Raises
+    ------
+    InvalidCaseError
+        If they are not K, Q and V, or A and V, or do not have the shapes of the model.
+    """
+    letters = {letter: value for letter, value in given.items() if value is not None}
+    # Other weights than these are refused as none, by the names of what is to be given.
+    if not letters and isinstance(weights, Sequence) and len(weights) in (2, 3):
+        names = "AV" if len(weights) == 2 else "KQV"
+        letters = dict(zip(names, weights, strict=True))
+    (head,) = given_layer(letters).heads(1, 1)
+    arrays = head.matrices
+    shape = HeadShape.of(arrays, model.a, softmax=False)
+    if (shape.d, shape.d_out, shape.a) != (model.d, model.d_out, model.a):
+        sizes = f"({shape.d}, {shape.d_out}, {shape.a})"
+        raise InvalidCaseError("weights", f"they are those of (d, d', a) = {sizes}, not of {model}")
+    remarks = []
+    exact = {}
+    for letter, array in arrays.items():
+        if array.dtype != object or _has_floats(letters[letter]):
+            remarks = [TAKEN]
+        entries = [Rational(Fraction(entry)) for entry in array.ravel().tolist()]
+        exact[letter] = Matrix(*array.shape, entries)
+    if "K" in exact:
+        return (exact["K"].T * exact["Q"], exact["V"]), "; ".join(remarks)
+    rank = rank_of(integers(arrays["A"]))
+    if rank > model.alpha:
+        distance = rounded(*Spectrum.of([arrays["A"]], rank).distance(model.alpha))
+        remarks.append(rank_words(rank, model.a, model.d, distance, precision(arrays["A"])))
+    return (exact["A"], exact["V"]), "; ".join(remarks)
+
+
+def _has_floats(matrix: Any) -> bool:
+    """Whether there are floats among other numbers, which are fractions as well then."""
+    return any(isinstance(entry, float) for entry in numpy.array(matrix, dtype=object).flat)
