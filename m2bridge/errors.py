@@ -201,12 +201,10 @@ class ContradictionError(M2BridgeError):
 
     Examples
     --------
-    >>> from m2bridge.results.known import Known, together
-    >>> try:
-    ...     together(Known.at_least(6, "by tangent vectors"), Known.at_most(5, "by equations"))
-    ... except ContradictionError as error:
-    ...     print(error)
-    the lower bound 6 exceeds the upper bound 5: by tangent vectors; by equations
+    >>> from m2bridge.results.known import Bounds, intersect_bounds >>> try: ...
+    intersect_bounds(Bounds.at_least(6, "by tangent vectors"), Bounds.at_most(5, "by equations"))
+    ... except ContradictionError as error: ...     print(error) the lower bound 6 exceeds the upper
+    bound 5: by tangent vectors; by equations
     """
 
 

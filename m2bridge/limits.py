@@ -1,16 +1,17 @@
 """The limits of a computation: one deadline, looked at in every loop, and the memory of Macaulay2.
 
 A computation runs in ``with limited(seconds):``. All that it calls, at any depth, looks at the
-deadline: :func:`check` at a step, :func:`watched` around what a loop goes through, ``check(price)``
-before a call of a library that cannot look itself and takes so many seconds. When the deadline has
-passed, they raise :class:`~m2bridge.errors.TimeLimitError`; who has found something by then catches
-it and gives what was found. Limits nest, and the earliest deadline counts.
+deadline: :func:`check` at a step, :func:`check_deadline_in` around what a loop goes through,
+``check(price)`` before a call of a library that cannot look itself and takes so many seconds. When
+the deadline has passed, they raise :class:`~m2bridge.errors.TimeLimitError`; who has found
+something by then catches it and gives what was found. Limits nest, and the earliest deadline
+counts.
 
 The clock is a context variable, as the precision of decimal numbers is: a limit holds for the whole
 of a computation, and no function in between has to hand it on. A new thread begins without a limit.
 
-A loop whose number of steps is known goes around :func:`counted`: who shows the progress of a
-computation, with :func:`told`, is told after each step.
+A loop whose number of steps is known goes around :func:`with_progress`: who shows the progress of a
+computation, with :func:`progress_listener`, is told after each step.
 """
 
 import math
@@ -27,7 +28,7 @@ from typing import NoReturn, TypeVar
 from m2bridge.errors import InvalidCaseError, TimeLimitError
 from m2bridge.system import address_space
 
-Item = TypeVar("Item")
+ItemT = TypeVar("ItemT")
 
 _PART = "its part of"
 """The beginning of the words on a limit that is a part of another."""
@@ -129,7 +130,7 @@ def check(price: float = 0.0) -> None:
     _current.get().check(price)
 
 
-def watched(items: Iterable[Item]) -> Iterator[Item]:
+def check_deadline_in(items: Iterable[ItemT]) -> Iterator[ItemT]:
     """The same items; the deadline is looked at before each of them."""
     running = _current.get()
     if math.isinf(running.deadline):
@@ -147,7 +148,7 @@ def watched(items: Iterable[Item]) -> Iterator[Item]:
 _display: ContextVar[Callable[[int, int, str], object] | None] = ContextVar("display", default=None)
 
 
-def counted(items: Iterable[Item], total: int, what: str) -> Iterator[Item]:
+def with_progress(items: Iterable[ItemT], total: int, what: str) -> Iterator[ItemT]:
     """The same items, watched; a display is told how many of them are done.
 
     Parameters
@@ -160,7 +161,7 @@ def counted(items: Iterable[Item], total: int, what: str) -> Iterator[Item]:
     """
     tell = _display.get() or _nobody
     tell(0, total, what)
-    for done, item in enumerate(watched(items), 1):
+    for done, item in enumerate(check_deadline_in(items), 1):
         yield item
         tell(done, total, what)
 
@@ -170,7 +171,7 @@ def _nobody(done: int, total: int, what: str) -> None:
 
 
 @contextmanager
-def told(display: Callable[[int, int, str], object]) -> Iterator[None]:
+def progress_listener(display: Callable[[int, int, str], object]) -> Iterator[None]:
     """Tell a display, in the block, how many steps of how many are done, and what they are."""
     token = _display.set(display)
     try:
@@ -259,7 +260,7 @@ def overtime(clock: Clock, seconds: float) -> Iterator[None]:
         yield
 
 
-def each(items: Iterable[tuple[str, Callable[[], Item]]]) -> tuple[tuple[Item, ...], str]:
+def each(items: Iterable[tuple[str, Callable[[], ItemT]]]) -> tuple[tuple[ItemT, ...], str]:
     """The results of computations; at the limit those so far, and the reason for the end.
 
     Raises
@@ -267,9 +268,9 @@ def each(items: Iterable[tuple[str, Callable[[], Item]]]) -> tuple[tuple[Item, .
     TimeLimitError
         If the limit is reached before the first result.
     """
-    values: dict[str, Item] = {}
+    values: dict[str, ItemT] = {}
     try:
-        for name, computation in watched(items):
+        for name, computation in check_deadline_in(items):
             values[name] = computation()
     except TimeLimitError as limit:
         limit.progress = limit.progress or f"decided so far: {', '.join(values) or 'nothing'}"

@@ -25,7 +25,7 @@ def load_wholly() -> None:
     _wholly = True
 
 
-class _Look:
+class _DeadlineFinder:
     """Looks at the clock when a module is sought, and finds none."""
 
     @staticmethod
@@ -53,14 +53,14 @@ def importing() -> Iterator[None]:
         signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM}
     )
     if not _wholly:
-        sys.meta_path.insert(0, _Look)
+        sys.meta_path.insert(0, _DeadlineFinder)
     try:
         with collection_paused():
             yield
             gc.freeze()
     finally:
-        if _Look in sys.meta_path:
-            sys.meta_path.remove(_Look)
+        if _DeadlineFinder in sys.meta_path:
+            sys.meta_path.remove(_DeadlineFinder)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 

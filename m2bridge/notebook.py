@@ -38,7 +38,7 @@ from m2bridge.workspace.macaulay2 import Macaulay2, Workspace
 
 def load(shell: InteractiveShell) -> None:
     """Add the magics ``%%m2`` and ``%m2``, the completion of names, and the progress of cells."""
-    magics = Macaulay2Magics(shell, Progress())
+    magics = Macaulay2Magics(shell, CellProgress())
     shell.register_magics(magics)
     shell.Completer.custom_matchers.append(completes(lambda: magics.work.names()))
     shell.events.register("pre_run_cell", magics.progress.begin)
@@ -82,7 +82,7 @@ def seconds(text: str) -> float:
 class Macaulay2Magics(Magics):
     """One workspace of Macaulay2 for a notebook, from the first cell that needs it on."""
 
-    def __init__(self, shell: InteractiveShell, progress: Progress) -> None:
+    def __init__(self, shell: InteractiveShell, progress: CellProgress) -> None:
         super().__init__(shell)
         self._shell = shell
         self.progress = progress
@@ -253,7 +253,7 @@ _PACKAGE = str(Path(m2bridge.__file__).parent)
 _OWN = __file__
 
 
-class Progress:
+class CellProgress:
     """A line below each cell in which a function of m2bridge takes long.
 
     Parameters

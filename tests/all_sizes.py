@@ -7,7 +7,7 @@ from functools import cache
 import islpy as isl
 
 from m2bridge.crosscheck.verdict import Verdict
-from m2bridge.families.attention.all_sizes.base_ideals import Basis, Facts
+from m2bridge.families.attention.all_sizes.base_ideals import ComputedCases, SizeOrbitSets
 from m2bridge.families.attention.all_sizes.family import decide, is_stated
 from m2bridge.families.attention.all_sizes.fibre_theorem import fibre_theorem
 from m2bridge.families.attention.all_sizes.predictions import PREDICTIONS
@@ -15,7 +15,7 @@ from m2bridge.families.attention.checker import slices
 from m2bridge.families.attention.checker.slices import DEGREES
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits.orbits import Orbit
-from m2bridge.families.attention.sizes import Shape
+from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.statements.statement import Numbers
 from tests.exact_ideals import exact_ideals
@@ -48,27 +48,27 @@ def point(model: SingleLayerAttention, orbit: Orbit | None = None) -> tuple[int,
 
 
 @cache
-def basis() -> Basis:
+def basis() -> ComputedCases:
     """The ideals by linear algebra; the two identities are tested elsewhere."""
-    return Basis(
+    return ComputedCases(
         exact_ideals(), base_locus_empty=True, boundary_family=True, polar_degrees=counted()
     )
 
 
-def counted() -> dict[Shape, Numbers]:
+def counted() -> dict[LayerSizes, Numbers]:
     """The polar degrees by the checker's linear algebra; those of maker and checker are compared
     elsewhere.
     """
     return {
-        Shape(2, d_out, alpha): Numbers(slices.counted(d_out, alpha, at))
+        LayerSizes(2, d_out, alpha): Numbers(slices.counted(d_out, alpha, at))
         for (d_out, alpha), at in DEGREES.items()
     }
 
 
 @cache
-def facts() -> Facts:
+def facts() -> SizeOrbitSets:
     """What follows from them."""
-    return Facts.of(fibre_theorem(basis().ideals), basis())
+    return SizeOrbitSets.of(fibre_theorem(basis().ideals), basis())
 
 
 @cache

@@ -16,7 +16,7 @@ from m2bridge.checker.algebra import Exponents, groebner_basis, hilbert_series, 
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, BaseCase, BaseIdeals
 from m2bridge.families.attention.orbits.orbits import representative
-from m2bridge.ideals.program import Basis
+from m2bridge.ideals.program import ReducedGroebnerBasis
 
 # What ``all_sizes/fibre_theorem.py`` asks of Macaulay2, by linear algebra: other equations, another
 # method. With x_q = V_1q − z_q the equation (k, i, p, q) of the fibre is A_1i (V_kp x_q + V_kq x_p)
@@ -53,7 +53,7 @@ def exact_ideals() -> BaseIdeals:
     return {base: exact_ideal(base) for base in BASE_CASES}
 
 
-def exact_ideal(base: BaseCase) -> Basis:
+def exact_ideal(base: BaseCase) -> ReducedGroebnerBasis:
     """The reduced Gröbner basis of the fibre ideal of a base case.
 
     Raises

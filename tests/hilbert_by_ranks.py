@@ -16,7 +16,7 @@ from m2bridge.implicitization.elimination import (
     linear_part,
 )
 from m2bridge.implicitization.graded_pieces import (
-    Degree,
+    DegreePieces,
     GradedPiece,
     MonomialSpace,
     PackedGrading,
@@ -82,7 +82,7 @@ def hilbert_function(
     grading = PackedGrading.of(independent, max_degree)
     elimination = ModularElimination.of(independent, max_degree, random, random_prime(random))
 
-    def compute(multidegree: int, degree: int, lower: Mapping[int, Degree]) -> GradedPiece:
+    def compute(multidegree: int, degree: int, lower: Mapping[int, DegreePieces]) -> GradedPiece:
         space = MonomialSpace.of(multidegree, degree, grading=grading, lower=lower)
         pivots = elimination.echelon(space.candidates)[1]
         return GradedPiece(monomials=space.monomials, basis=pivots)

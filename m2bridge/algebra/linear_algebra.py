@@ -23,11 +23,11 @@ from typing import Any, TypeVar
 import flint
 
 from m2bridge.algebra.numbers import primes_from
-from m2bridge.limits import check, watched
+from m2bridge.limits import check, check_deadline_in
 
-IntegerMatrix = Sequence[Sequence[int]]
-Vector = tuple[int, ...]
-Column = TypeVar("Column", bound=Hashable)
+IntegerRows = Sequence[Sequence[int]]
+IntegerVector = tuple[int, ...]
+ColumnT = TypeVar("ColumnT", bound=Hashable)
 """What a sparse row calls its columns: numbers, monomials, names."""
 SparseVector = dict[Any, int]
 """The nonzero coefficients by the basis vectors, which are numbers, or monomials."""
@@ -54,13 +54,13 @@ def elimination_price(rows: int, columns: int) -> float:
     return 5e-10 * rows * columns * min(rows, columns) + 2e-7 * rows * columns
 
 
-def _price_of(rows: IntegerMatrix) -> float:
+def _price_of(rows: IntegerRows) -> float:
     if not rows:
         return 0.0
     return elimination_price(len(rows), len(rows[0]))
 
 
-def rank_mod(rows: IntegerMatrix, prime: int) -> int:
+def rank_mod(rows: IntegerRows, prime: int) -> int:
     """The rank over GF(prime) of an integer matrix."""
     check(_price_of(rows))
     return int(flint.nmod_mat(rows, prime).rank())
@@ -72,7 +72,7 @@ def column_products(left: flint.nmod_mat, right: flint.nmod_mat) -> list[Any]:
     return [sum(map(mul, *pair)) for pair in columns]
 
 
-def rank(rows: IntegerMatrix) -> int:
+def rank(rows: IntegerRows) -> int:
     """The rank over QQ of an integer matrix."""
     return rank_of(flint.fmpz_mat(rows))
 
@@ -114,31 +114,31 @@ def _minor_bits(matrix: Any, size: int) -> int:
 def _norm_bits(vectors: Iterable[Sequence[Any]], number: int) -> int:
     """An upper bound for the bits of the product of the squared norms of so many of the vectors."""
     bits = []
-    for vector in watched(vectors):
+    for vector in check_deadline_in(vectors):
         squared_norm = sum([entry * entry for entry in vector])
         bits.append(int(squared_norm).bit_length())
     bits.sort(reverse=True)
     return sum(bits[:number])
 
 
-def sparse_rank(rows: Iterable[Mapping[Column, int]]) -> int:
+def sparse_rank(rows: Iterable[Mapping[ColumnT, int]]) -> int:
     """The rank over QQ of an integer matrix whose rows are given by their entries.
 
     Zero and repeated rows and columns are dropped, and the matrix is cut into blocks without common
     columns, before FLINT sees it.
     """
-    distinct: set[frozenset[tuple[Column, int]]] = set()
-    for row in watched(rows):
+    distinct: set[frozenset[tuple[ColumnT, int]]] = set()
+    for row in check_deadline_in(rows):
         distinct.add(frozenset([entry for entry in row.items() if entry[1]]))
     distinct.discard(frozenset())
     listed = list(distinct)
     total = 0
-    for block in watched(connected([map(itemgetter(0), row) for row in listed])):
+    for block in check_deadline_in(connected([map(itemgetter(0), row) for row in listed])):
         total += _block_rank([listed[i] for i in block])
     return total
 
 
-def connected(supports: Sequence[Iterable[Column]]) -> list[list[int]]:
+def connected(supports: Sequence[Iterable[ColumnT]]) -> list[list[int]]:
     """The positions of some sets in groups; sets of different groups have no element in common.
 
     Each group is a tree whose root is its first position (union by the smaller root).
@@ -152,8 +152,8 @@ def connected(supports: Sequence[Iterable[Column]]) -> list[list[int]]:
             position = leader[position]
         return position
 
-    first: dict[Column, int] = {}
-    for position, support in enumerate(watched(supports)):
+    first: dict[ColumnT, int] = {}
+    for position, support in enumerate(check_deadline_in(supports)):
         own = position
         for column in support:
             other = root(first.setdefault(column, position))
@@ -168,11 +168,11 @@ def connected(supports: Sequence[Iterable[Column]]) -> list[list[int]]:
     return list(groups.values())
 
 
-def _block_rank(rows: Sequence[frozenset[tuple[Column, int]]]) -> int:
+def _block_rank(rows: Sequence[frozenset[tuple[ColumnT, int]]]) -> int:
     """The rank of nonzero rows; equal columns are taken once, which leaves it the same."""
     if len(rows) == 1:
         return 1
-    columns: dict[Column, list[tuple[int, int]]] = {}
+    columns: dict[ColumnT, list[tuple[int, int]]] = {}
     for number, row in enumerate(rows):
         for column, value in row:
             columns.setdefault(column, []).append((number, value))
@@ -182,7 +182,7 @@ def _block_rank(rows: Sequence[frozenset[tuple[Column, int]]]) -> int:
 
 def filled(matrix: Any, rows: Iterable[Iterable[tuple[int, int]]]) -> Any:
     """A matrix of FLINT, zero before, with rows that are given by their nonzero entries."""
-    for i, row in enumerate(watched(rows)):
+    for i, row in enumerate(check_deadline_in(rows)):
         for j, c in row:
             matrix[i, j] = c
     return matrix
@@ -208,7 +208,7 @@ def reduced_echelon(matrix: Any) -> tuple[Any, tuple[int, ...]]:
     return echelon, leading_columns(echelon, height)
 
 
-def pivot_columns(rows: IntegerMatrix, prime: int = 0) -> tuple[list[int], list[list[Fraction]]]:
+def pivot_columns(rows: IntegerRows, prime: int = 0) -> tuple[list[int], list[list[Fraction]]]:
     """Reduced row echelon form of an integer matrix over QQ, or over GF(prime).
 
     Returns
@@ -227,12 +227,12 @@ def pivot_columns(rows: IntegerMatrix, prime: int = 0) -> tuple[list[int], list[
         matrix, denominator, height = flint.fmpz_mat(rows).rref()
         pivots = leading_columns(matrix, height)
     scale = int(denominator)
-    nonzero = watched(matrix.tolist()[: len(pivots)])
+    nonzero = check_deadline_in(matrix.tolist()[: len(pivots)])
     echelon = [[Fraction(int(entry), scale) for entry in row] for row in nonzero]
     return list(pivots), echelon
 
 
-def integer_kernel(rows: Sequence[Vector], width: int) -> list[Vector]:
+def integer_kernel(rows: Sequence[IntegerVector], width: int) -> list[IntegerVector]:
     """Integer vectors that form a QQ-basis of the common kernel of the rows."""
     check(PRIMES_OF_AN_ECHELON * elimination_price(len(rows), width))
     entries = list(chain.from_iterable(rows))
@@ -241,7 +241,7 @@ def integer_kernel(rows: Sequence[Vector], width: int) -> list[Vector]:
     return [tuple(map(int, column)) for column in columns[:nullity]]
 
 
-def short_basis(rows: Sequence[Vector]) -> list[Vector]:
+def short_basis(rows: Sequence[IntegerVector]) -> list[IntegerVector]:
     """Short independent integer vectors with the same QQ-span."""
     check(PRIMES_OF_AN_ECHELON * _price_of(rows))
     echelon, _, height = flint.fmpz_mat(rows).rref()
@@ -310,7 +310,7 @@ class Quotient:
         position = {place: i for i, place in enumerate(order)}
         leaders: dict[Any, SparseVector] = {}
         others = []
-        for number, row in watched(sorted(rows, key=_length)):
+        for number, row in check_deadline_in(sorted(rows, key=_length)):
             place = min(row, key=position.__getitem__)
             if place in leaders:
                 others.append((number, row))
@@ -319,7 +319,7 @@ class Quotient:
                 self.chosen.append(number)
         forms = self._solved(leaders, order)
         rest = []
-        for number, row in watched(others):
+        for number, row in check_deadline_in(others):
             reduced = combination(row, forms, self.prime)
             if reduced:
                 rest.append((number, reduced))
@@ -330,7 +330,7 @@ class Quotient:
     ) -> dict[Any, SparseVector]:
         """Each leading place by places that lead no row, from the last place to the first."""
         forms: dict[Any, SparseVector] = {}
-        for place in watched(reversed(order)):
+        for place in check_deadline_in(reversed(order)):
             if place in leaders:
                 form = dict(leaders[place])
                 factor = -pow(form.pop(place), -1, self.prime)
@@ -349,7 +349,7 @@ class Quotient:
         echelon, pivots = reduced_echelon(matrix)
         free = sorted(set(range(len(places))).difference(pivots))
         forms: dict[Any, SparseVector] = {}
-        for i, pivot in enumerate(watched(pivots)):
+        for i, pivot in enumerate(check_deadline_in(pivots)):
             form = forms[places[pivot]] = {}
             for j in free:
                 value = int(echelon[i, j])
@@ -386,7 +386,7 @@ def _is_dense(rows: list[NumberedRow]) -> bool:
     """Whether one entry in :data:`DENSE` is nonzero, in the columns that occur."""
     places: set[Any] = set()
     entries = 0
-    for _, row in watched(rows):
+    for _, row in check_deadline_in(rows):
         places.update(row)
         entries += len(row)
     return DENSE * entries > len(rows) * len(places)

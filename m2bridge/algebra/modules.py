@@ -66,8 +66,8 @@ def listed(elements: Iterable[Any]) -> str:
     return f"({', '.join(map(entry_text, elements))})"
 
 
-Degree = tuple[int, ...]
-Place = tuple[int, Degree, int]
+Multidegree = tuple[int, ...]
+TermPlace = tuple[int, Multidegree, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class BettiTable:
     2
     """
 
-    entries: tuple[tuple[Place, int], ...]
+    entries: tuple[tuple[TermPlace, int], ...]
 
     def __getitem__(self, place: tuple[int, int]) -> int:
         """The number in column i and row j: generators of weight i + j in homological degree i."""
@@ -235,7 +235,7 @@ class Module(Named):
     """
 
     ring: Any
-    degrees: tuple[Degree, ...]
+    degrees: tuple[Multidegree, ...]
     generators: Matrix | None = None
     relations: Matrix | None = None
 
@@ -283,7 +283,7 @@ class Matrix(Named):
     target: Module
     source: Module
     entries: tuple[tuple[Any, ...], ...]
-    degree: Degree = ()
+    degree: Multidegree = ()
 
     @property
     def ring(self) -> Any:
@@ -449,7 +449,7 @@ class Complex(Named):
         """
         if any(module.kind != "free" for module in self.modules):
             raise ConversionError("a Betti table is for complexes of free modules")
-        counts = Counter[Place]()
+        counts = Counter[TermPlace]()
         for i, module in enumerate(self.modules, self.low):
             counts.update((i, degree, sum(degree)) for degree in module.degrees)
         return BettiTable(tuple(sorted(counts.items())))

@@ -35,7 +35,7 @@ from m2bridge.algebra.ring import (
 )
 from m2bridge.algebra.sparse_polynomial import gradients
 from m2bridge.errors import ConversionError, InvalidCaseError, MethodUnavailableError
-from m2bridge.limits import watched
+from m2bridge.limits import check_deadline_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +239,7 @@ def evaluate(polynomial: PolyElement, point: Sequence[Any]) -> PolyElement:
     """The value of a polynomial at a point with exact entries, as an element of its domain."""
     domain = polynomial.ring.domain
     total = domain.zero
-    for exponents, c in watched(polynomial.items()):
+    for exponents, c in check_deadline_in(polynomial.items()):
         powers = [x**exponent for x, exponent in zip(point, exponents, strict=True) if exponent]
         total += c * domain(prod(powers))
     return total
@@ -254,7 +254,7 @@ def substitute(polynomial: PolyElement, images: Sequence[PolyElement]) -> PolyEl
         return images[index] ** exponent
 
     total = ring.zero
-    for monomial, coefficient in watched(polynomial.items()):
+    for monomial, coefficient in check_deadline_in(polynomial.items()):
         image = ring(coefficient)
         for index, exponent in enumerate(monomial):
             if exponent:
@@ -341,7 +341,7 @@ def reduce_linearly(
     """
     basis: list[int] = []
     dependencies: dict[int, dict[int, Fraction]] = {}
-    for block in watched(connected(parametrization.images)):
+    for block in check_deadline_in(connected(parametrization.images)):
         block.sort(key=preference)
         rows = _coefficient_rows([parametrization.images[j] for j in block])
         pivots, echelon = pivot_columns(rows, field.characteristic)
@@ -370,7 +370,7 @@ def in_sparse_coordinates(parametrization: PolynomialMap) -> PolynomialMap:
     """
     images: dict[int, PolyElement] = {}
     # Row operations within a block change neither the span of its images nor those of others.
-    for block in watched(connected(parametrization.images)):
+    for block in check_deadline_in(connected(parametrization.images)):
         chosen = [parametrization.images[j] for j in block]
         monomials = sorted(set().union(*chosen), reverse=True)
         rows = []
@@ -398,7 +398,7 @@ def same_span(first: PolynomialMap, second: PolynomialMap) -> bool:
 def _coefficient_rows(images: Sequence[PolyElement]) -> list[list[int]]:
     """The coefficients without denominators: a row for each monomial, a column for each image."""
     rows = []
-    for monomial in watched(sorted(set().union(*images))):
+    for monomial in check_deadline_in(sorted(set().union(*images))):
         coefficients = [image.get(monomial, 0) for image in images]
         rows.append(without_denominators(coefficients))
     return rows

@@ -29,7 +29,7 @@ from sympy.polys.polyerrors import BasePolynomialError
 from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.errors import ConversionError, TooLargeError, check_kind
-from m2bridge.limits import watched
+from m2bridge.limits import check_deadline_in
 
 
 class PolyElement(rings.PolyElement):  # type: ignore[misc]
@@ -373,7 +373,7 @@ class GeneratingSet:
         check_one_ring(self, other)
         _check_size(len(self.generators) * len(other.generators))
         pairs = product(self.generators, other.generators)
-        return self._generated_by(f * g for f, g in watched(pairs))
+        return self._generated_by(f * g for f, g in check_deadline_in(pairs))
 
     def __pow__(self, exponent: int) -> Self:
         """A power of the ideal; the unit ideal for the exponent 0.
@@ -387,7 +387,7 @@ class GeneratingSet:
         if self.generators:
             _check_size(monomial_count(len(self.generators), exponent))
         chosen = combinations_with_replacement(self.generators, exponent)
-        return self._generated_by(prod(factors, start=one) for factors in watched(chosen))
+        return self._generated_by(prod(factors, start=one) for factors in check_deadline_in(chosen))
 
     def _generated_by(self, generators: Iterable[rings.PolyElement]) -> Self:
         """The ideal of the same ring with these generators, each once."""

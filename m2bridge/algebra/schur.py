@@ -14,10 +14,10 @@ from typing import Any
 
 from m2bridge.errors import ContradictionError
 
-Partition = tuple[int, ...]
+PartitionTuple = tuple[int, ...]
 
 
-def partitions(n: int, rows: int, largest: int | None = None) -> Iterator[Partition]:
+def partitions(n: int, rows: int, largest: int | None = None) -> Iterator[PartitionTuple]:
     """Partitions of n with at most so many parts, none above ``largest``.
 
     Examples
@@ -34,13 +34,13 @@ def partitions(n: int, rows: int, largest: int | None = None) -> Iterator[Partit
 
 
 @lru_cache(maxsize=100_000)
-def columns(shape: Partition) -> Partition:
+def columns(shape: PartitionTuple) -> PartitionTuple:
     """The conjugate partition: the lengths of the columns."""
     width = max(shape, default=0)
     return tuple(len([part for part in shape if part > j]) for j in range(width))
 
 
-def dimension(shape: Partition, size: int) -> int:
+def dimension(shape: PartitionTuple, size: int) -> int:
     """The dimension of S_λ of a space of this dimension, by contents and hooks.
 
     Source: Stanley, *Enumerative Combinatorics* 2, Corollary 7.21.4.
@@ -59,18 +59,20 @@ def dimension(shape: Partition, size: int) -> int:
     return contents // hooks
 
 
-def strips_added(shape: Partition, size: int, rows: int) -> Iterator[Partition]:
+def strips_added(shape: PartitionTuple, size: int, rows: int) -> Iterator[PartitionTuple]:
     """Pieri's rule: the partitions in S_λ ⊗ S_size, with at most so many parts."""
     upper = (max(shape, default=0) + size, *shape)
     yield from _between((*shape, 0), upper, sum(shape) + size, rows)
 
 
-def strips_removed(shape: Partition, size: int) -> Iterator[Partition]:
+def strips_removed(shape: PartitionTuple, size: int) -> Iterator[PartitionTuple]:
     """The partitions whose product with S_size contains S_λ."""
     yield from _between((*shape[1:], 0), shape, sum(shape) - size, len(shape))
 
 
-def _between(lower: Partition, upper: Partition, total: int, rows: int) -> Iterator[Partition]:
+def _between(
+    lower: PartitionTuple, upper: PartitionTuple, total: int, rows: int
+) -> Iterator[PartitionTuple]:
     """Partitions with this sum and at most ``rows`` parts between two sequences of one length."""
     if lower and rows:
         least = max(lower[0], total - sum(upper[1:]))
@@ -83,8 +85,8 @@ def _between(lower: Partition, upper: Partition, total: int, rows: int) -> Itera
 
 @lru_cache(maxsize=100_000)
 def littlewood_richardson(
-    first: Partition, second: Partition, rows: int
-) -> Mapping[Partition, int]:
+    first: PartitionTuple, second: PartitionTuple, rows: int
+) -> Mapping[PartitionTuple, int]:
     """The multiplicities in S_λ ⊗ S_μ of partitions with at most so many parts.
 
     By Jacobi and Trudi S_μ is the determinant of the S_(μ_i − i + j), and Pieri's rule multiplies
@@ -95,7 +97,7 @@ def littlewood_richardson(
     >>> dict(littlewood_richardson((1, 1), (1, 1), 3))
     {(2, 1, 1): 1, (2, 2): 1}
     """
-    total: Counter[Partition] = Counter()
+    total: Counter[PartitionTuple] = Counter()
     for order, sign in signed_permutations(len(second)):
         sizes = [second[i] - i + j for i, j in enumerate(order)]
         if min(sizes, default=0) < 0:
@@ -107,9 +109,9 @@ def littlewood_richardson(
     return {shape: total[shape] for shape in sorted(total) if total[shape]}
 
 
-def _times(terms: Mapping[Partition, int], size: int, rows: int) -> Counter[Partition]:
+def _times(terms: Mapping[PartitionTuple, int], size: int, rows: int) -> Counter[PartitionTuple]:
     """The product with S_n, n the size, by Pieri's rule, in shapes of at most so many rows."""
-    found: Counter[Partition] = Counter()
+    found: Counter[PartitionTuple] = Counter()
     for shape, coefficient in terms.items():
         for larger in strips_added(shape, size, rows):
             found[larger] += coefficient
@@ -127,7 +129,7 @@ def signed_permutations(size: int) -> tuple[tuple[tuple[int, ...], int], ...]:
 
 
 @lru_cache(maxsize=100_000)
-def tableaux(shape: Partition, weight: tuple[int, ...]) -> int:
+def tableaux(shape: PartitionTuple, weight: tuple[int, ...]) -> int:
     """Kostka's number: semistandard tableaux with entries as often as the weight says.
 
     The largest entries form a horizontal strip; without it there is a smaller tableau.
@@ -142,7 +144,7 @@ def tableaux(shape: Partition, weight: tuple[int, ...]) -> int:
     return sum(tableaux(smaller, weight[:-1]) for smaller in strips_removed(shape, weight[-1]))
 
 
-Shapes = tuple[Partition, ...]
+Shapes = tuple[PartitionTuple, ...]
 
 
 def from_weights(counts: Mapping[Shapes, int], sizes: tuple[int, ...]) -> dict[Shapes, int]:
@@ -253,7 +255,7 @@ def generator_counts(parts: Iterable[Representation]) -> Counter[int]:
     return counts
 
 
-def _digits(shape: Partition) -> str:
+def _digits(shape: PartitionTuple) -> str:
     """``631``; with commas where a part has two digits."""
     separator = "," if max(shape, default=0) > 9 else ""
     return separator.join(map(str, shape))

@@ -14,7 +14,7 @@ from typing import Any
 from m2bridge.algebra.linear_algebra import Quotient, SparseVector, combination
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import ContradictionError
-from m2bridge.limits import watched
+from m2bridge.limits import check_deadline_in
 
 Exponents = tuple[int, ...]
 """The exponent of each variable."""
@@ -69,9 +69,9 @@ def gradients(
     def power(i: int, exponent: int) -> Any:
         return pow(point[i], exponent, prime) if prime else point[i] ** exponent
 
-    for polynomial in watched(polynomials):
+    for polynomial in check_deadline_in(polynomials):
         gradient: dict[int, Any] = {}
-        for exponents, c in watched(polynomial.items()):
+        for exponents, c in check_deadline_in(polynomial.items()):
             factors = [(i, exponent) for i, exponent in enumerate(exponents) if exponent]
             zeros = [i for i, _ in factors if not point[i]]
             # A derivative keeps all other factors: two that are zero leave nothing, and one leaves

@@ -26,14 +26,14 @@ from m2bridge.batch import AHEAD, GRACE, LEAST_CLUSTER_FILES, MEMORY_MARK
 from m2bridge.batch.pool import (
     ENDING,
     Batch,
-    Item,
+    KeyT,
     Performer,
-    Result,
+    ResultT,
     check_files,
     interrupts_held,
     signals_deferred,
 )
-from m2bridge.batch.store import NO_ROOM, Report, Store, Task, case_lock, counted
+from m2bridge.batch.store import NO_ROOM, Store, Task, TaskResult, case_lock, counted
 from m2bridge.certificates.form import Certificate
 from m2bridge.certification.make import certify_all
 from m2bridge.engine import Session, locate
@@ -46,7 +46,7 @@ Certify = Callable[..., list[Certificate]]
 
 
 @dataclass(frozen=True, slots=True)
-class Settings(Batch[Task, Report]):
+class Settings(Batch[Task, TaskResult]):
     """The settings that every worker needs; all of them cross processes.
 
     Parameters
@@ -84,7 +84,7 @@ class Settings(Batch[Task, Report]):
         """Return what answers tasks in a worker."""
         return Certifier(self)
 
-    def lost(self, task: Task, status: int | None) -> Report:
+    def lost(self, task: Task, status: int | None) -> TaskResult:
         """Store the outcome of a task that nobody will perform."""
         error: errors.M2BridgeError = errors.EngineDiedError("workers ended at this case")
         if status is None and self.timeout is not None:
@@ -100,7 +100,7 @@ class Settings(Batch[Task, Report]):
                     memory=self.memory,
                     macaulay2=macaulay2,
                 )
-            return Report(task, counted(self.store.answers(task)), 0.0, held=not mine)
+            return TaskResult(task, counted(self.store.answers(task)), 0.0, held=not mine)
 
 
 def is_large(engine: int | None) -> bool:
@@ -112,7 +112,7 @@ def is_large(engine: int | None) -> bool:
     return total > MEMORY_MARK
 
 
-def once_more(perform: Callable[[], Result]) -> Result:
+def once_more(perform: Callable[[], ResultT]) -> ResultT:
     """Perform something, and once more if Macaulay2 was killed, perhaps by chance."""
     try:
         return perform()
@@ -120,7 +120,7 @@ def once_more(perform: Callable[[], Result]) -> Result:
         return perform()
 
 
-class Certifier(Performer[Task, Report]):
+class Certifier(Performer[Task, TaskResult]):
     """Answers tasks one after the other with one Macaulay2, started at once if it is needed."""
 
     def __init__(self, settings: Settings) -> None:
@@ -135,7 +135,7 @@ class Certifier(Performer[Task, Report]):
         """Whether it has done enough, or this process and its Macaulay2 hold too much memory."""
         return self._performed >= self._settings.recycled_after or is_large(self._engine.pid)
 
-    def perform(self, task: Task) -> Report:
+    def perform(self, task: Task) -> TaskResult:
         """Answer what is left of a task.
 
         Raises
@@ -151,11 +151,11 @@ class Certifier(Performer[Task, Report]):
             case_lock(store.folder, task.name) as mine,
         ):
             if not mine:
-                return Report(task, Counter(), running.seconds, held=True)
+                return TaskResult(task, Counter(), running.seconds, held=True)
             # another batch, or a worker that died, may have come here before
             for questions in store.left(task).groups:
                 self._answer(Task(task.case, questions))
-            return Report(task, counted(store.answers(task)), running.seconds)
+            return TaskResult(task, counted(store.answers(task)), running.seconds)
 
     def _answer(self, task: Task) -> None:
         try:
@@ -197,7 +197,7 @@ class Serial(Certifier):
         settings.store.make()
         super().__init__(settings)
 
-    def run(self, tasks: Iterable[Task], started: Callable[[Task], object]) -> Iterator[Report]:
+    def run(self, tasks: Iterable[Task], started: Callable[[Task], object]) -> Iterator[TaskResult]:
         """Perform tasks; the reports, as they arrive. Of each that begins ``started`` is told.
 
         Raises
@@ -215,7 +215,7 @@ _performers: dict[tuple[int, bytes], Performer[Any, Any]] = {}
 """The performer that each thread of a Dask worker keeps, with its Macaulay2, by the batch."""
 
 
-class Dask(Generic[Item, Result]):
+class Dask(Generic[KeyT, ResultT]):
     """Items go to a Dask cluster in small numbers ahead of need.
 
     Parameters
@@ -237,7 +237,7 @@ class Dask(Generic[Item, Result]):
     """
 
     def __init__(
-        self, batch: Batch[Item, Result], scheduler: str | None = None, workers: int | None = None
+        self, batch: Batch[KeyT, ResultT], scheduler: str | None = None, workers: int | None = None
     ) -> None:
         try:
             from dask import config
@@ -276,7 +276,7 @@ class Dask(Generic[Item, Result]):
             self._stack = stack.pop_all()
         batch.make_folder()
 
-    def run(self, items: Iterable[Item], started: Callable[[Item], None]) -> Iterator[Result]:
+    def run(self, items: Iterable[KeyT], started: Callable[[KeyT], None]) -> Iterator[ResultT]:
         """Perform items; the results, as they arrive. An item starts when it is submitted."""
         from distributed import as_completed
         from distributed.scheduler import KilledWorker
@@ -284,7 +284,7 @@ class Dask(Generic[Item, Result]):
         waiting = iter(items)
         threads = max(sum(self._client.nthreads().values()), 1)
         arriving = as_completed()
-        items_by_key: dict[str, Item] = {}
+        items_by_key: dict[str, KeyT] = {}
 
         def submit(number: int) -> None:
             for item in islice(waiting, number):
@@ -318,7 +318,7 @@ class Dask(Generic[Item, Result]):
             sweep()
 
 
-def perform(item: Item, batch: bytes) -> Any:
+def perform(item: KeyT, batch: bytes) -> Any:
     """Perform an item in a Dask worker, with the performer of this thread."""
     key = threading.get_ident(), batch
     if key not in _performers:

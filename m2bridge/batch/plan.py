@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
 from m2bridge.batch import PAUSE
-from m2bridge.batch.store import KINDS, Report, Store, Task, counted
+from m2bridge.batch.store import KINDS, Store, Task, TaskResult, counted
 from m2bridge.certificates.form import file_name
 from m2bridge.errors import check_kind
 from m2bridge.results.sheet import duration, plural
@@ -117,7 +117,7 @@ class Progress:
     def started(self, task: Any) -> None:
         """Take note that a worker began with a task."""
 
-    def finished(self, report: Report) -> None:
+    def finished(self, report: TaskResult) -> None:
         """Take note that a task is done."""
         self._done += 1
 
@@ -129,7 +129,7 @@ class Lines(Progress):
         super().__init__()
         self._stream = stream or sys.stderr
 
-    def finished(self, report: Report) -> None:
+    def finished(self, report: TaskResult) -> None:
         """Print a line about the task."""
         super().finished(report)
         name, answers = report.task.name, _counted(report.counts)
@@ -163,7 +163,7 @@ class Live(Progress):
         """Take note that a worker began with a task."""
         self._running[task] = time.monotonic()
 
-    def finished(self, report: Report) -> None:
+    def finished(self, report: TaskResult) -> None:
         """Take note that a task is done."""
         super().finished(report)
         self._running.pop(report.task, None)
@@ -258,7 +258,7 @@ def run(
     plan: Plan,
     start: Callable[[], Any],
     progress: Progress,
-    keep: Callable[[Report], object] = lambda report: None,
+    keep: Callable[[TaskResult], object] = lambda report: None,
 ) -> Summary:
     """Perform what a plan says is left.
 
@@ -290,7 +290,7 @@ def run(
     return Summary(len(plan.tasks), plan.done, answers, time.monotonic() - begin)
 
 
-def _performed(tasks: Sequence[Any], executor: Any, progress: Progress) -> Iterator[Report]:
+def _performed(tasks: Sequence[Any], executor: Any, progress: Progress) -> Iterator[TaskResult]:
     while tasks:
         held = []
         for report in executor.run(tasks, progress.started):

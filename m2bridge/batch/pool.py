@@ -27,8 +27,8 @@ from m2bridge.engine.scratch import Scratch, short_folders, sweep
 from m2bridge.errors import BatchError, EngineError, M2BridgeError
 from m2bridge.system import cores, end_with, exit_text, leave, limit_address_space, open_files
 
-Item = TypeVar("Item", bound=Hashable)
-Result = TypeVar("Result")
+KeyT = TypeVar("KeyT", bound=Hashable)
+ResultT = TypeVar("ResultT")
 
 ENDING = (signal.SIGTERM, signal.SIGHUP)
 """Signals that end a command in an orderly way, as Ctrl-C does."""
@@ -38,7 +38,7 @@ CONTEXT = multiprocessing.get_context("forkserver")
 _kept: list[Scratch] = []
 
 
-class Performer(Generic[Item, Result]):
+class Performer(Generic[KeyT, ResultT]):
     """The part of a pool that is in a worker; a context manager, entered when the worker begins."""
 
     @property
@@ -46,7 +46,7 @@ class Performer(Generic[Item, Result]):
         """Whether a fresh worker should take the place of this one."""
         return False
 
-    def perform(self, item: Item) -> Result:
+    def perform(self, item: KeyT) -> ResultT:
         """Compute the result for an item."""
         raise NotImplementedError
 
@@ -57,7 +57,7 @@ class Performer(Generic[Item, Result]):
         """End what it has begun."""
 
 
-class Batch(Generic[Item, Result]):
+class Batch(Generic[KeyT, ResultT]):
     """Work on many items: its limits, what performs it, and the result for an item that is lost.
 
     It crosses processes.
@@ -87,11 +87,11 @@ class Batch(Generic[Item, Result]):
     def make_folder(self) -> None:
         """Make the folder of results, if there is one."""
 
-    def performer(self) -> Performer[Item, Result]:
+    def performer(self) -> Performer[KeyT, ResultT]:
         """Return what performs items in a worker."""
         raise NotImplementedError
 
-    def lost(self, item: Item, status: int | None) -> Result:
+    def lost(self, item: KeyT, status: int | None) -> ResultT:
         """The result for an item at which workers ended.
 
         Their exit status is ``None`` if the item was not done in time, and 0 if nobody knows it.
@@ -110,18 +110,18 @@ class Begun:
 
 
 @dataclass(frozen=True, slots=True)
-class Done(Generic[Result]):
+class Done(Generic[ResultT]):
     """The message with a result; an exhausted worker ends after it."""
 
-    result: Result
+    result: ResultT
     exhausted: bool
 
 
-Message = Done[Result] | M2BridgeError | Ready | Begun
+Message = Done[ResultT] | M2BridgeError | Ready | Begun
 """A result, a reason for not going on, or how far a worker has come."""
 
 
-class Worker(Generic[Item, Result]):
+class Worker(Generic[KeyT, ResultT]):
     """A worker process as its parent sees it.
 
     Attributes
@@ -130,7 +130,7 @@ class Worker(Generic[Item, Result]):
         Readable when a message is there, or the worker has ended.
     ready : bool
         Whether it can be given items.
-    items : deque of Item
+    items : deque of KeyT
         The item that it is at, and those that come after it.
     at_work : bool
         Whether it has started the first of them: only then can that item be what ended it.
@@ -140,7 +140,7 @@ class Worker(Generic[Item, Result]):
         Whether it has ever started an item.
     """
 
-    def __init__(self, batch: Batch[Item, Result]) -> None:
+    def __init__(self, batch: Batch[KeyT, ResultT]) -> None:
         prepare()
         self.connection, theirs = CONTEXT.Pipe()
         self.process = CONTEXT.Process(target=serve, args=(theirs, batch), daemon=True)
@@ -152,16 +152,16 @@ class Worker(Generic[Item, Result]):
                 raise BatchError(f"a worker process cannot be started: {reason}") from None
         theirs.close()
         self.ready = self.at_work = self.proved = False
-        self.items: deque[Item] = deque()
+        self.items: deque[KeyT] = deque()
         self.since = 0.0
 
-    def give(self, items: Iterable[Item]) -> None:
+    def give(self, items: Iterable[KeyT]) -> None:
         """Give it items."""
         self.items = deque(items)
         with suppress(OSError):  # a dead worker is noticed when its answer is awaited
             self.connection.send(list(self.items))
 
-    def receive(self) -> Message[Result] | None:
+    def receive(self) -> Message[ResultT] | None:
         """The message that is there; ``None`` if the worker has ended."""
         try:
             return self.connection.recv()  # type: ignore[no-any-return]
@@ -183,7 +183,7 @@ class Worker(Generic[Item, Result]):
         return self.process.exitcode or 0
 
 
-class Pool(Generic[Item, Result]):
+class Pool(Generic[KeyT, ResultT]):
     """A pool of worker processes; a context manager, at whose end all of them have ended.
 
     A worker is replaced when it has died, and when it is exhausted. The item at which a worker died
@@ -197,16 +197,16 @@ class Pool(Generic[Item, Result]):
         One for each core that this process may use, when left out.
     """
 
-    def __init__(self, batch: Batch[Item, Result], workers: int | None = None) -> None:
+    def __init__(self, batch: Batch[KeyT, ResultT], workers: int | None = None) -> None:
         batch.make_folder()
         prepare(batch.module)
         self._batch = batch
         self._number = workers or cores()
-        self._workers: list[Worker[Item, Result]] = []
-        self._leaving: list[Worker[Item, Result]] = []
+        self._workers: list[Worker[KeyT, ResultT]] = []
+        self._leaving: list[Worker[KeyT, ResultT]] = []
         self._false_starts = 0
 
-    def run(self, items: Iterable[Item], started: Callable[[Item], object]) -> Iterator[Result]:
+    def run(self, items: Iterable[KeyT], started: Callable[[KeyT], object]) -> Iterator[ResultT]:
         """Perform items, as :meth:`results`; the results in the order in which they arrive.
 
         The last few begin in reverse: if long ones come last, the longest begins first, and workers
@@ -219,9 +219,9 @@ class Pool(Generic[Item, Result]):
 
     def results(
         self,
-        groups: Iterable[Iterable[Item]],
-        started: Callable[[Item], object] = lambda item: None,
-    ) -> Iterator[tuple[Item, Result]]:
+        groups: Iterable[Iterable[KeyT]],
+        started: Callable[[KeyT], object] = lambda item: None,
+    ) -> Iterator[tuple[KeyT, ResultT]]:
         """Perform items; each with its result, in the order in which they arrive.
 
         Parameters
@@ -238,8 +238,8 @@ class Pool(Generic[Item, Result]):
         M2BridgeError
             If a worker raises it.
         """
-        self._waiting: deque[Iterable[Item]] = deque(groups)
-        self._deaths = Counter[Item]()
+        self._waiting: deque[Iterable[KeyT]] = deque(groups)
+        self._deaths = Counter[KeyT]()
         while self._waiting or any(worker.items for worker in self._workers):
             self._recruit()
             for worker in self._workers:
@@ -260,9 +260,9 @@ class Pool(Generic[Item, Result]):
         for _ in range(min(self._number - len(self._workers), len(self._waiting) - len(idle))):
             self._workers.append(Worker(self._batch))
 
-    def _speaking(self) -> list[Worker[Item, Result]]:
+    def _speaking(self) -> list[Worker[KeyT, ResultT]]:
         """Workers with something to hear, after a moment at most."""
-        lines: dict[Any, Worker[Item, Result]] = {}
+        lines: dict[Any, Worker[KeyT, ResultT]] = {}
         moment = 1.0
         for worker in self._workers:
             # An idle worker has nothing to say, unless it is awaited.
@@ -272,7 +272,7 @@ class Pool(Generic[Item, Result]):
                 moment = min(moment, self._left(worker))
         return [lines[connection] for connection in wait(list(lines), max(moment, 0.0))]
 
-    def _left(self, worker: Worker[Item, Result]) -> float:
+    def _left(self, worker: Worker[KeyT, ResultT]) -> float:
         """The seconds until a worker that is at work is late."""
         timeout = self._batch.timeout
         if timeout is None:
@@ -280,8 +280,8 @@ class Pool(Generic[Item, Result]):
         return worker.since + timeout + self._batch.patience - time.monotonic()
 
     def _hear(
-        self, worker: Worker[Item, Result], started: Callable[[Item], object]
-    ) -> Iterator[tuple[Item, Result]]:
+        self, worker: Worker[KeyT, ResultT], started: Callable[[KeyT], object]
+    ) -> Iterator[tuple[KeyT, ResultT]]:
         message = worker.receive()
         if isinstance(message, M2BridgeError):
             raise message
@@ -305,7 +305,7 @@ class Pool(Generic[Item, Result]):
                 self._leaving.append(worker)
             yield item, message.result
 
-    def _bury(self, worker: Worker[Item, Result], *, late: bool) -> Iterator[tuple[Item, Result]]:
+    def _bury(self, worker: Worker[KeyT, ResultT], *, late: bool) -> Iterator[tuple[KeyT, ResultT]]:
         """The meaning of the end of a worker for the items that it had."""
         self._workers.remove(worker)
         worker.connection.close()
@@ -329,7 +329,7 @@ class Pool(Generic[Item, Result]):
         else:
             self._waiting.appendleft([item])
 
-    def _put_back(self, worker: Worker[Item, Result]) -> None:
+    def _put_back(self, worker: Worker[KeyT, ResultT]) -> None:
         if worker.items:
             self._waiting.appendleft(worker.items)
             worker.items = deque()
@@ -453,7 +453,7 @@ def check_files(least: int) -> None:
         )
 
 
-def serve(line: Connection, batch: Batch[Item, Result]) -> None:
+def serve(line: Connection, batch: Batch[KeyT, ResultT]) -> None:
     """The life of a worker: groups of items come, a result goes for each, until the line closes."""
     gc.freeze()  # so that workers share the memory of what the server has imported
     _end_with_parent()

@@ -30,7 +30,7 @@ from m2bridge.batch.store import (
     NO_ROOM,
     SUFFIX,
     OutcomeKind,
-    Report,
+    TaskResult,
     case_lock,
     kind_of,
     reason_of,
@@ -129,7 +129,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Work(Batch[Job, Report]):
+class ItemWork(Batch[Job, TaskResult]):
     """The work for each item, its limits, and the folder of the outcomes.
 
     Parameters
@@ -216,7 +216,7 @@ class Work(Batch[Job, Report]):
             overtaken.unlink(missing_ok=True)
         return outcome
 
-    def report(self, job: Job, outcome: Outcome) -> Report:
+    def report(self, job: Job, outcome: Outcome) -> TaskResult:
         """The report, after the outcome is stored."""
         import cloudpickle
 
@@ -227,7 +227,7 @@ class Work(Batch[Job, Report]):
             why = f"the value cannot be sent from the worker: {reason_of(reason)}"
             outcome = Outcome(outcome.name, "failed", reason=why, seconds=outcome.seconds)
             data = cloudpickle.dumps(outcome)
-        return Report(job, Counter([outcome.kind]), outcome.seconds, outcome=data)
+        return TaskResult(job, Counter([outcome.kind]), outcome.seconds, outcome=data)
 
     def make_folder(self) -> None:
         """Make the folder of outcomes, if they are kept."""
@@ -238,7 +238,7 @@ class Work(Batch[Job, Report]):
         """Return what performs jobs in a worker."""
         return Performance(self)
 
-    def lost(self, job: Job, status: int | None) -> Report:
+    def lost(self, job: Job, status: int | None) -> TaskResult:
         """The report on an item that was not done in time, or at which workers ended."""
         kind: OutcomeKind = "died"
         reason = "workers ended at this item"
@@ -270,10 +270,10 @@ def _suffix(outcome: Outcome) -> str:
     return SUFFIX
 
 
-class Performance(Performer[Job, Report]):
+class Performance(Performer[Job, TaskResult]):
     """The part of a worker: performs jobs one after the other, with one Macaulay2."""
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: ItemWork) -> None:
         self._work = work
         # the parent wrote it
         self._function = pickle.loads(work.function) if work.function else None
@@ -285,16 +285,18 @@ class Performance(Performer[Job, Report]):
         """Whether this process and its Macaulay2 hold too much memory."""
         return is_large(self._engine.pid)
 
-    def perform(self, job: Job) -> Report:
+    def perform(self, job: Job) -> TaskResult:
         """Perform a job, unless another process is at it, or has done it."""
         if self._work.folder is None:
             return self._work.report(job, self._outcome(job))
         with case_lock(self._work.folder, job.name) as mine:
             if not mine:
-                return Report(job, Counter(), 0.0, held=True)
+                return TaskResult(job, Counter(), 0.0, held=True)
             done = self._work.stored(job)
             if done is not None:
-                return Report(job, Counter([done.kind]), done.seconds, outcome=pickle.dumps(done))
+                return TaskResult(
+                    job, Counter([done.kind]), done.seconds, outcome=pickle.dumps(done)
+                )
             return self._work.report(job, self._outcome(job))
 
     def _outcome(self, job: Job) -> Outcome:
@@ -354,7 +356,7 @@ class Performance(Performer[Job, Report]):
 
 
 def run_jobs(
-    work: Work,
+    work: ItemWork,
     jobs: Sequence[Job],
     workers: int | None,
     executor: str,
@@ -373,12 +375,12 @@ def run_jobs(
     answers = Counter[str](outcome.kind for outcome in done.values())
     plan = Plan(tuple(jobs), tuple(left), answers)
 
-    def begin_workers() -> Pool[Job, Report] | Dask[Job, Report]:
+    def begin_workers() -> Pool[Job, TaskResult] | Dask[Job, TaskResult]:
         if executor == "dask":
             return Dask(work, scheduler, workers)
         return Pool(work, workers)
 
-    def keep(report: Report) -> None:
+    def keep(report: TaskResult) -> None:
         done[report.task.number] = pickle.loads(report.outcome)  # a worker wrote it
 
     summary = run(plan, begin_workers, progress, keep)
@@ -470,7 +472,7 @@ def run_many(
     else:
         function = cloudpickle.dumps(work)
         source = _source(work)
-    todo = Work(
+    todo = ItemWork(
         code=code,
         function=function,
         timeout=timeout,
@@ -512,7 +514,7 @@ def _jobs(items: Iterable[Any], source: str) -> list[Job]:
     return jobs
 
 
-def file_jobs(work: Work, paths: Sequence[Path]) -> list[Job]:
+def file_jobs(work: ItemWork, paths: Sequence[Path]) -> list[Job]:
     """A job for each file, named after it.
 
     Raises
@@ -536,7 +538,7 @@ def file_jobs(work: Work, paths: Sequence[Path]) -> list[Job]:
     return jobs
 
 
-def _check_folder(work: Work, jobs: Sequence[Job], paths: Sequence[Path]) -> None:
+def _check_folder(work: ItemWork, jobs: Sequence[Job], paths: Sequence[Path]) -> None:
     """Check that no outcome takes the place of an item."""
     if work.folder is None:
         return

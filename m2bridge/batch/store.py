@@ -160,7 +160,7 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class TaskResult:
     """The report on a task, or on an item of :mod:`m2bridge.batch.run_many`.
 
     Parameters

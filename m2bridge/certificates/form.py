@@ -175,7 +175,7 @@ class Certificate:
             # schema 1 has its versions beside the rest
             release = _release(data.get("reported")) or _release(data)
             if release and type(schema) is int:
-                raise OtherReleaseError(f"{message}; {with_release(release)}")
+                raise OtherReleaseError(f"{message}; {other_release_message(release)}")
             raise CertificateError(message)
         wrong = sorted(_FORM.keys() ^ data.keys())
         if wrong:
@@ -198,7 +198,7 @@ def file_name(name: str, question: str) -> str:
     return f"{name}-{question}.json"
 
 
-def with_release(release: str) -> str:
+def other_release_message(release: str) -> str:
     """The words that say how to verify a certificate that this other release wrote."""
     return (
         f"written by m2bridge {release}, which can verify it: in a clone, git checkout v{release}"

@@ -48,7 +48,7 @@ read that they do what the present one does.
 """
 
 
-def foreign_program(certificate: Certificate) -> Difference | None:
+def program_difference(certificate: Certificate) -> Difference | None:
     """Find the first place where program or shared scripts are not those of this release for this
     case and question, nor the scripts those of a former one.
 

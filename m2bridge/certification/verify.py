@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from m2bridge._version import __version__
-from m2bridge.certificates.form import Certificate, read, with_release
-from m2bridge.certification.make import foreign_program, rests_on_program
+from m2bridge.certificates.form import Certificate, other_release_message, read
+from m2bridge.certification.make import program_difference, rests_on_program
 from m2bridge.checker import verify as checker
 from m2bridge.checker.verify import VerifyResult
 from m2bridge.errors import InvalidCaseError, TooLargeError
@@ -71,7 +71,7 @@ def verify_path(path: Path) -> VerifyResult:
 def _with_program(certificate: Certificate, result: VerifyResult) -> VerifyResult:
     """The result itself, if the program is that of this release for the case and question."""
     try:
-        program = foreign_program(certificate)
+        program = program_difference(certificate)
     except (InvalidCaseError, TooLargeError) as reason:
         return VerifyResult(
             "too-expensive", result.name, check="script.text", found=f"not decided: {reason}"
@@ -87,5 +87,5 @@ def _with_program(certificate: Certificate, result: VerifyResult) -> VerifyResul
     if certificate.release == __version__:
         return different
     # Another release may have another program, and be right.
-    remarks = (with_release(certificate.release),)
+    remarks = (other_release_message(certificate.release),)
     return replace(different, outcome="other-release", remarks=remarks)

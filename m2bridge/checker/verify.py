@@ -24,8 +24,8 @@ from m2bridge.certificates.form import (
     Difference,
     difference,
     digest,
+    other_release_message,
     read,
-    with_release,
 )
 from m2bridge.checker import FamilyChecker
 from m2bridge.errors import CertificateError, InvalidCaseError, OtherReleaseError, TooExpensiveError
@@ -160,7 +160,7 @@ def _refused(
     of_another = certificate.release not in ("", __version__)
     if of_another and not _broken_digest(certificate):
         outcome = "other-release"
-        remarks = (with_release(certificate.release),)
+        remarks = (other_release_message(certificate.release),)
     return VerifyResult(
         outcome, name, check=where.place, stored=where.stored, found=where.found, remarks=remarks
     )

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-Result = TypeVar("Result")
+CommandResultT = TypeVar("CommandResultT")
 
 ALL = "all"
 """Every statement, or every usual question."""
@@ -306,7 +306,7 @@ class Text:
         return self.name
 
 
-def read_file(file: Path | Text, reader: Callable[[str], Result]) -> Result:
+def read_file(file: Path | Text, reader: Callable[[str], CommandResultT]) -> CommandResultT:
     """The content of a text file, by its reader.
 
     Raises

@@ -29,7 +29,16 @@ from m2bridge.cli.cases import Command, complete_kinds, named_case
 from m2bridge.engine import Session
 from m2bridge.engine.context import chosen
 from m2bridge.errors import InvalidCaseError, TimeLimitError
-from m2bridge.limits import MOST_MEMORY, Clock, Limits, alarm, clock, limited, overtime, told
+from m2bridge.limits import (
+    MOST_MEMORY,
+    Clock,
+    Limits,
+    alarm,
+    clock,
+    limited,
+    overtime,
+    progress_listener,
+)
 from m2bridge.loading import importing
 from m2bridge.results import SHOWN
 from m2bridge.results.base import Result, VerdictsResult
@@ -518,5 +527,5 @@ def progress(what: str) -> Iterator[None]:
             display.columns = (spinner, text, BarColumn(), count, elapsed)
             display.update(task, completed=done, total=total, steps=steps)
 
-        with told(show_count):
+        with progress_listener(show_count):
             yield

@@ -130,9 +130,9 @@ def _run_each(
         raise click.UsageError("--each needs --out, the folder of results")
     with importing():
         from m2bridge.batch.plan import shown
-        from m2bridge.batch.run_many import Work, file_jobs, run_jobs
+        from m2bridge.batch.run_many import ItemWork, file_jobs, run_jobs
 
-    work = Work(
+    work = ItemWork(
         code,
         file=name,
         packages=tuple(packages.replace(",", " ").split()),

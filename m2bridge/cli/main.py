@@ -52,7 +52,7 @@ def main() -> NoReturn:
     sys.exit(streams.finish(run()))
 
 
-class Standard(io.FileIO):
+class NonRaisingStream(io.FileIO):
     """A standard stream that never raises: what cannot be written is dropped, its reason kept.
 
     So a progress line that nobody can read stops no batch, and results that nobody can read are
@@ -110,7 +110,7 @@ def _fill() -> None:
             os.set_inheritable(os.open(os.devnull, mode), True)
 
 
-def _stream(descriptor: int, before: TextIO | None) -> tuple[Standard, TextIO]:
+def _stream(descriptor: int, before: TextIO | None) -> tuple[NonRaisingStream, TextIO]:
     """The raw stream, and the text stream on it, in the encoding of the one before."""
     encoding = "utf-8"
     if before is not None:
@@ -119,7 +119,7 @@ def _stream(descriptor: int, before: TextIO | None) -> tuple[Standard, TextIO]:
         encoding = before.encoding
         with suppress(OSError):
             before.flush()
-    raw = Standard(descriptor, "w", closefd=False)
+    raw = NonRaisingStream(descriptor, "w", closefd=False)
     by_line = descriptor == 2 or raw.isatty()
     buffer = io.BufferedWriter(raw)
     return raw, io.TextIOWrapper(

@@ -145,7 +145,7 @@ def _default(param: click.Parameter) -> Any:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class ToolAnswer:
     """What a command line printed as JSON, the text of its results, and its message, if any."""
 
     printed: str = ""
@@ -179,7 +179,7 @@ class Workers:
         self._performed = partial(_performed, self._begun, reported, memory)
         self._turns = CapacityLimiter(max(cores(), 2))
 
-    async def ask(self, name: str, values: Mapping[str, Any]) -> Answer:
+    async def ask(self, name: str, values: Mapping[str, Any]) -> ToolAnswer:
         """The answer of a worker, which is ended if it is not waited for.
 
         The limit counts from now on; that a worker begins is no part of it.
@@ -195,15 +195,15 @@ class Workers:
                     limit.deadline += LOADING
                     await to_process.run_sync(self._begun, cancellable=True)
                     limit.deadline += anyio.current_time() - before - LOADING
-                    answer: Answer = await to_process.run_sync(
+                    answer: ToolAnswer = await to_process.run_sync(
                         self._performed, name, values, cancellable=True
                     )
                     return answer
         except anyio.BrokenWorkerProcess:
-            return Answer(error="Error: the process that computed it has ended")
+            return ToolAnswer(error="Error: the process that computed it has ended")
         finally:
             sweep(self._folder.path)
-        return Answer(error="Error: it did not finish in time, and was ended")
+        return ToolAnswer(error="Error: it did not finish in time, and was ended")
 
     def end(self) -> None:
         """End all of them, and leave nothing."""
@@ -220,14 +220,14 @@ def _performed(
     memory: int,
     name: str,
     values: Mapping[str, Any],
-) -> Answer:
+) -> ToolAnswer:
     """Perform a call in this process, a worker."""
     texts = begun()
     texts.clear()
     limits.start("timeout")
     with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as error:
         reported(partial(performed, name, values, memory // 2**20))
-    return Answer(printed=out.getvalue(), text="".join(texts), error=error.getvalue())
+    return ToolAnswer(printed=out.getvalue(), text="".join(texts), error=error.getvalue())
 
 
 _kept: list[Scratch] = []

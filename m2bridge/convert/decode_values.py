@@ -20,7 +20,7 @@ from m2bridge.convert.values.rings import coefficient_ring, ring_variables
 from m2bridge.errors import ValueTypeError
 from m2bridge.system import integer
 
-Reader = Callable[[Any], Any]
+ElementReader = Callable[[Any], Any]
 """Makes an element of one ring of its data on the wire."""
 
 
@@ -38,7 +38,7 @@ class Record:
     def __init__(self, descriptions: list[list[Any]], make_ideal: Callable[..., Any]) -> None:
         self._make_ideal = make_ideal
         self._rings: list[Any] = []
-        self._readers: list[Reader] = []
+        self._readers: list[ElementReader] = []
         for description in descriptions:
             ring = self.read(description)
             self._rings.append(ring)
@@ -64,7 +64,7 @@ class Record:
             return self._ideal(*parts)
         return _MAKERS[tag](*parts)
 
-    def _reader(self, ring: Any) -> Reader:
+    def _reader(self, ring: Any) -> ElementReader:
         """Return the reader of elements of this ring; those that it is made of have theirs."""
         match ring:
             case values.IntegerRing():
@@ -97,7 +97,7 @@ class Record:
 
         return element
 
-    def _reader_of(self, ring: Any) -> Reader:
+    def _reader_of(self, ring: Any) -> ElementReader:
         """The reader of elements of a ring that is in the table."""
         return self._readers[self._rings.index(ring)]
 

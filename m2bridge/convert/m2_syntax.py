@@ -14,7 +14,7 @@ from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
-from m2bridge.limits import watched
+from m2bridge.limits import check_deadline_in
 from m2bridge.system import decimal
 
 CONSTANTS = {"pi": pi, "ii": I, "EulerConstant": EulerGamma, "CatalanConstant": Catalan}
@@ -111,7 +111,7 @@ def ideal(value: GeneratingSet, name: str) -> str:
 
 def _generators(value: GeneratingSet) -> list[str]:
     names = all_to_macaulay2(value.ring.variables)
-    return [polynomial(generator, names) for generator in watched(value.generators)]
+    return [polynomial(generator, names) for generator in check_deadline_in(value.generators)]
 
 
 def ring_values(value: GeneratingSet) -> dict[str, str]:

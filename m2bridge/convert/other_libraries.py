@@ -20,7 +20,7 @@ from m2bridge.convert.values.inexact import not_exact
 from m2bridge.convert.values.rings import ORDERS
 from m2bridge.errors import ConversionError
 
-Terms = tuple[tuple[tuple[int, ...], Any], ...]
+ExponentTerms = tuple[tuple[tuple[int, ...], Any], ...]
 """Exponents with coefficients, none of which is zero."""
 
 _FLINT_ORDERS = {"Ordering.lex": lex, "Ordering.deglex": grlex, "Ordering.degrevlex": grevlex}
@@ -113,7 +113,7 @@ def galois_polynomial(value: flint.fq_default_poly) -> values.RingElement:
     context = value.context().base_field()
     ground = CoefficientField(int(context.characteristic()))
 
-    def terms(coefficients: Iterable[Any]) -> Terms:
+    def terms(coefficients: Iterable[Any]) -> ExponentTerms:
         return _univariate(ground.domain(int(coefficient)) for coefficient in coefficients)
 
     below = PolynomialRing(ground, (str(context.gen()),))
@@ -135,7 +135,7 @@ def _ground(value: Any) -> values.IntegerRing | CoefficientField:
     return QQ if name.startswith("fmpq") else values.IntegerRing()
 
 
-def _univariate(coefficients: Iterable[Any]) -> Terms:
+def _univariate(coefficients: Iterable[Any]) -> ExponentTerms:
     """The terms of a polynomial in one variable, by its coefficients, the constant one first."""
     terms = []
     for exponent, coefficient in enumerate(coefficients):

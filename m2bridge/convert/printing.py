@@ -13,7 +13,7 @@ from sympy.polys.rings import PolyElement
 from m2bridge.algebra.ring import GeneratingSet
 from m2bridge.convert import m2_syntax
 from m2bridge.convert.m2_syntax import all_to_macaulay2
-from m2bridge.limits import watched
+from m2bridge.limits import check_deadline_in
 from m2bridge.results import SHOWN, WIDTH
 from m2bridge.results.markup import polynomial_latex
 from m2bridge.results.sheet import Polynomials, first_terms, plural, printable
@@ -114,7 +114,7 @@ def ideal_macaulay2(ideal: GeneratingSet) -> str:
     if not ideal.generators:
         return f"{header}\n{symbol} = ideal(0_{ring})"
     written = []
-    for generator in watched(ideal.generators):
+    for generator in check_deadline_in(ideal.generators):
         text = m2_syntax.polynomial(generator, names)
         # A number alone would be one of Macaulay2's integers or fractions.
         written.append(f"({text})_{ring}" if generator.is_ground else text)

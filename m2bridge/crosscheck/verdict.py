@@ -1,9 +1,9 @@
 """The verdict on a statement, for a case or all sizes: how far it holds, and what that rests on.
 
 A statement predicts (:mod:`m2bridge.statements.statement`), a case or all sizes are observed, and
-what follows is an :class:`Extent`: where the statement is true, where it is false, and where that
-is not decided. The two extents within one case are here, with the comparison that makes them; those
-among all sizes are in the families, which know their sizes.
+what follows is an :class:`VerdictScope`: where the statement is true, where it is false, and where
+that is not decided. The two extents within one case are here, with the comparison that makes them;
+those among all sizes are in the families, which know their sizes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ NO_ORBIT = "vacuous, since there are no such functions in this case"
 NONE_SPECIAL = "vacuous, since there are no special fibres in this case"
 
 
-class Extent(ABC):
+class VerdictScope(ABC):
     """How far a statement holds: where it is true, where false, and where that is not decided.
 
     Attributes
@@ -107,7 +107,7 @@ class Verdict:
     Parameters
     ----------
     statement : Statement
-    extent : Extent
+    extent : VerdictScope
         Where the statement holds and where it fails.
     computed, trusted : tuple of str
         What was computed for this verdict, and the lemmas on which it rests, with their proofs or
@@ -122,7 +122,7 @@ class Verdict:
     """
 
     statement: Statement
-    extent: Extent
+    extent: VerdictScope
     computed: tuple[str, ...] = ()
     trusted: tuple[str, ...] = ()
 
@@ -229,7 +229,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OfCase(Extent):
+class CaseScope(VerdictScope):
     """How far a statement holds in one case.
 
     One that was read from a certificate has values and orbits as lists and numbers, and says the
@@ -325,7 +325,7 @@ class OfCase(Extent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OfWhole(OfCase):
+class GlobalComparison(CaseScope):
     """Whether a statement about the closure as a whole holds in one case.
 
     Parameters
@@ -405,7 +405,7 @@ class OfWhole(OfCase):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AtOrbits(OfCase):
+class OrbitwiseComparison(CaseScope):
     """The orbits of one case at which a statement holds, or fails.
 
     Parameters
@@ -529,7 +529,7 @@ def verdicts_on(
     verdicts = []
     for statement in statements:
         # about orbits or not, there is nothing to be said of any place
-        nothing = OfWhole(
+        nothing = GlobalComparison(
             observable=statement.observable,
             hypothesis=statement.hypotheses(model),
             looked=False,
@@ -544,7 +544,7 @@ def compare(statement: Statement, observed: Observed) -> Verdict:
 
     Where orbits are missing, the verdict is the one that all orbits would give, or UNDECIDED.
     """
-    extent: OfCase
+    extent: CaseScope
     if isinstance(statement, GlobalStatement):
         extent = _of_whole(statement, observed)
     else:
@@ -557,13 +557,13 @@ def compare(statement: Statement, observed: Observed) -> Verdict:
     return Verdict(statement=statement, extent=extent, computed=computed, trusted=statement.trusted)
 
 
-def _of_whole(statement: GlobalStatement[Any], observations: Observed) -> OfWhole:
+def _of_whole(statement: GlobalStatement[Any], observations: Observed) -> GlobalComparison:
     """The predicted value beside the observed one; their difference is the witness."""
     predicted, doubt = _within_limits(partial(statement.predict, observations.model))
     observed, limit = _within_limits(partial(observations.value, statement.observable))
     if observed is None:
         doubt = limit or observations.unknown(statement.observable)
-    extent = OfWhole(
+    extent = GlobalComparison(
         observable=statement.observable,
         hypothesis=statement.hypotheses(observations.model),
         predicted=predicted,
@@ -593,7 +593,7 @@ def _within_limits(compute: Callable[[], Value | None]) -> tuple[Value | None, s
         return None, str(limit)
 
 
-def _at_orbits(statement: OrbitStatement[Any, Any], observations: Observed) -> AtOrbits:
+def _at_orbits(statement: OrbitStatement[Any, Any], observations: Observed) -> OrbitwiseComparison:
     """The prediction held against the observation orbit by orbit, where it is about the orbit."""
     model = observations.model
     orbits = observations.all_orbits()
@@ -612,7 +612,7 @@ def _at_orbits(statement: OrbitStatement[Any, Any], observations: Observed) -> A
     doubt = ""
     if doubtful:
         doubt = observations.doubt(statement.observable, doubtful)
-    extent = AtOrbits(
+    extent = OrbitwiseComparison(
         observable=statement.observable,
         hypothesis=statement.hypotheses(model),
         looked=bool(values) or not concerned or not observations.unfinished,
@@ -660,14 +660,14 @@ def from_certificate(
     """
     named: dict[str, Any] = {"observable": statement.observable, "looked": looked}
     named["hypothesis"] = data["hypothesis"] or ""
-    extent: OfCase
+    extent: CaseScope
     if data["concerned"] is None:
         # also of a statement about orbits, where nothing was observed
         observed = _numbers(data["observed"])
         nothing = None
         if isinstance(statement, GlobalStatement):
             nothing = statement.nothing
-        extent = OfWhole(
+        extent = GlobalComparison(
             predicted=_numbers(data["predicted"]),
             observed=observed,
             vacuous=observed is not None and observed == nothing,
@@ -678,7 +678,7 @@ def from_certificate(
         witness = None
         if data["witness"] is not None:
             witness = _witness(**data["witness"])
-        extent = AtOrbits(
+        extent = OrbitwiseComparison(
             vacuous=data["concerned"] == 0,
             concerned=data["concerned"],
             orbits=orbits,

@@ -29,12 +29,12 @@ _SYSTEM = ("/tmp", "/var/tmp")
 _SHORT = 60
 """Bytes of a name: the socket that multiprocessing makes in it has 40 more, systems take 103."""
 
-left_to_the_parent: weakref.WeakSet[Any] = weakref.WeakSet()
+close_after_fork: weakref.WeakSet[Any] = weakref.WeakSet()
 """What a child made by ``fork`` leaves to its parent, by a method ``disown``."""
 
 
 def _disown_all() -> None:
-    for thing in list(left_to_the_parent):
+    for thing in list(close_after_fork):
         thing.disown()
 
 
@@ -65,7 +65,7 @@ class Scratch:
                 f"no temporary folder can be made: {reason.strerror or reason}; TMPDIR names where"
             ) from None
         self._finalizer = weakref.finalize(self, _remove, self.path, self._lock)
-        left_to_the_parent.add(self)
+        close_after_fork.add(self)
 
     def remove(self) -> None:
         """Remove the folder and all that is in it."""

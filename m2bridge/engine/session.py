@@ -20,7 +20,7 @@ from typing import Self
 from m2bridge.engine.context import choose, chosen
 from m2bridge.engine.discovery import Candidate, locate
 from m2bridge.engine.process import Ended, Overdue, Process
-from m2bridge.engine.scratch import Scratch, left_to_the_parent, sweep
+from m2bridge.engine.scratch import Scratch, close_after_fork, sweep
 from m2bridge.engine.script import Engine, Script, Transcript
 from m2bridge.engine.trace import Source, death, ending, script_error
 from m2bridge.errors import EngineError, InvalidCaseError, ScriptError, TimeLimitError
@@ -95,7 +95,7 @@ class Conversation:
         """The thread that is at a request, a start or an end."""
         self._process_began = 0.0
         """When the process began, on the monotonic clock."""
-        left_to_the_parent.add(self)
+        close_after_fork.add(self)
 
     @property
     def candidate(self) -> Candidate:

@@ -59,7 +59,7 @@ from m2bridge.ideals.program import (
     tidy,
 )
 from m2bridge.ideals.varieties import IdealSingularLocus, Minors, ProjectiveScheme, singular_locus
-from m2bridge.limits import watched
+from m2bridge.limits import check_deadline_in
 from m2bridge.results.base import Result
 from m2bridge.results.sheet import Sheet
 
@@ -355,7 +355,10 @@ class Ideal(Result, GeneratingSet):
         ((2*x, -2*y*z, -y**2),)
         """
         variables = self.ring.sympy_ring.gens
-        rows = [tuple(map(generator.diff, variables)) for generator in watched(self.generators)]
+        rows = [
+            tuple(map(generator.diff, variables))
+            for generator in check_deadline_in(self.generators)
+        ]
         target = _free_module(
             self.ring, (-total_degree(generator) for generator in self.generators)
         )

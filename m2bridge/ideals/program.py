@@ -141,10 +141,10 @@ def _rank(polynomial: PolyElement) -> tuple[int, list[tuple[int, ...]]]:
     return total_degree(polynomial), [m[::-1] for m in polynomial.monoms()]
 
 
-Basis = frozenset[tuple[tuple[tuple[int, ...], int], ...]]
+ReducedGroebnerBasis = frozenset[tuple[tuple[tuple[int, ...], int], ...]]
 
 
-def small_basis(ideal: GeneratingSet) -> Basis | None:
+def small_basis(ideal: GeneratingSet) -> ReducedGroebnerBasis | None:
     """The reduced Gröbner basis, elements with coprime integers and positive leading coefficients.
 
     ``None`` if the ideal is not over QQ, or its basis not found within the limits.

@@ -228,23 +228,23 @@ def most_minors(minors: Minors) -> str:
     return {"auto": str(FEW_MINORS), "selected": "0", "all": "infinity"}[minors]
 
 
-Measured = tuple[GeneratingSet, int, int]
+MeasuredPrime = tuple[GeneratingSet, int, int]
 """A prime ideal with the dimension and the degree of its variety."""
 
 
-def measured(answer: Answer, primes: str, dimensions: str, degrees: str) -> list[Measured]:
+def measured(answer: Answer, primes: str, dimensions: str, degrees: str) -> list[MeasuredPrime]:
     """The prime ideals in an answer, with dimensions and degrees."""
     numbers = zip(answer.integers(dimensions), answer.integers(degrees), strict=True)
     pairs = zip(answer.ideals(primes), numbers, strict=True)
     return [(prime, dimension, degree) for prime, (dimension, degree) in pairs]
 
 
-def proved_until(answer: Answer) -> tuple[list[Measured], int | None]:
+def proved_until(answer: Answer) -> tuple[list[MeasuredPrime], int | None]:
     """Components that were proved before a limit, and a bound for the dimension of the others.
 
     Macaulay2 emits a bound after each step, and the components proved so far where they are new.
     """
-    proved: list[Measured] = []
+    proved: list[MeasuredPrime] = []
     bound = None
     for step in count():
         if f"bound_{step}" not in answer:
@@ -257,7 +257,7 @@ def proved_until(answer: Answer) -> tuple[list[Measured], int | None]:
 
 
 def _sorted(
-    given: SomeIdeal, primes: Iterable[Measured]
+    given: SomeIdeal, primes: Iterable[MeasuredPrime]
 ) -> tuple[IrreducibleComponent[SomeIdeal], ...]:
     """The components with these primes, the largest first."""
     components = []

@@ -42,9 +42,9 @@ from m2bridge.algebra.sparse_polynomial import (
     restricted,
 )
 from m2bridge.implicitization.multigraded_map import Grading, MultigradedMap, Permutation
-from m2bridge.limits import check, watched
+from m2bridge.limits import check, check_deadline_in
 
-Factor = TypeVar("Factor")
+FactorT = TypeVar("FactorT")
 
 PackedPolynomial = dict[int, int]
 """Coefficients of monomials in the parameters; the exponents are digits of one integer, so that
@@ -64,8 +64,8 @@ MOST_ROWS = 2
 
 
 def _product_of(
-    monomial: Monomial, products: dict[Monomial, Factor], times: Callable[[Factor, int], Factor]
-) -> Factor:
+    monomial: Monomial, products: dict[Monomial, FactorT], times: Callable[[FactorT, int], FactorT]
+) -> FactorT:
     """The product of the factors with these numbers; products of its beginnings are kept."""
     product = products.get(monomial)
     if product is None:
@@ -148,7 +148,7 @@ class RandomPoints:
         draw = partial(self.random.randrange, self.prime)
         parameters = [[draw() for _ in range(size)] for _ in range(self.parameters)]
         factors = _Factors(parameters, self.prime, size)
-        for values, image in watched(zip(self.values, self.images, strict=True)):
+        for values, image in check_deadline_in(zip(self.values, self.images, strict=True)):
             values += factors.polynomial(image)
 
     def monomials(self, monomials: Sequence[Monomial], start: int, stop: int) -> list[list[int]]:
@@ -156,7 +156,7 @@ class RandomPoints:
         self.require(stop)
         coordinates = [values[start:stop] for values in self.values]
         factors = _Factors(coordinates, self.prime, stop - start)
-        return [factors.monomial(monomial) for monomial in watched(monomials)]
+        return [factors.monomial(monomial) for monomial in check_deadline_in(monomials)]
 
     def echelon(self, monomials: Sequence[Monomial]) -> tuple[Any, tuple[int, ...]]:
         """Reduced echelon form of the matrix of values, one column per monomial, and its pivot
@@ -197,7 +197,7 @@ class _Factors:
         """The values of a polynomial in the functions."""
         prime = self.prime
         total = [0] * len(self.products[()])
-        for exponents, coefficient in watched(polynomial.items()):
+        for exponents, coefficient in check_deadline_in(polynomial.items()):
             c = coefficient % prime
             values = self.monomial(monomial_of(exponents))
             total = [(t + c * v) % prime for t, v in zip(total, values, strict=True)]
@@ -237,7 +237,7 @@ class Expansions:
         # A monomial of degree n has at most n factors, so no digit runs over.
         width = (max_degree * max(exponents, default=0)).bit_length()
         packed_images = []
-        for image in watched(images):
+        for image in check_deadline_in(images):
             terms = restricted(image, fixed).items()
             packed_images.append({packed(exponents, width): c for exponents, c in terms})
         return cls(tuple(packed_images), prime)
@@ -245,13 +245,15 @@ class Expansions:
     def work(self, monomials: Sequence[Monomial]) -> int:
         """A bound for the number of terms of all expansions together."""
         lengths = list(map(len, self.images))
-        return sum(prod([lengths[j] for j in monomial]) for monomial in watched(monomials))
+        return sum(
+            prod([lengths[j] for j in monomial]) for monomial in check_deadline_in(monomials)
+        )
 
     def rows(self, monomials: Sequence[Monomial]) -> set[CoefficientRow]:
         """The different rows of the matrix of coefficients, one column per monomial."""
         products: dict[Monomial, PackedPolynomial] = {(): {0: 1}}
         rows: dict[int, list[tuple[int, int]]] = {}
-        for column, monomial in enumerate(watched(monomials)):
+        for column, monomial in enumerate(check_deadline_in(monomials)):
             for exponents, c in _product_of(monomial, products, self._times).items():
                 rows.setdefault(exponents, []).append((column, c))
         return set(map(tuple, rows.values()))
@@ -263,7 +265,7 @@ class Expansions:
     def _times(self, product: PackedPolynomial, j: int) -> PackedPolynomial:
         """The product times the image of coordinate j; packed exponents are added as integers."""
         result: PackedPolynomial = {}
-        for exponents, c in watched(self.images[j].items()):
+        for exponents, c in check_deadline_in(self.images[j].items()):
             for others, value in product.items():
                 total = exponents + others
                 result[total] = result.get(total, 0) + c * value
@@ -329,7 +331,7 @@ class Substitution:
         size = len(source.polynomial_map.source.variables)
         # FLINT takes ASCII names only, which those of the parameters need not be.
         context = flint.fmpz_mpoly_ctx.get(("x", size), flint.Ordering.degrevlex)
-        images = tuple(map(context.from_dict, watched(source.integral_images)))
+        images = tuple(map(context.from_dict, check_deadline_in(source.integral_images)))
         return cls(images, {(): context.from_dict({(0,) * size: 1})})
 
     def expand(self, monomial: Monomial) -> Any:
@@ -339,7 +341,7 @@ class Substitution:
     def vanishes(self, terms: Iterable[tuple[Monomial, int]]) -> bool:
         """Whether a polynomial is identically zero after substitution, over ZZ."""
         total = self.expansions[()] * 0
-        for monomial, coefficient in watched(terms):
+        for monomial, coefficient in check_deadline_in(terms):
             total += self.expand(monomial) * coefficient
         return bool(total == 0)
 
@@ -353,12 +355,12 @@ class Substitution:
         denominator : int
         pivots : tuple of int
         """
-        expansions = [self.expand(monomial).to_dict() for monomial in watched(monomials)]
+        expansions = [self.expand(monomial).to_dict() for monomial in check_deadline_in(monomials)]
         occurring = sorted(set().union(*expansions))
         row_of = {exponents: row for row, exponents in enumerate(occurring)}
         check(PRIMES_OF_AN_ECHELON * elimination_price(len(row_of), len(monomials)))
         matrix = flint.fmpz_mat(len(row_of), len(monomials))
-        for column, expansion in enumerate(watched(expansions)):
+        for column, expansion in enumerate(check_deadline_in(expansions)):
             for exponents, c in expansion.items():
                 matrix[row_of[exponents], column] = c
         numerators, denominator, height = matrix.rref()
@@ -472,7 +474,7 @@ def in_independent_coordinates(source: MultigradedMap, part: LinearReduction) ->
     independent = part.basis
     number = {j: i for i, j in enumerate(independent)}
     symmetries = []
-    for permutation in watched(source.symmetries):
+    for permutation in check_deadline_in(source.symmetries):
         # A symmetry of the image is one of its projection only if it keeps the coordinates left.
         moved = [permutation[j] for j in independent]
         if number.keys() >= set(moved):

@@ -42,7 +42,7 @@ from m2bridge.implicitization.elimination import (
     rank_and_pivots,
 )
 from m2bridge.implicitization.graded_pieces import (
-    Degree,
+    DegreePieces,
     GradedPiece,
     MonomialSpace,
     Neighbour,
@@ -50,7 +50,7 @@ from m2bridge.implicitization.graded_pieces import (
     SparseRow,
 )
 from m2bridge.implicitization.multigraded_map import MultigradedMap
-from m2bridge.limits import watched
+from m2bridge.limits import check_deadline_in
 
 FAST_MODULUS = 1515531528
 """Up to this number, about 2^30.5, FLINT multiplies matrices in half the time that larger moduli
@@ -144,7 +144,7 @@ def _lifted(primes: Sequence[int], duals: Sequence[list[list[int]]]) -> list[lis
     """Integer vectors from their residues modulo primes, up to a factor for each vector."""
     modulus, weights = chinese_remainder(primes)
     lifted = []
-    for vectors in watched(zip(*duals, strict=True)):
+    for vectors in check_deadline_in(zip(*duals, strict=True)):
         residues = combined(vectors, weights, modulus)
         _, numerators = rational_reconstruction(residues, modulus)
         lifted.append(numerators)
@@ -178,7 +178,7 @@ def products_at(free: Sequence[Monomial], neighbours: Sequence[Neighbour]) -> Pr
     found: Products = {}
     for neighbour in neighbours:
         places = {i: number[m] for i, m in enumerate(neighbour.products) if m in number}
-        for polynomial in watched(neighbour.piece.ideal):
+        for polynomial in check_deadline_in(neighbour.piece.ideal):
             kept = sorted([(places[i], c) for i, c in polynomial if i in places])
             found.setdefault(tuple(kept), (neighbour, polynomial))
     return {product: found[product] for product in sorted(found, key=len)}
@@ -209,7 +209,7 @@ class GeneratedPart:
     def of(cls, products: list[SparseRow], size: int, prime: int) -> GeneratedPart:
         """Eliminate modulo a prime; there are ``size`` free monomials."""
         rows = []
-        for product in watched(products):
+        for product in check_deadline_in(products):
             residues = {place: c % prime for place, c in product}
             rows.append({place: residue for place, residue in residues.items() if residue})
         quotient = linear_algebra.Quotient.of(rows, prime)
@@ -238,7 +238,7 @@ class GeneratedPart:
         order = [*places, *sorted(nonzero.difference(places))]
         echelon, pivots = linear_algebra.reduced_echelon(self._values(order))
         dual = []
-        for row in watched(range(len(pivots))):
+        for row in check_deadline_in(range(len(pivots))):
             vector = [0] * len(self.functionals)
             for column, place in enumerate(order):
                 vector[place] = int(echelon[row, column])
@@ -268,8 +268,10 @@ class GeneratedPart:
         # Sums are at most bound in absolute value, so no digit runs over and only zero has all
         # digits zero.
         width = (2 * bound + 1).bit_length() + 1
-        digits = [packed(column, width) for column in watched(zip(*functionals, strict=True))]
-        for product in watched(self.products):
+        digits = [
+            packed(column, width) for column in check_deadline_in(zip(*functionals, strict=True))
+        ]
+        for product in check_deadline_in(self.products):
             if sum([c * digits[place] for place, c in product]):
                 return False
         return True
@@ -324,7 +326,7 @@ class Context:
 
 
 def compute_piece(
-    multidegree: int, degree: int, lower: Mapping[int, Degree], *, context: Context
+    multidegree: int, degree: int, lower: Mapping[int, DegreePieces], *, context: Context
 ) -> GradedPiece:
     """Dimension, ideal and minimal generators in one multidegree, proved.
 

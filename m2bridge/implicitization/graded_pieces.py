@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from itertools import chain
 from operator import itemgetter
 
-from m2bridge.algebra.linear_algebra import Vector
+from m2bridge.algebra.linear_algebra import IntegerVector
 from m2bridge.algebra.sparse_polynomial import Monomial, Terms
 from m2bridge.errors import TimeLimitError
 from m2bridge.implicitization.multigraded_map import MultigradedMap, Permutation
-from m2bridge.limits import watched
+from m2bridge.limits import check_deadline_in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +36,8 @@ class PackedGrading:
         For each permutation π, the packed multidegree of π(j) for each coordinate j.
     """
 
-    multidegrees: tuple[Vector, ...]
-    degrees: Vector
+    multidegrees: tuple[IntegerVector, ...]
+    degrees: IntegerVector
     packed: tuple[int, ...]
     permutations: tuple[Permutation, ...]
     moved: tuple[tuple[int, ...], ...]
@@ -65,7 +65,7 @@ class PackedGrading:
             moved=tuple(moved),
         )
 
-    def vector(self, monomial: Monomial) -> Vector:
+    def vector(self, monomial: Monomial) -> IntegerVector:
         """The multidegree of a monomial of degree at least 1, spelled out."""
         return tuple(map(sum, zip(*[self.multidegrees[j] for j in monomial], strict=True)))
 
@@ -98,7 +98,7 @@ class MultidegreeOrbits:
         """Sort multidegrees into orbits."""
         members: dict[int, tuple[int, ...]] = {}
         steps: dict[int, tuple[int, int]] = {}
-        for multidegree in watched(sorted(samples, reverse=True)):
+        for multidegree in check_deadline_in(sorted(samples, reverse=True)):
             if multidegree not in steps:
                 members[multidegree] = _explore(
                     multidegree, samples=samples, grading=grading, steps=steps
@@ -138,7 +138,7 @@ def _explore(
     carry the finest grading to itself.
     """
     orbit = [root]
-    for multidegree in watched(orbit):  # which grows meanwhile
+    for multidegree in check_deadline_in(orbit):  # which grows meanwhile
         monomial = samples[multidegree]
         for number, moved in enumerate(grading.moved):
             image = sum([moved[j] for j in monomial])
@@ -189,7 +189,7 @@ class GradedPiece:
 
 
 @dataclass(frozen=True, slots=True)
-class Degree:
+class DegreePieces:
     """All multidegrees of one degree; pieces for the dominant ones."""
 
     orbits: MultidegreeOrbits
@@ -230,7 +230,7 @@ class Neighbour:
 
 
 def orbits_of_degree(
-    grading: PackedGrading, degree: int, lower: Mapping[int, Degree]
+    grading: PackedGrading, degree: int, lower: Mapping[int, DegreePieces]
 ) -> MultidegreeOrbits:
     """The multidegrees of one degree, each with one monomial, from the degrees below."""
     samples: dict[int, Monomial] = {}
@@ -238,7 +238,7 @@ def orbits_of_degree(
         below = lower.get(degree - own_degree)
         if below is None:
             continue
-        for multidegree, monomial in watched(below.orbits.samples.items()):
+        for multidegree, monomial in check_deadline_in(below.orbits.samples.items()):
             if multidegree + packed not in samples:
                 samples[multidegree + packed] = tuple(sorted((*monomial, j)))
     return MultidegreeOrbits.of(grading, samples)
@@ -261,14 +261,18 @@ class MonomialSpace:
 
     @classmethod
     def of(
-        cls, multidegree: int, degree: int, grading: PackedGrading, lower: Mapping[int, Degree]
+        cls,
+        multidegree: int,
+        degree: int,
+        grading: PackedGrading,
+        lower: Mapping[int, DegreePieces],
     ) -> MonomialSpace:
         """The monomials, from the degrees below."""
         neighbours = []
         candidates: set[Monomial] = set()
         others: set[Monomial] = set()
         coordinates = zip(grading.packed, grading.degrees, strict=True)
-        for j, (packed, own_degree) in enumerate(watched(coordinates)):
+        for j, (packed, own_degree) in enumerate(check_deadline_in(coordinates)):
             below = lower.get(degree - own_degree)
             if below is None or multidegree - packed not in below.orbits.samples:
                 continue
@@ -291,28 +295,28 @@ class MonomialSpace:
         return self.candidates + self.others
 
 
-PieceComputation = Callable[[int, int, Mapping[int, Degree]], GradedPiece]
+PieceComputation = Callable[[int, int, Mapping[int, DegreePieces]], GradedPiece]
 """(multidegree, degree, degrees below) → the piece of a dominant multidegree."""
 
 
 def complete_degrees(
     grading: PackedGrading, max_degree: int, compute: PieceComputation, *, first: bool = False
-) -> dict[int, Degree]:
+) -> dict[int, DegreePieces]:
     """The degrees 0, …, max_degree, as far as they are completed within the time limit.
 
     With ``first`` they end with the first degree in which there are generators.
     """
     constants = GradedPiece(monomials=((),), basis=(0,))
-    completed = {0: Degree(MultidegreeOrbits.of(grading, {0: ()}), {0: constants})}
+    completed = {0: DegreePieces(MultidegreeOrbits.of(grading, {0: ()}), {0: constants})}
     for degree in range(1, max_degree + 1):
         try:
             orbits = orbits_of_degree(grading, degree, completed)
             pieces = {}
-            for dominant in watched(orbits.members):
+            for dominant in check_deadline_in(orbits.members):
                 pieces[dominant] = compute(dominant, degree, completed)
         except TimeLimitError:
             break
-        completed[degree] = Degree(orbits, pieces)
+        completed[degree] = DegreePieces(orbits, pieces)
         if first and any(piece.generators for piece in pieces.values()):
             break
     return completed

@@ -17,7 +17,7 @@ from typing import Any
 
 from sympy.polys.rings import PolyElement, PolyRing
 
-from m2bridge.algebra.linear_algebra import Vector
+from m2bridge.algebra.linear_algebra import IntegerVector
 from m2bridge.algebra.numbers import without_denominators
 from m2bridge.algebra.polynomial_map import LinearReduction
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
@@ -25,9 +25,9 @@ from m2bridge.algebra.sparse_polynomial import Terms, exponents_of
 from m2bridge.errors import InvalidCaseError
 from m2bridge.implicitization import elimination
 from m2bridge.implicitization.generators import Context, compute_piece
-from m2bridge.implicitization.graded_pieces import Degree, PackedGrading, complete_degrees
+from m2bridge.implicitization.graded_pieces import DegreePieces, PackedGrading, complete_degrees
 from m2bridge.implicitization.multigraded_map import MultigradedMap, Permutation
-from m2bridge.limits import watched
+from m2bridge.limits import check_deadline_in
 from m2bridge.system import collection_paused
 
 
@@ -49,7 +49,7 @@ class GeneratorOrbit:
     """
 
     degree: int
-    multidegree: Vector
+    multidegree: IntegerVector
     polynomials: tuple[Terms, ...]
     symmetries: tuple[Permutation, ...] = ()
     tree: tuple[tuple[int, int], ...] = ()
@@ -177,7 +177,8 @@ class Implicitization:
         scalar = cache(ring.domain)
         with collection_paused():
             return tuple(
-                _element(terms, ring, scalar) for terms in watched(self.sparse_generators())
+                _element(terms, ring, scalar)
+                for terms in check_deadline_in(self.sparse_generators())
             )
 
     def ideal(self) -> GeneratingSet:
@@ -239,7 +240,7 @@ def implicitize(
     size = len(source.grading.degrees)
     symmetries = tuple(
         elimination.extended(permutation, part, size)
-        for permutation in watched(independent.symmetries)
+        for permutation in check_deadline_in(independent.symmetries)
     )
     context = Context.of(independent, max_degree, seed)
     completed = complete_degrees(
@@ -278,7 +279,7 @@ def _generator_orbits(
     part: LinearReduction,
     symmetries: tuple[Permutation, ...],
     grading: PackedGrading,
-    completed: Mapping[int, Degree],
+    completed: Mapping[int, DegreePieces],
 ) -> Iterator[GeneratorOrbit]:
     """The generators in the independent coordinates, as polynomials in all coordinates.
 

@@ -15,12 +15,18 @@ from typing import Any
 from sympy import Symbol
 from sympy.solvers.simplex import InfeasibleLPError, lpmin
 
-from m2bridge.algebra.linear_algebra import Vector, connected, integer_kernel, rank, short_basis
+from m2bridge.algebra.linear_algebra import (
+    IntegerVector,
+    connected,
+    integer_kernel,
+    rank,
+    short_basis,
+)
 from m2bridge.algebra.numbers import without_denominators
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.sparse_polynomial import IntegerPolynomial
 from m2bridge.errors import ContradictionError, MethodUnavailableError
-from m2bridge.limits import watched
+from m2bridge.limits import check_deadline_in
 
 Permutation = tuple[int, ...]
 
@@ -38,8 +44,8 @@ class Grading:
         1 where possible.
     """
 
-    multidegrees: tuple[Vector, ...]
-    degrees: Vector
+    multidegrees: tuple[IntegerVector, ...]
+    degrees: IntegerVector
 
     @property
     def is_standard(self) -> bool:
@@ -70,7 +76,7 @@ class MultigradedMap:
         coefficients = chain.from_iterable(image.values() for image in images)
         denominator = lcm(*(int(c.denominator) for c in coefficients))
         integral = []
-        for image, degree in watched(zip(images, self.grading.degrees, strict=True)):
+        for image, degree in check_deadline_in(zip(images, self.grading.degrees, strict=True)):
             factor = denominator**degree
             integral.append({exponents: int(c * factor) for exponents, c in image.items()})
         return tuple(integral)
@@ -79,7 +85,7 @@ class MultigradedMap:
 def multigraded(
     polynomial_map: PolynomialMap,
     symmetries: Sequence[Mapping[str, str]] = (),
-    multidegrees: Sequence[Vector] | None = None,
+    multidegrees: Sequence[IntegerVector] | None = None,
 ) -> MultigradedMap:
     """A polynomial map with its finest grading.
 
@@ -122,7 +128,7 @@ def multigraded(
 
 
 def finest_grading(
-    polynomial_map: PolynomialMap, multidegrees: Sequence[Vector] | None = None
+    polynomial_map: PolynomialMap, multidegrees: Sequence[IntegerVector] | None = None
 ) -> Grading:
     """The finest grading by a free abelian group coming from weights of the parameters.
 
@@ -150,28 +156,28 @@ def finest_grading(
     return Grading(tuple(multidegrees), _positive_degrees(rows, polynomial_map))
 
 
-def _rows_of_gradings(polynomial_map: PolynomialMap) -> list[Vector]:
+def _rows_of_gradings(polynomial_map: PolynomialMap) -> list[IntegerVector]:
     """A reduced basis of the gradings, each as the list of its values at all coordinates."""
     size = len(polynomial_map.source.variables)
     count = len(polynomial_map.images)
-    differences: set[Vector] = set()
+    differences: set[IntegerVector] = set()
     leading = [(0,) * size] * count
-    rows: list[Vector] = []
-    for j, image in enumerate(watched(polynomial_map.images)):
+    rows: list[IntegerVector] = []
+    for j, image in enumerate(check_deadline_in(polynomial_map.images)):
         if image:
             leading[j], *others = image
             differences.update(tuple(map(sub, other, leading[j])) for other in others)
         else:  # may have any degree
             rows.append((0,) * j + (1,) + (0,) * (count - j - 1))
-    gradings = watched(integer_kernel(sorted(differences), size))
+    gradings = check_deadline_in(integer_kernel(sorted(differences), size))
     return short_basis(rows + [_degrees_of(leading, weights) for weights in gradings])
 
 
-def _degrees_of(monomials: Sequence[Vector], weights: Vector) -> Vector:
+def _degrees_of(monomials: Sequence[IntegerVector], weights: IntegerVector) -> IntegerVector:
     return tuple(sum(map(mul, weights, exponents)) for exponents in monomials)
 
 
-def _positive_degrees(rows: list[Vector], polynomial_map: PolynomialMap) -> Vector:
+def _positive_degrees(rows: list[IntegerVector], polynomial_map: PolynomialMap) -> IntegerVector:
     """Positive integers in the span of the rows.
 
     All 1 if possible, else the degrees of the images, else those of the smallest sum.
@@ -185,7 +191,7 @@ def _positive_degrees(rows: list[Vector], polynomial_map: PolynomialMap) -> Vect
     return _smallest_positive(rows, polynomial_map)
 
 
-def _smallest_positive(rows: list[Vector], polynomial_map: PolynomialMap) -> Vector:
+def _smallest_positive(rows: list[IntegerVector], polynomial_map: PolynomialMap) -> IntegerVector:
     """The combination of the rows with entries ≥ 1 and the smallest sum, by linear programming."""
     unknowns = [Symbol(f"u{i}") for i in range(len(rows))]
     forms = [sum(map(mul, unknowns, column)) for column in zip(*rows, strict=True)]
@@ -230,11 +236,11 @@ def coordinate_permutation(
     if sorted(targets) != list(range(len(variables))):
         raise MethodUnavailableError("a symmetry has to permute the parameters of the map")
     sources = [targets.index(i) for i in range(len(variables))]
-    equal: dict[frozenset[tuple[Vector, Any]], list[int]] = {}
-    for j, image in enumerate(watched(polynomial_map.images)):
+    equal: dict[frozenset[tuple[IntegerVector, Any]], list[int]] = {}
+    for j, image in enumerate(check_deadline_in(polynomial_map.images)):
         equal.setdefault(frozenset(image.items()), []).append(j)
     result = [0] * len(polynomial_map.images)
-    for image, members in watched(equal.items()):
+    for image, members in check_deadline_in(equal.items()):
         moved = frozenset((tuple(exponents[i] for i in sources), c) for exponents, c in image)
         others = equal.get(moved, [])
         if len(others) != len(members):

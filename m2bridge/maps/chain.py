@@ -23,9 +23,9 @@ from m2bridge.algebra.linear_algebra import sparse_rank
 from m2bridge.algebra.numbers import flint_rational
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.errors import ConversionError, InvalidCaseError, TooLargeError, check_kind
-from m2bridge.limits import watched
+from m2bridge.limits import check_deadline_in
 from m2bridge.maps.model import DifferentiableModel
-from m2bridge.results.known import Known
+from m2bridge.results.known import Bounds
 
 MAX_TERMS = 200_000
 """Terms of all outputs together that are expanded: some seconds."""
@@ -34,7 +34,7 @@ TITLE = "composition of polynomial maps"
 Row = Sequence[int]
 Support = tuple[tuple[int, int], ...]
 """The variables of a monomial that occur, by position, each with its exponent."""
-Monomial = tuple[int, ...]
+ExponentVector = tuple[int, ...]
 """The exponents of all variables."""
 
 
@@ -165,9 +165,9 @@ def expanded(layers: Sequence[Layer]) -> PolynomialMap:
         return layers[0].polynomial_map
     _check_size(layers)
     size = len(layers[0].inputs)
-    images: dict[str, Mapping[Monomial, Any]] = {}
+    images: dict[str, Mapping[ExponentVector, Any]] = {}
     for name, image in zip(layers[-1].outputs, _compose(layers), strict=True):
-        coefficients: dict[Monomial, dict[Monomial, Any]] = {}
+        coefficients: dict[ExponentVector, dict[ExponentVector, Any]] = {}
         for exponents, c in image.items():
             coefficients.setdefault(exponents[:size], {})[exponents[size:]] = c
         if not size:
@@ -183,7 +183,7 @@ def all_parameters(layers: Sequence[Layer]) -> list[str]:
     return [name for layer in layers for name in layer.parameters]
 
 
-def _compose(layers: Sequence[Layer]) -> list[dict[Monomial, Any]]:
+def _compose(layers: Sequence[Layer]) -> list[dict[ExponentVector, Any]]:
     """The outputs as polynomials in all inputs and parameters."""
     size = len(layers[0].inputs)
     context = _polynomials_in(size + len(all_parameters(layers)))
@@ -233,7 +233,7 @@ def _term_count(image: Sequence[Row], terms: Sequence[int]) -> int:
     return count
 
 
-Interval = tuple[int, int]
+IndexRange = tuple[int, int]
 
 
 def coordinate_bound(layers: Sequence[Layer]) -> int:
@@ -245,7 +245,7 @@ def coordinate_bound(layers: Sequence[Layer]) -> int:
     size = len(layers[0].inputs)
     if not size:
         return len(layers[-1].outputs)
-    flowing: list[Interval | None] = [(1, 1)] * size
+    flowing: list[IndexRange | None] = [(1, 1)] * size
     for layer in layers:
         degrees = flowing + [(0, 0)] * len(layer.parameters)
         flowing = [_image_degrees(image, degrees) for image in layer.polynomial_map.images]
@@ -258,7 +258,9 @@ def coordinate_bound(layers: Sequence[Layer]) -> int:
     return count
 
 
-def _image_degrees(monomials: Sequence[Row], degrees: Sequence[Interval | None]) -> Interval | None:
+def _image_degrees(
+    monomials: Sequence[Row], degrees: Sequence[IndexRange | None]
+) -> IndexRange | None:
     """The degrees of a polynomial in variables of such degrees; ``None`` is the zero polynomial."""
     lows, highs = [], []
     for monomial in monomials:
@@ -290,7 +292,7 @@ def rescaling_dimension(layers: Sequence[Layer]) -> int:
     coefficient that vanishes modulo p only removes conditions.
     """
     rows = list(_conditions(layers))
-    hidden = [_without_parameters(row) for row in watched(rows)]
+    hidden = [_without_parameters(row) for row in check_deadline_in(rows)]
     return len(all_parameters(layers)) - sparse_rank(rows) + sparse_rank(hidden)
 
 
@@ -303,7 +305,7 @@ def _conditions(layers: Sequence[Layer]) -> Iterator[dict[Variable, int]]:
     for number, layer in enumerate(layers):
         inputs = len(layer.inputs)
         for j, image in enumerate(layer.polynomial_map.images):
-            for monomial in watched(image):
+            for monomial in check_deadline_in(image):
                 row: dict[Variable, int] = {}
                 if number < len(layers) - 1:  # u = 0 on the outputs of the whole, and the inputs
                     row[number + 1, j] = -1
@@ -432,19 +434,19 @@ class Chain(DifferentiableModel):
         """The dimension of the rescalings of variables that do not change the function."""
         return rescaling_dimension(self.layers)
 
-    def upper_bounds(self, characteristic: int) -> tuple[Known, ...]:
+    def upper_bounds(self, characteristic: int) -> tuple[Bounds, ...]:
         """Bounds from the sizes of the layers; they hold in every characteristic.
 
         Without inputs, everything after layer k depends on its outputs and on the parameters that
         follow.
         """
-        bounds = [Known.at_most(coordinate_bound(self.layers), "the number of coordinates")]
+        bounds = [Bounds.at_most(coordinate_bound(self.layers), "the number of coordinates")]
         if not self.input_count:
             sizes = [len(layer.parameters) for layer in self.layers]
-            bounds.append(Known.at_most(sum(sizes), "the number of parameters"))
+            bounds.append(Bounds.at_most(sum(sizes), "the number of parameters"))
             for k, layer in enumerate(self.layers, 1):
                 reason = f"the outputs of layer {k} and the parameters after it"
-                bounds.append(Known.at_most(len(layer.outputs) + sum(sizes[k:]), reason))
+                bounds.append(Bounds.at_most(len(layer.outputs) + sum(sizes[k:]), reason))
         return tuple(bounds)
 
     def pullbacks(

@@ -22,14 +22,14 @@ from m2bridge.engine.script import Script, render
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.implicitization.implicitize import Implicitization
 from m2bridge.implicitization.multigraded_map import MultigradedMap
-from m2bridge.limits import clock, share, watched
+from m2bridge.limits import check_deadline_in, clock, share
 from m2bridge.maps import completeness, toric
 from m2bridge.maps.closure_result import Closure, Strategy
 from m2bridge.maps.jacobian_rank import best_value, jacobian_findings
 from m2bridge.maps.model import Model
 from m2bridge.maps.polynomial_map_model import Case, as_model
 from m2bridge.results.base import Result
-from m2bridge.results.known import NOTHING, Known, together
+from m2bridge.results.known import UNKNOWN, Bounds, intersect_bounds
 from m2bridge.results.sheet import Facts, Sheet, printable
 
 BY_ELIMINATION = "all generators: elimination by Macaulay2"
@@ -137,11 +137,11 @@ def closure(
         )
 
 
-def _dimension_by_ranks(model: Model, *, field: CoefficientField) -> Known:
+def _dimension_by_ranks(model: Model, *, field: CoefficientField) -> Bounds:
     """The best answer by ranks of the differential, computed in at most half of the time."""
     with share(0.5):
         best = best_value(jacobian_findings(model, field=field))
-    return NOTHING if best is None else replace(best.known, because="ranks of the differential")
+    return UNKNOWN if best is None else replace(best.known, because="ranks of the differential")
 
 
 def _prefers_lattice(source: MultigradedMap, strategy: Strategy, max_degree: int | None) -> bool:
@@ -154,7 +154,7 @@ def _prefers_lattice(source: MultigradedMap, strategy: Strategy, max_degree: int
 
 
 def _by_macaulay2(
-    model: Model, field: CoefficientField, strategy: Strategy, dimension: Known
+    model: Model, field: CoefficientField, strategy: Strategy, dimension: Bounds
 ) -> Closure:
     """The ideal by elimination, or that of a lattice, as far as it is found within the limits."""
     if strategy == "lattice":
@@ -223,7 +223,7 @@ def _multigraded(
     model: Model,
     strategy: Strategy,
     max_degree: int | None,
-    dimension: Known,
+    dimension: Bounds,
 ) -> Closure:
     """Equations degree by degree, by the core above low degrees; for ``auto`` with the proof."""
     core = model.core()
@@ -282,21 +282,21 @@ def _representations(
     return known
 
 
-def _multigraded_dimension(equations: completeness.Equations, ranks: Known) -> Known:
+def _multigraded_dimension(equations: completeness.Equations, ranks: Bounds) -> Bounds:
     """The dimension: ranks of the differential bound it below, the equations above.
 
     At a point of the image the tangent space has at least the dimension of the closure, and lies in
     the kernel of the differentials of all equations.
     """
     if equations.series is not None:
-        proved = Known.exactly(equations.series.dimension, "the Hilbert series of the ideal")
-        together(ranks, proved)
+        proved = Bounds.exactly(equations.series.dimension, "the Hilbert series of the ideal")
+        intersect_bounds(ranks, proved)
         return proved
     if ranks.status != "lower bound":
         return ranks
     try:
         for seed in range(1, 1 + TANGENT_POINTS):
-            dimension = together(ranks, _tangent_bound(equations.implicitization, seed))
+            dimension = intersect_bounds(ranks, _tangent_bound(equations.implicitization, seed))
             if dimension.exact is not None:
                 return dimension
     except errors.TimeLimitError:
@@ -304,7 +304,7 @@ def _multigraded_dimension(equations: completeness.Equations, ranks: Known) -> K
     return ranks
 
 
-def _tangent_bound(implicitization: Implicitization, seed: int) -> Known:
+def _tangent_bound(implicitization: Implicitization, seed: int) -> Bounds:
     """The number of coordinates less the rank of the equations at a random point of the image."""
     computed = replace(implicitization, higher=None)  # those that are already written out
     parameters = random_point(implicitization.source.polynomial_map, 9, seed)
@@ -312,8 +312,10 @@ def _tangent_bound(implicitization: Implicitization, seed: int) -> Known:
     for form in implicitization.source.integral_images:
         terms = (c * prod(map(pow, parameters, exponents)) for exponents, c in form.items())
         point.append(sum(terms))
-    gradients = (gradient_of_terms(g, point) for g in watched(computed.sparse_generators()))
-    return Known.at_most(len(point) - sparse_rank(gradients), "equations at a point")
+    gradients = (
+        gradient_of_terms(g, point) for g in check_deadline_in(computed.sparse_generators())
+    )
+    return Bounds.at_most(len(point) - sparse_rank(gradients), "equations at a point")
 
 
 def resolve(strategy: Strategy) -> Strategy:
@@ -337,7 +339,7 @@ def read_closure(
     field: CoefficientField,
     strategy: Strategy,
     version: str,
-    dimension: Known = NOTHING,
+    dimension: Bounds = UNKNOWN,
     unfinished: str = "",
     reason: str = BY_ELIMINATION,
 ) -> Closure:
@@ -355,7 +357,7 @@ def read_closure(
         linear = reduction.linear_forms(model.polynomial_map, field=field)
         ideal = Ideal(target, (*linear, *carried))
     if "dimension" in answer:
-        dimension = Known.exactly(answer.integer("dimension"))
+        dimension = Bounds.exactly(answer.integer("dimension"))
     if "hilbert_numerator" in answer:
         numerator = answer.integer_pairs("hilbert_numerator")
         series = HilbertSeries.from_numerator(numerator, len(reduction.basis))

@@ -28,10 +28,10 @@ from m2bridge.convert.printing import (
 from m2bridge.errors import MethodUnavailableError, TimeLimitError
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.implicitization.implicitize import HigherDegrees, Implicitization
-from m2bridge.limits import watched
+from m2bridge.limits import check_deadline_in
 from m2bridge.maps.model import Model
 from m2bridge.results.base import Result, result_json
-from m2bridge.results.known import Known
+from m2bridge.results.known import Bounds
 from m2bridge.results.sheet import Block, Facts, Formula, Polynomials, Sheet, computed_by, printable
 
 Strategy = Literal["auto", "multigraded", "lattice", "elimination", "ungraded-elimination"]
@@ -75,7 +75,7 @@ class Closure(Result):
     equations : Ideal, Implicitization or None
         The vanishing ideal, with minimal generators when it is homogeneous; or all its minimal
         generators up to some degree, symmetries not spelled out. ``None`` if nothing was found.
-    known_dimension : Known
+    known_dimension : Bounds
         Affine dimension (Krull dimension of the coordinate ring); where the ideal was not found,
         what the Jacobian rank says.
     degree : int or None
@@ -111,7 +111,7 @@ class Closure(Result):
     field: CoefficientField
     strategy: Strategy
     equations: Ideal | Implicitization | None = None
-    known_dimension: Known
+    known_dimension: Bounds
     degree: int | None = None
     hilbert_series: HilbertSeries | None = None
     engine_version: str = ""
@@ -232,10 +232,10 @@ class Closure(Result):
         """The generators as exact strings, one after the other."""
         if isinstance(self.equations, Implicitization):
             names = self.model.coordinate_names()
-            for terms in watched(self.equations.sparse_generators()):
+            for terms in check_deadline_in(self.equations.sparse_generators()):
                 yield sparse_text(terms, names)
         elif self.equations is not None:
-            yield from map(polynomial_text, watched(self.equations.generators))
+            yield from map(polynomial_text, check_deadline_in(self.equations.generators))
 
     @property
     def projective_dimension(self) -> int | None:

@@ -38,7 +38,7 @@ from m2bridge.ideals.program import question
 from m2bridge.implicitization.elimination import linear_part
 from m2bridge.implicitization.implicitize import HigherDegrees, Implicitization, implicitize
 from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
-from m2bridge.limits import clock, share, watched
+from m2bridge.limits import check_deadline_in, clock, share
 from m2bridge.maps.jacobian_rank import differentiable, upper_bound
 from m2bridge.maps.model import Core, Model
 from m2bridge.results.sheet import plural
@@ -106,8 +106,12 @@ def elimination_values(
     degrees = ""
     if graded and independent.image_degrees:
         degrees = "{" + ", ".join(map(str, independent.image_degrees)) + "}"
-    relations = [m2_syntax.polynomial(f, parameters) for f in watched(independent.relations)]
-    images = [m2_syntax.polynomial(image, parameters) for image in watched(independent.images)]
+    relations = [
+        m2_syntax.polynomial(f, parameters) for f in check_deadline_in(independent.relations)
+    ]
+    images = [
+        m2_syntax.polynomial(image, parameters) for image in check_deadline_in(independent.images)
+    ]
     if not parameters:
         parameters = ("noParameter",)
         relations.append("noParameter")

@@ -17,7 +17,7 @@ from m2bridge.maps.jacobian_rank import best_upper_bound, best_value, jacobian_f
 from m2bridge.maps.model import Expectation, MethodValue, Model, Status
 from m2bridge.maps.polynomial_map_model import Case, as_model
 from m2bridge.results.base import Result, result_json
-from m2bridge.results.known import NOTHING, Known, agree, together
+from m2bridge.results.known import UNKNOWN, Bounds, agree, intersect_bounds
 from m2bridge.results.sheet import Facts, Sheet, Table, computed_by, value_text
 
 ELIMINATION_SECONDS = 30.0
@@ -28,7 +28,7 @@ HOW_TO_PROVE = (
     " if it ends"
 )
 
-Method = Literal["auto", "elimination", "jacobian", "formula", "all"]
+DimensionMethod = Literal["auto", "elimination", "jacobian", "formula", "all"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class Dimension(Result):
     findings: tuple[MethodValue, ...]
     engine_version: str | None
     seconds: float
-    upper: Known = NOTHING
+    upper: Bounds = UNKNOWN
     expected: tuple[Expectation, ...] = ()
 
     @property
@@ -183,7 +183,7 @@ def dimension(
     *,
     field: CoefficientField = QQ,
     coordinates: str | None = None,
-    method: Method = "auto",
+    method: DimensionMethod = "auto",
     **options: Unpack[RunOptions],
 ) -> Dimension:
     """Compute the affine dimension.
@@ -218,7 +218,7 @@ def dimension(
     >>> result.dimension, result.status
     (3, 'proved')
     """
-    check_choice("method", method, Method)
+    check_choice("method", method, DimensionMethod)
     eliminates = method in ("elimination", "all")
     model = as_model(case, coordinates)
     findings: list[MethodValue] = []
@@ -238,7 +238,7 @@ def dimension(
             findings.append(_by_elimination(case, field, coordinates, needed=needed))
             version = current().version
     # What is proved has to agree; a formula may be wrong, which is shown.
-    together(*(finding.known for finding in findings if not finding.instead))
+    intersect_bounds(*(finding.known for finding in findings if not finding.instead))
     return Dimension(
         model=model,
         field=field,
@@ -274,10 +274,10 @@ def _by_formula(model: Model) -> MethodValue:
     expected = model.expectations()
     applying = _applying(expected)
     if applying is not None:
-        value = Known.exactly(applying.value, applying.statement)
+        value = Bounds.exactly(applying.value, applying.statement)
         return MethodValue("formula", value, "formula")
     remark = expected[0].fails if expected else "no formula is known for this case"
-    return MethodValue("formula", Known(because=remark), "not applicable")
+    return MethodValue("formula", Bounds(because=remark), "not applicable")
 
 
 def _by_elimination(
@@ -292,10 +292,10 @@ def _by_elimination(
     except InvalidCaseError as reason:
         if needed:
             raise
-        return MethodValue("elimination", Known(because=str(reason)), "not applicable")
+        return MethodValue("elimination", Bounds(because=str(reason)), "not applicable")
     except TimeLimitError as limit:
-        return MethodValue("elimination", Known(because=str(limit)))
+        return MethodValue("elimination", Bounds(because=str(limit)))
     if result.ideal is None or result.dimension is None:
-        return MethodValue("elimination", Known(because=result.unfinished))
+        return MethodValue("elimination", Bounds(because=result.unfinished))
     remark = "Krull dimension of the elimination ideal, by Macaulay2"
-    return MethodValue("elimination", Known.exactly(result.dimension, remark))
+    return MethodValue("elimination", Bounds.exactly(result.dimension, remark))

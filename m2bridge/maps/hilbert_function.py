@@ -15,7 +15,7 @@ from m2bridge.algebra.hilbert_series import HilbertSeries, n
 from m2bridge.convert.printing import expression_text
 from m2bridge.engine import RunOptions, computation
 from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError
-from m2bridge.limits import clock, watched
+from m2bridge.limits import check_deadline_in, clock
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.model import Model
@@ -188,7 +188,7 @@ def hilbert_function(
             "the closure is not a cone, so that its coordinate ring is not graded"
         )
     series = result.hilbert_series
-    values = tuple(map(series.value, watched(range(degree + 1))))
+    values = tuple(map(series.value, check_deadline_in(range(degree + 1))))
     ranks = (result.hilbert_function or ())[: degree + 1]
     both = values[: len(ranks)]
     if both != ranks:

@@ -21,7 +21,7 @@ from m2bridge.algebra.numbers import LARGE_PRIME, primes_from
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitError, TooLargeError
 from m2bridge.limits import check, limited
 from m2bridge.maps.model import DifferentiableModel, MethodValue, Model, Status
-from m2bridge.results.known import Known, together
+from m2bridge.results.known import Bounds, intersect_bounds
 from m2bridge.statements.statement import Observed, Value
 
 if TYPE_CHECKING:
@@ -56,12 +56,12 @@ RELATIONS = "the parameters satisfy relations; use elimination"
 """Why there is no rank: points with relations are not found at random."""
 
 
-def is_regular(dimension: Known, least: int | None, most: int | None) -> bool | None:
+def is_regular(dimension: Bounds, least: int | None, most: int | None) -> bool | None:
     """Whether a point is regular: the differential there has the rank that is the dimension.
 
     Parameters
     ----------
-    dimension : Known
+    dimension : Bounds
         Of the image.
     least, most : int or None
         Bounds for the rank of the differential at the point, where they are known. A lower bound
@@ -79,7 +79,7 @@ def is_regular(dimension: Known, least: int | None, most: int | None) -> bool | 
     return None
 
 
-def dimension_facts(parameters: int, dimension: Known) -> list[tuple[str, object]]:
+def dimension_facts(parameters: int, dimension: Bounds) -> list[tuple[str, object]]:
     """Return the lines on a dimension between bounds, and on the redundant ones of parameters."""
     facts: list[tuple[str, object]] = [("parameters", parameters)]
     if dimension.exact is None:
@@ -89,7 +89,7 @@ def dimension_facts(parameters: int, dimension: Known) -> list[tuple[str, object
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RankResult(Known):
+class RankResult(Bounds):
     """The dimension of the closure of an image, between the largest rank found and an upper bound.
 
     ``because`` says why the upper bound holds.
@@ -147,7 +147,7 @@ def rank_result(model: Model, characteristic: int = 0) -> RankResult:
             if characteristic:
                 raise
             continue
-        known = together(Known.at_least(rank_mod(rows, prime)), upper)
+        known = intersect_bounds(Bounds.at_least(rank_mod(rows, prime)), upper)
         result = RankResult(
             lower=known.lower,
             upper=known.upper,
@@ -184,21 +184,21 @@ def differentiable(model: Model) -> DifferentiableModel:
     return Chain((Layer(model.free_map),))
 
 
-def upper_bound(model: Model, source: DifferentiableModel, characteristic: int = 0) -> Known:
+def upper_bound(model: Model, source: DifferentiableModel, characteristic: int = 0) -> Bounds:
     """Return the smallest upper bound that is known without a computation."""
     gauge = model.gauge_dimension()
     reason = "the number of parameters"
     if gauge:
         reason += f" less {gauge}, the dimension of the group that keeps the function"
-    bounds = [Known.at_most(source.parameter_count - gauge, reason)]
+    bounds = [Bounds.at_most(source.parameter_count - gauge, reason)]
     if not source.input_count:
-        bounds.append(Known.at_most(source.output_count, "the number of coordinates"))
-    return together(*bounds, *model.upper_bounds(characteristic))
+        bounds.append(Bounds.at_most(source.output_count, "the number of coordinates"))
+    return intersect_bounds(*bounds, *model.upper_bounds(characteristic))
 
 
-def best_upper_bound(model: Model, *, field: CoefficientField) -> Known:
+def best_upper_bound(model: Model, *, field: CoefficientField) -> Bounds:
     """Return the smallest upper bound that the model knows; open if it knows none."""
-    return together(*model.upper_bounds(field.characteristic))
+    return intersect_bounds(*model.upper_bounds(field.characteristic))
 
 
 def _primes(characteristic: int) -> tuple[int, ...]:
@@ -333,7 +333,7 @@ def jacobian_findings(model: Model, *, field: CoefficientField = QQ) -> list[Met
         if evaluated:
             return [_by_evaluation(model, p)]
         if model.free_map.relations:
-            return [MethodValue("jacobian", Known(because=RELATIONS), "not applicable")]
+            return [MethodValue("jacobian", Bounds(because=RELATIONS), "not applicable")]
         upper = upper_bound(model, differentiable(model), p).value
         if not p:
             return _over_the_rationals(model.free_map, upper)
@@ -343,7 +343,7 @@ def jacobian_findings(model: Model, *, field: CoefficientField = QQ) -> list[Met
         place += "; in this characteristic it can be less than the dimension at every point"
         return [_finding("jacobian", value, upper, place)]
     except TimeLimitError as limit:
-        return [MethodValue(method, Known(because=str(limit))) for method in methods]
+        return [MethodValue(method, Bounds(because=str(limit))) for method in methods]
 
 
 def best_value(values: Sequence[MethodValue]) -> MethodValue | None:
@@ -373,15 +373,15 @@ def _over_the_rationals(free: PolynomialMap, upper: int) -> list[MethodValue]:
             modular, prime = max((modular, prime), (rank, other))
         over_qq = _finding("jacobian over QQ", exact, upper, "QQ")
     except TimeLimitError as limit:
-        over_qq = MethodValue("jacobian over QQ", Known(because=str(limit)))
+        over_qq = MethodValue("jacobian over QQ", Bounds(because=str(limit)))
     return [_finding(f"jacobian mod {prime}", modular, upper, f"GF({prime})"), over_qq]
 
 
 def _finding(method: str, value: int, upper: int, place: str) -> MethodValue:
     """The dimension by a rank, which is a lower bound unless it attains the upper one."""
     if value == upper:
-        return MethodValue(method, Known.exactly(value, "the rank attains an upper bound"))
-    return MethodValue(method, Known.at_least(value, f"rank at random points over {place}"))
+        return MethodValue(method, Bounds.exactly(value, "the rank attains an upper bound"))
+    return MethodValue(method, Bounds.at_least(value, f"rank at random points over {place}"))
 
 
 def _by_evaluation(model: Model, characteristic: int) -> MethodValue:
@@ -390,12 +390,12 @@ def _by_evaluation(model: Model, characteristic: int) -> MethodValue:
     method = "jacobian" if characteristic else f"jacobian mod {result.prime}"
     if result.exact is None:
         remark = f"rank at random points; at most {result.upper}"
-        return MethodValue(method, Known.at_least(result.lower, remark))
+        return MethodValue(method, Bounds.at_least(result.lower, remark))
     remark = f"the rank attains an upper bound: {result.because}"
-    return MethodValue(method, Known.exactly(result.exact, remark))
+    return MethodValue(method, Bounds.exactly(result.exact, remark))
 
 
-def _by_lower_bounds(bounds: Iterator[MethodValue], upper: Known) -> list[MethodValue]:
+def _by_lower_bounds(bounds: Iterator[MethodValue], upper: Bounds) -> list[MethodValue]:
     """The bounds that were computed until the limit on time or size, and the limit."""
     values: list[MethodValue] = []
     try:
@@ -403,15 +403,15 @@ def _by_lower_bounds(bounds: Iterator[MethodValue], upper: Known) -> list[Method
             known = _compared(bound.known, upper)
             values.append(MethodValue(bound.method, known))
     except (TimeLimitError, MethodUnavailableError, TooLargeError) as limit:
-        values.append(MethodValue("rank", Known(because=str(limit))))
+        values.append(MethodValue("rank", Bounds(because=str(limit))))
     return values
 
 
-def _compared(lower: Known, upper: Known) -> Known:
+def _compared(lower: Bounds, upper: Bounds) -> Bounds:
     """The lower bound, which is the dimension where it attains the upper one."""
-    dimension = together(lower, upper).exact
+    dimension = intersect_bounds(lower, upper).exact
     if upper.is_open:
         return lower
     if dimension is None:
-        return Known.at_least(lower.lower, f"{lower.because}; below an upper bound")
-    return Known.exactly(dimension, f"{lower.because}; attains an upper bound")
+        return Bounds.at_least(lower.lower, f"{lower.because}; below an upper bound")
+    return Bounds.exactly(dimension, f"{lower.because}; attains an upper bound")

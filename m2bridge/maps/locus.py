@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from m2bridge.errors import ContradictionError
-from m2bridge.results.known import Known, agree, together
+from m2bridge.results.known import Bounds, agree, intersect_bounds
 
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
@@ -33,16 +33,16 @@ class OrbitStatus:
         ``to_json()``.
     dimension : int
         Of the orbit, in function space (affine).
-    tangent : Known
+    tangent : Bounds
         Affine Zariski tangent dimension of the closure at the orbit.
     singular : bool or None
         ``None`` where it is undecided.
 
     Examples
     --------
-    >>> from m2bridge.results.known import Known
+    >>> from m2bridge.results.known import Bounds
     >>> status = OrbitStatus(
-    ...     orbit="rank one", dimension=4, tangent=Known.at_least(6), singular=True
+    ...     orbit="rank one", dimension=4, tangent=Bounds.at_least(6), singular=True
     ... )
     >>> status.tangent_dimension, status.tangent_range
     (None, (6, inf))
@@ -50,7 +50,7 @@ class OrbitStatus:
 
     orbit: Any
     dimension: int
-    tangent: Known
+    tangent: Bounds
     singular: bool | None
 
     @property
@@ -83,7 +83,7 @@ class OrbitStatus:
         }
 
 
-def singular_by_bounds(tangent: Known, dimension: int) -> bool | None:
+def singular_by_bounds(tangent: Bounds, dimension: int) -> bool | None:
     """Whether a point is singular by what is known of its tangent dimension; ``None`` if undecided.
 
     The tangent space is at least as large as the variety, and as large exactly at smooth points.
@@ -93,8 +93,8 @@ def singular_by_bounds(tangent: Known, dimension: int) -> bool | None:
     ContradictionError
         If the upper bound is below the lower one, or below the dimension of the variety.
     """
-    variety = Known.at_least(dimension, f"a tangent space on a variety of dimension {dimension}")
-    known = together(variety, tangent)
+    variety = Bounds.at_least(dimension, f"a tangent space on a variety of dimension {dimension}")
+    known = intersect_bounds(variety, tangent)
     if known.value > dimension:
         return True
     if known.upper == dimension:
@@ -199,9 +199,9 @@ def compare(first: LocusFindings, second: LocusFindings) -> None:
         )
 
 
-def _degrees(components: Components) -> dict[tuple[Any, int], Known]:
+def _degrees(components: Components) -> dict[tuple[Any, int], Bounds]:
     """The degree of each component, which an orbit and a dimension name."""
-    return {(one.orbit, one.dimension): Known.exactly(one.degree) for one in components}
+    return {(one.orbit, one.dimension): Bounds.exactly(one.degree) for one in components}
 
 
 def _agree(one: OrbitStatus, other: OrbitStatus) -> bool:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from m2bridge.algebra.field import CoefficientField, check_is_field
 from m2bridge.errors import InvalidCaseError
-from m2bridge.results.known import Known
+from m2bridge.results.known import Bounds
 from m2bridge.results.sheet import plural
 from m2bridge.statements.statement import Observed, Statement
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from m2bridge.maps.locus import OrbitMethods
 
 
-Vector = tuple[int, ...]
+DegreeVector = tuple[int, ...]
 
 
 Status = Literal["proved", "lower bound", "formula", "not applicable", "unfinished"]
@@ -45,14 +45,14 @@ class MethodValue:
     ----------
     method : str
         How it was found, in a few words: the line of a table.
-    known : Known
+    known : Bounds
         What was found, and what was computed for it; open, with the reason, where nothing was.
     instead : {"", "formula", "not applicable"}
         Why this is no computation: it is the value of a formula, or the method does not apply.
     """
 
     method: str
-    known: Known
+    known: Bounds
     instead: Literal["", "formula", "not applicable"] = ""
 
     @property
@@ -154,7 +154,7 @@ class Core:
 
 
 @dataclass(frozen=True, slots=True)
-class Locus:
+class CriticalLocus:
     """A part of the source of a theorem, as it was observed.
 
     Parameters
@@ -173,7 +173,7 @@ class Locus:
 
 
 @dataclass(frozen=True, slots=True)
-class PolarTheorem:
+class PolarData:
     """The polar degrees of a case by a theorem of its family.
 
     Parameters
@@ -184,7 +184,7 @@ class PolarTheorem:
         How, in a few words.
     rests_on : tuple of str
         Lemmas.
-    loci : tuple of Locus
+    loci : tuple of CriticalLocus
         What was observed of the case; empty if nothing.
     generic_fibre : int or None
         The number of points of the general fibre, where it was observed.
@@ -193,7 +193,7 @@ class PolarTheorem:
     degrees: tuple[int, ...]
     known: str
     rests_on: tuple[str, ...]
-    loci: tuple[Locus, ...] = ()
+    loci: tuple[CriticalLocus, ...] = ()
     generic_fibre: int | None = None
 
 
@@ -323,12 +323,12 @@ class Model(ABC):
         """Raise InvalidCaseError if the map cannot be taken over this field."""
         check_is_field(field)
 
-    def grading(self) -> tuple[Vector, ...] | None:
+    def grading(self) -> tuple[DegreeVector, ...] | None:
         """Return legible multidegrees of the coordinates in the finest grading, if known."""
         return None
 
     def representations(
-        self, counts: Mapping[tuple[int, Vector], int]
+        self, counts: Mapping[tuple[int, DegreeVector], int]
     ) -> tuple[Representation, ...] | None:
         """Return the representations of minimal generators, from their numbers by multidegree.
 
@@ -349,7 +349,7 @@ class Model(ABC):
         """
         return 0
 
-    def upper_bounds(self, characteristic: int) -> tuple[Known, ...]:
+    def upper_bounds(self, characteristic: int) -> tuple[Bounds, ...]:
         """Return proved bounds, besides the numbers of parameters and coordinates."""
         return ()
 
@@ -397,7 +397,7 @@ class Model(ABC):
         """Return the numbers that a true statement about an observable means; empty for none."""
         return ""
 
-    def polar_theorem(self) -> PolarTheorem | None:
+    def polar_theorem(self) -> PolarData | None:
         """Return the polar degrees of the closure by a theorem of the family, if there is one."""
         return None
 

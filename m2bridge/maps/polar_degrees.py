@@ -35,7 +35,7 @@ from m2bridge.ideals.ideal import Ideal
 from m2bridge.ideals.program import question
 from m2bridge.limits import clock
 from m2bridge.maps.closure import closure
-from m2bridge.maps.model import Model, PolarTheorem
+from m2bridge.maps.model import Model, PolarData
 from m2bridge.maps.polynomial_map_model import Case, as_model
 from m2bridge.results.base import result_json
 from m2bridge.results.markup import csv_text
@@ -64,7 +64,7 @@ MOST_LABELS = 16
 RATIO = 500
 """If the largest is so many times the smallest that is not zero, the bars are logarithms."""
 
-Method = Literal["auto", "theorem", "slices", "conormal"]
+PolarMethod = Literal["auto", "theorem", "slices", "conormal"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +83,7 @@ class PolarDegrees(PictureResult):
     dimension : int
         n.
     method : {"theorem", "slices", "conormal"}
-    theorem : PolarTheorem
+    theorem : PolarData
         The numbers, how they are known, and what was observed.
     engine_version : str
     seconds : float
@@ -109,7 +109,7 @@ class PolarDegrees(PictureResult):
     ambient: int
     dimension: int
     method: str
-    theorem: PolarTheorem
+    theorem: PolarData
     engine_version: str = ""
     seconds: float
     unfinished: str = ""
@@ -293,7 +293,11 @@ def _facts(result: PolarDegrees) -> list[tuple[str, object]]:
 
 @computation
 def polar_degrees(
-    case: Case | Ideal, *, method: Method = "auto", title: str = "", **options: Unpack[RunOptions]
+    case: Case | Ideal,
+    *,
+    method: PolarMethod = "auto",
+    title: str = "",
+    **options: Unpack[RunOptions],
 ) -> PolarDegrees:
     """Compute the polar degrees of the projective variety of a cone, or of a projective closure.
 
@@ -333,7 +337,7 @@ def polar_degrees(
     >>> polar_degrees(cubic).degrees
     (3, 4)
     """
-    check_choice("method", method, Method)
+    check_choice("method", method, PolarMethod)
     if isinstance(case, Ideal):
         if method not in ("auto", "conormal"):
             raise InvalidCaseError("method", f"'{method}' is not for ideals: use conormal")
@@ -393,7 +397,7 @@ def given(script: Script, prime: int) -> Script:
     return replace(script, given=(("givenPrime", prime), ("givenSeed", secrets.randbelow(2**31))))
 
 
-Outcome = PolarDegrees | InvalidCaseError | MethodUnavailableError
+CountedDegrees = PolarDegrees | InvalidCaseError | MethodUnavailableError
 
 
 def _of_random_primes(found: Callable[[int], PolarDegrees], primes: Iterator[int]) -> PolarDegrees:
@@ -409,7 +413,7 @@ def _of_random_primes(found: Callable[[int], PolarDegrees], primes: Iterator[int
     InvalidCaseError, MethodUnavailableError
         If the primes give this instead; if no numbers are those of enough primes.
     """
-    outcomes: dict[int, Outcome] = {}
+    outcomes: dict[int, CountedDegrees] = {}
     begin = clock().seconds
     for prime in islice(primes, MOST_PRIMES):
         try:
@@ -427,7 +431,7 @@ def _of_random_primes(found: Callable[[int], PolarDegrees], primes: Iterator[int
     raise MethodUnavailableError(f"modulo the primes {listed} too few have the same numbers")
 
 
-def _outcome(found: Callable[[int], PolarDegrees], prime: int) -> Outcome:
+def _outcome(found: Callable[[int], PolarDegrees], prime: int) -> CountedDegrees:
     """What one prime gives: numbers, or that there are none."""
     try:
         return found(prime)
@@ -435,7 +439,7 @@ def _outcome(found: Callable[[int], PolarDegrees], prime: int) -> Outcome:
         return reason
 
 
-def _leading(outcomes: Mapping[int, Outcome], lead: int) -> tuple[int, ...]:
+def _leading(outcomes: Mapping[int, CountedDegrees], lead: int) -> tuple[int, ...]:
     """The primes that have the same outcome, if they are more than all others by this number."""
     alike: dict[object, list[int]] = {}
     for prime, outcome in outcomes.items():
@@ -447,7 +451,7 @@ def _leading(outcomes: Mapping[int, Outcome], lead: int) -> tuple[int, ...]:
     return tuple(most) if 2 * len(most) - len(outcomes) >= lead else ()
 
 
-def _agreed(outcomes: Mapping[int, Outcome], primes: tuple[int, ...]) -> PolarDegrees:
+def _agreed(outcomes: Mapping[int, CountedDegrees], primes: tuple[int, ...]) -> PolarDegrees:
     """What these primes give, in words that say how many they are and which ones give others."""
     outcome = outcomes[primes[0]]
     if not isinstance(outcome, PolarDegrees):
@@ -462,7 +466,7 @@ def _agreed(outcomes: Mapping[int, Outcome], primes: tuple[int, ...]) -> PolarDe
 
 
 def _until_limit(
-    outcomes: Mapping[int, Outcome], limit: TimeLimitError | MemoryLimitError | None
+    outcomes: Mapping[int, CountedDegrees], limit: TimeLimitError | MemoryLimitError | None
 ) -> PolarDegrees:
     """What is known when a limit is reached; ``None`` if it was while the last prime counted.
 
@@ -515,7 +519,7 @@ def _by_conormal(
         ambient=variables - 1 if cone else variables,
         dimension=last,
         method="conormal",
-        theorem=PolarTheorem(tuple(degrees), known, ()),
+        theorem=PolarData(tuple(degrees), known, ()),
         engine_version=version,
         seconds=clock().seconds,
         closure=not cone,
@@ -575,7 +579,7 @@ def _by_slices(model: Model) -> PolarDegrees:
             ambient=len(forms.coordinates) - 1,
             dimension=last,
             method="slices",
-            theorem=PolarTheorem(_counted(answer, last), known, ()),
+            theorem=PolarData(_counted(answer, last), known, ()),
             engine_version=version,
             seconds=clock().seconds,
             unfinished=late,

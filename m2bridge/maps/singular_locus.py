@@ -28,7 +28,7 @@ from m2bridge.ideals.ideal import Ideal
 from m2bridge.ideals.program import factoring
 from m2bridge.ideals.varieties import (
     IdealSingularLocus,
-    Measured,
+    MeasuredPrime,
     bound_text,
     measured,
     most_minors,
@@ -44,7 +44,7 @@ from m2bridge.results import SHOWN
 from m2bridge.results.base import Result, result_json
 from m2bridge.results.sheet import Block, Facts, Sheet, Table, computed_by, printable, value_text
 
-Method = Literal["auto", "fibres", "orbits", "jacobian", "all"]
+SingularLocusMethod = Literal["auto", "fibres", "orbits", "jacobian", "all"]
 
 FEW_COORDINATES = 12
 """``auto`` computes the ideal too, as a second opinion, with at most this many coordinates;"""
@@ -257,7 +257,7 @@ def singular_locus(
     *,
     field: CoefficientField = QQ,
     coordinates: str | None = None,
-    method: Method = "auto",
+    method: SingularLocusMethod = "auto",
     ideals: bool = False,
     **options: Unpack[RunOptions],
 ) -> SingularLocus:
@@ -303,7 +303,7 @@ def singular_locus(
     >>> singular_locus(cusp).components[0].ideal.generators
     (y, x)
     """
-    errors.check_choice("method", method, Method)
+    errors.check_choice("method", method, SingularLocusMethod)
     model = as_model(case, coordinates)
     model.check_field(field)
     plan = _plan(method, model, field)
@@ -351,7 +351,7 @@ def projective_singular_locus(
     return ideal.projective().singular_locus(title=model.title)
 
 
-def _plan(method: Method, model: Model, field: CoefficientField) -> tuple[str, ...]:
+def _plan(method: SingularLocusMethod, model: Model, field: CoefficientField) -> tuple[str, ...]:
     """The methods to try, in order.
 
     The Jacobian criterion at orbits costs nothing once the ideal is known; where that may take
@@ -451,7 +451,7 @@ def _by_jacobian(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
     return LocusFindings("jacobian", dimension, components=found)
 
 
-def _components(model: Model, primes: Iterable[Measured]) -> tuple[Component, ...]:
+def _components(model: Model, primes: Iterable[MeasuredPrime]) -> tuple[Component, ...]:
     """The components with these ideals, the largest first."""
     components = []
     for prime, dimension, degree in primes:

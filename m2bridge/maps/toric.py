@@ -20,7 +20,7 @@ from typing import Any
 import flint
 
 from m2bridge.algebra.field import CoefficientField
-from m2bridge.algebra.linear_algebra import Vector, elimination_price
+from m2bridge.algebra.linear_algebra import IntegerVector, elimination_price
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import GeneratingSet
 from m2bridge.convert import m2_syntax
@@ -44,7 +44,7 @@ def is_monomial(polynomial_map: PolynomialMap) -> bool:
     return not polynomial_map.relations and all(len(image) <= 1 for image in polynomial_map.images)
 
 
-def exponent_columns(independent: PolynomialMap) -> list[Vector]:
+def exponent_columns(independent: PolynomialMap) -> list[IntegerVector]:
     """The exponents of the image of each of the coordinates, which are linearly independent.
 
     Raises
@@ -63,7 +63,7 @@ def exponent_columns(independent: PolynomialMap) -> list[Vector]:
     return columns
 
 
-def lattice_basis(columns: Sequence[Vector]) -> list[Vector]:
+def lattice_basis(columns: Sequence[IntegerVector]) -> list[IntegerVector]:
     """A short basis over ZZ of all integer vectors u with Σ u_j a_j = 0, where a_j are the columns.
 
     The rows of the Hermite normal form of (a_j | e_j) that begin with zeros are one, because row
@@ -93,7 +93,7 @@ def lattice_basis(columns: Sequence[Vector]) -> list[Vector]:
     return [_signed(tuple(map(int, row))) for row in kernel.lll().tolist()]
 
 
-def _signed(vector: Vector) -> Vector:
+def _signed(vector: IntegerVector) -> IntegerVector:
     """The vector or its negative, whose binomial is the same: its first entry is positive."""
     first = next(filter(None, vector))
     if first > 0:
@@ -126,7 +126,7 @@ def program_name(program: Path) -> str:
     return "Normaliz" if program.name == "normaliz" else "4ti2"
 
 
-def markov_basis(columns: Sequence[Vector], program: Path) -> list[Vector]:
+def markov_basis(columns: Sequence[IntegerVector], program: Path) -> list[IntegerVector]:
     """Vectors u whose binomials x^u⁺ − x^u⁻ are minimal generators of the ideal of the lattice.
 
     Each is checked to be a relation among the columns; that they are all rests on the program.
@@ -162,7 +162,7 @@ def markov_basis(columns: Sequence[Vector], program: Path) -> list[Vector]:
     return sorted(basis)
 
 
-def _run_normaliz(program: Path, rows: Sequence[Vector], stem: Path) -> list[str]:
+def _run_normaliz(program: Path, rows: Sequence[IntegerVector], stem: Path) -> list[str]:
     """The lines of the basis that Normaliz writes after two lines on its size."""
     columns = _lines(zip(*rows, strict=True))
     header = [f"amb_space {len(rows)}", f"monoid {len(columns)}"]
@@ -172,14 +172,14 @@ def _run_normaliz(program: Path, rows: Sequence[Vector], stem: Path) -> list[str
     return stem.with_suffix(".mrk").read_text(encoding="ascii").splitlines()[2:]
 
 
-def _run_4ti2(program: Path, rows: Sequence[Vector], stem: Path) -> list[str]:
+def _run_4ti2(program: Path, rows: Sequence[IntegerVector], stem: Path) -> list[str]:
     """The lines of the basis that 4ti2 writes after one line on its size."""
     _write(stem.with_suffix(".mat"), [f"{len(rows)} {len(rows[0])}", *_lines(rows)])
     _run(program, "-q", str(stem))
     return stem.with_suffix(".mar").read_text(encoding="ascii").splitlines()[1:]
 
 
-def _lines(vectors: Iterable[Vector]) -> list[str]:
+def _lines(vectors: Iterable[IntegerVector]) -> list[str]:
     return [" ".join(map(str, vector)) for vector in vectors]
 
 
@@ -193,7 +193,7 @@ def _run(program: Path, *arguments: str) -> None:
     )
 
 
-def binomial(vector: Vector, scalars: Sequence[Any]) -> dict[Vector, Any]:
+def binomial(vector: IntegerVector, scalars: Sequence[Any]) -> dict[IntegerVector, Any]:
     """The equation x^u⁺ c^u⁻ − x^u⁻ c^u⁺ of the image of x_j = c_j t^(a_j), by exponents."""
     up = tuple(max(entry, 0) for entry in vector)
     down = tuple(max(-entry, 0) for entry in vector)

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 Node = TypeVar("Node", bound=Hashable)
 Edge = tuple[Node, Node]
-Place = tuple[float, int]
+NodePosition = tuple[float, int]
 """Across, and the layer."""
 Neighbours = Mapping[Hashable, Sequence[Hashable]]
 
@@ -22,7 +22,7 @@ SWEEPS = 24
 
 def placed(
     layers: Sequence[Sequence[Node]], edges: Sequence[Edge[Node]]
-) -> tuple[dict[Node, Place], list[list[Place]]]:
+) -> tuple[dict[Node, NodePosition], list[list[NodePosition]]]:
     """The places of all nodes, and for each edge the places through which it goes.
 
     Parameters
@@ -43,7 +43,7 @@ def placed(
             path.append(bend)
         paths.append([*path, high])
     across = _across(rows, paths)
-    places: dict[Hashable, Place] = {}
+    places: dict[Hashable, NodePosition] = {}
     for level, row in enumerate(rows):
         places |= {item: (across[item], level) for item in row}
     routes = [[places[item] for item in path] for path in paths]

@@ -22,7 +22,7 @@ from sympy.polys.rings import PolyElement
 from m2bridge.algebra.numbers import flint_rational
 from m2bridge.algebra.ring import GeneratingSet
 from m2bridge.errors import ContradictionError
-from m2bridge.limits import watched
+from m2bridge.limits import check_deadline_in
 
 Interval = tuple[fmpq, fmpq]
 Box = Mapping[str, Interval]
@@ -83,7 +83,7 @@ def leading_coefficient(polynomial: fmpq_mpoly, variable: str) -> fmpq_mpoly:
 def factors(polynomials: Iterable[fmpq_mpoly]) -> list[fmpq_mpoly]:
     """The different irreducible factors of those that are not zero."""
     irreducible: dict[str, fmpq_mpoly] = {}
-    for polynomial in watched(polynomials):
+    for polynomial in check_deadline_in(polynomials):
         if not polynomial.is_zero():
             irreducible |= {str(factor): factor for factor, _ in polynomial.factor()[1]}
     return list(irreducible.values())
@@ -145,7 +145,7 @@ def pieces(polynomials: Iterable[fmpq_mpoly], variable: str, interval: Interval)
     The polynomials have one variable, and are irreducible, so that no two roots are the same.
     """
     roots: list[fmpq] = []
-    for polynomial in watched(polynomials):
+    for polynomial in check_deadline_in(polynomials):
         roots += map(near, real_roots(polynomial, variable, interval))
     return list(pairwise(dict.fromkeys([interval[0], *sorted(roots), interval[1]])))
 
@@ -324,9 +324,9 @@ class _Branches:
             critical += boundaries(equation, name, self.box[name])
         for cut in cuts:
             critical += self.eliminated([base], more=[cut])
-        for span in watched(pieces(factors(critical), base, self.box[base])):
+        for span in check_deadline_in(pieces(factors(critical), base, self.box[base])):
             count = max(5, round(2 * fineness * _share(span, self.box[base])))
-            tracks = [self.points({base: place}) for place in watched(nodes(span, count))]
+            tracks = [self.points({base: place}) for place in check_deadline_in(nodes(span, count))]
             sample = self.points({base: middle(span)})
             _same([len(spots) for spots in (*tracks, sample)])
             rational = self._rational_on(base, span, len(sample))
@@ -337,7 +337,7 @@ class _Branches:
     def _rational_on(self, base: str, span: Interval, count: int) -> dict[int, Spot]:
         """A rational point of each branch, by number, among those over a few fractions."""
         points: dict[int, Spot] = {}
-        for place in watched(fractions_between(span, TRIED)):
+        for place in check_deadline_in(fractions_between(span, TRIED)):
             for number, spot in enumerate(self.points({base: place}, exact=True)):
                 rational = self.rational(spot)
                 if rational is not None:
@@ -400,14 +400,14 @@ class _Decomposition:
         for curve in self.curves:
             critical += boundaries(curve, self.y, self.box[self.y])
         upright = [curve for curve in self.curves if degree_in(curve, self.y) > 0]
-        critical += [p.resultant(q, self.y) for p, q in watched(combinations(upright, 2))]
-        for span in watched(pieces(factors(critical), self.x, self.box[self.x])):
+        critical += [p.resultant(q, self.y) for p, q in check_deadline_in(combinations(upright, 2))]
+        for span in check_deadline_in(pieces(factors(critical), self.x, self.box[self.x])):
             yield from self._over(span)
 
     def _over(self, span: Interval) -> Iterator[Cell]:
         """The cells over an interval of x; over each node they are the same in number."""
         count = max(7, round(self.fineness * _share(span, self.box[self.x])))
-        columns = [self._column(x) for x in watched(nodes(span, count))]
+        columns = [self._column(x) for x in check_deadline_in(nodes(span, count))]
         inside = middle(span)
         strips = self._strips(inside)
         section = self.surface.subs({self.x: inside})
@@ -449,7 +449,7 @@ class _Decomposition:
 
     def _rational(self, span: Interval, strip: int, root: int) -> Mapping[str, fmpq] | None:
         """A rational point of the cell among a few candidates."""
-        for x in watched(fractions_between(span, TRIED)):
+        for x in check_deadline_in(fractions_between(span, TRIED)):
             section = self.surface.subs({self.x: x})
             for y in fractions_between(self._strips(x)[strip], TRIED // 4):
                 spot = self._spots(x, section, y, exact=True)[root]

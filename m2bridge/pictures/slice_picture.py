@@ -21,7 +21,7 @@ from m2bridge.engine.script import page
 from m2bridge.results import picture
 from m2bridge.results.markup import polynomial_latex
 
-Vector = Sequence[float]
+SpaceVector = Sequence[float]
 """The coordinates of a point, or of a direction, in space."""
 
 NEAR = 0.04
@@ -50,7 +50,7 @@ PALE = 0.35
 """Of a line that is behind the surface."""
 
 
-def axes(elevation: float, azimuth: float) -> tuple[Vector, Vector, Vector]:
+def axes(elevation: float, azimuth: float) -> tuple[SpaceVector, SpaceVector, SpaceVector]:
     """Vectors to the right, upwards, and towards the eye; the angles are in degrees."""
     e, a = radians(elevation), radians(azimuth)
     right = (-sin(a), cos(a), 0.0)
@@ -60,7 +60,10 @@ def axes(elevation: float, azimuth: float) -> tuple[Vector, Vector, Vector]:
 
 
 def hidden(
-    points: Sequence[Vector], squares: Iterable[Sequence[Vector]], elevation: float, azimuth: float
+    points: Sequence[SpaceVector],
+    squares: Iterable[Sequence[SpaceVector]],
+    elevation: float,
+    azimuth: float,
 ) -> list[bool]:
     """Whether a square is before each point, in the coordinates of a cube [-1, 1]³."""
     corners = numpy.array(list(squares), dtype=float)
@@ -140,7 +143,7 @@ class Piece:
         """Whether it is drawn by dots: no weights have these functions."""
         return self.place == CLOSURE_ONLY
 
-    def squares(self) -> Iterator[tuple[Vector, Vector, Vector, Vector]]:
+    def squares(self) -> Iterator[tuple[SpaceVector, SpaceVector, SpaceVector, SpaceVector]]:
         """The squares of a grid, corner after corner."""
         for one, other in pairwise(self.points):
             for (a, b), (d, c) in zip(pairwise(one), pairwise(other), strict=True):
@@ -180,7 +183,7 @@ class SurfaceResult(picture.PictureResult):
 def scene(view: SurfaceResult) -> dict[str, Any]:
     """A dictionary for ``json.dumps``: squares have four corners, lines any number of points."""
 
-    def flat(points: Sequence[Vector]) -> list[float]:
+    def flat(points: Sequence[SpaceVector]) -> list[float]:
         return [round(float(value), DIGITS) for value in scaled(points, view).ravel()]
 
     surfaces, lines = [], []
@@ -302,7 +305,7 @@ def scaled(points: Any, view: SurfaceResult) -> Any:
     return (2 * numpy.array(points, dtype=float) - low - high) / (high - low)
 
 
-def _brightness(square: Sequence[Vector]) -> float:
+def _brightness(square: Sequence[SpaceVector]) -> float:
     """The brightness of a square that is lit from both sides."""
     a, b, c, d = numpy.array(square, dtype=float)
     normal = numpy.cross(c - a, d - b)

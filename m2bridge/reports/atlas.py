@@ -18,15 +18,15 @@ from m2bridge.convert.printing import degree_summary, expression_text
 from m2bridge.engine.script import page
 from m2bridge.errors import CertificateError, ContradictionError
 from m2bridge.families.registry import family
-from m2bridge.limits import watched
-from m2bridge.reports.content import VERDICTS, NamedCase, Problem, Row, all_trusted, crossed
+from m2bridge.limits import check_deadline_in
+from m2bridge.reports.content import VERDICTS, NamedCase, Problem, VerdictRow, all_trusted, crossed
 from m2bridge.reports.forms import MARKS, paper_of
 from m2bridge.reports.read import collect
-from m2bridge.results.known import Known, together
+from m2bridge.results.known import Bounds, intersect_bounds
 from m2bridge.results.sheet import Table, value_text
 from m2bridge.system import write_aside
 
-Reader = Callable[[Certificate], Any]
+CertificateReader = Callable[[Certificate], Any]
 """What a certificate says of one value; ``None`` if nothing."""
 
 CLOSURE = "closure"
@@ -44,7 +44,7 @@ MOST_GENERATORS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class AtlasValue:
     """A fact about a case.
 
     Parameters
@@ -71,15 +71,15 @@ class Entry:
     Parameters
     ----------
     case : NamedCase
-    values : tuple of Value
+    values : tuple of AtlasValue
         Dimension, degree and so on, in the same order for all cases.
     orbits : Table or None
         Facts about each orbit.
-    singular : tuple of Value
+    singular : tuple of AtlasValue
         What is known of the singular locus.
     generators : tuple of str
         Of the ideal of the closure.
-    rows : tuple of Row
+    rows : tuple of VerdictRow
         The verdicts; what has no answer is among them.
     sources : mapping of str to Certificate
         The certificates to download, by file.
@@ -88,11 +88,11 @@ class Entry:
     """
 
     case: NamedCase
-    values: tuple[Value, ...]
+    values: tuple[AtlasValue, ...]
     orbits: Table | None
-    singular: tuple[Value, ...]
+    singular: tuple[AtlasValue, ...]
     generators: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[VerdictRow, ...]
     sources: Mapping[str, Certificate]
     trusted: tuple[str, ...]
 
@@ -196,9 +196,9 @@ def _line(
     orbit: tuple[int, ...], facts: Mapping[str, Any], by_equations: Mapping[str, Any]
 ) -> tuple[str, ...]:
     vectors = facts.get("tangent_lower_bound")
-    tangent = together(
-        Known.at_least(vectors, f"tangent vectors at orbit {orbit}"),
-        Known.exactly(by_equations.get("dimension"), "equations"),
+    tangent = intersect_bounds(
+        Bounds.at_least(vectors, f"tangent vectors at orbit {orbit}"),
+        Bounds.exactly(by_equations.get("dimension"), "equations"),
     )
     names = ("fibre_length", "fibre_points", "singular", "critical", "boundary")
     return (
@@ -209,7 +209,7 @@ def _line(
     )
 
 
-def singular_values(certificates: Mapping[str, Certificate]) -> tuple[Value, ...]:
+def singular_values(certificates: Mapping[str, Certificate]) -> tuple[AtlasValue, ...]:
     """The singular and smooth orbits, and the dimension of the singular locus away from zero."""
     sources = [file for file, one in certificates.items() if one.evidence.get("orbits")]
     if not sources:
@@ -227,7 +227,7 @@ def singular_values(certificates: Mapping[str, Certificate]) -> tuple[Value, ...
         if names[None] in texts:
             largest = f"at least {largest}"
         texts["largest dimension of a singular orbit"] = largest
-    return tuple(Value(name, text, sources[0]) for name, text in texts.items())
+    return tuple(AtlasValue(name, text, sources[0]) for name, text in texts.items())
 
 
 def atlas(folder: Path) -> Atlas:
@@ -249,12 +249,12 @@ def atlas(folder: Path) -> Atlas:
     """
     report = collect(folder)
     entries = []
-    for case, (rows, _) in watched(report.by_case().items()):
+    for case, (rows, _) in check_deadline_in(report.by_case().items()):
         entries.append(_entry(case, rows, folder))
     return Atlas(tuple(entries), report.problems)
 
 
-def _entry(case: NamedCase, rows: list[Row], folder: Path) -> Entry:
+def _entry(case: NamedCase, rows: list[VerdictRow], folder: Path) -> Entry:
     """What the certificates and outcomes of one case say, for its page."""
     files = {row.file for row in rows if not row.file.endswith(SUFFIX)}
     certificates = {file: read(folder / file) for file in sorted(files)}
@@ -279,7 +279,9 @@ def _entry(case: NamedCase, rows: list[Row], folder: Path) -> Entry:
         ) from None
 
 
-def _value(name: str, certificates: Mapping[str, Certificate], missing: Mapping[str, str]) -> Value:
+def _value(
+    name: str, certificates: Mapping[str, Certificate], missing: Mapping[str, str]
+) -> AtlasValue:
     """A value on which all certificates agree that say it, first the one about the closure."""
     question, reader = VALUES[name]
     values = {}
@@ -291,10 +293,10 @@ def _value(name: str, certificates: Mapping[str, Certificate], missing: Mapping[
         different = ", ".join(f"{value} ({file})" for file, value in values.items())
         raise ContradictionError(f"certificates do not agree about the {name}: {different}")
     if not values:
-        return Value(name, "", reason=missing.get(question, ""))
+        return AtlasValue(name, "", reason=missing.get(question, ""))
     about_closure = [file for file in values if certificates[file].question == CLOSURE]
     source = min(about_closure or values)
-    return Value(name, str(values[source]), source)
+    return AtlasValue(name, str(values[source]), source)
 
 
 def _scope(certificates: Iterable[Certificate]) -> str:
@@ -305,12 +307,12 @@ def _scope(certificates: Iterable[Certificate]) -> str:
     return ""
 
 
-def _either(name: str) -> Reader:
+def _either(name: str) -> CertificateReader:
     """The reader of a value in the answer, or else in the evidence."""
     return lambda certificate: certificate.answer.get(name, certificate.evidence.get(name))
 
 
-def _answer(name: str, text: Callable[[Any], str]) -> Reader:
+def _answer(name: str, text: Callable[[Any], str]) -> CertificateReader:
     """The reader of a value in the answer, in words."""
 
     def read(certificate: Certificate) -> str | None:
@@ -397,7 +399,7 @@ def _series(series: Mapping[str, Any]) -> str:
     return re.sub(r"\^(\d+)", raised, text)
 
 
-VALUES: dict[str, tuple[str, Reader]] = {
+VALUES: dict[str, tuple[str, CertificateReader]] = {
     "dimension": (CLOSURE, _either("dimension")),
     "degree": (CLOSURE, _either("degree")),
     "Hilbert polynomial": (EQUATIONS, _answer("hilbert_coefficients", hilbert_polynomial_text)),
@@ -437,7 +439,7 @@ def write_atlas(atlas: Atlas, folder: Path, documentation: str = "") -> Path:
     cases = folder / "cases"
     before = [None, *atlas.entries]
     after = [*atlas.entries[1:], None]
-    for neighbours in watched(zip(before, atlas.entries, after, strict=False)):
+    for neighbours in check_deadline_in(zip(before, atlas.entries, after, strict=False)):
         last, entry, following = neighbours
         write_aside(_case_page(entry, last, following, documentation), cases / entry.file)
     target = folder / "index.html"

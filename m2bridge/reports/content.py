@@ -36,7 +36,7 @@ def case_of(name: str, numbers: Mapping[str, Any]) -> NamedCase:
     )
 
 
-def _cell(value: Any) -> Cell:
+def _cell(value: Any) -> TableCell:
     """A number, or a list of numbers as on the command line."""
     if not isinstance(value, list):
         return value  # type: ignore[no-any-return]
@@ -76,8 +76,8 @@ VERDICT_WORDS = {verdict: verdict_words(verdict) for verdict in VERDICTS} | {
     "PROGRAM_NOT_CHECKED": "with a program of another release that was not checked",
 }
 
-Cell = int | str
-Thing = TypeVar("Thing")
+TableCell = int | str
+AnyT = TypeVar("AnyT")
 NAMES = (("case", "case"),)
 """The columns of cases that have no options in common: their names, with this heading."""
 
@@ -100,10 +100,10 @@ class NamedCase:
     family: str
     name: str
     title: str
-    options: tuple[tuple[str, str, Cell], ...]
+    options: tuple[tuple[str, str, TableCell], ...]
 
     @property
-    def cells(self) -> tuple[Cell, ...]:
+    def cells(self) -> tuple[TableCell, ...]:
         """The values of the options."""
         return tuple(value for _, _, value in self.options)
 
@@ -116,13 +116,13 @@ class NamedCase:
         return self.name
 
 
-def _rank(cell: Cell) -> tuple[bool, Cell]:
+def _rank(cell: TableCell) -> tuple[bool, TableCell]:
     """A key that orders cells, numbers before words."""
     return isinstance(cell, str), cell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class VerdictRow:
     """One verdict on one case.
 
     Parameters
@@ -195,7 +195,7 @@ class Detail:
         The Macaulay2 program; empty if none was needed.
     trusted : tuple of str
     reported : dict
-        As in :class:`Row`.
+        As in :class:`VerdictRow`.
     """
 
     case: NamedCase
@@ -221,14 +221,14 @@ class Report:
 
     Parameters
     ----------
-    rows : tuple of Row
+    rows : tuple of VerdictRow
         Refuted first.
     details : tuple of Detail
         One for each certificate, by case.
     problems : tuple of Problem
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[VerdictRow, ...]
     details: tuple[Detail, ...]
     problems: tuple[Problem, ...]
 
@@ -258,9 +258,9 @@ class Report:
         """The headings of these columns."""
         return tuple(heading for _, heading in self.columns)
 
-    def by_case(self) -> dict[NamedCase, tuple[list[Row], list[Detail]]]:
+    def by_case(self) -> dict[NamedCase, tuple[list[VerdictRow], list[Detail]]]:
         """Return the rows and details of each case, the cases in order."""
-        parts: dict[NamedCase, tuple[list[Row], list[Detail]]]
+        parts: dict[NamedCase, tuple[list[VerdictRow], list[Detail]]]
         parts = {case: ([], []) for case in self.cases}
         for row in self.rows:
             parts[row.case][0].append(row)
@@ -268,7 +268,7 @@ class Report:
             parts[detail.case][1].append(detail)
         return parts
 
-    def cells(self, case: NamedCase) -> tuple[Cell, ...]:
+    def cells(self, case: NamedCase) -> tuple[TableCell, ...]:
         """The cells of a case in these columns."""
         if self.columns == NAMES:
             return (case.name,)
@@ -404,13 +404,13 @@ def _paragraph(sentences: Iterable[str]) -> str:
 
 
 def crossed(
-    placed: Mapping[tuple[Cell, ...], Thing],
-) -> tuple[tuple[Cell, ...], list[tuple[Cell, list[Thing | None]]]]:
+    placed: Mapping[tuple[TableCell, ...], AnyT],
+) -> tuple[tuple[TableCell, ...], list[tuple[TableCell, list[AnyT | None]]]]:
     """Return the second numbers of pairs, and for each first number what stands beside it."""
     down = sorted({first for first, _ in placed}, key=_rank)
     across = sorted({second for _, second in placed}, key=_rank)
 
-    def beside(first: Cell) -> list[Thing | None]:
+    def beside(first: TableCell) -> list[AnyT | None]:
         return [placed.get((first, second)) for second in across]
 
     return tuple(across), [(first, beside(first)) for first in down]

@@ -25,11 +25,11 @@ from m2bridge.families.registry import family
 from m2bridge.reports.content import (
     NAMES,
     VERDICTS,
-    Cell,
     Detail,
     NamedCase,
     Report,
-    Row,
+    TableCell,
+    VerdictRow,
     all_trusted,
     crossed,
     verdict_words,
@@ -55,7 +55,7 @@ INDENT = " " * 7
 MARKS = dict(zip(VERDICTS, "✗?!○✓•–", strict=True))
 """One sign for each verdict, so that none is told by its colour alone."""
 
-Thing = TypeVar("Thing", bound=Hashable)
+HashableT = TypeVar("HashableT", bound=Hashable)
 
 
 def to_html(report: Report, documentation: str = "") -> str:
@@ -104,12 +104,12 @@ def pack(data: Any) -> str:
     return b64encode(zlib.compress(text.encode())).decode()
 
 
-def statements(rows: Sequence[Row]) -> list[dict[str, Any]]:
+def statements(rows: Sequence[VerdictRow]) -> list[dict[str, Any]]:
     """For each statement its name, words and source, all in a sentence, and its verdicts counted.
 
     An outcome has no words; those of the first certificate are taken.
     """
-    parts: dict[str, list[Row]] = {}
+    parts: dict[str, list[VerdictRow]] = {}
     for row in rows:
         parts.setdefault(row.statement, []).append(row)
     paper = paper_of(rows)
@@ -132,7 +132,7 @@ def statements(rows: Sequence[Row]) -> list[dict[str, Any]]:
     return found
 
 
-def paper_of(rows: Iterable[Row]) -> str:
+def paper_of(rows: Iterable[VerdictRow]) -> str:
     """Return the paper with which sources begin, if they cite one only: then it is shown once."""
     papers = set()
     for row in rows:
@@ -176,11 +176,11 @@ def _page_table(report: Report) -> dict[str, Any]:
     }
 
 
-def _numbered(things: Iterable[Thing]) -> dict[Thing, int]:
+def _numbered(things: Iterable[HashableT]) -> dict[HashableT, int]:
     return {thing: number for number, thing in enumerate(things)}
 
 
-def _case_sheet(rows: list[Row], details: list[Detail]) -> dict[str, Any]:
+def _case_sheet(rows: list[VerdictRow], details: list[Detail]) -> dict[str, Any]:
     """What opens with a case; orbits and scripts that several certificates share appear once."""
     orbits = _shared((detail.orbits, detail.question) for detail in details)
     scripts = _shared((detail.script, detail.question) for detail in details)
@@ -194,9 +194,9 @@ def _case_sheet(rows: list[Row], details: list[Detail]) -> dict[str, Any]:
     }
 
 
-def _shared(pairs: Iterable[tuple[Thing | None, str]]) -> dict[Thing, list[str]]:
+def _shared(pairs: Iterable[tuple[HashableT | None, str]]) -> dict[HashableT, list[str]]:
     """The different things, and the questions that they belong to; what is empty is left out."""
-    questions: dict[Thing, list[str]] = {}
+    questions: dict[HashableT, list[str]] = {}
     for thing, question in pairs:
         if thing:
             questions.setdefault(thing, []).append(question)
@@ -234,15 +234,17 @@ def to_latex_grid(report: Report, documentation: str = "") -> str:
     )
 
 
-def _grids(report: Report) -> Iterator[tuple[str, tuple[Cell, ...], list[tuple[Cell, list[str]]]]]:
+def _grids(
+    report: Report,
+) -> Iterator[tuple[str, tuple[TableCell, ...], list[tuple[TableCell, list[str]]]]]:
     """Each statement, the second numbers of cases, and beside each first number their signs."""
-    places: dict[tuple[Cell, Cell], list[NamedCase]] = {}
+    places: dict[tuple[TableCell, TableCell], list[NamedCase]] = {}
     for case in report.cases:
         first, second, *_ = *report.cells(case), ""
         places.setdefault((first, second), []).append(case)
     for statement in sorted({row.statement for row in report.rows}):
         verdicts = {row.case: row.verdict for row in report.rows if row.statement == statement}
-        signs: dict[tuple[Cell, ...], str] = {}
+        signs: dict[tuple[TableCell, ...], str] = {}
         for place, cases in places.items():
             sign = _signs([verdicts.get(case) for case in cases])
             if sign:
@@ -261,7 +263,7 @@ def _signs(verdicts: list[str | None]) -> str:
     return "".join(signs)
 
 
-def _numbers(report: Report, row: Row) -> tuple[str, ...]:
+def _numbers(report: Report, row: VerdictRow) -> tuple[str, ...]:
     return tuple(map(str, report.cells(row.case)))
 
 
@@ -300,7 +302,7 @@ def to_sheet(report: Report) -> Sheet:
     return Sheet("", [*blocks, Facts([("notes", line(report.notes)), *trusted])])
 
 
-def _cells_of(report: Report, row: Row) -> tuple[str, ...]:
+def _cells_of(report: Report, row: VerdictRow) -> tuple[str, ...]:
     """The cells of a row for a terminal."""
     reason = line(row.reason)
     if row.witness:

@@ -9,18 +9,18 @@ from typing import Any
 from m2bridge._version import __version__
 from m2bridge.batch.store import SUFFIX, Unanswered
 from m2bridge.certificates.form import Certificate, read, text_of
-from m2bridge.certification.make import foreign_program, question_of
+from m2bridge.certification.make import program_difference, question_of
 from m2bridge.convert.bounded_io import read_json
 from m2bridge.errors import CertificateError, ConversionError, InvalidCaseError, TooLargeError
 from m2bridge.families.base import AnswerRow
-from m2bridge.limits import watched
+from m2bridge.limits import check_deadline_in
 from m2bridge.reports.content import (
     VERDICTS,
     Detail,
     NamedCase,
     Problem,
     Report,
-    Row,
+    VerdictRow,
     case_of,
     evidence_table,
     verdict_words,
@@ -28,7 +28,7 @@ from m2bridge.reports.content import (
 from m2bridge.results.sheet import Table, duration, line
 
 
-def outcome_rows(data: Any, file: str) -> list[Row]:
+def outcome_rows(data: Any, file: str) -> list[VerdictRow]:
     """One row for each part of the statement that has no answer.
 
     Parameters
@@ -55,7 +55,7 @@ def outcome_rows(data: Any, file: str) -> list[Row]:
         raise CertificateError(f"not an outcome of a batch: {error!r}") from None
     reported = {"versions": versions, "seconds": None, "peak_memory": None}
     row = partial(
-        Row,
+        VerdictRow,
         case=case,
         question=outcome.question,
         text="",
@@ -94,13 +94,13 @@ def collect(folder: Path) -> Report:
     Report
         Empty if the folder has no file that ends in ``.json``.
     """
-    rows: list[Row] = []
+    rows: list[VerdictRow] = []
     details: list[Detail] = []
     problems: list[Problem] = []
-    unanswered: list[Row] = []
+    unanswered: list[VerdictRow] = []
     tables: dict[Table, Table] = {}
     files: dict[str, str] = {}
-    for path in watched(sorted(watched(folder.rglob("*.json")))):
+    for path in check_deadline_in(sorted(check_deadline_in(folder.rglob("*.json")))):
         name = str(path.relative_to(folder)).encode("utf-8", "replace").decode()
         try:
             if name.endswith(SUFFIX):
@@ -119,12 +119,12 @@ def collect(folder: Path) -> Report:
     return Report(tuple(rows), tuple(details), tuple(problems))
 
 
-def _once(rows: list[Row], suffix: str, files: dict[str, str]) -> list[Row]:
+def _once(rows: list[VerdictRow], suffix: str, files: dict[str, str]) -> list[VerdictRow]:
     """The rows of a file, which must be named after case and question, as the first of this name.
 
     Parameters
     ----------
-    rows : list of Row
+    rows : list of VerdictRow
         Not empty.
     suffix : str
         How the names of such files end.
@@ -141,7 +141,7 @@ def _once(rows: list[Row], suffix: str, files: dict[str, str]) -> list[Row]:
     return rows
 
 
-def certificate_rows(certificate: Certificate, file: str) -> list[Row]:
+def certificate_rows(certificate: Certificate, file: str) -> list[VerdictRow]:
     """One row for each verdict of a certificate, one for a closure.
 
     Raises
@@ -170,7 +170,9 @@ def certificate_rows(certificate: Certificate, file: str) -> list[Row]:
     for answer in answers:
         words = answer._asdict()
         statement = words.pop("name")
-        rows.append(Row(statement=statement, reported=certificate.reported, **about, **words))
+        rows.append(
+            VerdictRow(statement=statement, reported=certificate.reported, **about, **words)
+        )
     return rows
 
 
@@ -184,7 +186,7 @@ def _foreign(certificate: Certificate) -> bool:
     if certificate.release == __version__:
         return False
     try:
-        return foreign_program(certificate) is not None
+        return program_difference(certificate) is not None
     except (InvalidCaseError, TooLargeError):  # this release has no program for so large a case
         return True
 

@@ -17,7 +17,7 @@ from m2bridge.errors import ContradictionError
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class Bounds:
     """A number between two bounds, each of which may be open.
 
     Parameters
@@ -39,19 +39,19 @@ class Known:
     because: str = ""
 
     @staticmethod
-    def exactly(value: int | None, because: str = "") -> Known:
+    def exactly(value: int | None, because: str = "") -> Bounds:
         """Return a number that is proved; ``None`` stands for one of which nothing is known."""
-        return Known(value, value, because)
+        return Bounds(value, value, because)
 
     @staticmethod
-    def at_least(value: int | None, because: str = "") -> Known:
+    def at_least(value: int | None, because: str = "") -> Bounds:
         """Return a number with a lower bound only."""
-        return Known(value, None, because)
+        return Bounds(value, None, because)
 
     @staticmethod
-    def at_most(value: int | None, because: str = "") -> Known:
+    def at_most(value: int | None, because: str = "") -> Bounds:
         """Return a number with an upper bound only."""
-        return Known(None, value, because)
+        return Bounds(None, value, because)
 
     @property
     def exact(self) -> int | None:
@@ -128,17 +128,17 @@ class Known:
         }
 
 
-NOTHING = Known()
+UNKNOWN = Bounds()
 """What is known of a number before anything was computed."""
 
 
-def agree(*several: Known) -> bool:
+def agree(*several: Bounds) -> bool:
     """Return whether one number can be all of these: no lower bound exceeds an upper one."""
     least = max((one.least for one in several), default=-inf)
     return all(least <= one.most for one in several)
 
 
-def together(*several: Known) -> Known:
+def intersect_bounds(*several: Bounds) -> Bounds:
     """Return what all of these say of one number: its largest lower and its smallest upper bound.
 
     The reasons are those of these two bounds, the first of them where several are equal.
@@ -148,8 +148,8 @@ def together(*several: Known) -> Known:
     ContradictionError
         If they do not agree.
     """
-    below = max(several, key=lambda one: one.least, default=NOTHING)
-    above = min(several, key=lambda one: one.most, default=NOTHING)
+    below = max(several, key=lambda one: one.least, default=UNKNOWN)
+    above = min(several, key=lambda one: one.most, default=UNKNOWN)
     reasons = []
     if below.lower is not None:
         reasons.append(below.because)
@@ -161,4 +161,4 @@ def together(*several: Known) -> Known:
         raise ContradictionError(
             f"the lower bound {below.lower} exceeds the upper bound {above.upper}: {because}"
         )
-    return Known(below.lower, above.upper, because)
+    return Bounds(below.lower, above.upper, because)

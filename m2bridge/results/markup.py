@@ -239,7 +239,7 @@ _PARTS = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class FormulaPart:
     """A sign, a number or a power of a variable.
 
     Parameters
@@ -259,7 +259,7 @@ class Part:
     power: str = ""
 
 
-def parts(text: str) -> Iterator[Part]:
+def parts(text: str) -> Iterator[FormulaPart]:
     """The parts of a polynomial, one after the other.
 
     Raises
@@ -282,11 +282,11 @@ def parts(text: str) -> Iterator[Part]:
         end = match.end()
         if match["variable"]:
             base, *indices = match["variable"].split("_")
-            yield Part("variable", base, tuple(indices), match["power"] or "")
+            yield FormulaPart("variable", base, tuple(indices), match["power"] or "")
         elif match["number"]:
-            yield Part("number", match["number"], power=match["denominator"] or "")
+            yield FormulaPart("number", match["number"], power=match["denominator"] or "")
         elif match["sign"]:
-            yield Part("sign", match["sign"])
+            yield FormulaPart("sign", match["sign"])
 
 
 def polynomial_latex(text: str) -> str:
@@ -326,7 +326,7 @@ def terms(text: str) -> Iterator[tuple[str, list[str]]]:
     yield sign, factors
 
 
-def _number(part: Part) -> str:
+def _number(part: FormulaPart) -> str:
     if not part.power:
         return _digits(part.text)
     if len(part.text) + len(part.power) > LONG:
@@ -340,7 +340,7 @@ def _digits(number: str) -> str:
     return BREAK.join(number[i : i + 12] for i in range(0, len(number), 12))
 
 
-def variable_latex(part: Part) -> str:
+def variable_latex(part: FormulaPart) -> str:
     """A power of a variable: Greek letters by their commands, other alphabets as words."""
     written = _letters(part.text)
     if part.indices:

@@ -18,7 +18,7 @@ from m2bridge.results import (
     SHOWN,
     WIDTH,
 )
-from m2bridge.results.markup import Part, latex, parts, polynomial_latex
+from m2bridge.results.markup import FormulaPart, latex, parts, polynomial_latex
 from m2bridge.results.sheet import (
     Block,
     Facts,
@@ -206,10 +206,10 @@ def _cell(value: object) -> str:
     return shortened(str(value), LONGEST_CELL)
 
 
-def _polynomial(text: str) -> tuple[list[Part], str, list[Part]]:
+def _polynomial(text: str) -> tuple[list[FormulaPart], str, list[FormulaPart]]:
     """The first terms; if there are more, their number, and all terms if these are not too many."""
     head, _, number = first_terms(text, FOLDED_WIDTH).partition(" …  ")
-    whole: list[Part] = []
+    whole: list[FormulaPart] = []
     if number and len(text) <= MOST_TERMS:
         whole = list(parts(text))
     return list(parts(head)), number, whole

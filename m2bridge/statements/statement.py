@@ -22,7 +22,7 @@ M = TypeVar("M")
 O = TypeVar("O")
 
 
-class Points(Protocol):
+class FibrePoints(Protocol):
     """The points of a fibre; equal to others when the points are, and shown by ``str``."""
 
     def __hash__(self) -> int: ...
@@ -134,7 +134,7 @@ class NumbersByMethod(PartialValue):
         return "slices modulo random primes" if name == "slices" else name.replace("_", " ")
 
 
-Value = bool | int | Points | PartialValue
+Value = bool | int | FibrePoints | PartialValue
 """What can be predicted and observed: yes or no, a number, the points of a fibre, several numbers
 (:class:`Numbers`), perhaps by several methods (:class:`NumbersByMethod`), or numbers by degree.
 """

@@ -35,16 +35,17 @@ from m2bridge.families.deep_attention.bounds import (
 from m2bridge.families.deep_attention.network import (
     Balls,
     Draw,
-    Head,
-    Matrix,
+    HeadMatrices,
+    MatrixLike,
+    NetworkWeights,
     NumberSystem,
-    Point,
     Reals,
     Residues,
+    Rows,
     pullback,
     random_matrix,
 )
-from m2bridge.limits import watched
+from m2bridge.limits import check_deadline_in
 from m2bridge.maps.jacobian_rank import SPARE_ROWS
 
 EPSILON = Fraction(1, 100_000)
@@ -57,9 +58,6 @@ PRECISIONS = (512, 1024)
 """Bits of the balls: elimination loses a few in each step, so that it has the larger number."""
 _DENOMINATOR = 1 << 10
 """Of random weights and tokens in balls, which lie between −1 and 1."""
-
-# A matrix by its rows; its entries are fractions, or what stands for them.
-Rows = Sequence[Sequence[Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,9 +109,9 @@ class _Layer:
     Parameters
     ----------
     layer : AffineLayer
-    point : Point
+    point : NetworkWeights
         The matrices that are parameters, of this layer alone.
-    heads : tuple of Head
+    heads : tuple of HeadMatrices
         A and OV on the coordinates y of tokens.
     padding : dict
         By the letters of matrices without a bias, where y has a coordinate 1: the matrix by which
@@ -125,18 +123,18 @@ class _Layer:
     """
 
     layer: AffineLayer
-    point: Point
-    heads: tuple[Head, ...]
-    padding: Mapping[str, Matrix]
-    scale: Matrix
-    shift: Matrix
-    output_bias: Matrix | None
+    point: NetworkWeights
+    heads: tuple[HeadMatrices, ...]
+    padding: Mapping[str, MatrixLike]
+    scale: MatrixLike
+    shift: MatrixLike
+    output_bias: MatrixLike | None
 
     @classmethod
     def of(cls, layer: AffineLayer, numbers: NumberSystem, read: Callable[..., Any]) -> _Layer:
         """Return the layer, with entries that are read."""
 
-        def matrix(rows: Rows) -> Matrix:
+        def matrix(rows: Rows) -> MatrixLike:
             return numbers.matrix([list(map(read, row)) for row in rows])
 
         d = layer.width
@@ -157,7 +155,7 @@ class _Layer:
         given = [{x: matrix(rows) for x, rows in head.items()} for head in layer.heads]
         for head in given:
             head.update({x: head[x] * pad for x, pad in padding.items()})
-        point = Point([given])
+        point = NetworkWeights([given])
         (heads,) = point.network()
         bias = None
         if layer.output_bias:
@@ -172,7 +170,9 @@ class _Layer:
             output_bias=bias,
         )
 
-    def flattened(self, covectors: tuple[Head, ...], G: Matrix, ones: Matrix) -> list[Any]:
+    def flattened(
+        self, covectors: tuple[HeadMatrices, ...], G: MatrixLike, ones: MatrixLike
+    ) -> list[Any]:
         """A gradient by A and OV, and by the outputs, as one by the parameters."""
         (heads,) = self.point.by_matrices([covectors])
         entries: list[Any] = []
@@ -278,7 +278,7 @@ def _random_minor(layers: Sequence[AffineLayer], numbers: Reals, *, skip: bool, 
         return _rational(_small(random))
 
     gradients = _gradients(layers, skip=skip, numbers=numbers, read=_rational, draw=draw)
-    rows = list(islice(watched(gradients), size))
+    rows = list(islice(check_deadline_in(gradients), size))
     columns = [[random.randrange(-9, 10) for _ in rows] for _ in rows[0]]
     return flint.arb_mat(rows) * flint.arb_mat(columns)
 
@@ -290,7 +290,7 @@ def _independent_rows(rows: Sequence[list[Any]]) -> int:
     """
     reduced: list[tuple[int, list[Any]]] = []
     dependent = 0
-    for row in watched(rows):
+    for row in check_deadline_in(rows):
         for place, other in reduced:
             factor = row[place]
             row = [x - factor * y for x, y in zip(row, other, strict=True)]
@@ -353,11 +353,11 @@ class _Norm:
     """
 
     kind: str
-    tokens: Matrix
+    tokens: MatrixLike
     inverses: list[Any]
 
     @classmethod
-    def of(cls, kind: str, X: Matrix, numbers: NumberSystem, epsilon: Any) -> _Norm:
+    def of(cls, kind: str, X: MatrixLike, numbers: NumberSystem, epsilon: Any) -> _Norm:
         """Return the norm at the columns of X."""
         if not kind:
             return cls(kind, X, [])
@@ -371,7 +371,7 @@ class _Norm:
             inverses.append(inverse)
         return cls(kind, numbers.matrix(columns).transpose(), inverses)
 
-    def pullback(self, G: Matrix, numbers: NumberSystem) -> Matrix:
+    def pullback(self, G: MatrixLike, numbers: NumberSystem) -> MatrixLike:
         """Return the covector on the tokens before it.
 
         The derivative of c/s with s² = |c|²/d + ε is (1 − ĉĉᵀ/d)/s, where ĉ = c/s.
@@ -399,12 +399,12 @@ class _Passed:
     """A layer at tokens: the norm, the coordinates y, the scores of all heads, and the outputs."""
 
     norm: _Norm
-    Y: Matrix
-    sigmas: list[Matrix]
-    outputs: Matrix
+    Y: MatrixLike
+    sigmas: list[MatrixLike]
+    outputs: MatrixLike
 
 
-def _pass(layer: _Layer, X: Matrix, numbers: NumberSystem, epsilon: Any) -> _Passed:
+def _pass(layer: _Layer, X: MatrixLike, numbers: NumberSystem, epsilon: Any) -> _Passed:
     """The layer at the tokens X."""
     norm = _Norm.of(layer.layer.norm, X, numbers, epsilon)
     Y = layer.scale * norm.tokens + layer.shift

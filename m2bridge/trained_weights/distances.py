@@ -34,14 +34,14 @@ def spectrum(head: HeadWeights, letter: str) -> tuple[list[float | None], list[f
     return n.singular_values_V, n.distances_to_lower_rank_V[1:]
 
 
-class Stratum(NamedTuple):
+class LowerRankMatrices(NamedTuple):
     """The matrices of lower rank near a head, and their distance; ``None``: not told from 0."""
 
     name: str
     distance: float | None
 
 
-class Locus(NamedTuple):
+class SingularStratum(NamedTuple):
     """A part of the singular locus, with the heads to which it is the nearest, nearest first."""
 
     name: str
@@ -66,7 +66,7 @@ class Locus(NamedTuple):
         }
 
 
-def near_strata(head: HeadWeights) -> tuple[Stratum, ...]:
+def near_strata(head: HeadWeights) -> tuple[LowerRankMatrices, ...]:
     """The strata of lower rank that A and V reach at the tolerance, and not exactly."""
     n = head.numerical
     spectra = (
@@ -77,7 +77,7 @@ def near_strata(head: HeadWeights) -> tuple[Stratum, ...]:
     for letter, rank, effective, to_lower_rank in spectra:
         # A product that is lost in rounding has no effective rank.
         if 0 < effective < rank:
-            found.append(Stratum(f"rk {letter} ≤ {effective}", to_lower_rank[effective]))
+            found.append(LowerRankMatrices(f"rk {letter} ≤ {effective}", to_lower_rank[effective]))
     return tuple(found)
 
 
@@ -119,13 +119,13 @@ def nearness(head: HeadWeights) -> float:
     return n.distance_to_singular_locus or 0.0
 
 
-def nearest_loci(heads: Iterable[HeadWeights]) -> tuple[Locus, ...]:
+def nearest_loci(heads: Iterable[HeadWeights]) -> tuple[SingularStratum, ...]:
     """The parts of the singular locus to which heads are nearest, the nearest part first."""
     by_name: dict[str, list[HeadWeights]] = {}
     for head in sorted(heads, key=nearness):
         if name := head.numerical.nearest_singular_locus:
             by_name.setdefault(name, []).append(head)
-    return tuple(Locus(name, tuple(near)) for name, near in by_name.items())
+    return tuple(SingularStratum(name, tuple(near)) for name, near in by_name.items())
 
 
 def chosen_heads(

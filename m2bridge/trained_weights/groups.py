@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import factorial, prod
 from typing import Any, Self
 
-from m2bridge.results.known import NOTHING, Known
+from m2bridge.results.known import UNKNOWN, Bounds
 from m2bridge.results.sheet import plural
 
 _LARGEST_SHOWN = 10**6
@@ -136,7 +136,7 @@ def symmetries_json(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Besides:
+class ExtraParameters:
     """What parameters there are besides some, and the finite symmetries of all.
 
     Of a network these are an output bias, γ and β of a norm besides the matrices of its heads.
@@ -165,11 +165,11 @@ class Symmetries:
     Parameters
     ----------
     parameters : int
-    dimension : Known
+    dimension : Bounds
         Of the functions; an upper bound, or nothing, if it is not known.
     named : tuple
         The parts of the group by name, each with the dimension of its orbits, or an upper bound.
-    listed : Known
+    listed : Bounds
         The dimension of an orbit of the whole group. Its part on each head has orbits of a known
         dimension; those of changes of base between layers are known where these act freely, and
         else may be smaller.
@@ -182,23 +182,23 @@ class Symmetries:
     """
 
     parameters: int
-    dimension: Known
+    dimension: Bounds
     named: tuple[tuple[str, int], ...]
-    listed: Known
+    listed: Bounds
     finite: tuple[FiniteGroup, ...] = ()
     complete: bool = False
     why: str = ""
 
     @property
-    def redundant(self) -> Known:
+    def redundant(self) -> Bounds:
         """The number of redundant directions: of the parameters less the dimension."""
         if self.dimension.upper is None:
-            return NOTHING
+            return UNKNOWN
         # With fewer functions more directions are redundant: an upper bound becomes a lower one.
         fewest = self.parameters - self.dimension.upper
         if self.dimension.exact is not None:
-            return Known.exactly(fewest)
-        return Known.at_least(fewest)
+            return Bounds.exactly(fewest)
+        return Bounds.at_least(fewest)
 
     @property
     def others(self) -> bool | None:

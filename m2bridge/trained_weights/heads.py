@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 from m2bridge.algebra.determinantal import determinantal_dimension
 from m2bridge.trained_weights.ranks import HeadShape, Ranks, exact_ranks
 from m2bridge.trained_weights.spectrum import Numerical, rank_words
-from m2bridge.trained_weights.token_space import SeenHead
+from m2bridge.trained_weights.token_space import ReducedHead
 
 if TYPE_CHECKING:
     from m2bridge.families.attention.orbits.orbits import Orbit
@@ -44,7 +44,7 @@ class HeadWeights:
     numerical: Numerical
 
     @classmethod
-    def of(cls, head: SeenHead, a: int | None, softmax: bool, tolerance: float | None) -> Self:
+    def of(cls, head: ReducedHead, a: int | None, softmax: bool, tolerance: float | None) -> Self:
         """Compute everything about a head; ``a`` is the largest rank of A where A is given."""
         from threadpoolctl import threadpool_limits  # slow to import
 

@@ -18,22 +18,22 @@ import flint
 from m2bridge.algebra.linear_algebra import column_products, rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import InvalidCaseError, TimeLimitError
-from m2bridge.limits import counted
-from m2bridge.results.known import Known
+from m2bridge.limits import with_progress
+from m2bridge.results.known import Bounds
 from m2bridge.results.sheet import plural
-from m2bridge.trained_weights.groups import Besides, FiniteGroup, Symmetries, products
+from m2bridge.trained_weights.groups import ExtraParameters, FiniteGroup, Symmetries, products
 from m2bridge.trained_weights.heads import HeadWeights, sum_of_known
 from m2bridge.trained_weights.names import alike
 from m2bridge.trained_weights.network import at_weights
-from m2bridge.trained_weights.network_with_norms import Layer, layers_in_a_row
+from m2bridge.trained_weights.network_with_norms import AnalysedLayer, layers_in_a_row
 from m2bridge.trained_weights.ranks import HeadShape, residues_of, without_last_row
 from m2bridge.trained_weights.symmetries import (
-    BehindNorm,
-    Reading,
-    SideBySide,
+    AnalysisOptions,
+    LayerThenNorm,
+    NormAndOutputBias,
+    SeparateHeads,
     SoftmaxLayer,
     SoftmaxWeights,
-    Surroundings,
     constants_at_weights,
     finite_symmetries,
     network_model,
@@ -41,7 +41,7 @@ from m2bridge.trained_weights.symmetries import (
     without_mean,
 )
 from m2bridge.trained_weights.tensors import LayerTensors
-from m2bridge.trained_weights.token_space import SeenHead
+from m2bridge.trained_weights.token_space import ReducedHead
 
 _SMALL = 400
 """A layer among others with so many parameters is differentiated at its weights: a second."""
@@ -50,7 +50,7 @@ _SPARE_ROWS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Findings:
+class AnalysedHeads:
     """What is found of heads, and around them.
 
     Parameters
@@ -63,7 +63,7 @@ class Findings:
     """
 
     heads: list[HeadWeights]
-    around: dict[int, Surroundings]
+    around: dict[int, NormAndOutputBias]
     unfinished: str
 
     def of(self, number: int) -> list[HeadWeights]:
@@ -72,36 +72,36 @@ class Findings:
 
 
 def find_heads(
-    layers: Sequence[LayerTensors], reading: Reading, a: int | None, tolerance: float | None
-) -> Findings:
+    layers: Sequence[LayerTensors], reading: AnalysisOptions, a: int | None, tolerance: float | None
+) -> AnalysedHeads:
     """Return all heads, or those that the time suffices for, and why others are missing."""
     if a is not None and (a < 1 or any("A" not in layer.parts for layer in layers)):
         raise InvalidCaseError(
             "a", "is for weights A, a number from 1 on; of K and Q it is the number of rows"
         )
     found: list[HeadWeights] = []
-    around: dict[int, Surroundings] = {}
+    around: dict[int, NormAndOutputBias] = {}
     total = sum(layer.head_count(reading.heads) for layer in layers)
     each = (layer.heads(number, reading.heads) for number, layer in enumerate(layers, 1))
     try:
-        for head in counted(chain.from_iterable(each), total, "heads"):
+        for head in with_progress(chain.from_iterable(each), total, "heads"):
             if head.layer not in around:
-                around[head.layer] = Surroundings.of(head, reading)
+                around[head.layer] = NormAndOutputBias.of(head, reading)
             seen_head = reading.seen(head)
             found.append(HeadWeights.of(seen_head, a, reading.softmax, tolerance))
     except TimeLimitError as limit:
         if not found:
             raise
-        return Findings(heads=found, around=around, unfinished=str(limit))
+        return AnalysedHeads(heads=found, around=around, unfinished=str(limit))
     undecided = [head for head in found if not head.ranks.proved]
     unfinished = ""
     if undecided:
         unfinished = f"the ranks of {plural(len(undecided), 'head')} are not proved"
-    return Findings(heads=found, around=around, unfinished=unfinished)
+    return AnalysedHeads(heads=found, around=around, unfinished=unfinished)
 
 
 def find_symmetries(
-    layers: Sequence[LayerTensors], found: Findings, reading: Reading
+    layers: Sequence[LayerTensors], found: AnalysedHeads, reading: AnalysisOptions
 ) -> dict[int, Symmetries]:
     """Return the symmetries of each layer whose weights are in the model.
 
@@ -114,7 +114,7 @@ def find_symmetries(
         if not heads or len(set(shapes)) > 1 or any(head.is_outside for head in heads):
             continue
         if not _are_added(layer, shapes):
-            symmetries[number] = SideBySide.of(shapes)
+            symmetries[number] = SeparateHeads.of(shapes)
         elif _is_affine_softmax(shapes[0], found.around[number]):
             around = found.around[number]
             seen_heads = list(reading.seen_heads(number, layer))
@@ -135,29 +135,29 @@ def find_symmetries(
 
 def find_behind_norms(
     layers: Sequence[LayerTensors],
-    found: Findings,
-    reading: Reading,
+    found: AnalysedHeads,
+    reading: AnalysisOptions,
     symmetries: dict[int, Symmetries],
-) -> dict[int, BehindNorm]:
+) -> dict[int, LayerThenNorm]:
     """Return the layers with the LayerNorm after them, where both dimensions are known."""
     behind = {}
     for number, own in symmetries.items():
         around = found.around[number]
         shapes = [head.shape for head in found.of(number)]
         first = shapes[0]
-        if not around.hides_mean or isinstance(own, SideBySide) or first.d_out == 1:
+        if not around.hides_mean or isinstance(own, SeparateHeads) or first.d_out == 1:
             continue
         if around.sharing > 1:
             continue
         less = _dimension_without_mean(layers[number - 1], number, found, reading)
         dimension = own.dimension.exact
         if dimension is not None and less is not None:
-            behind[number] = BehindNorm.of(dimension, less, around.output_bias > 0)
+            behind[number] = LayerThenNorm.of(dimension, less, around.output_bias > 0)
     return behind
 
 
 def _dimension_without_mean(
-    layer: LayerTensors, number: int, found: Findings, reading: Reading
+    layer: LayerTensors, number: int, found: AnalysedHeads, reading: AnalysisOptions
 ) -> int | None:
     """The dimension of the layer whose outputs are the differences to the last one."""
     given = [head.shape for head in found.of(number)]
@@ -178,7 +178,7 @@ def _dimension_without_mean(
 
 
 def _without_mean(
-    layer: LayerTensors, number: int, reading: Reading, letters: str
+    layer: LayerTensors, number: int, reading: AnalysisOptions, letters: str
 ) -> list[dict[str, Any]]:
     """The matrices of the heads modulo the prime, with the last output taken from the others."""
     heads = []
@@ -191,7 +191,7 @@ def _without_mean(
     return heads
 
 
-def _is_affine_softmax(shape: HeadShape, around: Surroundings) -> bool:
+def _is_affine_softmax(shape: HeadShape, around: NormAndOutputBias) -> bool:
     """Whether a layer of softmax has a bias of Q, or adds a constant."""
     if not shape.softmax:
         return False
@@ -200,7 +200,7 @@ def _is_affine_softmax(shape: HeadShape, around: Surroundings) -> bool:
     return bool(affine or around.output_bias)
 
 
-def _are_separate(heads: Sequence[HeadWeights], seen_heads: Sequence[SeenHead]) -> bool:
+def _are_separate(heads: Sequence[HeadWeights], seen_heads: Sequence[ReducedHead]) -> bool:
     """Whether the A of all heads of a layer of softmax are proved to be independent, and no V is 0.
 
     That a rank is not 0 is proved by a lower bound for it.
@@ -208,15 +208,15 @@ def _are_separate(heads: Sequence[HeadWeights], seen_heads: Sequence[SeenHead]) 
     return all(head.ranks.s for head in heads) and _are_independent(seen_heads)
 
 
-def _rank_of_products(heads: Sequence[HeadWeights]) -> Known:
+def _rank_of_products(heads: Sequence[HeadWeights]) -> Bounds:
     """The rank of the differential of weights ↦ all A and V, as far as it is known."""
-    return Known(
+    return Bounds(
         sum_of_known(head.least_rank for head in heads),
         sum_of_known(head.most_rank for head in heads),
     )
 
 
-def _are_independent(heads: Sequence[SeenHead]) -> bool:
+def _are_independent(heads: Sequence[ReducedHead]) -> bool:
     """Whether the matrices A of all heads are, by values xᵀAy at random pairs modulo the prime.
 
     A lower bound for the rank: that all are independent is proved.
@@ -251,8 +251,8 @@ def _are_added(layer: LayerTensors, shapes: Sequence[HeadShape]) -> bool:
 
 def find_network(
     layers: Sequence[LayerTensors],
-    found: Findings,
-    reading: Reading,
+    found: AnalysedHeads,
+    reading: AnalysisOptions,
     symmetries: dict[int, Symmetries],
 ) -> Any:
     """Return the network at these weights; ``None`` if layers do not follow one another.
@@ -275,7 +275,7 @@ def find_network(
         several = []
         for number, layer in enumerate(layers, 1):
             several.append(
-                Layer(
+                AnalysedLayer(
                     number=number,
                     tensors=layer,
                     heads=found.of(number),
@@ -291,7 +291,9 @@ def find_network(
     return _at_weights(numbered, found, replace(reading, skip=reading.skip and not changed))
 
 
-def _at_weights(layers: dict[int, LayerTensors], found: Findings, reading: Reading) -> Any:
+def _at_weights(
+    layers: dict[int, LayerTensors], found: AnalysedHeads, reading: AnalysisOptions
+) -> Any:
     """The network of these layers at its weights; of one layer with what is around its heads."""
     heads = [head for number in layers for head in found.of(number)]
     shapes = [[head.shape for head in found.of(number)] for number in layers]
@@ -312,7 +314,7 @@ def _at_weights(layers: dict[int, LayerTensors], found: Findings, reading: Readi
     )
 
 
-def _most_rank_behind_zero(numbers: Sequence[int], found: Findings) -> int | None:
+def _most_rank_behind_zero(numbers: Sequence[int], found: AnalysedHeads) -> int | None:
     """An upper bound for the rank where a layer, without skip connections, is zero.
 
     Its derivatives by tokens are zero, so that layers before it are not seen; and layers behind it
@@ -327,7 +329,7 @@ def _most_rank_behind_zero(numbers: Sequence[int], found: Findings) -> int | Non
     return min(bounds, default=None)
 
 
-def _besides(numbers: Sequence[int], found: Findings) -> Besides:
+def _besides(numbers: Sequence[int], found: AnalysedHeads) -> ExtraParameters:
     """What layers have besides their heads; several layers have nothing around these here."""
     groups: list[FiniteGroup] = []
     for number in numbers:
@@ -335,13 +337,13 @@ def _besides(numbers: Sequence[int], found: Findings) -> Besides:
         groups += finite_symmetries(shapes)
     finite = products(groups)
     if len(numbers) > 1:
-        return Besides(finite=finite)
+        return ExtraParameters(finite=finite)
     return found.around[numbers[0]].besides(finite)
 
 
 def find_remarks(
     layers: Sequence[LayerTensors],
-    found: Findings,
+    found: AnalysedHeads,
     heads: int | None,
     *,
     separate: bool,
@@ -352,7 +354,7 @@ def find_remarks(
     Parameters
     ----------
     layers : sequence of LayerTensors
-    found : Findings
+    found : AnalysedHeads
     heads : int or None
     separate : bool
         Whether they are no network.

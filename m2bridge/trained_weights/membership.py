@@ -18,7 +18,7 @@ from m2bridge.families.attention.orbits.membership import (
     function_of,
     membership_of,
 )
-from m2bridge.families.attention.sizes import Shape
+from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.trained_weights.names import given_layer
 from m2bridge.trained_weights.ranks import HeadShape, integers
 from m2bridge.trained_weights.spectrum import Spectrum, precision, rank_words, rounded
@@ -26,7 +26,7 @@ from m2bridge.trained_weights.spectrum import Spectrum, precision, rank_words, r
 
 @computation
 def membership(
-    model: Shape,
+    model: LayerSizes,
     function: Mapping[str, Fraction | int] | None = None,
     *,
     A: Any = None,
@@ -74,7 +74,7 @@ def membership(
     >>> membership(rank_one, K=[[0.5, 1.0]], Q=[[1.0, 0.1]], V=[[1.0, 2.0]]).orbit
     Orbit(r=1, s=1, m=1)
     """
-    check_kind("model", model, Shape, "a SingleLayerAttention")
+    check_kind("model", model, LayerSizes, "a SingleLayerAttention")
     if model.t == 1:
         raise MethodUnavailableError(
             "membership is decided in reduced coordinates, which need t ≥ 2"
@@ -97,7 +97,7 @@ TAKEN = "the floating-point numbers are taken exactly, as the dyadic rationals t
 
 
 def exact_weights(
-    model: Shape, given: Mapping[str, Any], weights: Sequence[Any] | None
+    model: LayerSizes, given: Mapping[str, Any], weights: Sequence[Any] | None
 ) -> tuple[MatrixPair, str]:
     """Return A and V as exact matrices, and a remark about the numbers, perhaps empty.
 

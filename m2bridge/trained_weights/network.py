@@ -31,8 +31,8 @@ from m2bridge.families.deep_attention.bounds import (
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.network import (
     Draw,
+    NetworkWeights,
     NumberSystem,
-    Point,
     Residues,
     gradients_at,
     random_matrix,
@@ -44,7 +44,7 @@ from m2bridge.families.deep_attention.shape import (
     base_changes,
     bound_by_ranks,
 )
-from m2bridge.limits import watched
+from m2bridge.limits import check_deadline_in
 from m2bridge.maps.jacobian_rank import (
     ALMOST_ALL_TOKENS,
     FROM_TWO_TOKENS,
@@ -52,9 +52,9 @@ from m2bridge.maps.jacobian_rank import (
     dimension_facts,
     is_regular,
 )
-from m2bridge.results.known import Known, together
+from m2bridge.results.known import Bounds, intersect_bounds
 from m2bridge.trained_weights.differential import AffineLayer, rank_modulo_prime
-from m2bridge.trained_weights.groups import Besides, Symmetries
+from m2bridge.trained_weights.groups import ExtraParameters, Symmetries
 
 # Of several layers of softmax; the ranks of their matrices take seconds each.
 MOST_WIDTH = 2048
@@ -66,7 +66,7 @@ Heads = Sequence[Sequence[Any]]
 
 
 def symmetries_of(
-    model: DeepAttention, shapes: Heads, dimension: Known, besides: Besides
+    model: DeepAttention, shapes: Heads, dimension: Bounds, besides: ExtraParameters
 ) -> Symmetries:
     """The symmetries of a network with these heads, whose functions have this dimension.
 
@@ -90,7 +90,7 @@ def symmetries_of(
         parameters=parameter_count(shapes) + besides.parameters,
         dimension=dimension,
         named=tuple((name, size) for name, size in named.items() if size),
-        listed=Known(on_heads + free, on_heads + between_layers),
+        listed=Bounds(on_heads + free, on_heads + between_layers),
         finite=besides.finite,
         complete=model.softmax and model.layers == 1,
     )
@@ -121,15 +121,15 @@ def parameter_count(shapes: Heads) -> int:
     return sum(head.parameters for head in chain(*shapes))
 
 
-def known_symmetries(model: DeepAttention, shapes: Heads, besides: Besides) -> Symmetries:
+def known_symmetries(model: DeepAttention, shapes: Heads, besides: ExtraParameters) -> Symmetries:
     """The symmetries of a network with these heads, by bounds that do not depend on its weights."""
     betas = [layer[0].beta for layer in shapes]
     ranks = bound_by_ranks(model, betas)
-    dimension = together(ranks, *model.upper_bounds(0))
+    dimension = intersect_bounds(ranks, *model.upper_bounds(0))
     if are_separate(model, betas):
-        dimension = together(dimension, Known.at_least(ranks.upper))
+        dimension = intersect_bounds(dimension, Bounds.at_least(ranks.upper))
     if model.layers == model.heads == 1:
-        dimension = Known.exactly(shapes[0][0].dimension)
+        dimension = Bounds.exactly(shapes[0][0].dimension)
     more = _dimension_besides(model, shapes, dimension, besides)
     return symmetries_of(model, shapes, _more(dimension, more), besides)
 
@@ -146,7 +146,7 @@ def _constants_are_functions_of_heads(model: DeepAttention, shapes: Heads) -> bo
 
 
 def _dimension_besides(
-    model: DeepAttention, shapes: Heads, dimension: Known, besides: Besides
+    model: DeepAttention, shapes: Heads, dimension: Bounds, besides: ExtraParameters
 ) -> int:
     """By how much the dimension that heads have is larger, for one number t of tokens.
 
@@ -161,13 +161,13 @@ def _dimension_besides(
     return min(besides.dimension, tensors - dimension.lower)
 
 
-def _more(known: Known, number: int) -> Known:
+def _more(known: Bounds, number: int) -> Bounds:
     """A number that is larger by this one."""
     if not number:
         return known
     lower = None if known.lower is None else known.lower + number
     upper = None if known.upper is None else known.upper + number
-    return Known(lower, upper, f"{known.because}, and {number} for what the layer adds")
+    return Bounds(lower, upper, f"{known.because}, and {number} for what the layer adds")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +180,7 @@ class NetworkAtWeights:
         The network whose values are not bounded in rank, for t = 2.
     parameters : int
         All entries of all matrices.
-    dimension : Known
+    dimension : Bounds
         Of the neuromanifold; its upper bound is always known.
     rank : int or None
         Of the differential at these weights, or a lower bound for it; ``None`` where it is not
@@ -198,7 +198,7 @@ class NetworkAtWeights:
 
     model: DeepAttention
     parameters: int
-    dimension: Known
+    dimension: Bounds
     rank: int | None
     gauge: tuple[str, ...]
     note: str
@@ -255,7 +255,7 @@ def at_weights(
     shapes: Heads,
     regular: bool,
     matrices: Callable[[str], Iterator[Sequence[Matrices]]],
-    besides: Besides,
+    besides: ExtraParameters,
     most_rank: int | None = None,
     most_behind_zero: int | None = None,
 ) -> NetworkAtWeights:
@@ -271,7 +271,7 @@ def at_weights(
         Whether the weights of each head alone are proved to be a regular point.
     matrices : callable
         Yields for each layer the matrices of each head with these letters, modulo the prime.
-    besides : Besides
+    besides : ExtraParameters
         Its directions are independent of those of the heads, unless these have all functions.
     most_rank : int, optional
         The sum of the ranks of the differentials of all heads, each alone, or more.
@@ -287,7 +287,7 @@ def at_weights(
     betas = [layer[0].beta for layer in shapes]
     parameters = parameter_count(shapes)
     ranks = bound_by_ranks(model, betas)
-    known = together(*model.upper_bounds(0), ranks)
+    known = intersect_bounds(*model.upper_bounds(0), ranks)
     upper = known.value
     separate = are_separate(model, betas)
     rank = whole_rank = generic_whole_rank = None
@@ -325,7 +325,7 @@ def at_weights(
         generic = found.value if found else None
         if model.softmax:
             tokens = ALMOST_ALL_TOKENS
-    known = together(known, Known.at_least(generic), Known.at_least(rank))
+    known = intersect_bounds(known, Bounds.at_least(generic), Bounds.at_least(rank))
     if most_rank is not None and rank != upper:
         most_rank -= _free_base_changes(model, matrices)
     if most_rank is not None and most_behind_zero is not None and not model.skip:
@@ -337,10 +337,10 @@ def at_weights(
     known = _more(known, more)
     if generic_whole_rank is not None and whole_rank is not None:
         below = max(whole_rank, generic_whole_rank)
-        known = together(Known.at_most(known.upper), Known.at_least(below))
+        known = intersect_bounds(Bounds.at_most(known.upper), Bounds.at_least(below))
     elif model.heads > 1 and not separate and _constants_are_functions_of_heads(model, shapes):
         # For separate heads, and for a single one, it is proved that the constants are new.
-        known = together(Known.at_most(known.upper), Known.at_least(by_heads.lower))
+        known = intersect_bounds(Bounds.at_most(known.upper), Bounds.at_least(by_heads.lower))
     return NetworkAtWeights(
         model=model,
         parameters=parameters + besides.parameters,
@@ -367,7 +367,7 @@ def _free_base_changes(
         return 0
     free = 0
     draw = residues()
-    for after, layer in zip(hidden, watched(matrices("KQAVO")), strict=False):
+    for after, layer in zip(hidden, check_deadline_in(matrices("KQAVO")), strict=False):
         columns: list[Any] = []
         for head in layer:
             if model.softmax or _has_scores(head, draw):
@@ -413,12 +413,14 @@ def _rank(model: DeepAttention, layers: Sequence[Sequence[Matrices]], upper: int
     def in_series(numbers: NumberSystem, head: Matrices) -> Matrices:
         return {letter: numbers.matrix(matrix.table()) for letter, matrix in head.items()}
 
-    def point(numbers: NumberSystem) -> Point:
-        return Point([[in_series(numbers, head) for head in layer] for layer in layers])
+    def point(numbers: NumberSystem) -> NetworkWeights:
+        return NetworkWeights([[in_series(numbers, head) for head in layer] for layer in layers])
 
     if model.softmax:
         return rank_by_series(model, point, upper)[0]
-    gradients = gradients_at(Point(layers), model, Residues(LARGE_PRIME), model.t, residues())
+    gradients = gradients_at(
+        NetworkWeights(layers), model, Residues(LARGE_PRIME), model.t, residues()
+    )
     return rank_of_gradients(gradients, upper)
 
 
@@ -469,7 +471,7 @@ def separate_at_weights(
 
     outputs = [tokens(model.widths[0])]
     # A single layer has no conditions on its values, so that they are not read.
-    for k, layer in enumerate(watched(matrices("KQAVO" if last else "KQA"))):
+    for k, layer in enumerate(check_deadline_in(matrices("KQAVO" if last else "KQA"))):
         if not any(_are_independent(layer, X) for X in outputs):
             return False
         if not last:

@@ -19,7 +19,7 @@ from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import TimeLimitError, TooLargeError
 from m2bridge.maps.jacobian_rank import ALMOST_ALL_TOKENS, dimension_facts, is_regular
-from m2bridge.results.known import Known, together
+from m2bridge.results.known import Bounds, intersect_bounds
 from m2bridge.trained_weights.differential import (
     AffineLayer,
     check_size,
@@ -30,9 +30,9 @@ from m2bridge.trained_weights.groups import FiniteGroup, Symmetries, products
 from m2bridge.trained_weights.heads import HeadWeights
 from m2bridge.trained_weights.ranks import HeadShape, residues_of, without_last_row
 from m2bridge.trained_weights.symmetries import (
-    Reading,
+    AnalysisOptions,
+    NormAndOutputBias,
     SoftmaxLayer,
-    Surroundings,
     finite_symmetries,
     network_model,
     symmetries_of_layer,
@@ -48,7 +48,7 @@ LAYER_NORM = "LayerNorm"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LayersInARow:
+class NetworkWithNorms:
     """Several layers with biases or norms, at given weights, for two tokens.
 
     What is said holds for all but finitely many numbers of tokens.
@@ -57,7 +57,7 @@ class LayersInARow:
     ----------
     model : DeepAttention
         The network without biases and norms.
-    dimension : Known
+    dimension : Bounds
         Of the functions of the network; its upper bound is always known.
     reason : str
         Why the upper bound holds.
@@ -68,7 +68,7 @@ class LayersInARow:
     """
 
     model: Any
-    dimension: Known
+    dimension: Bounds
     reason: str
     ranks: DifferentialRanks
     symmetries: Symmetries
@@ -181,7 +181,7 @@ class DifferentialRanks:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Layer:
+class AnalysedLayer:
     """A layer among others, with what is known of it alone.
 
     Parameters
@@ -190,18 +190,18 @@ class Layer:
         Counted from 1.
     tensors : LayerTensors
     heads : list of HeadWeights
-    around : Surroundings
+    around : NormAndOutputBias
     symmetries : Symmetries
         Of this layer alone.
-    reading : Reading
+    reading : AnalysisOptions
     """
 
     number: int
     tensors: LayerTensors
     heads: list[HeadWeights]
-    around: Surroundings
+    around: NormAndOutputBias
     symmetries: Symmetries
-    reading: Reading
+    reading: AnalysisOptions
 
     @property
     def shapes(self) -> list[HeadShape]:
@@ -259,7 +259,7 @@ class Layer:
         return min(self.outputs, heads * self.shapes[0].beta)
 
 
-def layers_in_a_row(layers: Sequence[Layer], reading: Reading) -> LayersInARow:
+def layers_in_a_row(layers: Sequence[AnalysedLayer], reading: AnalysisOptions) -> NetworkWithNorms:
     """Return what is known of the network of these layers.
 
     Its dimension is at most the sum of those of the layers, less the dimension in which groups
@@ -288,13 +288,13 @@ def layers_in_a_row(layers: Sequence[Layer], reading: Reading) -> LayersInARow:
     if less:
         reason += f", less {less} for symmetries between them"
     ranks = _ranks(layers, acting, reading, most)
-    dimension = Known.at_most(most, reason)
+    dimension = Bounds.at_most(most, reason)
     for lower in (ranks.at_weights, ranks.at_random):
         if lower is not None:
             because = f"the rank of the differential {ranks.method}"
-            dimension = together(dimension, Known.at_least(lower, because))
+            dimension = intersect_bounds(dimension, Bounds.at_least(lower, because))
     why = ranks.method if ranks.at_weights is None else ""
-    return LayersInARow(
+    return NetworkWithNorms(
         model=model,
         dimension=dimension,
         reason=reason,
@@ -304,7 +304,7 @@ def layers_in_a_row(layers: Sequence[Layer], reading: Reading) -> LayersInARow:
 
 
 def _compared(
-    layers: Sequence[Layer], between: Sequence[Between], dimension: Known, why: str
+    layers: Sequence[AnalysedLayer], between: Sequence[Between], dimension: Bounds, why: str
 ) -> Symmetries:
     """The redundant directions, compared with the symmetries of the layers and between them."""
     named: Counter[str] = Counter()
@@ -323,14 +323,14 @@ def _compared(
         parameters=sum(layer.symmetries.parameters for layer in layers),
         dimension=dimension,
         named=tuple((name, size) for name, size in named.items() if size),
-        listed=Known(least, most),
+        listed=Bounds(least, most),
         finite=products(finite),
         why=why,
     )
 
 
 def _between(
-    layers: Sequence[Layer], passed: Sequence[Layer], reading: Reading
+    layers: Sequence[AnalysedLayer], passed: Sequence[AnalysedLayer], reading: AnalysisOptions
 ) -> Iterator[Between]:
     """The symmetries between layers: changes of base or rotations, and translations.
 
@@ -367,7 +367,7 @@ def _rotations(d: int) -> int:
 
 
 def _ranks(
-    layers: Sequence[Layer], acting: Sequence[Between], reading: Reading, most: int
+    layers: Sequence[AnalysedLayer], acting: Sequence[Between], reading: AnalysisOptions, most: int
 ) -> DifferentialRanks:
     """The ranks of the differential, or why they are not computed."""
     if any("A" in layer.tensors.parts for layer in layers):
@@ -387,7 +387,9 @@ def _ranks(
             most_at_weights=most if most_here is None else min(most, most_here),
         )
         # They are computed in two ways, which have to agree.
-        together(Known.at_least(rank, method), Known.at_most(most_here, "the ranks of the heads"))
+        intersect_bounds(
+            Bounds.at_least(rank, method), Bounds.at_most(most_here, "the ranks of the heads")
+        )
     except (TimeLimitError, TooLargeError) as limit:
         return DifferentialRanks(method=str(limit))
     return DifferentialRanks(
@@ -395,7 +397,7 @@ def _ranks(
     )
 
 
-def _entries(layer: Layer) -> dict[str, Any]:
+def _entries(layer: AnalysedLayer) -> dict[str, Any]:
     """The entries of a layer as fractions, with biases as columns beside their matrices."""
     reading = layer.reading
     heads = []
@@ -433,7 +435,9 @@ def _entries(layer: Layer) -> dict[str, Any]:
     }
 
 
-def _most_rank(layers: Sequence[Layer], acting: Sequence[Between], skip: bool) -> int | None:
+def _most_rank(
+    layers: Sequence[AnalysedLayer], acting: Sequence[Between], skip: bool
+) -> int | None:
     """An upper bound for the rank at these weights, by those of the heads, each alone.
 
     Symmetries between the layers move the functions of the heads, and not that of the network.
@@ -455,7 +459,7 @@ def _most_rank(layers: Sequence[Layer], acting: Sequence[Between], skip: bool) -
     return most
 
 
-def _moved(layer: Layer, after: Layer) -> int:
+def _moved(layer: AnalysedLayer, after: AnalysedLayer) -> int:
     """The number of directions in which symmetries behind a layer move its heads.
 
     They are counted at the weights, modulo the prime: rather too few than too many.

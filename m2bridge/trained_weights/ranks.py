@@ -26,7 +26,7 @@ from m2bridge.algebra.numbers import LARGE_PRIME, without_denominators
 from m2bridge.errors import TimeLimitError
 from m2bridge.limits import check
 from m2bridge.trained_weights.files import dyadic, modular
-from m2bridge.trained_weights.token_space import Coordinates, Folded, SeenHead
+from m2bridge.trained_weights.token_space import LazyProduct, ReducedHead, TokenSpace
 
 _SPARE = 8
 """Columns beyond the largest possible rank that are looked at first: of generic weights they have
@@ -45,11 +45,11 @@ def residues(array: Any) -> flint.nmod_mat:
         If the prime divides a denominator.
     """
     check(2e-7 * array.size)  # seconds an entry, as measured
-    entries = array.modular() if isinstance(array, Folded) else modular(array)
+    entries = array.modular() if isinstance(array, LazyProduct) else modular(array)
     return flint.nmod_mat(*array.shape, entries.ravel().tolist(), LARGE_PRIME)
 
 
-def residues_of(head: SeenHead, letters: str = "KQAVO") -> dict[str, flint.nmod_mat]:
+def residues_of(head: ReducedHead, letters: str = "KQAVO") -> dict[str, flint.nmod_mat]:
     """Return these matrices of a head modulo :data:`LARGE_PRIME`, by their letters."""
     return {x: residues(matrix) for x, matrix in head.matrices.items() if x in letters}
 
@@ -66,7 +66,7 @@ def without_last_row(matrix: flint.nmod_mat) -> flint.nmod_mat:
 
 def integers(array: Any) -> flint.fmpz_mat:
     """Return a multiple of a matrix that has integer entries."""
-    if isinstance(array, Folded):
+    if isinstance(array, LazyProduct):
         array = array.exact()
     if array.dtype == object:
         return flint.fmpz_mat(*array.shape, without_denominators(array.flat))
@@ -129,7 +129,7 @@ class HeadShape:
     factored : bool
         Whether K and Q are given, and not A.
     softmax : bool
-    coordinates : Coordinates or None
+    coordinates : TokenSpace or None
         Those of the tokens, where biases or a norm make them others: d is then the number of
         columns of K and V that are seen.
     """
@@ -140,7 +140,7 @@ class HeadShape:
     v: int | None
     factored: bool
     softmax: bool
-    coordinates: Coordinates | None = None
+    coordinates: TokenSpace | None = None
 
     @classmethod
     def of(
@@ -148,7 +148,7 @@ class HeadShape:
         matrices: Mapping[str, Any],
         a: int | None,
         softmax: bool,
-        coordinates: Coordinates | None = None,
+        coordinates: TokenSpace | None = None,
     ) -> HeadShape:
         """Return the numbers of K and Q, or A, and V, and perhaps O.
 

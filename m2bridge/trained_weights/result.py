@@ -43,7 +43,7 @@ from m2bridge.trained_weights.files import Tensor, tensors
 from m2bridge.trained_weights.groups import Symmetries
 from m2bridge.trained_weights.heads import HeadWeights
 from m2bridge.trained_weights.layers import (
-    Findings,
+    AnalysedHeads,
     find_behind_norms,
     find_heads,
     find_network,
@@ -53,7 +53,7 @@ from m2bridge.trained_weights.layers import (
 from m2bridge.trained_weights.names import find_layers, has_rotary_positions, left_out, usual_layers
 from m2bridge.trained_weights.picture import weights_figure
 from m2bridge.trained_weights.shared_keys import with_shared_keys
-from m2bridge.trained_weights.symmetries import Reading
+from m2bridge.trained_weights.symmetries import AnalysisOptions
 from m2bridge.trained_weights.tensors import LayerTensors
 
 MOST_VALUES = 12
@@ -424,7 +424,7 @@ def _check_options(
 
 
 def _layers_and_network(
-    layers: Sequence[LayerTensors], found: Findings, reading: Reading, *, rotary: bool
+    layers: Sequence[LayerTensors], found: AnalysedHeads, reading: AnalysisOptions, *, rotary: bool
 ) -> dict[str, Any]:
     """What is said of layers, of the network and of norms behind layers, with remarks: fields of
     the result.
@@ -552,7 +552,7 @@ def weights(
     names = {"query": query, "key": key, "value": value, "output": output, "stacked": stacked}
     with limited(timeout) as running:
         layers, available, heads = find_layers(source, matrices, names, heads)
-        reading = Reading(
+        reading = AnalysisOptions(
             heads=heads,
             normalization=normalization,
             skip=skip,

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from m2bridge.results.known import Known
+from m2bridge.results.known import Bounds
 from m2bridge.trained_weights.groups import FiniteGroup, Symmetries, products
-from m2bridge.trained_weights.layers import Findings
-from m2bridge.trained_weights.symmetries import SideBySide, finite_symmetries
+from m2bridge.trained_weights.layers import AnalysedHeads
+from m2bridge.trained_weights.symmetries import SeparateHeads, finite_symmetries
 
 NOT_DECIDED = "heads share keys and values"
 """Why nothing is decided."""
@@ -35,9 +35,9 @@ class TiedSymmetries(Symmetries):
     untied: Symmetries
 
     @classmethod
-    def of(cls, untied: Symmetries, numbers: list[int], found: Findings) -> Self:
+    def of(cls, untied: Symmetries, numbers: list[int], found: AnalysedHeads) -> Self:
         """Return what is known of the layers with these numbers, one after the other."""
-        are_added = not isinstance(untied, SideBySide)
+        are_added = not isinstance(untied, SeparateHeads)
         parameters = untied.parameters
         finite: list[FiniteGroup] = []
         for number in numbers:
@@ -53,9 +53,9 @@ class TiedSymmetries(Symmetries):
             most = min(most, untied.dimension.upper)
         return cls(
             parameters=parameters,
-            dimension=Known.at_most(most, "the parameters, and the functions of untied heads"),
+            dimension=Bounds.at_most(most, "the parameters, and the functions of untied heads"),
             named=(),
-            listed=Known.at_least(0),
+            listed=Bounds.at_least(0),
             finite=products(finite),
             untied=untied,
         )
@@ -67,7 +67,7 @@ class TiedSymmetries(Symmetries):
 
     def words(self) -> str:
         """The words on what the function determines."""
-        if isinstance(self.untied, SideBySide):
+        if isinstance(self.untied, SeparateHeads):
             return self.untied.words()
         return (
             f"{NOT_DECIDED}: of its {self.parameters} parameters the dimension is at most"
@@ -99,7 +99,7 @@ class TiedNetwork:
         return self.symmetries.parameters
 
     @property
-    def dimension(self) -> Known:
+    def dimension(self) -> Bounds:
         """An upper bound for the dimension of the functions."""
         return self.symmetries.dimension
 
@@ -134,7 +134,7 @@ class TiedNetwork:
 
 
 def with_shared_keys(
-    symmetries: Mapping[int, Symmetries], network: Any, found: Findings
+    symmetries: Mapping[int, Symmetries], network: Any, found: AnalysedHeads
 ) -> tuple[dict[int, Symmetries], Any]:
     """Return what is known of layers and the network, where heads may share keys and values."""
     shared = {number for number, around in found.around.items() if around.sharing > 1}

@@ -20,7 +20,7 @@ import numpy
 
 from m2bridge.trained_weights.files import PRECISIONS
 from m2bridge.trained_weights.ranks import HeadShape, Ranks, factors
-from m2bridge.trained_weights.token_space import SeenHead
+from m2bridge.trained_weights.token_space import ReducedHead
 
 EPSILON = 2.0**-52
 _LARGE = 400
@@ -443,7 +443,7 @@ class Numerical:
 
     @classmethod
     def of(
-        cls, head: SeenHead, shape: HeadShape, ranks: Ranks, tolerance: float | None
+        cls, head: ReducedHead, shape: HeadShape, ranks: Ranks, tolerance: float | None
     ) -> Numerical:
         """Compute everything; the tolerance is the precision of the type when left out."""
         exact = (ranks.r, ranks.s) if ranks.proved else (None, None)
@@ -493,7 +493,7 @@ def _distances(spectrum: Spectrum) -> list[float | None]:
     return [rounded(*spectrum.distance(rank)) for rank in range(len(spectrum.values) + 1)]
 
 
-class Part(NamedTuple):
+class NearestSingular(NamedTuple):
     """A part of the singular locus, its distance, and the change of the function on the way."""
 
     distance: Measured | None
@@ -501,7 +501,7 @@ class Part(NamedTuple):
     change: Measured | None
 
 
-NOWHERE = Part(None, "", None)
+NOWHERE = NearestSingular(None, "", None)
 """No part of the singular locus is known, or there is none."""
 
 
@@ -517,18 +517,18 @@ def _to_boundary(pair: Pair | None, shape: HeadShape, ranks: Ranks) -> Measured 
     return pair.boundary_distance()
 
 
-def _to_singular(pair: Pair | None, shape: HeadShape, boundary: Measured | None) -> Part:
+def _to_singular(pair: Pair | None, shape: HeadShape, boundary: Measured | None) -> NearestSingular:
     """The nearest part of the singular locus; its parts are in docs/weights.md."""
     if shape.d == 1 or shape.softmax:
         return NOWHERE
     if pair is None:
-        return Part((0.0, 0.0), "zero", (0.0, 0.0))
-    zero = Part((1.0, EPSILON), "zero", (1.0, EPSILON))
+        return NearestSingular((0.0, 0.0), "zero", (0.0, 0.0))
+    zero = NearestSingular((1.0, EPSILON), "zero", (1.0, EPSILON))
     parts = [zero, *_parts(pair, shape, boundary)]
     return min(parts, key=lambda part: part.distance or (1.0, 0.0))
 
 
-def _parts(pair: Pair, shape: HeadShape, boundary: Measured | None) -> Iterator[Part]:
+def _parts(pair: Pair, shape: HeadShape, boundary: Measured | None) -> Iterator[NearestSingular]:
     """The parts of the singular locus apart from zero."""
     A, V = pair.A, pair.V
     alpha, beta = shape.alpha, shape.beta
@@ -537,12 +537,12 @@ def _parts(pair: Pair, shape: HeadShape, boundary: Measured | None) -> Iterator[
             # The forms k and v, at the angle 2·arcsin of the distance, become one.
             half = 2 * boundary[0] ** 2
             change = half / sqrt((2 - half) ** 2 + half**2)
-            yield Part(boundary, "A = vqᵀ, V = hvᵀ", (change, 4 * boundary[1]))
+            yield NearestSingular(boundary, "A = vqᵀ, V = hvᵀ", (change, 4 * boundary[1]))
         return
-    yield Part(max(A.distance(1), V.distance(1)), "rk A = rk V = 1", pair.change(1, 1))
+    yield NearestSingular(max(A.distance(1), V.distance(1)), "rk A = rk V = 1", pair.change(1, 1))
     if 1 < alpha < shape.d:
         change_A = pair.change(alpha - 1, len(V.values))
-        yield Part(A.distance(alpha - 1), f"rk A ≤ {alpha - 1}", change_A)
+        yield NearestSingular(A.distance(alpha - 1), f"rk A ≤ {alpha - 1}", change_A)
     if 1 < beta < shape.most_V:
         change_V = pair.change(len(A.values), beta - 1)
-        yield Part(V.distance(beta - 1), f"rk V ≤ {beta - 1}", change_V)
+        yield NearestSingular(V.distance(beta - 1), f"rk V ≤ {beta - 1}", change_V)

@@ -16,10 +16,10 @@ import numpy
 
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.maps.jacobian_rank import FROM_TWO_TOKENS, is_regular
-from m2bridge.results.known import NOTHING, Known
+from m2bridge.results.known import UNKNOWN, Bounds
 from m2bridge.results.sheet import plural
 from m2bridge.trained_weights.groups import (
-    Besides,
+    ExtraParameters,
     FiniteGroup,
     Symmetries,
     symmetries_json,
@@ -27,12 +27,12 @@ from m2bridge.trained_weights.groups import (
 )
 from m2bridge.trained_weights.network import known_symmetries
 from m2bridge.trained_weights.ranks import HeadShape, exact_rank
-from m2bridge.trained_weights.tensors import Head, LayerTensors
-from m2bridge.trained_weights.token_space import IN_CONSTANT, SeenHead, Tokens, norm_before, seen
+from m2bridge.trained_weights.tensors import HeadArrays, LayerTensors
+from m2bridge.trained_weights.token_space import IN_CONSTANT, ReducedHead, Tokens, norm_before, seen
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class AnalysisOptions:
     """How the layers of a file are read.
 
     Parameters
@@ -59,17 +59,17 @@ class Reading:
         """Whether scores are normalized."""
         return self.normalization == "softmax"
 
-    def seen(self, head: Head) -> SeenHead:
+    def seen(self, head: HeadArrays) -> ReducedHead:
         """Return a head on the coordinates of its tokens."""
         return seen(head, self.softmax, self.biases, self.norm)
 
-    def seen_heads(self, number: int, layer: LayerTensors) -> Iterator[SeenHead]:
+    def seen_heads(self, number: int, layer: LayerTensors) -> Iterator[ReducedHead]:
         """Yield the heads of a layer on the coordinates of their tokens."""
         return map(self.seen, layer.heads(number, self.heads))
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class NormAndOutputBias:
     """What a layer has besides the matrices of its heads.
 
     Parameters
@@ -104,7 +104,7 @@ class Surroundings:
     sharing: int = 1
 
     @classmethod
-    def of(cls, head: Head, reading: Reading) -> Self:
+    def of(cls, head: HeadArrays, reading: AnalysisOptions) -> Self:
         """Return what is around the heads of a layer, by one of them."""
         norm = norm_before(head, reading.norm)
         biases: set[str] = set()
@@ -158,9 +158,9 @@ class Surroundings:
         )
         return tuple((name, size) for name, size in found if size)
 
-    def besides(self, finite: tuple[FiniteGroup, ...] = ()) -> Besides:
+    def besides(self, finite: tuple[FiniteGroup, ...] = ()) -> ExtraParameters:
         """Return what the layer has besides its heads, with its finite symmetries."""
-        return Besides(
+        return ExtraParameters(
             parameters=self.output_bias + self.gamma + self.beta,
             dimension=self.output_bias,
             named=self.named(),
@@ -185,7 +185,7 @@ class Surroundings:
 
 
 def network_model(
-    shapes: Sequence[Sequence[HeadShape]], reading: Reading, width: int | None = None
+    shapes: Sequence[Sequence[HeadShape]], reading: AnalysisOptions, width: int | None = None
 ) -> DeepAttention:
     """Return the network of layers with these heads, without biases and norms, for two tokens.
 
@@ -199,7 +199,7 @@ def network_model(
 
 
 def symmetries_of_layer(
-    shapes: Sequence[HeadShape], reading: Reading, besides: Besides
+    shapes: Sequence[HeadShape], reading: AnalysisOptions, besides: ExtraParameters
 ) -> Symmetries:
     """Return the symmetries of one layer of these heads, by bounds that need no weights."""
     model = network_model([shapes], replace(reading, skip=False))
@@ -207,7 +207,7 @@ def symmetries_of_layer(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SideBySide(Symmetries):
+class SeparateHeads(Symmetries):
     """The symmetries of a layer without output matrix: those of its heads, which are all known."""
 
     @classmethod
@@ -216,9 +216,9 @@ class SideBySide(Symmetries):
         named = _of_heads(shapes)
         return cls(
             parameters=sum(shape.parameters for shape in shapes),
-            dimension=Known.exactly(sum(shape.dimension for shape in shapes)),
+            dimension=Bounds.exactly(sum(shape.dimension for shape in shapes)),
             named=tuple(named.items()),
-            listed=Known.exactly(named.total()),
+            listed=Bounds.exactly(named.total()),
             finite=finite_symmetries(shapes, are_added=False),
         )
 
@@ -257,8 +257,8 @@ def finite_symmetries(
 
 
 def without_mean(
-    shapes: Sequence[HeadShape], around: Surroundings
-) -> tuple[list[HeadShape], Surroundings]:
+    shapes: Sequence[HeadShape], around: NormAndOutputBias
+) -> tuple[list[HeadShape], NormAndOutputBias]:
     """Return the shapes and surroundings of the layer whose outputs are the differences to the last
     one: it has one output less, as LayerNorm sees no more of them.
     """
@@ -283,19 +283,19 @@ class SoftmaxWeights:
     ----------
     independent : bool
         Whether the matrices A_h are proved to be independent, and no V_h is 0.
-    products : Known
+    products : Bounds
         The rank of the differential of the map from the weights to all A_h and V_h.
-    constants : Known
+    constants : Bounds
         By how much the constant of the layer makes this rank larger; see
         :func:`constants_at_weights`.
     """
 
     independent: bool
-    products: Known
-    constants: Known
+    products: Bounds
+    constants: Bounds
 
     @property
-    def rank(self) -> Known:
+    def rank(self) -> Bounds:
         """The rank of the differential of the function of the layer.
 
         The function depends on all A_h and V_h and on the constant only. Where the A_h are
@@ -306,10 +306,10 @@ class SoftmaxWeights:
             upper = self.products.upper + self.constants.upper
         if self.products.lower is not None and self.constants.lower is not None:
             lower = self.products.lower + self.constants.lower
-        return Known(lower if self.independent else None, upper)
+        return Bounds(lower if self.independent else None, upper)
 
 
-NO_WEIGHTS = SoftmaxWeights(independent=False, products=NOTHING, constants=NOTHING)
+NO_WEIGHTS = SoftmaxWeights(independent=False, products=UNKNOWN, constants=UNKNOWN)
 """Of a layer whose weights are not looked at."""
 
 
@@ -326,27 +326,27 @@ class SoftmaxLayer(Symmetries):
     ----------
     constant : int
         The dimension of the constants that the layer adds.
-    rank : Known
+    rank : Bounds
         Of the differential at the weights.
     """
 
     constant: int
-    rank: Known
+    rank: Bounds
 
     @classmethod
     def of(
         cls,
         shapes: Sequence[HeadShape],
-        around: Surroundings,
+        around: NormAndOutputBias,
         at_weights: SoftmaxWeights = NO_WEIGHTS,
     ) -> Self:
         """Return the symmetries of a layer with these heads, and the rank at its weights."""
         constant = _constants(shapes, around)
-        dimension = NOTHING
+        dimension = UNKNOWN
         # More matrices A_h than their space has dimensions are never independent.
         if len(shapes) <= shapes[0].d * shapes[0].queries:
             of_heads = sum(shape.dimension for shape in shapes)
-            dimension = Known.exactly(of_heads + constant)
+            dimension = Bounds.exactly(of_heads + constant)
         named = _of_heads(shapes)
         hidden = named.pop(IN_CONSTANT, 0) + around.output_bias - constant
         named["biases of V and of the output with the same constant"] = hidden
@@ -356,7 +356,7 @@ class SoftmaxLayer(Symmetries):
             parameters=parameters,
             dimension=dimension,
             named=tuple((name, size) for name, size in named.items() if size),
-            listed=Known.exactly(named.total()),
+            listed=Bounds.exactly(named.total()),
             finite=finite_symmetries(shapes),
             constant=constant,
             rank=at_weights.rank,
@@ -414,7 +414,7 @@ class SoftmaxLayer(Symmetries):
         }
 
 
-def _constants(shapes: Sequence[HeadShape], around: Surroundings) -> int:
+def _constants(shapes: Sequence[HeadShape], around: NormAndOutputBias) -> int:
     """The dimension of the constants b + Σ O_h b_h that a layer of softmax adds.
 
     Here b is the output bias, and b_h the bias of V in head h. Without b the constants are sums of
@@ -436,8 +436,8 @@ def _adds_constant(shape: HeadShape) -> bool:
 
 
 def constants_at_weights(
-    heads: Sequence[SeenHead], shapes: Sequence[HeadShape], around: Surroundings
-) -> Known:
+    heads: Sequence[ReducedHead], shapes: Sequence[HeadShape], around: NormAndOutputBias
+) -> Bounds:
     """Return the dimension of what the constant of a layer of softmax does at its weights.
 
     These are the derivatives of c = b + Σ O_h b_h in the directions that keep all O_h V_h. Without
@@ -447,14 +447,14 @@ def constants_at_weights(
     """
     first = shapes[0]
     if around.output_bias:
-        return Known.exactly(first.d_out)
+        return Bounds.exactly(first.d_out)
     if not _adds_constant(first):
-        return Known.exactly(0)
+        return Bounds.exactly(0)
     if first.v is None:
-        return Known.exactly(first.d_out)
+        return Bounds.exactly(first.d_out)
     fewest = exact_rank(numpy.concatenate([head.matrices["O"] for head in heads], axis=1))
     if fewest == first.d_out:
-        return Known.exactly(first.d_out)
+        return Bounds.exactly(first.d_out)
     for head in heads:
         linear = exact_rank(head.matrices["V"])
         # Where V_h is onto, every b_h is in its column space.
@@ -462,14 +462,14 @@ def constants_at_weights(
             continue
         whole = exact_rank(head.values_with_constant())
         if linear is None or whole is None:
-            return Known(fewest, first.d_out)
+            return Bounds(fewest, first.d_out)
         if whole > linear:
-            return Known.exactly(first.d_out)
-    return Known(fewest, first.d_out if fewest is None else fewest)
+            return Bounds.exactly(first.d_out)
+    return Bounds(fewest, first.d_out if fewest is None else fewest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BehindNorm:
+class LayerThenNorm:
     """A layer with the LayerNorm after it, which has the functions of a layer of d' − 1 outputs.
 
     Parameters

@@ -70,7 +70,7 @@ def is_before(name: str, place: str, norm: str | None) -> bool:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Head:
+class HeadArrays:
     """The matrices of one head, as arrays: A = KᵀQ, or A alone; the values are V, or OV.
 
     Parameters
@@ -203,7 +203,7 @@ class LayerTensors:
             return shape[0]
         return count or 1
 
-    def heads(self, layer: int, count: int | None) -> Iterator[Head]:
+    def heads(self, layer: int, count: int | None) -> Iterator[HeadArrays]:
         """Yield the heads one after the other; they are read now.
 
         Raises
@@ -229,7 +229,7 @@ class LayerTensors:
         around = {"O_bias": output_bias, "norm": norm, "sharing": _sharing(separate)}
         for number, matrices in enumerate(cut, 1):
             own = {f"{letter}_bias": column[number - 1] for letter, column in biases.items()}
-            yield Head(layer, number, matrices, kind, **own, **around)
+            yield HeadArrays(layer, number, matrices, kind, **own, **around)
 
     def _arrays(self) -> dict[str, Any]:
         """Return the arrays as of the shape (out, in)."""

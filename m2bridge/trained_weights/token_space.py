@@ -20,14 +20,14 @@ import numpy
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import InvalidCaseError
 from m2bridge.trained_weights.files import as_fractions, modular
-from m2bridge.trained_weights.tensors import Head, Norm, is_before
+from m2bridge.trained_weights.tensors import HeadArrays, Norm, is_before
 
 _ROUNDINGS = 4
 """A matrix on an orthonormal basis is wrong by at most about this many roundings times √d."""
 
 
 @dataclass(frozen=True, slots=True)
-class Coordinates:
+class TokenSpace:
     """The numbers of the coordinates of tokens.
 
     Parameters
@@ -221,7 +221,7 @@ def _floats(array: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Folded:
+class LazyProduct:
     """A matrix on the coordinates of tokens, multiplied out exactly as far as it is needed.
 
     It has what the ranks need of an array: shape, transposition, and its first columns.
@@ -288,7 +288,7 @@ class Folded:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SeenHead:
+class ReducedHead:
     """A head on the coordinates of its tokens.
 
     Parameters
@@ -296,12 +296,12 @@ class SeenHead:
     layer, head, kind
         Those of the head in the file.
     matrices : dict
-        By the letters K, Q, A, V, O: arrays, or :class:`Folded`, for exact ranks.
+        By the letters K, Q, A, V, O: arrays, or :class:`LazyProduct`, for exact ranks.
     given : dict
         The arrays of the file.
     tokens : Tokens or None
         ``None`` without biases and norm.
-    coordinates : Coordinates or None
+    coordinates : TokenSpace or None
     """
 
     layer: int
@@ -310,9 +310,9 @@ class SeenHead:
     matrices: Mapping[str, Any]
     given: Mapping[str, Any]
     tokens: Tokens | None
-    coordinates: Coordinates | None
+    coordinates: TokenSpace | None
 
-    def values_with_constant(self) -> Folded:
+    def values_with_constant(self) -> LazyProduct:
         """Return V, and in one more column what it adds to all of its values.
 
         Raises
@@ -321,7 +321,7 @@ class SeenHead:
             If there are no biases and no norm, so that it adds nothing.
         """
         V = self.matrices["V"]
-        if not isinstance(V, Folded):
+        if not isinstance(V, LazyProduct):
             raise TypeError("the values of this head have no constant")
         return replace(V, columns=V.tokens.linear + 1)
 
@@ -332,7 +332,7 @@ class SeenHead:
         """
         found, errors = dict(self.given), {}
         for letter, matrix in self.matrices.items():
-            if isinstance(matrix, Folded):
+            if isinstance(matrix, LazyProduct):
                 has_constant = matrix.columns > matrix.tokens.linear
                 found[letter], errors[letter] = matrix.tokens.numeric(
                     matrix.matrix, matrix.bias, with_constant=has_constant
@@ -344,7 +344,7 @@ class SeenHead:
         return found, errors
 
 
-def norm_before(head: Head, norm: Any) -> Norm | None:
+def norm_before(head: HeadArrays, norm: Any) -> Norm | None:
     """Return the norm before the layer of a head: that of the file, or one that is said."""
     found = head.norm
     if found is None and norm in ("layer", "rms"):
@@ -354,11 +354,11 @@ def norm_before(head: Head, norm: Any) -> Norm | None:
     return replace(found, place="pre", kind=found.kind if norm is None else norm)
 
 
-def seen(head: Head, softmax: bool, biases: bool, norm: str | None) -> SeenHead:
+def seen(head: HeadArrays, softmax: bool, biases: bool, norm: str | None) -> ReducedHead:
     """Return a head on the coordinates of its tokens, with or without its biases."""
     given = head.biases if biases else {}
     before = norm_before(head, norm)
-    as_stored = SeenHead(
+    as_stored = ReducedHead(
         layer=head.layer,
         head=head.head,
         kind=head.kind,
@@ -391,14 +391,14 @@ def seen(head: Head, softmax: bool, biases: bool, norm: str | None) -> SeenHead:
             columns = tokens.linear + (letter in constant)
             # The bias is in the column of the constant, which may be left out.
             bias = given.get(letter)
-            matrices[letter] = Folded(
+            matrices[letter] = LazyProduct(
                 matrix=matrix, bias=bias, tokens=tokens, rows=matrix.shape[0], columns=columns
             )
     unseen = []
     for letter in "KQV":
         counted = letter in given if softmax else bool(given)
         unseen += list(_unseen(letter, tokens, counted, letter in constant, softmax))
-    coordinates = Coordinates(
+    coordinates = TokenSpace(
         width=tokens.width,
         dimension=tokens.linear + bool(constant or constants),
         queries=tokens.linear + ("Q" in constant),

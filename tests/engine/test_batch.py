@@ -24,7 +24,7 @@ from m2bridge.batch.cases import grid, ordered
 from m2bridge.batch.executors import Certify, Dask, Serial, Settings
 from m2bridge.batch.plan import Progress, plan, run
 from m2bridge.batch.pool import Pool, Worker
-from m2bridge.batch.store import Report, Store, Task, tasks
+from m2bridge.batch.store import Store, Task, TaskResult, tasks
 from m2bridge.certificates.form import read
 from m2bridge.certification.make import questions
 from m2bridge.certification.verify import verify_path
@@ -119,7 +119,7 @@ def test_a_worker_that_cannot_be_interrupted_is_killed(
 ) -> None:
     folder, mark, left = tmp_path / "results", log.with_suffix(".hanging"), Pool._left
 
-    def sooner(pool: Pool[Task, Report], worker: Worker[Task, Report]) -> float:
+    def sooner(pool: Pool[Task, TaskResult], worker: Worker[Task, TaskResult]) -> float:
         """The limit and all patience with the worker that hangs are over as soon as it has said
         that it does.
         """

@@ -32,7 +32,7 @@ from m2bridge.families.attention.orbits.tangents import by_bounds, by_orbits, or
 from m2bridge.families.attention.sizes import degree_formula, dimension_formula
 from m2bridge.maps.locus import LocusFindings
 from m2bridge.maps.polynomial_map_model import as_model
-from m2bridge.results.known import Known
+from m2bridge.results.known import Bounds
 from tests.limits import HOUR, limit_after
 
 pytestmark = pytest.mark.macaulay2("any")
@@ -408,7 +408,7 @@ def test_a_planted_contradiction_between_bounds_and_ideal(
     model = SingleLayerAttention(2, 3)
     found = by_bounds(model)
     wrong = tuple(
-        replace(s, singular=True, tangent=Known.exactly(10)) if s.orbit.r == 2 else s
+        replace(s, singular=True, tangent=Bounds.exactly(10)) if s.orbit.r == 2 else s
         for s in found.statuses
     )
     monkeypatch.setattr(

@@ -23,7 +23,7 @@ from m2bridge.families.attention.orbits.orbits import generic_orbit, orbits, rep
 from m2bridge.families.attention.sizes import degree_formula, dimension_formula
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.results.base import Decision
-from m2bridge.results.known import Known
+from m2bridge.results.known import Bounds
 from m2bridge.statements.statement import GlobalStatement, OrbitStatement
 from tests.conftest import Invoke
 from tests.limits import HOUR, limit_after
@@ -154,11 +154,11 @@ def test_methods_that_disagree_stop_the_run(engine: Engine) -> None:
         return tuple(replace(f, **changes) if f is old else f for f in seen.orbits)  # type: ignore[arg-type]
 
     for facts, said in [
-        (with_fact(smooth, tangent=Known.at_least(14)), "singular by tangent vectors"),
-        (with_fact(singular, tangent=Known(singular.tangent_lower, 13)), "smooth by equations"),
-        (with_fact(singular, tangent=Known(singular.tangent_lower, 15)), "more tangent vectors"),
+        (with_fact(smooth, tangent=Bounds.at_least(14)), "singular by tangent vectors"),
+        (with_fact(singular, tangent=Bounds(singular.tangent_lower, 13)), "smooth by equations"),
+        (with_fact(singular, tangent=Bounds(singular.tangent_lower, 15)), "more tangent vectors"),
         (
-            with_fact(singular, singular=False, tangent=Known.at_least(13)),
+            with_fact(singular, singular=False, tangent=Bounds.at_least(13)),
             "closure of a singular orbit",
         ),
     ]:

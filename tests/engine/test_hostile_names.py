@@ -74,7 +74,7 @@ from m2bridge.maps.singular_locus import jacobian_script
 from m2bridge.maps.slice_surface import SliceSpace, slice_script
 from m2bridge.maps.toric import lattice_script
 from m2bridge.results.base import Result
-from m2bridge.results.known import Known
+from m2bridge.results.known import Bounds
 from m2bridge.results.sheet import printable, quoted
 from m2bridge.system import folder
 from m2bridge.trained_weights.result import contents
@@ -296,7 +296,7 @@ def programs_about_maps() -> Iterator[Callable[[], Any]]:
         field=QQ,
         strategy="elimination",
         equations=equations,
-        known_dimension=Known.exactly(0),
+        known_dimension=Bounds.exactly(0),
         degree=1,
         seconds=0.0,
     )

@@ -29,7 +29,7 @@ from m2bridge.families.attention.orbits.membership import (
     membership,
     orbit_of,
 )
-from m2bridge.families.attention.sizes import Coordinates
+from m2bridge.families.attention.sizes import CoordinateSystem
 from m2bridge.maps.closure import base_locus_script
 from m2bridge.trained_weights.ranks import HeadShape
 from tests.conftest import Invoke
@@ -114,7 +114,7 @@ def test_the_zero_function(engine: Macaulay2, case: tuple[int, ...]) -> None:
     ("case", "coordinates"), [((2, 1), None), ((2, 1), "full"), ((1, 2), None), ((2, 2, 1), None)]
 )
 def test_the_tangent_dimension_at_zero_is_shown_with_the_orbits(
-    engine: Macaulay2, case: tuple[int, ...], coordinates: Coordinates | None
+    engine: Macaulay2, case: tuple[int, ...], coordinates: CoordinateSystem | None
 ) -> None:
     """Against the rank at zero of all equations by elimination; nothing is said without orbits."""
     model = SingleLayerAttention(*case)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 pytest.importorskip("IPython", reason="IPython is not installed: pip install '.[notebook]'")
 
-from m2bridge.notebook import Progress
+from m2bridge.notebook import CellProgress
 
 
 @pytest.fixture(scope="module")
@@ -175,7 +175,7 @@ class Waiting:
 
 def test_the_function_that_runs_is_named_and_the_line_stays() -> None:
     cell = Waiting()
-    progress = Progress(0.001, cell.show)
+    progress = CellProgress(0.001, cell.show)
     progress.begin()
     expression_text(cell)  # type: ignore[arg-type]
     progress.end()
@@ -195,7 +195,7 @@ def test_other_code_is_not_reported() -> None:
             return ended
 
     cell = Waiting()
-    progress = Progress(0.001, cell.show)
+    progress = CellProgress(0.001, cell.show)
     over = Looking()
     watcher = threading.Thread(
         target=progress._watch, args=(threading.get_ident(), over, cell.show)

@@ -26,7 +26,7 @@ from m2bridge.families.attention.checker.slices import DEGREES, counted
 from m2bridge.families.attention.polar.theorem import counted_polar_degrees
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.maps import polar_degrees as polar
-from m2bridge.maps.polar_degrees import Method
+from m2bridge.maps.polar_degrees import PolarMethod
 
 pytestmark = pytest.mark.macaulay2("any")
 
@@ -355,7 +355,7 @@ def test_a_prime_modulo_which_a_conic_is_two_lines_is_seen(engine: Engine) -> No
         assert found.degrees == (2, 2)
     conic = {"x": s**2 + s * t, "y": s**2 + (DRAWN + 1) * s * t, "z": t**2}
     plane = {"x": s + t, "y": s + (DRAWN + 1) * t, "z": u}
-    methods: tuple[Method, ...] = ("slices", "conormal")
+    methods: tuple[PolarMethod, ...] = ("slices", "conormal")
     for method in methods:
         for images, degrees in ((conic, (2, 2)), (plane, (1, 0, 0))):
             image = PolynomialMap.from_expressions([s, t, u], images)

@@ -14,7 +14,7 @@ import pytest
 from m2bridge import CoefficientField, Macaulay2, image
 from m2bridge.convert.answers import parse
 from m2bridge.ideals.ideal import Ideal
-from m2bridge.results.known import Known
+from m2bridge.results.known import Bounds
 from tests.fuzz import certificates, faults, maps
 from tests.fuzz.inputs import Answer, ask, complaint, complaints, environment, ideal_complaint
 from tests.fuzz.inputs_corpus import ANY, CASE, Input, bad_inputs, option_values, random_input
@@ -185,5 +185,5 @@ def test_a_wrong_ideal_is_seen(engine: Macaulay2) -> None:
         == "an element that is not in the kernel"
     )
     assert complaint(ideal.generators, degree=4) == "degree 4, not 3"
-    wrong_dimension = Known.exactly(3, "a guess")
+    wrong_dimension = Bounds.exactly(3, "a guess")
     assert complaint(ideal.generators, known_dimension=wrong_dimension) == "dimension 3, not 2"

@@ -17,7 +17,7 @@ from m2bridge.algebra.determinantal import determinantal_degree
 from m2bridge.crosscheck.verdict import compare
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.all_sizes import integer_sets
-from m2bridge.families.attention.all_sizes.base_ideals import GENERIC, OBSERVABLES, Facts
+from m2bridge.families.attention.all_sizes.base_ideals import GENERIC, OBSERVABLES, SizeOrbitSets
 from m2bridge.families.attention.all_sizes.checker import statements
 from m2bridge.families.attention.all_sizes.family import AllSizes, is_stated
 from m2bridge.families.attention.all_sizes.fibre_theorem import (
@@ -506,4 +506,4 @@ def test_orbits_that_are_missing_or_there_twice_are_noticed() -> None:
     again = next(replace(stratum, length="2") for stratum in strata if stratum.length == "1")
     for wrong in (strata[1:], (*strata, again)):
         with pytest.raises(ContradictionError, match="not all orbits, each once"):
-            Facts.of(wrong, basis())
+            SizeOrbitSets.of(wrong, basis())

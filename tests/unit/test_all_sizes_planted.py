@@ -13,7 +13,7 @@ from m2bridge.families.attention.all_sizes import (
     integer_sets,
     integer_sets as patterns,
 )
-from m2bridge.families.attention.all_sizes.base_ideals import COMPARED, Basis, Facts
+from m2bridge.families.attention.all_sizes.base_ideals import COMPARED, ComputedCases, SizeOrbitSets
 from m2bridge.families.attention.all_sizes.checker import statements as checked
 from m2bridge.families.attention.all_sizes.family import decide, is_stated
 from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, DETERMINED, BaseCase
@@ -29,7 +29,7 @@ from m2bridge.families.attention.all_sizes.predictions import (
 )
 from m2bridge.families.attention.checker.case import Case
 from m2bridge.families.attention.polar.chern_integrals import stated_polar_degrees
-from m2bridge.families.attention.sizes import Shape
+from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.statements.statement import Numbers
 from tests.all_sizes import basis, counted
@@ -183,7 +183,7 @@ WRONG = {
 }
 
 
-def _wrong_polar_degrees(shape: Shape) -> Numbers:
+def _wrong_polar_degrees(shape: LayerSizes) -> Numbers:
     """With one more point in the last slice of (2, 2, 1)."""
     right = stated_polar_degrees(shape)
     assert right is not None
@@ -214,7 +214,7 @@ def test_polar_degrees_are_refuted_where_one_is_planted() -> None:
 def test_a_wrong_localization_is_refuted(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = COMPARED[size]
 
-    def localized(shape: Shape) -> Numbers | None:
+    def localized(shape: LayerSizes) -> Numbers | None:
         right = stated_polar_degrees(shape)
         if shape != wrong or right is None:
             return right
@@ -276,7 +276,7 @@ def test_what_is_not_decided_is_undecided() -> None:
     )
     _, (verdict,), _ = decide(basis(), [(REGISTRY[0], cubic)])
     assert verdict.decision == "UNDECIDED"
-    unverified = Basis(basis().ideals, base_locus_empty=False, boundary_family=False)
+    unverified = ComputedCases(basis().ideals, base_locus_empty=False, boundary_family=False)
     _, found, _ = decide(
         unverified, [(s, PREDICTIONS[s.key, s.part]) for s in filter(is_stated, REGISTRY)]
     )
@@ -296,7 +296,7 @@ def test_what_is_not_decided_is_undecided() -> None:
 def test_polar_degrees_are_open_where_a_kernel_is_not_small(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    facts = Facts.of(fibre_theorem.fibre_theorem(basis().ideals), basis())
+    facts = SizeOrbitSets.of(fibre_theorem.fibre_theorem(basis().ideals), basis())
     right = integer_sets.sizes("d = 1 or a >= 2 or dp >= 2")
     assert facts.small_kernels.is_equal(right)
     more = replace(

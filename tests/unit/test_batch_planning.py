@@ -17,11 +17,11 @@ from m2bridge import DeepAttention, PolynomialNetwork, SingleLayerAttention as C
 from m2bridge.batch.cases import grid, ordered, read_cases
 from m2bridge.batch.executors import Serial, Settings
 from m2bridge.batch.plan import Lines, plan
-from m2bridge.batch.run_many import Job, Outcome, Work, file_jobs
+from m2bridge.batch.run_many import ItemWork, Job, Outcome, file_jobs
 from m2bridge.batch.store import (
-    Report,
     Store,
     Task,
+    TaskResult,
     Unanswered,
     case_lock,
     kind_of,
@@ -420,13 +420,13 @@ def test_no_outcome_takes_the_place_of_an_item(item: str, beside: str, tmp_path:
     (tmp_path / "link").symlink_to(tmp_path)
     for folder in (tmp_path, tmp_path / "link"):
         with pytest.raises(InvalidCaseError, match=f"^out: .*'{item}'.* another folder"):
-            file_jobs(Work("degree item", folder=folder), [tmp_path / beside, tmp_path / item])
+            file_jobs(ItemWork("degree item", folder=folder), [tmp_path / beside, tmp_path / item])
     for folder in (tmp_path / "results", None):
-        assert len(file_jobs(Work("degree item", folder=folder), [tmp_path / item])) == 1
+        assert len(file_jobs(ItemWork("degree item", folder=folder), [tmp_path / item])) == 1
 
 
 def test_an_outcome_removes_only_an_outcome_of_the_other_kind(tmp_path: Path) -> None:
-    work = Work("", folder=tmp_path)
+    work = ItemWork("", folder=tmp_path)
     job = Job(number=0, name="a", item=b"", digest="1")
     theirs = tmp_path / "a.json"
     theirs.write_text('{"kind": "mine"}')
@@ -512,7 +512,7 @@ def test_progress_that_nobody_can_read_is_dropped() -> None:
     with open("/dev/full", "w", encoding="utf-8", buffering=1) as full:
         lines = Lines(full)
         for _ in range(3):
-            lines.finished(Report(Task(CASE, ("3.2",)), Counter(["CONFIRMED"]), 1.0))
+            lines.finished(TaskResult(Task(CASE, ("3.2",)), Counter(["CONFIRMED"]), 1.0))
         with suppress(OSError):
             full.close()
 

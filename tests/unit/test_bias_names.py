@@ -16,7 +16,7 @@ from m2bridge import weights
 from m2bridge.errors import InvalidCaseError, M2BridgeError
 from m2bridge.trained_weights.files import tensors
 from m2bridge.trained_weights.names import find_layers, named_layers, usual_layers
-from m2bridge.trained_weights.tensors import Head
+from m2bridge.trained_weights.tensors import HeadArrays
 
 D, HEADS, A = 6, 2, 3
 """The dimension of the tokens, the heads, and the rows of Q, K and V of each."""
@@ -148,7 +148,7 @@ def t5() -> dict[str, Any]:
     return weights | {f"{layer}.layer_norm.weight": numbers(D)}
 
 
-def heads_of(state: dict[str, Any], heads: int = HEADS) -> list[Head]:
+def heads_of(state: dict[str, Any], heads: int = HEADS) -> list[HeadArrays]:
     (layer,) = usual_layers(tensors(state))
     return list(layer.heads(1, heads))
 
@@ -160,12 +160,12 @@ def is_equal(found: Any, expected: Any) -> bool:
     return bool(numpy.array_equal(found, expected))
 
 
-def compare(found: Head, **expected: Any) -> None:
+def compare(found: HeadArrays, **expected: Any) -> None:
     for letter in ("Q_bias", "K_bias", "V_bias", "O_bias"):
         assert is_equal(getattr(found, letter), expected.get(letter)), letter
 
 
-def compare_norm(found: Head, kind: str, place: str, gamma: Any, beta: Any) -> None:
+def compare_norm(found: HeadArrays, kind: str, place: str, gamma: Any, beta: Any) -> None:
     assert found.norm is not None
     assert (found.norm.kind, found.norm.place) == (kind, place)
     assert is_equal(found.norm.gamma, gamma)

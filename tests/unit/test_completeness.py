@@ -41,7 +41,7 @@ from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.polynomial_map_model import as_model
-from m2bridge.results.known import Known
+from m2bridge.results.known import Bounds
 from tests.exact_ideals import leading_monomials, series_of
 from tests.limits import RecordedEngine
 
@@ -274,7 +274,7 @@ def with_series(series: HilbertSeries | None) -> Closure:
         field=QQ,
         strategy="elimination",
         equations=Ideal(ring, ring.sympy_ring.gens),
-        known_dimension=Known.exactly(5),
+        known_dimension=Bounds.exactly(5),
         degree=4,
         hilbert_series=series,
         engine_version="1.0",

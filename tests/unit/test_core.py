@@ -18,7 +18,7 @@ from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.ideal import representations
-from m2bridge.families.attention.ideal.covariants import Shapes
+from m2bridge.families.attention.ideal.covariants import PartitionTriple
 from m2bridge.families.attention.ideal.highest_weights import core
 from m2bridge.families.attention.ideal.representations import MultiplicitySpaces, coordinate_ring
 from m2bridge.families.attention.ideal.sections import (
@@ -41,7 +41,7 @@ from m2bridge.maps.completeness import (
     prove_by_core,
 )
 from m2bridge.maps.polynomial_map_model import as_model
-from m2bridge.results.known import Known
+from m2bridge.results.known import Bounds
 from tests.exact_ideals import series_of
 from tests.hilbert_by_ranks import hilbert_function
 from tests.limits import Looks
@@ -397,7 +397,7 @@ def test_what_decides_nothing_proves_nothing(monkeypatch: pytest.MonkeyPatch) ->
     """
     model, right = SingleLayerAttention(2, 2), representations.section_multiplicities
 
-    def more(size: CoreSize, n: int) -> dict[Shapes, int]:
+    def more(size: CoreSize, n: int) -> dict[PartitionTriple, int]:
         return {
             kind: number + (n >= 3 and kind == ((n,), (n,), (2 * n,)))
             for kind, number in right(size, n).items()
@@ -465,6 +465,6 @@ def test_a_dimension_that_ranks_refute_stops_the_run() -> None:
     proved = prove_by_core(known(model, 1), core_of(model))
     assert proved.series is not None
     right = proved.series.dimension
-    assert _multigraded_dimension(proved, Known.exactly(right)).exact == right
+    assert _multigraded_dimension(proved, Bounds.exactly(right)).exact == right
     with pytest.raises(ContradictionError, match="the Hilbert series of the ideal"):
-        _multigraded_dimension(proved, Known.exactly(right - 1))
+        _multigraded_dimension(proved, Bounds.exactly(right - 1))

@@ -39,7 +39,7 @@ from m2bridge.families.deep_attention.all_sizes.layers import (
     LAYERS,
     PREDICTIONS,
     WHOLE,
-    Prediction,
+    DimensionFormula,
     blocks,
     equation,
     layer_identities,
@@ -50,7 +50,7 @@ from m2bridge.families.deep_attention.all_sizes.layers import (
 )
 from m2bridge.families.deep_attention.checker import predictions as predicted
 from m2bridge.families.deep_attention.checker.predictions import Network, read, upper_bound, virtual
-from m2bridge.families.deep_attention.expansion import Words
+from m2bridge.families.deep_attention.expansion import WordSum
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import observe
 from m2bridge.families.registry import family
@@ -120,7 +120,7 @@ def test_a_prediction_is_that_of_the_statement(key: str) -> None:
     assert compared > 3
 
 
-def prediction(key: str, **changes: Any) -> Prediction:
+def prediction(key: str, **changes: Any) -> DimensionFormula:
     return replace(PREDICTIONS[key], **changes)
 
 
@@ -231,10 +231,10 @@ def test_an_identity_that_does_not_hold_proves_nothing(monkeypatch: pytest.Monke
         cross_check_deep_attention()
 
 
-class Untransposed(Words):
+class Untransposed(WordSum):
     """Words that are their own transposes."""
 
-    def transpose(self) -> Words:
+    def transpose(self) -> WordSum:
         return self
 
 

@@ -24,7 +24,7 @@ from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.network import (
     Balls,
     EntryMatrix,
-    Head,
+    HeadMatrices,
     PowerSeries,
     Residues,
     gradient,
@@ -36,7 +36,7 @@ from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.implicitization.multigraded_map import multigraded
 from m2bridge.maps.jacobian_rank import rank_result
 from m2bridge.maps.model import DifferentiableModel, Model
-from m2bridge.results.known import Known
+from m2bridge.results.known import Bounds
 from tests import deep
 
 TABLE = [  # widths, ranks, t, dimension
@@ -119,7 +119,7 @@ def test_gradients_of_blocks(widths: tuple[int, ...]) -> None:
         for rows in (start.size, 1)
     )
 
-    def moved(s: int) -> bounds.Block:
+    def moved(s: int) -> bounds.TwoInputNetwork:
         attention = tuple(
             tuple(
                 tuple(x + s * y for x, y in zip(row, other, strict=True))
@@ -127,7 +127,7 @@ def test_gradients_of_blocks(widths: tuple[int, ...]) -> None:
             )
             for A, B in zip(start.attention, direction.attention, strict=True)
         )
-        return bounds.Block(
+        return bounds.TwoInputNetwork(
             attention, tuple(x + s * y for x, y in zip(start.row, direction.row, strict=True))
         )
 
@@ -441,7 +441,7 @@ def test_wrong_formulas_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         shape,
         "virtual_bound",
-        lambda s: Known.at_most(right(s, s.layers) - 2, "skew parts counted"),
+        lambda s: Bounds.at_most(right(s, s.layers) - 2, "skew parts counted"),
     )
     found = dimension(DeepAttention((3, 3, 3), (1, 2)))
     assert (found.dimension, found.status, found.upper.value) == (18, "lower bound", 20)
@@ -451,7 +451,9 @@ def test_a_bad_point_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """A block whose first matrix has rank one sees less of the second one."""
     for first, deciding in (((1, 1), (1, 1)), 0), (((1, 2), (1, 1)), 1):
         monkeypatch.setattr(
-            bounds, "random_block", lambda *_, C=first: bounds.Block((C, ((1, 2), (3, 5))), (1, 4))
+            bounds,
+            "random_block",
+            lambda *_, C=first: bounds.TwoInputNetwork((C, ((1, 2), (3, 5))), (1, 4)),
         )
         assert len(list(bounds.lightning_block(DeepAttention((3, 3, 3), 2)))) == deciding
 
@@ -484,7 +486,7 @@ def test_softmax_gradients_are_limits_of_difference_quotients(skip: bool) -> Non
                 ]
             )
 
-        network = [(Head(matrix(2, 2), matrix(2, 2)),) for _ in range(2)]
+        network = [(HeadMatrices(matrix(2, 2), matrix(2, 2)),) for _ in range(2)]
         X, G = matrix(2, 2), matrix(2, 2)
         found = gradient(network, X, G, numbers, skip)
         small = flint.arb(2) ** -120
@@ -492,7 +494,9 @@ def test_softmax_gradients_are_limits_of_difference_quotients(skip: bool) -> Non
             direction = matrix(2, 2)
             (head,) = network[k]
             moved = {"A": head.A, "V": head.V} | {name: getattr(head, name) + direction * small}
-            other = [(Head(**moved),) if j == k else layer for j, layer in enumerate(network)]
+            other = [
+                (HeadMatrices(**moved),) if j == k else layer for j, layer in enumerate(network)
+            ]
             difference = output(other, X, numbers, skip) + output(network, X, numbers, skip) * -1
             quotient = sum(
                 map(lambda g, d: g * d / small, G.entries(), difference.entries()), flint.arb(0)

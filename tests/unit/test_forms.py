@@ -21,7 +21,7 @@ from m2bridge.certificates import form as files
 from m2bridge.cli import commands
 from m2bridge.cli.common import progress
 from m2bridge.convert.printing import polynomial_text
-from m2bridge.limits import counted, told
+from m2bridge.limits import progress_listener, with_progress
 from m2bridge.results import markup, markup as escape, writers
 from m2bridge.results.base import Result
 from m2bridge.results.sheet import Facts, Finding, Findings, Formula, Polynomials, Sheet, Table
@@ -257,9 +257,9 @@ def test_nothing_is_counted_where_nobody_sees_it(capsys: pytest.CaptureFixture[s
 
 def test_steps_are_told_one_after_the_other() -> None:
     told_of = []
-    with told(lambda *step: told_of.append(step)):
-        assert list(counted("ab", 2, "letters")) == ["a", "b"]
-    list(counted("c", 1, "letters"))
+    with progress_listener(lambda *step: told_of.append(step)):
+        assert list(with_progress("ab", 2, "letters")) == ["a", "b"]
+    list(with_progress("c", 1, "letters"))
     assert told_of == [(0, 2, "letters"), (1, 2, "letters"), (2, 2, "letters")]
 
 

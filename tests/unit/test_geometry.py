@@ -46,7 +46,7 @@ from m2bridge.families.attention.sizes import degree_formula, dimension_formula
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.maps.locus import Component, LocusFindings, OrbitStatus, compare, singular_by_bounds
 from m2bridge.maps.polynomial_map_model import as_model
-from m2bridge.results.known import Known
+from m2bridge.results.known import Bounds
 from m2bridge.system import decimal, integer
 
 # Exact mathematics against SymPy, closed formulas and values printed elsewhere.
@@ -238,8 +238,8 @@ def test_sparse_coordinates_span_the_same_by_fewer_terms(case: tuple[int, int, i
 
 # Methods that disagree about the singular locus stop the run.
 
-GENERIC = OrbitStatus(orbit=Orbit(2, 1, 1), dimension=5, tangent=Known.exactly(5), singular=False)
-SPECIAL = OrbitStatus(orbit=Orbit(1, 1, 0), dimension=4, tangent=Known.exactly(6), singular=True)
+GENERIC = OrbitStatus(orbit=Orbit(2, 1, 1), dimension=5, tangent=Bounds.exactly(5), singular=False)
+SPECIAL = OrbitStatus(orbit=Orbit(1, 1, 0), dimension=4, tangent=Bounds.exactly(6), singular=True)
 COMPONENT = Component("closure of the orbit (1, 1, 0)", Orbit(1, 1, 0), 4, 3)
 FINDINGS = LocusFindings("one", 5, (SPECIAL, GENERIC), (COMPONENT,))
 
@@ -248,9 +248,10 @@ def test_equal_findings_agree() -> None:
     compare(FINDINGS, replace(FINDINGS, method="two"))
     compare(FINDINGS, replace(FINDINGS, statuses=(), components=(replace(COMPONENT, degree=None),)))
     compare(
-        FINDINGS, replace(FINDINGS, statuses=(replace(SPECIAL, tangent=Known.at_least(5)), GENERIC))
+        FINDINGS,
+        replace(FINDINGS, statuses=(replace(SPECIAL, tangent=Bounds.at_least(5)), GENERIC)),
     )
-    undecided = replace(SPECIAL, singular=None, tangent=Known(5, 6))
+    undecided = replace(SPECIAL, singular=None, tangent=Bounds(5, 6))
     compare(FINDINGS, replace(FINDINGS, statuses=(undecided, GENERIC), components=None))
 
 
@@ -258,9 +259,9 @@ def test_equal_findings_agree() -> None:
     "changed",
     [
         {"statuses": (replace(SPECIAL, singular=False), GENERIC)},
-        {"statuses": (replace(SPECIAL, tangent=Known.exactly(7)), GENERIC)},
-        {"statuses": (replace(SPECIAL, tangent=Known.at_least(7)), GENERIC)},
-        {"statuses": (replace(SPECIAL, singular=None, tangent=Known.at_most(5)),)},
+        {"statuses": (replace(SPECIAL, tangent=Bounds.exactly(7)), GENERIC)},
+        {"statuses": (replace(SPECIAL, tangent=Bounds.at_least(7)), GENERIC)},
+        {"statuses": (replace(SPECIAL, singular=None, tangent=Bounds.at_most(5)),)},
         {"statuses": (replace(SPECIAL, singular=False),), "components": None},
         {"components": ()},
         {"components": (replace(COMPONENT, dimension=3),)},
@@ -430,13 +431,13 @@ def test_limits_of_tangent_spaces_fill_the_tangent_space_where_two_preimages_mee
 
 
 def test_what_two_bounds_decide() -> None:
-    assert singular_by_bounds(Known.at_least(6), 5) is True
-    assert singular_by_bounds(Known.exactly(5), 5) is False
-    assert singular_by_bounds(Known(5, 6), 5) is None
-    assert singular_by_bounds(Known.at_least(5), 5) is None
+    assert singular_by_bounds(Bounds.at_least(6), 5) is True
+    assert singular_by_bounds(Bounds.exactly(5), 5) is False
+    assert singular_by_bounds(Bounds(5, 6), 5) is None
+    assert singular_by_bounds(Bounds.at_least(5), 5) is None
     for lower, upper in [(6, 5), (4, 4)]:
         with pytest.raises(ContradictionError):
-            singular_by_bounds(Known(lower, upper), 5)
+            singular_by_bounds(Bounds(lower, upper), 5)
 
 
 @pytest.mark.parametrize("planted", ["tangent vectors", "equations"])
@@ -449,7 +450,7 @@ def test_bounds_that_contradict_each_other_stop_the_run(
         monkeypatch.setattr(bound_criterion, "tangent_upper_bounds", lambda *_: {SMOOTH: 13})
     else:
         real = bound_criterion.orbit_tangents(model, equations=False)
-        wrong = real | {SMOOTH: replace(real[SMOOTH], known=Known.at_least(15))}
+        wrong = real | {SMOOTH: replace(real[SMOOTH], known=Bounds.at_least(15))}
         monkeypatch.setattr(bound_criterion, "orbit_tangents", lambda *_, **options: wrong)
     with pytest.raises(ContradictionError, match="on a variety of dimension 14"):
         by_bounds(model)

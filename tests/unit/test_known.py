@@ -9,33 +9,33 @@ from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.maps import closure
 from m2bridge.maps.polynomial_map_model import as_model
-from m2bridge.results.known import NOTHING, Known, agree, together
+from m2bridge.results.known import UNKNOWN, Bounds, agree, intersect_bounds
 
 BOUNDS = (None, 0, 2, 3)
 NUMBERS = range(-1, 6)
 SOME = [
-    Known(lower, upper)
+    Bounds(lower, upper)
     for lower, upper in product(BOUNDS, BOUNDS)
     if lower is None or upper is None or lower <= upper
 ]
 
 
-def values(known: Known) -> set[int]:
+def values(known: Bounds) -> set[int]:
     """The numbers that it can be, among those from −1 to 5."""
     return {n for n in NUMBERS if known.least <= n <= known.most}
 
 
 @pytest.mark.parametrize("first", SOME, ids=str)
-def test_together_is_the_intersection(first: Known) -> None:
+def test_together_is_the_intersection(first: Bounds) -> None:
     for second in SOME:
         common = values(first) & values(second)
         assert agree(first, second) == bool(common)
         if common:
-            assert values(together(first, second)) == common
-            assert together(first, second) == together(second, first)
+            assert values(intersect_bounds(first, second)) == common
+            assert intersect_bounds(first, second) == intersect_bounds(second, first)
         else:
             with pytest.raises(ContradictionError, match="exceeds the upper bound"):
-                together(first, second)
+                intersect_bounds(first, second)
 
 
 def test_of_three_that_agree_in_pairs_all_agree() -> None:
@@ -46,34 +46,36 @@ def test_of_three_that_agree_in_pairs_all_agree() -> None:
 
 
 def test_reasons_are_those_of_the_sharpest_bounds() -> None:
-    found = together(
-        Known.at_least(2, "a rank"),
-        Known.at_least(3, "another rank"),
-        Known.at_most(7, "parameters"),
-        Known.at_most(7, "coordinates"),
-        NOTHING,
+    found = intersect_bounds(
+        Bounds.at_least(2, "a rank"),
+        Bounds.at_least(3, "another rank"),
+        Bounds.at_most(7, "parameters"),
+        Bounds.at_most(7, "coordinates"),
+        UNKNOWN,
     )
-    assert found == Known(3, 7, "another rank; parameters")
+    assert found == Bounds(3, 7, "another rank; parameters")
     with pytest.raises(
         ContradictionError, match=r"bound 8 .* bound 7: eight vectors; another rank"
     ):
-        together(Known.at_least(8, "eight vectors"), found)
-    assert together(Known.exactly(4, "one reason"), Known.at_most(9)).because == "one reason"
-    assert together() == NOTHING
+        intersect_bounds(Bounds.at_least(8, "eight vectors"), found)
+    assert (
+        intersect_bounds(Bounds.exactly(4, "one reason"), Bounds.at_most(9)).because == "one reason"
+    )
+    assert intersect_bounds() == UNKNOWN
 
 
 @pytest.mark.parametrize(
     ("known", "text", "cell", "relation", "status"),
     [
-        (Known.exactly(0), "0", "0", "= 0", "proved"),
-        (Known.exactly(5), "5", "5", "= 5", "proved"),
-        (Known(4, 6), "at least 4, at most 6", "4 to 6", "≥ 4", "lower bound"),
-        (Known.at_least(0), "at least 0", "≥ 0", "≥ 0", "lower bound"),
-        (Known.at_most(6), "at most 6", "≤ 6", None, "unfinished"),
-        (NOTHING, "not known", "–", None, "unfinished"),
+        (Bounds.exactly(0), "0", "0", "= 0", "proved"),
+        (Bounds.exactly(5), "5", "5", "= 5", "proved"),
+        (Bounds(4, 6), "at least 4, at most 6", "4 to 6", "≥ 4", "lower bound"),
+        (Bounds.at_least(0), "at least 0", "≥ 0", "≥ 0", "lower bound"),
+        (Bounds.at_most(6), "at most 6", "≤ 6", None, "unfinished"),
+        (UNKNOWN, "not known", "–", None, "unfinished"),
     ],
 )
-def test_forms(known: Known, text: str, cell: str, relation: str | None, status: str) -> None:
+def test_forms(known: Bounds, text: str, cell: str, relation: str | None, status: str) -> None:
     assert (str(known), known.cell, known.status) == (text, cell, status)
     if relation is not None:
         assert known.relation() == relation
@@ -86,9 +88,9 @@ def test_forms(known: Known, text: str, cell: str, relation: str | None, status:
 
 
 def test_the_value_is_the_lower_bound_where_there_is_one() -> None:
-    assert (Known(4, 6).value, Known.at_least(0).value, Known.at_most(0).value) == (4, 0, 0)
+    assert (Bounds(4, 6).value, Bounds.at_least(0).value, Bounds.at_most(0).value) == (4, 0, 0)
     with pytest.raises(LookupError):
-        _ = NOTHING.value
+        _ = UNKNOWN.value
 
 
 def test_a_model_whose_own_bounds_decide_nothing_has_an_unknown_dimension(
@@ -96,4 +98,4 @@ def test_a_model_whose_own_bounds_decide_nothing_has_an_unknown_dimension(
 ) -> None:
     monkeypatch.setattr(closure, "jacobian_findings", lambda model, field: [])
     model = as_model(SingleLayerAttention(2, 1))
-    assert closure._dimension_by_ranks(model, field=QQ) == NOTHING
+    assert closure._dimension_by_ranks(model, field=QQ) == UNKNOWN

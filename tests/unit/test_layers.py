@@ -539,3 +539,34 @@ def test_packages_import_from_packages_below() -> None:
         if place(other) > place(name) and other != "m2bridge.families"
     ]
     assert upward == [], upward
+
+
+def defined_names(path: Path) -> set[str]:
+    """The capitalised names of classes, types and type variables that a module defines."""
+    names = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        targets: list[ast.expr] = []
+        if isinstance(node, ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Assign):
+            targets = node.targets
+        elif isinstance(node, ast.AnnAssign):
+            targets = [node.target]
+        names |= {target.id for target in targets if isinstance(target, ast.Name)}
+    return {name for name in names if re.fullmatch(r"[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*", name)}
+
+
+SEVERAL_MEANINGS: dict[str, str] = {}
+"""Names that several modules define, each with the reason; five at most."""
+
+
+def test_a_class_name_means_one_thing() -> None:
+    """Outside checkers, which share nothing with what they check."""
+    places: dict[str, list[str]] = {}
+    for path in sources():
+        if path not in CHECKER:
+            for name in defined_names(path):
+                places.setdefault(name, []).append(str(path.relative_to(PACKAGE)))
+    twice = {name: found for name, found in places.items() if len(found) > 1}
+    assert twice.keys() == SEVERAL_MEANINGS.keys(), twice
+    assert len(SEVERAL_MEANINGS) <= 5

@@ -29,13 +29,13 @@ from m2bridge.errors import (
     TooExpensiveError,
     ValueTypeError,
 )
-from m2bridge.families.attention.sizes import Coordinates, Weights
+from m2bridge.families.attention.sizes import CoordinateSystem, Parametrization
 from m2bridge.limits import limited
 from m2bridge.maps import dimension, singular_locus
 from m2bridge.maps.closure_result import Strategy
 from m2bridge.maps.model import MethodValue
 from m2bridge.maps.polynomial_map_model import as_model, read_model
-from m2bridge.results.known import Known
+from m2bridge.results.known import Bounds
 from m2bridge.workspace.macaulay2 import Macaulay2
 from m2bridge.workspace.values import (
     Factorization,
@@ -353,10 +353,13 @@ def test_every_command_has_an_example() -> None:
 
 
 def test_choices_are_those_of_the_functions() -> None:
-    assert get_args(dimension.Method) == computing.DIMENSION_METHODS
-    assert get_args(singular_locus.Method) == computing.LOCUS_METHODS
-    assert (get_args(Strategy), get_args(Coordinates)) == (common.STRATEGIES, common.COORDINATES)
-    assert get_args(Weights) == computing.WEIGHTS
+    assert get_args(dimension.DimensionMethod) == computing.DIMENSION_METHODS
+    assert get_args(singular_locus.SingularLocusMethod) == computing.LOCUS_METHODS
+    assert (get_args(Strategy), get_args(CoordinateSystem)) == (
+        common.STRATEGIES,
+        common.COORDINATES,
+    )
+    assert get_args(Parametrization) == computing.WEIGHTS
 
 
 def test_a_poly_is_a_polynomial() -> None:
@@ -477,8 +480,8 @@ def test_mistakes_in_python(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_methods_agree_only_where_they_finished() -> None:
-    found = [MethodValue(name, Known.exactly(3)) for name in ("rank", "formula")]
-    late = MethodValue("elimination", Known(because="did not finish"))
+    found = [MethodValue(name, Bounds.exactly(3)) for name in ("rank", "formula")]
+    late = MethodValue("elimination", Bounds(because="did not finish"))
     s = symbols("s")
     model = as_model(PolynomialMap.from_expressions([s], {"x": s}), None)
 

@@ -51,7 +51,17 @@ from m2bridge.families.attention.orbits.tangents import (
 )
 from m2bridge.families.attention.questions import standalone
 from m2bridge.ideals.ideal import Ideal
-from m2bridge.limits import Clock, alarm, check, clock, each, limited, overtime, share, watched
+from m2bridge.limits import (
+    Clock,
+    alarm,
+    check,
+    check_deadline_in,
+    clock,
+    each,
+    limited,
+    overtime,
+    share,
+)
 from m2bridge.loading import importing
 from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.results.base import Decision
@@ -239,7 +249,7 @@ class Endless(Listening):
     """An engine that takes all the time there is."""
 
     def run(self, script: Script, *, timeout: float | None = None) -> Transcript:
-        for _ in watched(repeat(None)):
+        for _ in check_deadline_in(repeat(None)):
             pass
         raise AssertionError("it ends by the limit")
 
@@ -411,14 +421,14 @@ def test_what_was_done_is_said_at_the_limit() -> None:
 def test_nothing_ends_without_a_limit() -> None:
     with limited(None) as running:
         assert running.remaining is None
-        assert list(watched(range(3))) == [0, 1, 2]
+        assert list(check_deadline_in(range(3))) == [0, 1, 2]
         check(1e9)
 
 
 def test_the_deadline_is_looked_at_before_each_item() -> None:
     seen: list[int] = []
     with limited(4, now=Looks()), pytest.raises(TimeLimitError) as reached:
-        seen.extend(watched(range(100)))
+        seen.extend(check_deadline_in(range(100)))
     assert seen == [0, 1, 2, 3]
     assert (
         str(reached.value)
@@ -444,7 +454,7 @@ def test_limits_nest_and_the_earliest_counts(outer: float, inner: float | None) 
             limited(inner) as running,
             pytest.raises(TimeLimitError, match=r"the limit of 5 seconds"),
         ):
-            list(watched(range(1000)))
+            list(check_deadline_in(range(1000)))
         assert running.deadline <= around.deadline
         assert clock() is around
     assert clock().remaining is None
@@ -456,8 +466,8 @@ def test_a_part_of_the_time_leaves_the_rest() -> None:
             share(0.5),
             pytest.raises(TimeLimitError, match="within its part of the limit of 100 seconds"),
         ):
-            list(watched(range(1000)))
-        assert len(list(watched(range(20)))) == 20
+            list(check_deadline_in(range(1000)))
+        assert len(list(check_deadline_in(range(20)))) == 20
     with share(1.0, otherwise=60) as running:
         assert running.limit == "60 seconds"
     with share(0.5) as running:
@@ -468,11 +478,11 @@ def test_overtime_is_short() -> None:
     looks = Looks()
     with limited(3, now=looks) as running:
         with suppress(TimeLimitError):
-            list(watched(range(10)))
+            list(check_deadline_in(range(10)))
         with overtime(running, 6):
-            assert len(list(watched(range(4)))) == 4
+            assert len(list(check_deadline_in(range(4)))) == 4
             with pytest.raises(TimeLimitError):
-                list(watched(range(10)))
+                list(check_deadline_in(range(10)))
 
 
 @pytest.mark.parametrize("timeout", [0, -1.0, float("nan"), float("inf"), "5", True])
@@ -519,7 +529,7 @@ def test_the_alarm_is_for_the_main_thread() -> None:
     def work() -> None:
         with limited(5, now=Looks()) as running, alarm(running, 0.0):
             try:
-                for _ in watched(_for_ever()):
+                for _ in check_deadline_in(_for_ever()):
                     pass
             except TimeLimitError as limit:
                 reached.append(str(limit))

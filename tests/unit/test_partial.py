@@ -26,7 +26,7 @@ from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.maps.locus import LocusFindings, OrbitStatus
 from m2bridge.maps.singular_locus import known_orbits
 from m2bridge.results.base import Decision
-from m2bridge.results.known import NOTHING, Known
+from m2bridge.results.known import UNKNOWN, Bounds
 from m2bridge.statements.statement import (
     GlobalStatement,
     OrbitStatement,
@@ -285,15 +285,15 @@ def test_the_singular_locus_of_some_orbits(
 def test_an_orbit_keeps_what_some_method_decided() -> None:
     dense, small, other = Orbit(2, 2, 2), Orbit(1, 1, 0), Orbit(1, 1, 1)
 
-    def status(orbit: Orbit, dimension: int, tangent: Known, singular: bool | None) -> OrbitStatus:
+    def status(orbit: Orbit, dimension: int, tangent: Bounds, singular: bool | None) -> OrbitStatus:
         return OrbitStatus(orbit=orbit, dimension=dimension, tangent=tangent, singular=singular)
 
     by_fibres = _findings(
-        "fibres", status(small, 4, NOTHING, True), status(dense, 7, Known.exactly(7), False)
+        "fibres", status(small, 4, UNKNOWN, True), status(dense, 7, Bounds.exactly(7), False)
     )
-    open_ = status(other, 3, NOTHING, None)
+    open_ = status(other, 3, UNKNOWN, None)
     by_bounds = _findings(
-        "bounds", status(small, 4, NOTHING, None), open_, status(dense, 7, Known.exactly(7), False)
+        "bounds", status(small, 4, UNKNOWN, None), open_, status(dense, 7, Bounds.exactly(7), False)
     )
     assert known_orbits([by_fibres, by_bounds]) == (
         by_fibres.statuses[0],

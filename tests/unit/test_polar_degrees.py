@@ -25,8 +25,8 @@ from m2bridge.cli.commands import cli
 from m2bridge.errors import ContradictionError, MethodUnavailableError, NotApplicableError
 from m2bridge.families.attention.checker import integrals as checked
 from m2bridge.families.attention.polar import chern_integrals as integrals, theorem as polar
-from m2bridge.families.attention.sizes import Shape, degree_formula, dimension_formula
-from m2bridge.maps.polar_degrees import Method, _forms, _kept
+from m2bridge.families.attention.sizes import LayerSizes, degree_formula, dimension_formula
+from m2bridge.maps.polar_degrees import PolarMethod, _forms, _kept
 from m2bridge.statements.statement import Numbers
 from tests.checking import verify as check
 
@@ -65,16 +65,18 @@ def segre(p: int, q: int) -> int:
 def test_matrices_of_every_rank_give_the_numbers_of_a_segre_variety(size: tuple[int, int]) -> None:
     d, d_out = size
     assert segre(2, 2) == 39  # 3 × 3 matrices, the same table
-    assert sum(polar.predicted_polar_degrees(Shape(d, d_out))) == segre(d * d - 1, d * d_out - 1)
+    assert sum(polar.predicted_polar_degrees(LayerSizes(d, d_out))) == segre(
+        d * d - 1, d * d_out - 1
+    )
 
 
 @pytest.mark.parametrize(
     "case", [(2, 2, 1), (3, 1, 2), (3, 2, 1), (4, 2, 2), (4, 3, 3), (5, 2, 1), (6, 5, 4)], ids=str
 )
 def test_the_first_is_the_degree(case: Case) -> None:
-    degrees = polar.predicted_polar_degrees(Shape(*case))
-    assert degrees[0] == degree_formula(Shape(*case))
-    assert len(degrees) == dimension_formula(Shape(*case))
+    degrees = polar.predicted_polar_degrees(LayerSizes(*case))
+    assert degrees[0] == degree_formula(LayerSizes(*case))
+    assert len(degrees) == dimension_formula(LayerSizes(*case))
     assert min(degrees) >= 0
 
 
@@ -96,7 +98,8 @@ def test_the_last_integral_is_the_euler_characteristic(size: tuple[int, int]) ->
 def test_observed_loci_are_those_of_the_proof(case: Case) -> None:
     d, d_out, alpha = case
     loci = {
-        locus.name: (locus.codimension, locus.kernel) for locus in polar.observed_loci(Shape(*case))
+        locus.name: (locus.codimension, locus.kernel)
+        for locus in polar.observed_loci(LayerSizes(*case))
     }
     subspaces = (alpha - 1) * (d - alpha)
     assert loci["(1, 1, 1)"] == ((alpha - 1) * (d - 1) + d_out * (d - 1), subspaces + d - 1)
@@ -115,7 +118,7 @@ def test_codimensions_exceed_kernels_as_the_polynomials_for_all_sizes_say(case: 
     there d − 1.
     """
     d, d_out, alpha = case[0], case[1], min(case[0], case[2])
-    for locus in polar.observed_loci(Shape(*case)):
+    for locus in polar.observed_loci(LayerSizes(*case)):
         r, s, m = map(int, locus.name.strip("()").split(","))
         excess = (alpha - r) ** 2 + (d - s) * (d_out - s) + m * (m + d - r - s)
         assert locus.codimension - locus.kernel == excess - (d - 1 if (r, s, m) == (1, 1, 1) else 0)
@@ -134,7 +137,7 @@ def test_a_two_to_one_parametrization_has_polar_degrees_by_the_theorem(d: int, t
     found = polar_degrees(SingleLayerAttention(d, 1, 1))
     assert (found.generic_ed_degree, found.method) == (total, "theorem")
     assert found.degrees == SYMMETRIC.get(d, found.degrees)
-    assert found.degrees[0] == degree_formula(Shape(d, 1, 1))
+    assert found.degrees[0] == degree_formula(LayerSizes(d, 1, 1))
     assert found.theorem.generic_fibre == 2
     assert any("symmetric" in lemma for lemma in found.theorem.rests_on)
 
@@ -187,7 +190,7 @@ def test_planted_mistakes_contradict(
 
 
 def test_where_the_theorem_does_not_apply() -> None:
-    assert "t ≥ 2" in polar.no_theorem(Shape(2, 2, 2, 1))
+    assert "t ≥ 2" in polar.no_theorem(LayerSizes(2, 2, 2, 1))
     with pytest.raises(MethodUnavailableError, match="no theorem gives the polar degrees"):
         polar_degrees(SingleLayerAttention(3, 1, 1, 1), method="theorem")
     with pytest.raises(TooLargeError, match="dimension at most 600"):
@@ -220,13 +223,13 @@ def test_of_a_large_case_nothing_is_observed() -> None:
 @pytest.mark.parametrize(("d", "observed"), [(6, True), (7, False)])
 def test_the_limit_is_on_the_steps_of_all_orbits_together(d: int, observed: bool) -> None:
     """For d = d' = 7 each of the 105 orbits alone has few: 134 456, of the 10^7."""
-    assert polar.is_observed(Shape(d, d)) is observed
+    assert polar.is_observed(LayerSizes(d, d)) is observed
 
 
 def test_a_chart_has_finite_fibres_and_the_dimension_of_the_variety() -> None:
     forms, cone = _forms(SingleLayerAttention(3, 2, 2))
     assert cone
-    assert len(_kept(forms)) == dimension_formula(Shape(3, 2, 2)) - 1
+    assert len(_kept(forms)) == dimension_formula(LayerSizes(3, 2, 2)) - 1
 
 
 def test_command_line_and_forms() -> None:
@@ -241,7 +244,7 @@ def test_command_line_and_forms() -> None:
         4,
     )
     assert result["loci"][0]["orbit"] == "(1, 1, 0)"
-    assert Method.__args__ == computing.POLAR_METHODS  # type: ignore[attr-defined]
+    assert PolarMethod.__args__ == computing.POLAR_METHODS  # type: ignore[attr-defined]
     found = polar_degrees(SingleLayerAttention(2, 1))
     assert found.to_macaulay2() == "polarDegrees = {4, 6, 4, 0, 0}"
     assert found.to_csv().splitlines()[:2] == ["i,polar_degree", "4,4"]
@@ -264,7 +267,9 @@ def test_bars_of_the_picture(tmp_path: Path) -> None:
 def test_a_certificate_is_verified_in_another_way(case: Case) -> None:
     certificate = certify(SingleLayerAttention(*case), "polar-degrees")
     assert verify(certificate).accepted
-    assert certificate.answer["polar_degrees"] == list(polar.predicted_polar_degrees(Shape(*case)))
+    assert certificate.answer["polar_degrees"] == list(
+        polar.predicted_polar_degrees(LayerSizes(*case))
+    )
 
 
 def test_a_certificate_is_refused_or_too_expensive() -> None:

@@ -41,7 +41,7 @@ from m2bridge.maps.dimension import Dimension
 from m2bridge.maps.jacobian_rank import jacobian_findings
 from m2bridge.maps.model import MethodValue
 from m2bridge.maps.polynomial_map_model import as_model
-from m2bridge.results.known import Known
+from m2bridge.results.known import Bounds
 
 # Maps from SymPy expressions: exact, never evaluated from text, and reduced modulo p only where
 # that makes sense.
@@ -252,7 +252,7 @@ def test_a_lower_bound_below_a_value_is_no_disagreement() -> None:
         for n, (value, status) in enumerate(findings):
             upper = None if status == "lower bound" else value
             instead: Literal["", "formula"] = "formula" if status == "formula" else ""
-            named.append(MethodValue(f"method {n}", Known(value, upper), instead))
+            named.append(MethodValue(f"method {n}", Bounds(value, upper), instead))
         assert [one.status for one in named] == [status for _, status in findings]
         model = as_model(SingleLayerAttention(2, 2))
         return Dimension(

@@ -24,7 +24,7 @@ from m2bridge.algebra.linear_algebra import sparse_rank
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.polynomial_map import vanishes_on_image
 from m2bridge.algebra.schur import (
-    Partition,
+    PartitionTuple,
     Representation,
     Shapes,
     columns,
@@ -63,7 +63,13 @@ from m2bridge.families.attention.ideal import (
     highest_weights,
     representations as module,
 )
-from m2bridge.families.attention.ideal.covariants import FIRST, GENERIC, Covariant, Points, values
+from m2bridge.families.attention.ideal.covariants import (
+    FIRST,
+    GENERIC,
+    Covariant,
+    SourcePoints,
+    values,
+)
 from m2bridge.families.attention.ideal.representations import (
     MultiplicitySpaces,
     alternating,
@@ -96,13 +102,13 @@ shapes = st.integers(0, 6).flatmap(lambda n: st.sampled_from(list(partitions(n, 
 
 
 @cache
-def tableaux(shape: Partition, size: int) -> Counter[Partition]:
+def tableaux(shape: PartitionTuple, size: int) -> Counter[PartitionTuple]:
     """The weights of S_λ, by removing the entries ``size``, ``size`` − 1, … of semistandard
     tableaux.
     """
     if size == 0:
         return Counter({(): 1} if not shape else {})
-    found: Counter[Partition] = Counter()
+    found: Counter[PartitionTuple] = Counter()
     for n in range(sum(shape) + 1):
         for smaller in strips_removed(shape, n):
             for weight, number in tableaux(smaller, size - 1).items():
@@ -111,17 +117,19 @@ def tableaux(shape: Partition, size: int) -> Counter[Partition]:
 
 
 @given(shapes, st.integers(0, 4))
-def test_dimensions_count_tableaux(shape: Partition, size: int) -> None:
+def test_dimensions_count_tableaux(shape: PartitionTuple, size: int) -> None:
     assert dimension(shape, size) == tableaux(shape, size).total()
 
 
 @given(shapes, shapes.filter(lambda shape: sum(shape) < 5))
 @settings(max_examples=30)
-def test_products_have_the_product_of_the_characters(first: Partition, second: Partition) -> None:
-    expected: Counter[Partition] = Counter()
+def test_products_have_the_product_of_the_characters(
+    first: PartitionTuple, second: PartitionTuple
+) -> None:
+    expected: Counter[PartitionTuple] = Counter()
     for (a, x), (b, y) in product(tableaux(first, 3).items(), tableaux(second, 3).items()):
         expected[tuple(i + j for i, j in zip(a, b, strict=True))] += x * y
-    found: Counter[Partition] = Counter()
+    found: Counter[PartitionTuple] = Counter()
     for shape, number in littlewood_richardson(first, second, 3).items():
         for weight, count in tableaux(shape, 3).items():
             found[weight] += number * count
@@ -129,14 +137,14 @@ def test_products_have_the_product_of_the_characters(first: Partition, second: P
 
 
 @given(shapes, st.integers(0, 3))
-def test_strips_are_added_and_removed(shape: Partition, size: int) -> None:
+def test_strips_are_added_and_removed(shape: PartitionTuple, size: int) -> None:
     added = set(strips_added(shape, size, 4))
     assert added == set(littlewood_richardson(shape, (size,) if size else (), 4))
     assert all(shape in strips_removed(larger, size) for larger in added)
 
 
 @given(st.dictionaries(shapes, st.integers(1, 5), min_size=1, max_size=4))
-def test_representations_from_weights(multiplicities: dict[Partition, int]) -> None:
+def test_representations_from_weights(multiplicities: dict[PartitionTuple, int]) -> None:
     counts: Counter[Shapes] = Counter()
     for shape, number in multiplicities.items():
         for weight, count in tableaux(shape, 3).items():
@@ -152,7 +160,7 @@ def test_what_is_no_character_is_an_error() -> None:
         from_weights({((2,),): 1}, (2,))  # the weight (1, 1) is missing
 
 
-def moved(points: Points, random: Random) -> Points:
+def moved(points: SourcePoints, random: Random) -> SourcePoints:
     """The points moved by unipotent matrices of X, H and Y."""
     x, h, y = points.columns, points.rows, points.variables
     X, H, Y = (
@@ -167,17 +175,19 @@ def moved(points: Points, random: Random) -> Points:
     vectors = points.vectors.copy()
     vectors[:x] = numpy.einsum("ij,ipq->jpq", X, points.vectors[:x])
     vectors[x : x + h] = numpy.einsum("ij,ipq->jpq", H, points.vectors[x : x + h])
-    return Points(x, h, y, vectors @ Y, numpy.einsum("ij,kl,wikp->wjlp", X, H, points.scalars))
+    return SourcePoints(
+        x, h, y, vectors @ Y, numpy.einsum("ij,kl,wikp->wjlp", X, H, points.scalars)
+    )
 
 
 @pytest.mark.parametrize(
     "type_", [((2, 1), (2, 1), (4, 1, 1)), ((2, 2), (3, 1), (4, 3, 1)), ((3, 1), (4,), (5, 2, 1))]
 )
 def test_covariants_are_invariant_under_unipotent_matrices(
-    type_: tuple[Partition, Partition, Partition],
+    type_: tuple[PartitionTuple, PartitionTuple, PartitionTuple],
 ) -> None:
     random = Random(1)
-    points = Points.random((2, 2, 3), 2, 6, random)
+    points = SourcePoints.random((2, 2, 3), 2, 6, random)
     drawn = [Covariant.random(type_, random) for _ in range(20)]
     covariants = [T for T in drawn if T is not None]
     assert values(covariants, points).any()
@@ -190,11 +200,11 @@ def test_covariants_are_invariant_under_unipotent_matrices(
     "type_", [((2, 1), (2, 1), (4, 1, 1)), ((2, 2), (3, 1), (4, 3, 1)), ((3, 1), (4,), (5, 2, 1))]
 )
 def test_covariants_evaluated_together_are_their_polynomials(
-    type_: tuple[Partition, Partition, Partition], monkeypatch: pytest.MonkeyPatch
+    type_: tuple[PartitionTuple, PartitionTuple, PartitionTuple], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In one block as in many, for covariants with different numbers of orders."""
     random = Random(4)
-    points = Points.random((2, 2, 3), 2, 5, random)
+    points = SourcePoints.random((2, 2, 3), 2, 5, random)
     drawn = [Covariant.random(type_, random) for _ in range(12)]
     covariants = [T for T in drawn if T is not None]
     forms = points.vectors.swapaxes(1, 2)  # l_0, l_1, v_0, v_1 by their coordinates
@@ -226,10 +236,10 @@ def test_a_permutation_is_a_sample_of_all() -> None:
 
 def test_boundaries_are_boundaries() -> None:
     random, type_ = Random(2), ((2, 1), (2, 1), (3, 2, 1))
-    points = Points.random((2, 2, 3), 2, 6, random)
+    points = SourcePoints.random((2, 2, 3), 2, 6, random)
     vectors, scalars = points.vectors.copy(), points.scalars.copy()
     vectors[6:8], scalars[1] = vectors[4:6], scalars[0]  # w' = w
-    same = Points(2, 2, 3, vectors, scalars)
+    same = SourcePoints(2, 2, 3, vectors, scalars)
     for _ in range(10):
         T = Covariant.random(type_, random)
         assert T is not None
@@ -243,7 +253,7 @@ def test_boundaries_are_boundaries() -> None:
     for type_ in (((3,), (3,), (4, 2)), ((3,), (3,), (6,))):
         T = Covariant.random(type_, random)
         assert T is not None
-        assert not boundary([T], Points(2, 2, 3, vectors, scalars)).any()
+        assert not boundary([T], SourcePoints(2, 2, 3, vectors, scalars)).any()
 
 
 SMALL = {
@@ -344,7 +354,9 @@ def test_closures_for_all_sizes_in_all_forms() -> None:
 def test_a_wrong_multiplicity_of_sections_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     right = module.section_multiplicities
 
-    def less(size: CoreSize, n: int) -> dict[tuple[Partition, Partition, Partition], int]:
+    def less(
+        size: CoreSize, n: int
+    ) -> dict[tuple[PartitionTuple, PartitionTuple, PartitionTuple], int]:
         found = right(size, n)
         return {
             kind: number - (n == 2 and kind == ((2,), (2,), (4,))) for kind, number in found.items()
@@ -365,7 +377,9 @@ def test_too_few_covariants_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> No
     right = Covariant.random
     first: dict[object, Covariant | None] = {}
 
-    def same(type_: tuple[Partition, Partition, Partition], random: Random) -> Covariant | None:
+    def same(
+        type_: tuple[PartitionTuple, PartitionTuple, PartitionTuple], random: Random
+    ) -> Covariant | None:
         return first.setdefault(type_, right(type_, random))
 
     monkeypatch.setattr(module.Covariant, "random", same)
@@ -381,7 +395,7 @@ def test_a_wrong_product_of_representations_is_an_error(
     name = {"pieri": "strips_added", "times": "littlewood_richardson"}[rule]
     right = getattr(module, name)
 
-    def wrong(shape: Partition, other: object, rows: int) -> object:
+    def wrong(shape: PartitionTuple, other: object, rows: int) -> object:
         found = right(shape, other, rows)
         return list(found)[:1] if rule == "pieri" else dict(list(found.items())[:1])
 
@@ -626,7 +640,7 @@ def test_products_of_determinants_are_the_polynomials(core: tuple[int, int, int]
 
 def test_coefficients_of_any_length_are_lifted_modulo_the_prime() -> None:
     random = Random(3)
-    points = Points.random((2, 2, 3), 2, 6, random)
+    points = SourcePoints.random((2, 2, 3), 2, 6, random)
     T = Covariant.random(((2, 1), (2, 1), (3, 2, 1)), random)
     assert T is not None
     short, long = (highest_weights.lifted([c], [T], points) for c in (5, 5 + LARGE_PRIME**3))

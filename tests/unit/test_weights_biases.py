@@ -24,8 +24,8 @@ from m2bridge.errors import InvalidCaseError
 from m2bridge.trained_weights.files import tensor
 from m2bridge.trained_weights.layers import find_heads, find_network, find_symmetries
 from m2bridge.trained_weights.names import norms_add_one
-from m2bridge.trained_weights.symmetries import Reading
-from m2bridge.trained_weights.tensors import Head, Norm, NormTensors
+from m2bridge.trained_weights.symmetries import AnalysisOptions
+from m2bridge.trained_weights.tensors import HeadArrays, Norm, NormTensors
 from m2bridge.trained_weights.token_space import seen
 from tests.forward_pass import (
     Layer,
@@ -107,7 +107,7 @@ class Given:
     def head_count(self, count: int | None) -> int:
         return self.layer.heads
 
-    def heads(self, number: int, count: int | None) -> Iterator[Head]:
+    def heads(self, number: int, count: int | None) -> Iterator[HeadArrays]:
         layer, p = self.layer, self.p
         norm = None
         if layer.norm:
@@ -117,13 +117,13 @@ class Given:
             biases = {f"{x}_bias": p[f"{x}_bias"][h] for x in layer.biases}
             matrices = {x: part[h] for x, part in self.parts.items()}
             output = p.get("O_bias")
-            yield Head(number, h + 1, matrices, "float64", **biases, O_bias=output, norm=norm)
+            yield HeadArrays(number, h + 1, matrices, "float64", **biases, O_bias=output, norm=norm)
 
 
 def verdict(layer: Layer, p: Parameters, **options: Any) -> tuple[Any, Any, Any]:
     """The heads, the layer and the network."""
     normalization = "softmax" if layer.softmax else "none"
-    reading = Reading(
+    reading = AnalysisOptions(
         heads=layer.heads,
         normalization=normalization,
         skip=False,
@@ -663,7 +663,7 @@ def test_folded_weights_of_gemma_are_those_of_the_forward_pass() -> None:
     norm = NormTensors(
         kind="rms", gamma=tensor("γ", p["gamma"] - 1), beta=None, place="pre", adds_one=True
     )
-    head = Head(1, 1, {x: p[x][0] for x in "KQV"}, "float64", norm=norm.read(4))
+    head = HeadArrays(1, 1, {x: p[x][0] for x in "KQV"}, "float64", norm=norm.read(4))
     folded = seen(head, softmax=False, biases=True, norm=None).matrices
     plain = {x: numpy.array([folded[x].modular()], dtype=object) for x in "KQV"}
     X = constant(drawn_tokens(layer, Random(1), epsilon=1))

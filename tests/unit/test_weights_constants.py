@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from m2bridge.trained_weights.layers import find_heads, find_symmetries
-from m2bridge.trained_weights.symmetries import Reading
+from m2bridge.trained_weights.symmetries import AnalysisOptions
 from tests.forward_pass import Layer, Parameters, drawn, exact_rank
 from tests.unit.test_weights_biases import Given
 
 
 def judged(layer: Layer, p: Parameters) -> Any:
     """What is said of the layer."""
-    reading = Reading(
+    reading = AnalysisOptions(
         heads=layer.heads, normalization="softmax", skip=False, biases=True, norm=None
     )
     layers: Any = [Given(layer, p)]

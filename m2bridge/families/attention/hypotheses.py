@@ -8,31 +8,31 @@ holds.
 from pathlib import Path
 
 from m2bridge.certificates.wording import wording
-from m2bridge.families.attention.sizes import Shape
+from m2bridge.families.attention.sizes import LayerSizes
 
 WORDS = wording(Path(__file__).parent / "words.toml")
 
 
-def several_tokens(shape: Shape) -> str:
+def several_tokens(shape: LayerSizes) -> str:
     """t ≥ 2."""
     return "" if shape.t >= 2 else WORDS.hypotheses["several-tokens"]
 
 
-def paper_hypotheses(shape: Shape) -> str:
+def paper_hypotheses(shape: LayerSizes) -> str:
     """The hypotheses of the paper from Corollary 3.3 on: t ≥ 2, and α > 1 or d' > 1."""
     if shape.t >= 2 and shape.alpha == 1 and shape.d_out == 1:
         return WORDS.hypotheses["not-degenerate"]
     return several_tokens(shape)
 
 
-def nondegenerate(shape: Shape) -> str:
+def nondegenerate(shape: LayerSizes) -> str:
     """The hypotheses of the paper, and d ≥ 2, which we add: for d = 1 < d' some printed statements
     fail.
     """
     return paper_hypotheses(shape) or two_dimensions(shape)
 
 
-def two_dimensions(shape: Shape) -> str:
+def two_dimensions(shape: LayerSizes) -> str:
     """t ≥ 2 and d ≥ 2."""
     reason = several_tokens(shape)
     if not reason and shape.d == 1:
@@ -40,7 +40,7 @@ def two_dimensions(shape: Shape) -> str:
     return reason
 
 
-def no_prediction(shape: Shape) -> str:
+def no_prediction(shape: LayerSizes) -> str:
     """Why no Hilbert function is predicted for a case; empty if one is."""
     if shape.t >= 2 and shape.d >= 4 and shape.d_out >= 2 and shape.alpha >= 2:
         return (

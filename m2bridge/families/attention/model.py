@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from m2bridge.errors import InvalidCaseError, check_choice
 from m2bridge.families.attention import sizes
-from m2bridge.families.attention.sizes import NAME, Coordinates, Shape, Weights
+from m2bridge.families.attention.sizes import NAME, CoordinateSystem, LayerSizes, Parametrization
 from m2bridge.loading import imported
-from m2bridge.maps.model import Expectation, MethodValue, Model, Vector, WithoutRealWeights
-from m2bridge.results.known import Known
+from m2bridge.maps.model import DegreeVector, Expectation, MethodValue, Model, WithoutRealWeights
+from m2bridge.results.known import Bounds
 
 if TYPE_CHECKING:
     from m2bridge.algebra.field import CoefficientField
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
     from m2bridge.families.attention.observations.at_orbits import Observations
     from m2bridge.families.attention.orbits.orbits import Orbit
     from m2bridge.maps.locus import LocusFindings
-    from m2bridge.maps.model import Core, PolarTheorem
+    from m2bridge.maps.model import Core, PolarData
     from m2bridge.statements.statement import Observed, Statement
 
 FEW_COORDINATES = 1000
 """Cases with more are not expanded to know their dimension: that takes a second and more."""
 
-DEFAULT_WEIGHTS: Weights = "attention"
+DEFAULT_WEIGHTS: Parametrization = "attention"
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class SingleLayerAttention(Shape, Model):
+class SingleLayerAttention(LayerSizes, Model):
     """The model X ↦ V X Xᵀ A X with A = KᵀQ, X ∈ R^{d×t} (Definition 1).
 
     Parameters
@@ -75,8 +75,8 @@ class SingleLayerAttention(Shape, Model):
     A_2_1*V_1_1 + A_1_1*V_1_2
     """
 
-    coordinates: Coordinates = field(hash=False)
-    weights: Weights = field(hash=False)
+    coordinates: CoordinateSystem = field(hash=False)
+    weights: Parametrization = field(hash=False)
 
     family: ClassVar[str] = NAME
 
@@ -90,11 +90,11 @@ class SingleLayerAttention(Shape, Model):
         coordinates: str | None = None,
         weights: str | None = None,
     ) -> None:
-        Shape.__init__(self, d, d_out, a, t)
+        LayerSizes.__init__(self, d, d_out, a, t)
         coordinates = coordinates or self.default_coordinates
         weights = weights or DEFAULT_WEIGHTS
-        check_choice("coordinates", coordinates, Coordinates)
-        check_choice("weights", weights, Weights)
+        check_choice("coordinates", coordinates, CoordinateSystem)
+        check_choice("weights", weights, Parametrization)
         if coordinates == "reduced" and self.t == 1:
             raise InvalidCaseError(
                 "coordinates", "reduced coordinates need t ≥ 2; use full coordinates for t = 1"
@@ -163,7 +163,7 @@ class SingleLayerAttention(Shape, Model):
 
         return coordinate_names(self, self.coordinates)
 
-    def grading(self) -> tuple[Vector, ...] | None:
+    def grading(self) -> tuple[DegreeVector, ...] | None:
         """The multidegree of c_k_i_p_q is (e_k, e_i, e_p + e_q); none for full coordinates."""
         from m2bridge.families.attention.orbits.parametrization import grading
 
@@ -197,10 +197,10 @@ class SingleLayerAttention(Shape, Model):
         # A = KᵀQ is the same for gK and g⁻ᵀQ, with g in GL_α
         return rescaling + self.alpha**2
 
-    def upper_bounds(self, characteristic: int) -> tuple[Known, ...]:
+    def upper_bounds(self, characteristic: int) -> tuple[Bounds, ...]:
         """The dimension of the weights less one."""
         reason = "the dimension of the weights less one for their rescaling"
-        return (Known.at_most(sizes.dimension_bound(self), reason),)
+        return (Bounds.at_most(sizes.dimension_bound(self), reason),)
 
     def lower_bounds(self, characteristic: int) -> Iterator[MethodValue] | None:
         """The rank of one block, which decides; small cases are expanded (``None``)."""
@@ -249,7 +249,7 @@ class SingleLayerAttention(Shape, Model):
         degrees = predicted_polar_degrees(self)
         return f"{', '.join(map(str, degrees))}; generic ED degree {sum(degrees)}"
 
-    def polar_theorem(self) -> PolarTheorem | None:
+    def polar_theorem(self) -> PolarData | None:
         """The polar degrees, for all sizes."""
         from m2bridge.families.attention.polar.theorem import polar_theorem
 

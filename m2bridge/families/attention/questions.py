@@ -35,7 +35,7 @@ from m2bridge.families.attention.orbits.orbits import flatten, orbits, represent
 from m2bridge.families.attention.orbits.parametrization import multigraded_attention
 from m2bridge.families.attention.orbits.tangents import orbit_script
 from m2bridge.families.attention.polar.theorem import is_observed
-from m2bridge.families.attention.sizes import Coordinates, dimension_formula
+from m2bridge.families.attention.sizes import CoordinateSystem, dimension_formula
 from m2bridge.families.base import ComputedQuestion
 from m2bridge.implicitization.implicitize import Implicitization, implicitize
 from m2bridge.limits import clock, limited
@@ -61,7 +61,7 @@ def standalone(
     model: SingleLayerAttention,
     *,
     field: CoefficientField = QQ,
-    coordinates: Coordinates | None = None,
+    coordinates: CoordinateSystem | None = None,
     method: str = "orbits",
 ) -> str:
     """The complete program for ``M2 --script``.
@@ -202,7 +202,7 @@ class ClosureQuestion(ComputedQuestion[SingleLayerAttention, Closure]):
 CLOSURE = ClosureQuestion()
 
 
-class Equations(NamedTuple):
+class CertifiedEquations(NamedTuple):
     """Equations of the closure up to a degree, and what is proved of all degrees.
 
     Parameters
@@ -246,7 +246,7 @@ def _beyond(
     return series, last >= needed
 
 
-class EquationsQuestion(ComputedQuestion[SingleLayerAttention, Equations]):
+class EquationsQuestion(ComputedQuestion[SingleLayerAttention, CertifiedEquations]):
     """The equations of the closure up to a degree, by exact linear algebra in weight spaces."""
 
     __slots__ = ()
@@ -257,7 +257,7 @@ class EquationsQuestion(ComputedQuestion[SingleLayerAttention, Equations]):
         " degree, Hilbert polynomial."
     )
 
-    def observe(self, model: SingleLayerAttention) -> Equations:
+    def observe(self, model: SingleLayerAttention) -> CertifiedEquations:
         """Compute the ideal up to :func:`degree_for`, and prove what can be proved of all degrees
         in a few minutes.
 
@@ -286,9 +286,9 @@ class EquationsQuestion(ComputedQuestion[SingleLayerAttention, Equations]):
         if not equations.exact:
             raise MethodUnavailableError("a rank over QQ was not found")
         series, all_generators = _beyond(model, equations)
-        return Equations(equations, series, all_generators)
+        return CertifiedEquations(equations, series, all_generators)
 
-    def content(self, model: SingleLayerAttention, observed: Equations) -> Content:
+    def content(self, model: SingleLayerAttention, observed: CertifiedEquations) -> Content:
         """What is known up to the degree, and of all degrees where that is proved."""
         sections = sections_series(model, dimension_formula(model))
         equations, series = observed.equations, observed.series

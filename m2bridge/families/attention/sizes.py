@@ -19,12 +19,12 @@ from m2bridge.families.base import positive_integer
 NAME = "attention"
 """The name of the family."""
 
-Coordinates = Literal["reduced", "full"]
-Weights = Literal["attention", "factored"]
+CoordinateSystem = Literal["reduced", "full"]
+Parametrization = Literal["attention", "factored"]
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Shape:
+class LayerSizes:
     """The numbers d, d', a and t of a case.
 
     :class:`~m2bridge.families.attention.model.SingleLayerAttention`, which is made of them, says
@@ -71,7 +71,7 @@ class Shape:
         return min(self.a, self.d)
 
     @property
-    def default_coordinates(self) -> Coordinates:
+    def default_coordinates(self) -> CoordinateSystem:
         """``reduced`` for t ≥ 2; for t = 1 ``full``: the output does not know the others."""
         return "reduced" if self.t >= 2 else "full"
 
@@ -88,7 +88,7 @@ class Shape:
         return self.d_out * self.d * comb(self.d + 1, 2)
 
 
-def coordinate_count(shape: Shape, coordinates: Coordinates) -> int:
+def coordinate_count(shape: LayerSizes, coordinates: CoordinateSystem) -> int:
     """The number of coordinates (for ``full``: coefficients that are not identically zero)."""
     if coordinates == "reduced":
         return shape.independent_count
@@ -98,7 +98,7 @@ def coordinate_count(shape: Shape, coordinates: Coordinates) -> int:
     return shape.t * (alone + (shape.t - 1) * shape.independent_count)
 
 
-def dimension_formula(shape: Shape) -> int:
+def dimension_formula(shape: LayerSizes) -> int:
     """The dimension of the neuromanifold, α(2d − α) + d·d' − 1.
 
     Hypotheses: t ≥ 2. The paper assumes besides that α > 1 or d' > 1; the formula holds without it.
@@ -108,7 +108,7 @@ def dimension_formula(shape: Shape) -> int:
     return matrices_of_rank(shape.d, shape.alpha) + shape.d * shape.d_out - 1
 
 
-def weights_dimension(shape: Shape) -> int:
+def weights_dimension(shape: LayerSizes) -> int:
     """The dimension of the weights that the function sees, over any field.
 
     For t ≥ 2 they are the pairs (A, V) with rk A ≤ α. For t = 1 the function is (yᵀAy)·v_k(y), and
@@ -121,12 +121,12 @@ def weights_dimension(shape: Shape) -> int:
     return symmetric_matrices_of_rank(shape.d, form_rank(shape)) + of_V
 
 
-def form_rank(shape: Shape) -> int:
+def form_rank(shape: LayerSizes) -> int:
     """The largest rank of the quadratic form yᵀAy, min(2α, d); all forms of this rank occur."""
     return min(2 * shape.alpha, shape.d)
 
 
-def dimension_bound(shape: Shape) -> int:
+def dimension_bound(shape: LayerSizes) -> int:
     """An upper bound for the dimension of the neuromanifold, over any field.
 
     The dimension of the weights that the function sees, less one for the rescaling (λA, V/λ).
@@ -136,7 +136,7 @@ def dimension_bound(shape: Shape) -> int:
     return weights_dimension(shape) - 1
 
 
-def degree_formula(shape: Shape) -> int:
+def degree_formula(shape: LayerSizes) -> int:
     """The degree of the Zariski closure of the neuromanifold (as a projective variety).
 
     Hypotheses: t ≥ 2. The parametrization P(D_α) × P(R^{d'×d}) → P^N is a morphism given by forms
@@ -153,7 +153,7 @@ def degree_formula(shape: Shape) -> int:
     return degree // 2
 
 
-def one_token_degree(shape: Shape) -> int:
+def one_token_degree(shape: LayerSizes) -> int:
     """The degree of the Zariski closure for t = 1 (as a projective variety).
 
     The functions are the products q·v_k of a quadratic form of rank ≤ s and d' linear forms. They
@@ -173,7 +173,7 @@ def one_token_degree(shape: Shape) -> int:
     return degree
 
 
-def is_birational(shape: Shape) -> bool:
+def is_birational(shape: LayerSizes) -> bool:
     """Whether the projective parametrization is birational onto its image, for t ≥ 2.
 
     Otherwise it is two-to-one: exactly for α = d' = 1 < d, where A = k qᵀ and V = vᵀ have the same
@@ -184,7 +184,7 @@ def is_birational(shape: Shape) -> bool:
     return shape.alpha > 1 or shape.d_out > 1 or shape.d == 1
 
 
-def product_degree(shape: Shape) -> int:
+def product_degree(shape: LayerSizes) -> int:
     """The top intersection number (h_A + h_V)^(δ_A + δ_V) on P^δ_A × P^δ_V: C(δ_A + δ_V, δ_V)."""
     dimension_a = matrices_of_rank(shape.d, shape.alpha) - 1
     dimension_v = shape.d * shape.d_out - 1

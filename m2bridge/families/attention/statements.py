@@ -19,17 +19,17 @@ from m2bridge.families.attention.hypotheses import (
 )
 from m2bridge.families.attention.orbits.orbits import Orbit, WeightPair, representative
 from m2bridge.families.attention.polar.chern_integrals import stated_polar_degrees
-from m2bridge.families.attention.sizes import Shape, degree_formula, dimension_formula
+from m2bridge.families.attention.sizes import LayerSizes, degree_formula, dimension_formula
 from m2bridge.results.sheet import matrix_text
 from m2bridge.statements.statement import Always, GlobalStatement, OrbitStatement, Statement, Value
 
 
-def about_orbits(key: str, part: str, **fields: Any) -> OrbitStatement[Shape, Orbit]:
+def about_orbits(key: str, part: str, **fields: Any) -> OrbitStatement[LayerSizes, Orbit]:
     """The statement with this number about functions, orbit by orbit."""
     return OrbitStatement(**WORDS.fields(key, part), **fields)
 
 
-def about_the_whole(key: str, part: str, **fields: Any) -> GlobalStatement[Shape]:
+def about_the_whole(key: str, part: str, **fields: Any) -> GlobalStatement[LayerSizes]:
     """The statement with this number about the neuromanifold as a whole."""
     return GlobalStatement(**WORDS.fields(key, part), **fields)
 
@@ -42,7 +42,7 @@ def _not_rank_one(orbit: Orbit) -> bool:
     return not _rank_one(orbit)
 
 
-def _of_rank_one(orbit: Orbit, shape: Shape) -> bool:
+def _of_rank_one(orbit: Orbit, shape: LayerSizes) -> bool:
     return _rank_one(orbit)
 
 
@@ -64,7 +64,7 @@ class Preimages:
         return f"{{{', '.join(pairs)}}}"
 
 
-def _exchanged(orbit: Orbit, shape: Shape) -> Value:
+def _exchanged(orbit: Orbit, shape: LayerSizes) -> Value:
     """Theorem 3.2: A = k qᵀ, V = h vᵀ, and with k and v exchanged; for k = v this is one point.
 
     The representative has q and h the first unit vectors; k is then the first column of A, v the
@@ -79,23 +79,23 @@ def _exchanged(orbit: Orbit, shape: Shape) -> Value:
     return Preimages(frozenset({(A, V), (A_exchanged, V_exchanged)}))
 
 
-def _itself(orbit: Orbit, shape: Shape) -> Value:
+def _itself(orbit: Orbit, shape: LayerSizes) -> Value:
     return Preimages(frozenset({representative(orbit, shape)}))
 
 
-def _boundary(orbit: Orbit, shape: Shape) -> bool:
+def _boundary(orbit: Orbit, shape: LayerSizes) -> bool:
     """Theorem 3.4 (ii): A = v qᵀ and V = h vᵀ with the same v; Lemma A.3 says that these are the
     critical ones.
     """
     return (orbit.r, orbit.s, orbit.m) == (1, 1, 1)
 
 
-def singular(orbit: Orbit, shape: Shape) -> bool:
+def singular(orbit: Orbit, shape: LayerSizes) -> bool:
     """Theorem 3.4 (iii), as printed."""
     return orbit.r * orbit.s <= 1
 
 
-def _singular_locus(orbit: Orbit, shape: Shape) -> bool:
+def _singular_locus(orbit: Orbit, shape: LayerSizes) -> bool:
     """The singular locus, with the singularities of the source taken into account (ours)."""
     if shape.a >= shape.d:
         return orbit.r == orbit.s == 1
@@ -104,7 +104,7 @@ def _singular_locus(orbit: Orbit, shape: Shape) -> bool:
     return orbit.r <= shape.a - 1
 
 
-def _hilbert_function(shape: Shape) -> Value | None:
+def _hilbert_function(shape: LayerSizes) -> Value | None:
     from m2bridge.families.attention.ideal.values_by_degree import (
         predicted_hilbert_values,  # with SymPy
     )
@@ -112,7 +112,7 @@ def _hilbert_function(shape: Shape) -> Value | None:
     return predicted_hilbert_values(shape)
 
 
-def _generators(shape: Shape) -> Value | None:
+def _generators(shape: LayerSizes) -> Value | None:
     from m2bridge.families.attention.ideal.values_by_degree import (
         predicted_generators,  # with SymPy
     )
@@ -120,7 +120,7 @@ def _generators(shape: Shape) -> Value | None:
     return predicted_generators(shape)
 
 
-def _generator_degrees(shape: Shape) -> Value | None:
+def _generator_degrees(shape: LayerSizes) -> Value | None:
     from m2bridge.families.attention.ideal.values_by_degree import predicted_degrees  # with SymPy
 
     return predicted_degrees(shape)

@@ -26,11 +26,11 @@ from m2bridge.families.deep_attention.network import (
     Balls,
     Draw,
     FormalSoftmax,
-    Head,
-    Layer,
+    HeadMatrices,
+    LayerMatrices,
     Network,
+    NetworkWeights,
     NumberSystem,
-    Point,
     PowerSeries,
     Residues,
     gradient,
@@ -39,15 +39,15 @@ from m2bridge.families.deep_attention.network import (
 )
 from m2bridge.families.deep_attention.shape import (
     THEOREM,
-    Shape,
+    NetworkSizes,
     are_separate,
     bound_by_ranks,
     seen_dimension,
 )
-from m2bridge.limits import watched
+from m2bridge.limits import check_deadline_in
 from m2bridge.maps.jacobian_rank import SPARE_ROWS, RankResult, rank_result
 from m2bridge.maps.model import MethodValue
-from m2bridge.results.known import Known
+from m2bridge.results.known import Bounds
 
 # An integer, or a rational number of FLINT.
 Scalar = Any
@@ -65,7 +65,7 @@ def minimal_standard(state: int) -> Iterator[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class TwoInputNetwork:
     """A network with at most two inputs and one output, by its virtual weights.
 
     Parameters
@@ -101,10 +101,10 @@ class Block:
         layers = []
         for k, C in enumerate(self.attention):
             rows = [self.row] if k == self._last else unit_rows(len(C))
-            layers.append((Head(numbers.matrix(C), numbers.matrix(rows)),))
+            layers.append((HeadMatrices(numbers.matrix(C), numbers.matrix(rows)),))
         return tuple(layers)
 
-    def flattened(self, layers: list[Layer]) -> list[Scalar]:
+    def flattened(self, layers: list[LayerMatrices]) -> list[Scalar]:
         """A gradient by all matrices as one by those of attention and m."""
         entries: list[Scalar] = []
         for (head,) in layers:
@@ -119,7 +119,7 @@ def unit_rows(size: int) -> list[tuple[Scalar, ...]]:
     return [tuple(int(i == j) for j in range(size)) for i in range(size)]
 
 
-def random_block(shape: Shape, draw: Draw) -> Block:
+def random_block(shape: NetworkSizes, draw: Draw) -> TwoInputNetwork:
     """A block with the ranks of the shape.
 
     Drawn in turn: the C_k row by row, or a column and a row where the rank is one; the c_k; m.
@@ -137,10 +137,12 @@ def random_block(shape: Shape, draw: Draw) -> Block:
         return tuple(tuple(x * y for y in q) for x in k)
 
     sizes = [min(r, 2) for r in shape.entering_ranks]
-    return Block(tuple(map(matrix, sizes, shape.alphas)), row(sizes[0]))
+    return TwoInputNetwork(tuple(map(matrix, sizes, shape.alphas)), row(sizes[0]))
 
 
-def gradients(block: Block, numbers: NumberSystem, tokens: int, draw: Draw) -> Iterator[list[Any]]:
+def gradients(
+    block: TwoInputNetwork, numbers: NumberSystem, tokens: int, draw: Draw
+) -> Iterator[list[Any]]:
     """Gradients of the output at random inputs, each with a random covector on the tokens."""
     network = block.network(numbers)
     while True:
@@ -161,7 +163,7 @@ MOST_PARAMETERS = 3000
 FULL_PARAMETERS = 400
 
 
-def lightning_bounds(network: Shape, characteristic: int) -> Iterator[MethodValue]:
+def lightning_bounds(network: NetworkSizes, characteristic: int) -> Iterator[MethodValue]:
     """Return lower bounds for lightning attention, the quickest first."""
     if network.is_plain and not characteristic:
         yield from lightning_block(network)
@@ -171,7 +173,7 @@ def lightning_bounds(network: Shape, characteristic: int) -> Iterator[MethodValu
         yield by_theorem or _full(network, characteristic)
 
 
-def theorem_bound(network: Shape) -> MethodValue | None:
+def theorem_bound(network: NetworkSizes) -> MethodValue | None:
     """Return the bound by Theorem H, of a network that is too large for its rank to be computed."""
     if network.is_plain or network.parameter_count <= MOST_PARAMETERS:
         return None
@@ -179,21 +181,21 @@ def theorem_bound(network: Shape) -> MethodValue | None:
     if not are_separate(network, betas):
         return None
     dimension = bound_by_ranks(network, betas).value
-    return MethodValue(THEOREM, Known.at_least(dimension, "generic heads are separate"))
+    return MethodValue(THEOREM, Bounds.at_least(dimension, "generic heads are separate"))
 
 
-def _full(network: Shape, characteristic: int) -> MethodValue:
+def _full(network: NetworkSizes, characteristic: int) -> MethodValue:
     result = full_rank(network, characteristic)
     reason = f"rank of {result.rows} × {result.columns} entries of the differential"
-    return MethodValue(f"Jacobian mod {result.prime}", Known.at_least(result.lower, reason))
+    return MethodValue(f"Jacobian mod {result.prime}", Bounds.at_least(result.lower, reason))
 
 
-def full_rank(network: Shape, characteristic: int = 0) -> RankResult:
+def full_rank(network: NetworkSizes, characteristic: int = 0) -> RankResult:
     """Return the rank of the differential at random weights, each row at tokens of its own."""
     return rank_result(replace(network, t=min(network.t, DISTINCT_TOKENS)), characteristic)
 
 
-def lightning_block(network: Shape) -> Iterator[MethodValue]:
+def lightning_block(network: NetworkSizes) -> Iterator[MethodValue]:
     """Return the bound by the block, modulo a prime, if it decides."""
     method = f"block mod {LARGE_PRIME}"
     return block_bound(network, partial(_block_rank, t=network.t, softmax=False), method)
@@ -206,10 +208,10 @@ def residues() -> Draw:
 
 def rank_of_gradients(rows: Iterable[list[Any]], most: int) -> int:
     """Return the rank modulo the prime of some more gradients than it can be."""
-    return rank_mod(list(islice(watched(rows), most + SPARE_ROWS)), LARGE_PRIME)
+    return rank_mod(list(islice(check_deadline_in(rows), most + SPARE_ROWS)), LARGE_PRIME)
 
 
-def certified_block(network: Shape) -> Block:
+def certified_block(network: NetworkSizes) -> TwoInputNetwork:
     """Return the block whose rank is computed; it depends on the seed and the ranks only.
 
     All numbers are from 1 to 999, so that no matrix is skew-symmetric.
@@ -219,7 +221,7 @@ def certified_block(network: Shape) -> Block:
 
 
 def block_bound(
-    network: Shape, rank_of: Callable[[Block], int], method: str
+    network: NetworkSizes, rank_of: Callable[[TwoInputNetwork], int], method: str
 ) -> Iterator[MethodValue]:
     """Return the dimension, if the kernel of the block's differential is what is always there."""
     block = certified_block(network)
@@ -227,7 +229,7 @@ def block_bound(
     # A larger kernel at one point says nothing: other weights may have the least one.
     if rank == block.columns - network.kernel_dimension:
         reason = f"rank {rank} of a network with {block.size} inputs: one block decides"
-        yield MethodValue(method, Known.at_least(seen_dimension(network), reason))
+        yield MethodValue(method, Bounds.at_least(seen_dimension(network), reason))
 
 
 # Up to this depth power series are used; they have 3^(l−1) + 1 coefficients.
@@ -242,7 +244,7 @@ MOST_COEFFICIENTS = 20_000_000
 DOUBLINGS = 4
 
 
-def softmax_bounds(network: Shape, characteristic: int) -> Iterator[MethodValue]:
+def softmax_bounds(network: NetworkSizes, characteristic: int) -> Iterator[MethodValue]:
     """Return lower bounds for softmax attention, each by a method of its own, the quickest first.
 
     Raises
@@ -254,7 +256,7 @@ def softmax_bounds(network: Shape, characteristic: int) -> Iterator[MethodValue]
         raise InvalidCaseError("field", "softmax has no meaning over GF(p); use QQ")
     if network.t == 1:
         reason = "every matrix of this rank is the function of a network"
-        dimension = Known.at_least(network.linear_dimension, reason)
+        dimension = Bounds.at_least(network.linear_dimension, reason)
         yield MethodValue("matrices of bounded rank", dimension)
     elif not network.is_plain:
         yield theorem_bound(network) or _full_by_series(network)
@@ -268,19 +270,19 @@ def softmax_bounds(network: Shape, characteristic: int) -> Iterator[MethodValue]
             yield from _ball_block(network)
 
 
-def formal_block(network: Shape) -> Iterator[MethodValue]:
+def formal_block(network: NetworkSizes) -> Iterator[MethodValue]:
     """Return the bound by the block with exponentials as unknowns, if it decides."""
     return block_bound(network, _formal_rank, f"block mod {LARGE_PRIME}, exponentials as unknowns")
 
 
-def columns_and_rank(network: Shape) -> tuple[int, int]:
+def columns_and_rank(network: NetworkSizes) -> tuple[int, int]:
     """Return the columns of the block and its rank, if possible by a way without hypothesis."""
     block = certified_block(network)
     return block.columns, _block_rank(block, network.t, network.softmax)
 
 
 @lru_cache(maxsize=1024)
-def _block_rank(block: Block, t: int, softmax: bool) -> int:
+def _block_rank(block: TwoInputNetwork, t: int, softmax: bool) -> int:
     """The rank; networks of many widths have one block."""
     if not softmax:
         rows = gradients(block, Residues(LARGE_PRIME), min(t, 2), residues())
@@ -290,19 +292,19 @@ def _block_rank(block: Block, t: int, softmax: bool) -> int:
     return _formal_rank(block)
 
 
-def _formal_rank(block: Block) -> int:
+def _formal_rank(block: TwoInputNetwork) -> int:
     draw = residues()
     rows = gradients(block, FormalSoftmax(LARGE_PRIME, draw), 2, draw)
     return rank_of_gradients(rows, block.columns)
 
 
-def _series_rank(block: Block, t: int) -> int:
+def _series_rank(block: TwoInputNetwork, t: int) -> int:
     """The rank of a row for each order at each input; inputs are added until it does not grow."""
     numbers = PowerSeries(LARGE_PRIME, int(3 ** (len(block.attention) - 1)) + 1, (1, t - 1))
     return _growing_rank(gradients(block, numbers, 2, residues()), numbers.length)
 
 
-def _ball_block(network: Shape) -> Iterator[MethodValue]:
+def _ball_block(network: NetworkSizes) -> Iterator[MethodValue]:
     """The determinant of as many gradients as there are columns, enclosed in a ball without 0.
 
     Weights and tokens are rational numbers below 1 in size, so that no exponential is far from the
@@ -318,7 +320,7 @@ def _ball_block(network: Shape) -> Iterator[MethodValue]:
     while precision <= MOST_PRECISION:
         block = random_block(network, draw)
         with flint.ctx.workprec(precision):
-            rows = watched(gradients(block, numbers, 2, draw))
+            rows = check_deadline_in(gradients(block, numbers, 2, draw))
             determinant = numbers.matrix(list(islice(rows, block.columns))).det()
         if not determinant.contains(0):
             # As many independent gradients as columns: the rank is that of every generic block.
@@ -328,18 +330,18 @@ def _ball_block(network: Shape) -> Iterator[MethodValue]:
         precision *= 2
 
 
-def _full_by_series(network: Shape) -> MethodValue:
+def _full_by_series(network: NetworkSizes) -> MethodValue:
     """The rank of the differential at random weights, with skip connections or several heads."""
     random = Random(SEED)
     parameters = [random.randrange(1, LARGE_PRIME) for _ in range(network.parameter_count)]
     upper = network.upper_bounds(0)[0].value
-    rank, length = rank_by_series(network, partial(Point.read, network, parameters), upper)
-    dimension = Known.at_least(rank, f"rank of {length} orders of the differential")
+    rank, length = rank_by_series(network, partial(NetworkWeights.read, network, parameters), upper)
+    dimension = Bounds.at_least(rank, f"rank of {length} orders of the differential")
     return MethodValue(f"Jacobian mod {LARGE_PRIME}, power series", dimension)
 
 
 def rank_by_series(
-    network: Shape, point: Callable[[NumberSystem], Point], upper: int
+    network: NetworkSizes, point: Callable[[NumberSystem], NetworkWeights], upper: int
 ) -> tuple[int, int]:
     """Return the rank of the whole differential at a point, and the orders that gave its rows.
 
@@ -374,7 +376,7 @@ def _growing_rank(gradients: Iterable[list[Any]], length: int) -> int:
     """The rank of all orders of gradients, until twice as many rows do not enlarge it."""
     rows: list[list[int]] = []
     rank = 0
-    for count, series in enumerate(watched(gradients), 1):
+    for count, series in enumerate(check_deadline_in(gradients), 1):
         rows += [[entry[order] for entry in series] for order in range(length)]
         # A rank for each power of two costs no more than twice the last one.
         if count.bit_count() == 1:

@@ -23,10 +23,17 @@ import flint
 
 from m2bridge.algebra.linear_algebra import pivot_columns
 from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.algebra.sparse_polynomial import Exponents
 from m2bridge.errors import InvalidCaseError, TooLargeError
-from m2bridge.families.deep_attention.network import EntryMatrix, Head, Layer, NumberSystem, Point
-from m2bridge.families.deep_attention.shape import Shape, coefficient_count
-from m2bridge.limits import check, watched
+from m2bridge.families.deep_attention.network import (
+    EntryMatrix,
+    HeadMatrices,
+    LayerMatrices,
+    NetworkWeights,
+    NumberSystem,
+)
+from m2bridge.families.deep_attention.shape import NetworkSizes, coefficient_count
+from m2bridge.limits import check, check_deadline_in
 
 # More coordinates are not written down.
 MAX_COORDINATES = 20_000
@@ -38,14 +45,13 @@ MOST_INPUTS = 99
 MAX_PRODUCTS = 3_000_000
 _PRODUCTS_PER_SECOND = 150_000
 
-Exponents = tuple[int, ...]
 Polynomial = dict[Exponents, int]
 # An input and exponents of S; the place of a coefficient of P has an output before them.
-Monomial = tuple[int, Exponents]
-Place = tuple[int, int, Exponents]
+OutputMonomial = tuple[int, Exponents]
+EntryMonomial = tuple[int, int, Exponents]
 
 
-def expanded(network: Shape) -> PolynomialMap:
+def expanded(network: NetworkSizes) -> PolynomialMap:
     """The map from the parameters to the coordinates.
 
     Raises
@@ -68,12 +74,12 @@ def _name(letter: str, *numbers: int) -> str:
     return "_".join([letter, *map(str, numbers)])
 
 
-def _sees_all(network: Shape) -> bool:
+def _sees_all(network: NetworkSizes) -> bool:
     """Whether the function determines P: XXᵀ is any symmetric matrix, or P is linear in it."""
     return network.t >= network.widths[0] or (network.layers == 1 and network.t > 1)
 
 
-def _check_size(network: Shape) -> None:
+def _check_size(network: NetworkSizes) -> None:
     """Check that the functions of a network are polynomials, and small enough to be expanded."""
     if network.softmax:
         raise InvalidCaseError(
@@ -99,7 +105,7 @@ def _check_size(network: Shape) -> None:
     check(products / _PRODUCTS_PER_SECOND)
 
 
-def _product_count(network: Shape) -> int:
+def _product_count(network: NetworkSizes) -> int:
     """Products of terms in all layers, if nothing were collected in between.
 
     An entry of V Q S Qᵀ A Q is a sum over five indices, two of them of S, in which Q occurs three
@@ -117,7 +123,7 @@ def _product_count(network: Shape) -> int:
     return products
 
 
-def _symmetric_coefficients(network: Shape) -> dict[Place, Polynomial]:
+def _symmetric_coefficients(network: NetworkSizes) -> dict[EntryMonomial, Polynomial]:
     """The coefficients of P that are not identically zero."""
     n = network.widths[0]
     variables = n * (n + 1) // 2
@@ -129,12 +135,14 @@ def _symmetric_coefficients(network: Shape) -> dict[Place, Polynomial]:
         symmetric[p, q] = symmetric[q, p] = entry
     S = EntryMatrix([[symmetric[p, q] for q in range(n)] for p in range(n)])
     Q = EntryMatrix([[context.constant(int(i == j)) for j in range(n)] for i in range(n)])
-    for layer in Point.read(network, parameters, NumberSystem()).network():
-        heads = [head.V * (Q * S * Q.transpose() * (head.A * Q)) for head in watched(layer)]
+    for layer in NetworkWeights.read(network, parameters, NumberSystem()).network():
+        heads = [
+            head.V * (Q * S * Q.transpose() * (head.A * Q)) for head in check_deadline_in(layer)
+        ]
         if network.skip:
             heads.append(Q)
         Q = reduce(add, heads)
-    P: dict[Place, Polynomial] = {}
+    P: dict[EntryMonomial, Polynomial] = {}
     for k, row in enumerate(Q.rows, 1):
         for i, entry in enumerate(row, 1):
             for exponents, c in entry.to_dict().items():
@@ -146,13 +154,15 @@ def _symmetric_coefficients(network: Shape) -> dict[Place, Polynomial]:
     return {place: P[place] for place in sorted(varying, key=_order)}
 
 
-def _order(place: Place | Monomial) -> tuple[tuple[int, ...], Exponents]:
+def _order(place: EntryMonomial | OutputMonomial) -> tuple[tuple[int, ...], Exponents]:
     """By outputs and inputs, and then the larger exponents first."""
     *indices, exponents = place
     return tuple(indices), tuple(-e for e in exponents)
 
 
-def _coefficients_of_a_token(network: Shape, P: dict[Place, Polynomial]) -> dict[str, Polynomial]:
+def _coefficients_of_a_token(
+    network: NetworkSizes, P: dict[EntryMonomial, Polynomial]
+) -> dict[str, Polynomial]:
     """Coefficients of Σ_i P_ki(XXᵀ) X_i1, linearly independent as linear forms in those of P_k."""
     monomials = sorted({(i, exponents) for _, i, exponents in P}, key=_order)
     expanded_monomials = _monomials_in_tokens(network, monomials)
@@ -174,7 +184,9 @@ def _coefficients_of_a_token(network: Shape, P: dict[Place, Polynomial]) -> dict
     return images
 
 
-def _monomials_in_tokens(network: Shape, monomials: list[Monomial]) -> list[Polynomial]:
+def _monomials_in_tokens(
+    network: NetworkSizes, monomials: list[OutputMonomial]
+) -> list[Polynomial]:
     """The polynomial S^e X_i1 in X, where S = XXᵀ, for each i and exponents e."""
     n, t = network.widths[0], network.t
     generators = flint.fmpz_mpoly_ctx.get(("x", n * t), "degrevlex").gens()
@@ -182,7 +194,7 @@ def _monomials_in_tokens(network: Shape, monomials: list[Monomial]) -> list[Poly
     pairs = combinations_with_replacement(range(n), 2)
     entries = [reduce(add, map(mul, X[p], X[q])) for p, q in pairs]
     polynomials = []
-    for i, exponents in watched(monomials):
+    for i, exponents in check_deadline_in(monomials):
         value = X[i - 1][0]
         for entry, e in zip(entries, exponents, strict=True):
             value *= entry**e
@@ -194,7 +206,7 @@ def _monomials_in_tokens(network: Shape, monomials: list[Monomial]) -> list[Poly
 _TRANSPOSED = 1 << 19
 
 
-class Words(Counter[str]):
+class WordSum(Counter[str]):
     """A sum of words in matrices of any size: how often each word occurs.
 
     A network of lightning attention is such a sum in the A, the V, X and their transposes, so
@@ -202,43 +214,43 @@ class Words(Counter[str]):
     """
 
     @classmethod
-    def letter(cls, number: int) -> Words:
+    def letter(cls, number: int) -> WordSum:
         """Return a matrix."""
         return cls([chr(number)])
 
-    def __mul__(self, other: Words) -> Words:
-        product = Words()
+    def __mul__(self, other: WordSum) -> WordSum:
+        product = WordSum()
         for first, count in self.items():
             for second, times in other.items():
                 product[first + second] += count * times
         return product
 
-    def __add__(self, other: Words) -> Words:  # type: ignore[override]
-        return Words(super().__add__(other))
+    def __add__(self, other: WordSum) -> WordSum:  # type: ignore[override]
+        return WordSum(super().__add__(other))
 
-    def degrees(self, letter: Words) -> list[int]:
+    def degrees(self, letter: WordSum) -> list[int]:
         """Return how often a letter or its transpose is in each word."""
         (name,), (transposed,) = letter, letter.transpose()
         return [word.count(name) + word.count(transposed) for word in self]
 
-    def transpose(self) -> Words:
+    def transpose(self) -> WordSum:
         """Return each word backwards, each letter transposed."""
-        return Words({_transposed_word(word): count for word, count in self.items()})
+        return WordSum({_transposed_word(word): count for word, count in self.items()})
 
 
 def _transposed_word(word: str) -> str:
     return "".join(chr(ord(letter) ^ _TRANSPOSED) for letter in reversed(word))
 
 
-TOKENS = Words.letter(1)
-UNIT_MATRIX = Words([""])
+TOKENS = WordSum.letter(1)
+UNIT_MATRIX = WordSum([""])
 
 
-def letters(head: int) -> tuple[Words, Words]:
+def letters(head: int) -> tuple[WordSum, WordSum]:
     """Return the letters A and V of a head; all heads are counted from 0."""
-    return Words.letter(2 * head + 2), Words.letter(2 * head + 3)
+    return WordSum.letter(2 * head + 2), WordSum.letter(2 * head + 3)
 
 
-def layer_of_letters(number: int, heads: int = 1) -> Layer:
+def layer_of_letters(number: int, heads: int = 1) -> LayerMatrices:
     """Return a layer of letters, counted from 0."""
-    return tuple(Head(*letters(number * heads + h)) for h in range(heads))
+    return tuple(HeadMatrices(*letters(number * heads + h)) for h in range(heads))

@@ -18,7 +18,7 @@ from m2bridge.engine.script import Script, render
 from m2bridge.errors import MethodUnavailableError, TooLargeError
 from m2bridge.families.deep_attention.bounds import minimal_standard
 from m2bridge.families.deep_attention.network import virtual_weights_at
-from m2bridge.families.deep_attention.shape import Shape
+from m2bridge.families.deep_attention.shape import NetworkSizes
 
 # Not that of the checker, which has another function.
 SEED = 240817221
@@ -27,7 +27,7 @@ MOST_UNKNOWNS = 25
 # Entries of all layers, which are multiplied before there are unknowns.
 MOST_WEIGHTS = 1_000_000
 
-Rows = list[list[int]]
+RowLists = list[list[int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class GenericFibre:
     points: int | None
 
 
-def generic_fibre(network: Shape) -> GenericFibre:
+def generic_fibre(network: NetworkSizes) -> GenericFibre:
     """Compute the fibre over the function of random weights.
 
     Raises
@@ -65,12 +65,12 @@ def generic_fibre(network: Shape) -> GenericFibre:
     return GenericFibre(dimension, answer.integer("degree"), points)
 
 
-def unknown_count(network: Shape) -> int:
+def unknown_count(network: NetworkSizes) -> int:
     """The number of entries of all B_k and N in the chart."""
     return network.virtual_entries - network.layers
 
 
-def fibre_script(network: Shape) -> Script:
+def fibre_script(network: NetworkSizes) -> Script:
     """The program."""
     if network.softmax or not network.is_plain:
         raise MethodUnavailableError(
@@ -122,7 +122,7 @@ def _names(beginning: str, rows: int, columns: int) -> list[list[str]]:
     return [[f"{beginning}{i},{j})" for j in range(1, columns + 1)] for i in range(1, rows + 1)]
 
 
-def _random_weights(network: Shape) -> tuple[list[Rows], Rows]:
+def _random_weights(network: NetworkSizes) -> tuple[list[RowLists], RowLists]:
     """Virtual weights of generic ranks for which the chart meets all orbits."""
     draws = _draws()
     while True:
@@ -167,7 +167,7 @@ unit ideal over QQ. With all of them f is a limit of networks and no network.
 """
 
 
-def concerns(network: Shape) -> str:
+def concerns(network: NetworkSizes) -> str:
     """Why the example says nothing about a network; empty if it shows that its functions are not
     closed.
     """
@@ -178,7 +178,7 @@ def concerns(network: Shape) -> str:
     return ""
 
 
-def limit_outside(network: Shape) -> dict[str, bool]:
+def limit_outside(network: NetworkSizes) -> dict[str, bool]:
     """Compute which properties the example has.
 
     Raises
@@ -195,6 +195,6 @@ def limit_outside(network: Shape) -> dict[str, bool]:
     return {name: answer.boolean(name) for name in LIMIT_OUTSIDE}
 
 
-def limit_script(network: Shape) -> Script:
+def limit_script(network: NetworkSizes) -> Script:
     """The program."""
     return render("not_closed", values={"title": network.title})

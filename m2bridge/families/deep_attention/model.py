@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.deep_attention.bounds import lightning_bounds, softmax_bounds
 from m2bridge.families.deep_attention.network import (
+    NetworkWeights,
     NumberSystem,
-    Point,
     Residues,
     gradient,
     output,
     virtual_weights_at,
 )
-from m2bridge.families.deep_attention.shape import Shape
+from m2bridge.families.deep_attention.shape import NetworkSizes
 from m2bridge.families.deep_attention.statements import STATEMENTS, expectations
 from m2bridge.loading import imported
 from m2bridge.maps.model import Expectation, MethodValue
@@ -29,14 +29,13 @@ from m2bridge.statements.statement import Statement
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
     from m2bridge.families.deep_attention.observation import ObservedNetwork
-
-Row = Sequence[int]
+    from m2bridge.maps.chain import Row
 
 # It needs SymPy, which is slow to import.
 _OBSERVATION = "m2bridge.families.deep_attention.observation"
 
 
-class DeepAttention(Shape):
+class DeepAttention(NetworkSizes):
     """The model X ↦ φ_l(… φ_1(X)) with layers φ_k(Y) = Σ_h V_h Y σ(Yᵀ K_hᵀ Q_h Y), plus Y with skip
     connections.
 
@@ -119,7 +118,7 @@ class DeepAttention(Shape):
     ) -> list[list[int]]:
         """See :class:`~m2bridge.maps.model.DifferentiableModel`; for lightning attention."""
         numbers = Residues(prime)
-        point = Point.read(self, parameters, numbers)
+        point = NetworkWeights.read(self, parameters, numbers)
         network = point.network()
         rows = []
         for x, g in zip(inputs, covectors, strict=True):
@@ -144,7 +143,7 @@ class DeepAttention(Shape):
                 "normalization", "the values of softmax attention are not rational numbers"
             )
         numbers = NumberSystem()
-        network = Point.read(self, parameters, numbers).network()
+        network = NetworkWeights.read(self, parameters, numbers).network()
         rows: list[list[int]] = output(network, numbers.matrix(X), numbers, self.skip).rows
         return rows
 

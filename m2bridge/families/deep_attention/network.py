@@ -18,13 +18,13 @@ from typing import Any
 import flint
 
 from m2bridge.errors import InvalidCaseError
-from m2bridge.families.deep_attention.shape import Shape
-from m2bridge.limits import watched
+from m2bridge.families.deep_attention.shape import NetworkSizes
+from m2bridge.limits import check_deadline_in
 
 # Rows of integers; for balls of rational numbers too.
 Rows = Sequence[Sequence[Any]]
 # A matrix of FLINT, or an EntryMatrix.
-Matrix = Any
+MatrixLike = Any
 # A source of random numbers.
 Draw = Callable[[], Any]
 
@@ -34,15 +34,15 @@ class NumberSystem:
 
     __slots__ = ()
 
-    def matrix(self, rows: Rows) -> Matrix:
+    def matrix(self, rows: Rows) -> MatrixLike:
         """Return the matrix with these entries."""
         return EntryMatrix([list(row) for row in rows])
 
-    def normalized(self, scores: Matrix) -> Matrix:
+    def normalized(self, scores: MatrixLike) -> MatrixLike:
         """Return the normalized scores σ(Z)."""
         return scores
 
-    def scores_pullback(self, normalized: Matrix, covector: Matrix) -> Matrix:
+    def scores_pullback(self, normalized: MatrixLike, covector: MatrixLike) -> MatrixLike:
         """Return the covector on the scores Z that one on σ(Z) becomes; ``normalized`` is σ(Z)."""
         return covector
 
@@ -53,7 +53,7 @@ class Residues(NumberSystem):
 
     prime: int
 
-    def matrix(self, rows: Rows) -> Matrix:
+    def matrix(self, rows: Rows) -> MatrixLike:
         """Return the matrix with these entries."""
         return flint.nmod_mat(list(rows), self.prime)
 
@@ -78,7 +78,7 @@ class EntryMatrix:
 
     def __mul__(self, other: EntryMatrix) -> EntryMatrix:
         columns = other.transpose().rows
-        rows = [self._combinations(row, columns) for row in watched(self.rows)]
+        rows = [self._combinations(row, columns) for row in check_deadline_in(self.rows)]
         return EntryMatrix(rows, self.times)
 
     def _combinations(self, row: list[Any], columns: list[list[Any]]) -> list[Any]:
@@ -105,12 +105,12 @@ class FormalSoftmax(Residues):
 
     draw: Draw
 
-    def normalized(self, scores: Matrix) -> Matrix:
+    def normalized(self, scores: MatrixLike) -> MatrixLike:
         """Return the normalized scores σ(Z)."""
         first = [self.draw() for _ in range(2)]
         return self.matrix([first, [1 - value for value in first]])
 
-    def scores_pullback(self, normalized: Matrix, covector: Matrix) -> Matrix:
+    def scores_pullback(self, normalized: MatrixLike, covector: MatrixLike) -> MatrixLike:
         """Return the covector on the scores Z."""
         return self.matrix(_scores_pullback(normalized.table(), covector.table(), mul))
 
@@ -120,7 +120,7 @@ class Reals(NumberSystem):
 
     __slots__ = ()
 
-    def matrix(self, rows: Rows) -> Matrix:
+    def matrix(self, rows: Rows) -> MatrixLike:
         """Return the matrix with these entries."""
         return flint.arb_mat(list(rows))
 
@@ -135,7 +135,7 @@ class Balls(Reals):
 
     multiplicities: tuple[int, ...]
 
-    def normalized(self, scores: Matrix) -> Matrix:
+    def normalized(self, scores: MatrixLike) -> MatrixLike:
         """Return the normalized scores σ(Z)."""
         exponentials = []
         for w, row in zip(self.multiplicities, scores.table(), strict=True):
@@ -143,7 +143,7 @@ class Balls(Reals):
         totals = [reduce(add, column) for column in zip(*exponentials, strict=True)]
         return self.matrix([list(map(truediv, row, totals)) for row in exponentials])
 
-    def scores_pullback(self, normalized: Matrix, covector: Matrix) -> Matrix:
+    def scores_pullback(self, normalized: MatrixLike, covector: MatrixLike) -> MatrixLike:
         """Return the covector on the scores Z."""
         return self.matrix(_scores_pullback(normalized.table(), covector.table(), mul))
 
@@ -218,13 +218,15 @@ def _scores_pullback(
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class NetworkWeights:
     """Parameters as matrices: of each head of each layer V, perhaps O, and either A or K and Q."""
 
-    layers: Sequence[Sequence[Mapping[str, Matrix]]]
+    layers: Sequence[Sequence[Mapping[str, MatrixLike]]]
 
     @classmethod
-    def read(cls, shape: Shape, parameters: Sequence[Any], numbers: NumberSystem) -> Point:
+    def read(
+        cls, shape: NetworkSizes, parameters: Sequence[Any], numbers: NumberSystem
+    ) -> NetworkWeights:
         """Cut the list of parameters into matrices.
 
         Raises
@@ -235,7 +237,9 @@ class Point:
         if len(parameters) != shape.parameter_count:
             message = f"are {shape.parameter_count} numbers, not {len(parameters)}"
             raise InvalidCaseError("parameters", message)
-        layers: list[list[dict[str, Matrix]]] = [[{} for _ in range(shape.heads)] for _ in shape.a]
+        layers: list[list[dict[str, MatrixLike]]] = [
+            [{} for _ in range(shape.heads)] for _ in shape.a
+        ]
         entries = iter(parameters)
         for matrix in shape.parameter_matrices():
             rows = [list(islice(entries, matrix.columns)) for _ in range(matrix.rows)]
@@ -245,14 +249,14 @@ class Point:
     def network(self) -> Network:
         """The attention matrices A = KᵀQ and the value matrices V, or OV."""
 
-        def matrices(head: Mapping[str, Matrix]) -> Head:
+        def matrices(head: Mapping[str, MatrixLike]) -> HeadMatrices:
             A = head["A"] if "A" in head else head["K"].transpose() * head["Q"]
             V = head["O"] * head["V"] if "O" in head else head["V"]
-            return Head(A, V)
+            return HeadMatrices(A, V)
 
         return tuple(tuple(map(matrices, layer)) for layer in self.layers)
 
-    def flattened(self, gradient: Sequence[Layer]) -> list[Any]:
+    def flattened(self, gradient: Sequence[LayerMatrices]) -> list[Any]:
         """A gradient by all A and OV as one by the parameters, as a list of entries."""
         entries: list[Any] = []
         for layer in self.by_matrices(gradient):
@@ -261,7 +265,7 @@ class Point:
                     entries += part.entries()
         return entries
 
-    def by_matrices(self, gradient: Sequence[Layer]) -> list[list[dict[str, Matrix]]]:
+    def by_matrices(self, gradient: Sequence[LayerMatrices]) -> list[list[dict[str, MatrixLike]]]:
         """Return a gradient by all A and OV as one by the matrices: dK = Q dAᵀ, dQ = K dA."""
         layers = []
         for layer, covectors in zip(self.layers, gradient, strict=True):
@@ -281,27 +285,29 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class HeadMatrices:
     """The attention matrix A and the value matrix V of a head; or a covector on them."""
 
-    A: Matrix
-    V: Matrix
+    A: MatrixLike
+    V: MatrixLike
 
 
-Layer = tuple[Head, ...]
-Network = Sequence[Layer]
+LayerMatrices = tuple[HeadMatrices, ...]
+Network = Sequence[LayerMatrices]
 
 
-def output(network: Network, X: Matrix, numbers: NumberSystem, skip: bool = False) -> Matrix:
+def output(
+    network: Network, X: MatrixLike, numbers: NumberSystem, skip: bool = False
+) -> MatrixLike:
     """The tokens after the last layer."""
     return _forward(network, X, numbers, skip)[1]
 
 
 def _forward(
-    network: Network, X: Matrix, numbers: NumberSystem, skip: bool
-) -> tuple[list[tuple[Matrix, list[Matrix]]], Matrix]:
+    network: Network, X: MatrixLike, numbers: NumberSystem, skip: bool
+) -> tuple[list[tuple[MatrixLike, list[MatrixLike]]], MatrixLike]:
     """The tokens that enter each layer, with the normalized scores of all heads; and the last."""
-    entering: list[tuple[Matrix, list[Matrix]]] = []
+    entering: list[tuple[MatrixLike, list[MatrixLike]]] = []
     for layer in network:
         sigmas = [numbers.normalized(X.transpose() * head.A * X) for head in layer]
         entering.append((X, sigmas))
@@ -313,15 +319,15 @@ def _forward(
 
 
 def gradient(
-    network: Network, X: Matrix, G: Matrix, numbers: NumberSystem, skip: bool = False
-) -> list[Layer]:
+    network: Network, X: MatrixLike, G: MatrixLike, numbers: NumberSystem, skip: bool = False
+) -> list[LayerMatrices]:
     """The gradient of ⟨G, output(X)⟩ with respect to all A and V.
 
     For C = Yσ(Z), Z = YᵀAY and a covector G on VC: dV = GCᵀ; Γ = VᵀG; dσ = YᵀΓ, from which dZ; dA =
     Y dZ Yᵀ; and Y gets Γσᵀ + AY dZᵀ + AᵀY dZ.
     """
     entering, _ = _forward(network, X, numbers, skip)
-    layers: list[Layer] = []
+    layers: list[LayerMatrices] = []
     for layer, (Y, sigmas) in zip(reversed(network), reversed(entering), strict=True):
         by_weights, by_tokens = [], []
         for head, sigma in zip(layer, sigmas, strict=True):
@@ -336,7 +342,7 @@ def gradient(
 
 
 def gradients_at(
-    point: Point, shape: Shape, numbers: NumberSystem, tokens: int, draw: Draw
+    point: NetworkWeights, shape: NetworkSizes, numbers: NumberSystem, tokens: int, draw: Draw
 ) -> Iterator[list[Any]]:
     """Gradients by the parameters at random tokens, each for a random covector on their images."""
     weights = point.network()
@@ -346,12 +352,12 @@ def gradients_at(
         yield point.flattened(gradient(weights, X, G, numbers, shape.skip))
 
 
-def random_matrix(numbers: NumberSystem, rows: int, columns: int, draw: Draw) -> Matrix:
+def random_matrix(numbers: NumberSystem, rows: int, columns: int, draw: Draw) -> MatrixLike:
     """Return a matrix whose entries are drawn row by row."""
     return numbers.matrix([[draw() for _ in range(columns)] for _ in range(rows)])
 
 
-def virtual_weights(network: Network) -> list[Matrix]:
+def virtual_weights(network: Network) -> list[MatrixLike]:
     """Return A'_k = M_kᵀ A_k M_k with M_k = V_{k−1}⋯V_1 for each layer, and M = V_l⋯V_1.
 
     For one head without skips.
@@ -366,21 +372,21 @@ def virtual_weights(network: Network) -> list[Matrix]:
 
 
 def virtual_weights_at(
-    shape: Shape, parameters: Sequence[int]
+    shape: NetworkSizes, parameters: Sequence[int]
 ) -> tuple[list[list[list[int]]], list[list[int]]]:
     """Return A'_1, …, A'_l and M for integer parameters; for one head without skips."""
-    network = Point.read(shape, parameters, NumberSystem()).network()
+    network = NetworkWeights.read(shape, parameters, NumberSystem()).network()
     *matrices, M = (A.rows for A in virtual_weights(network))
     return matrices, M
 
 
 def pullback(
-    head: Head, Y: Matrix, sigma: Matrix, G: Matrix, numbers: NumberSystem
-) -> tuple[Head, Matrix]:
+    head: HeadMatrices, Y: MatrixLike, sigma: MatrixLike, G: MatrixLike, numbers: NumberSystem
+) -> tuple[HeadMatrices, MatrixLike]:
     """Return the covectors on (A, V) and on Y that a covector G on the outputs becomes."""
     gamma = head.V.transpose() * G
     dZ = numbers.scores_pullback(sigma, Y.transpose() * gamma)
     dV = G * (Y * sigma).transpose()
     dA = Y * dZ * Y.transpose()
     dY = gamma * sigma.transpose() + head.A * Y * dZ.transpose() + head.A.transpose() * Y * dZ
-    return Head(dA, dV), dY
+    return HeadMatrices(dA, dV), dY

@@ -1,7 +1,7 @@
 """Observations of a network, by computations that share nothing with predictions of statements.
 
-Each observable is a function of a :class:`Computation` that returns a :class:`Finding`; the table
-of them is near the end. Numbers are ranks modulo a prime that attain an upper bound, words in
+Each observable is a function of a :class:`Computation` that returns a :class:`ComputedValue`; the
+table of them is near the end. Numbers are ranks modulo a prime that attain an upper bound, words in
 matrices, balls, or Gröbner bases; where nothing is proved, the finding says so. Proofs are in
 ``docs/deep-attention.md``.
 """
@@ -36,29 +36,29 @@ from m2bridge.families.deep_attention.expansion import (
 )
 from m2bridge.families.deep_attention.network import (
     Balls,
-    Head,
+    HeadMatrices,
+    NetworkWeights,
     NumberSystem,
-    Point,
     Residues,
     output,
     random_matrix,
     virtual_weights,
 )
-from m2bridge.families.deep_attention.shape import Shape, seen_dimension, virtual_dimension
-from m2bridge.limits import limited, watched
+from m2bridge.families.deep_attention.shape import NetworkSizes, seen_dimension, virtual_dimension
+from m2bridge.limits import check_deadline_in, limited
 from m2bridge.maps.dimension import dimension
-from m2bridge.results.known import Known, together
+from m2bridge.results.known import Bounds, intersect_bounds
 from m2bridge.results.sheet import value_text
 from m2bridge.statements.statement import Observed, Value
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ComputedValue:
     """A value that was computed, or why it was not.
 
     Parameters
     ----------
-    known : bool, Known or None
+    known : bool, Bounds or None
         Whether it is so, or a number, perhaps between bounds.
     method : str
         How, in one line; why not, if nothing is known.
@@ -66,19 +66,19 @@ class Finding:
         What a certificate holds of it.
     """
 
-    known: bool | Known | None
+    known: bool | Bounds | None
     method: str
     numbers: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def value(self) -> bool | int | None:
         """The value, or a bound."""
-        return self.known.value if isinstance(self.known, Known) else self.known
+        return self.known.value if isinstance(self.known, Bounds) else self.known
 
     @property
     def bound(self) -> str:
         """The word before a number that is a bound, ``at least`` or ``at most``; else empty."""
-        if not isinstance(self.known, Known) or self.proved:
+        if not isinstance(self.known, Bounds) or self.proved:
             return ""
         if self.known.lower is None:
             return "at most"
@@ -87,7 +87,7 @@ class Finding:
     @property
     def exact_value(self) -> bool | int | None:
         """The value if it is not only a bound."""
-        return self.known.exact if isinstance(self.known, Known) else self.known
+        return self.known.exact if isinstance(self.known, Bounds) else self.known
 
     @property
     def proved(self) -> bool:
@@ -110,8 +110,8 @@ class ObservedNetwork(Observed):
 
     Parameters
     ----------
-    model : Shape
-    findings : dict of str to Finding
+    model : NetworkSizes
+    findings : dict of str to ComputedValue
         By observable.
     engine_version : str
     seconds : float
@@ -119,8 +119,8 @@ class ObservedNetwork(Observed):
         The limit that was reached, or empty.
     """
 
-    model: Shape
-    findings: Mapping[str, Finding]
+    model: NetworkSizes
+    findings: Mapping[str, ComputedValue]
     engine_version: str
     seconds: float
     unfinished: str = ""
@@ -171,7 +171,7 @@ class ObservedNetwork(Observed):
         return {"observed": observed}
 
 
-def _finding_text(finding: Finding) -> str:
+def _finding_text(finding: ComputedValue) -> str:
     """What is found of an observable, in words."""
     if finding.known is None:
         return f"not decided: {finding.method}"
@@ -195,23 +195,23 @@ class Computation:
 
     Parameters
     ----------
-    network : Shape
+    network : NetworkSizes
     certified : bool
         Whether the dimension is found as the checker does, with the numbers that a certificate has.
     """
 
-    network: Shape
+    network: NetworkSizes
     certified: bool
 
     @cached_property
-    def dimension(self) -> Finding:
+    def dimension(self) -> ComputedValue:
         """The dimension of the functions."""
         if self.certified:
             return _certified_dimension(self.network)
         return _dimension(self.network)
 
     @cached_property
-    def virtual_weights(self) -> Finding:
+    def virtual_weights(self) -> ComputedValue:
         """The dimension of the virtual weights."""
         return _virtual_weights(self.network)
 
@@ -221,7 +221,7 @@ class Computation:
         return fibres.generic_fibre(self.network)
 
 
-def observe(network: Shape, observable: str, *, certified: bool = False) -> Finding:
+def observe(network: NetworkSizes, observable: str, *, certified: bool = False) -> ComputedValue:
     """Compute what a statement predicts; see :class:`Computation`.
 
     Parameters
@@ -238,7 +238,7 @@ def observe(network: Shape, observable: str, *, certified: bool = False) -> Find
 
 
 def observe_part(
-    network: Shape, observables: Collection[str], *, certified: bool = False
+    network: NetworkSizes, observables: Collection[str], *, certified: bool = False
 ) -> ObservedNetwork | None:
     """Compute all of these that can be; when a limit is reached, those before it.
 
@@ -250,7 +250,7 @@ def observe_part(
     TooLargeError
         If the network is too large for one of those that are to be certified.
     """
-    findings: dict[str, Finding] = {}
+    findings: dict[str, ComputedValue] = {}
     unfinished = ""
     computation = Computation(network, certified)
     # In the order of the table: what is quick is known when a limit is reached.
@@ -268,7 +268,7 @@ def observe_part(
                     # A certificate is whole, or there is none.
                     if certified:
                         raise
-                    findings[name] = Finding(None, str(reason))
+                    findings[name] = ComputedValue(None, str(reason))
         except (TimeLimitError, MemoryLimitError) as limit:
             if certified:
                 raise
@@ -283,15 +283,15 @@ def observe_part(
     )
 
 
-def _dimension(network: Shape) -> Finding:
+def _dimension(network: NetworkSizes) -> ComputedValue:
     """Compute the dimension in all ways, and the bound that it meets."""
     result = dimension(network)
     if result.lower is None:
         raise MethodUnavailableError(result.unfinished or "no bound was found")
-    return Finding(result.lower.known, result.lower.method)
+    return ComputedValue(result.lower.known, result.lower.method)
 
 
-def _attention_matrices(network: Shape) -> Finding:
+def _attention_matrices(network: NetworkSizes) -> ComputedValue:
     """The rank of the differential of (K, Q) ↦ KᵀQ.
 
     It is at most d², and 2ad − a² because GL(a) acts freely for a ≤ d.
@@ -303,7 +303,7 @@ def _attention_matrices(network: Shape) -> Finding:
         K = [[random.randrange(LARGE_PRIME) for _ in range(d)] for _ in range(a)]
         Q = [[random.randrange(LARGE_PRIME) for _ in range(d)] for _ in range(a)]
         rows = [[0] * (d * d) for _ in range(2 * a * d)]
-        for e, i, j in watched(product(range(a), range(d), range(d))):
+        for e, i, j in check_deadline_in(product(range(a), range(d), range(d))):
             # dK_ei and dQ_ej change A_ij = Σ_e K_ei Q_ej.
             rows[e * d + i][i * d + j] = Q[e][j]
             rows[a * d + e * d + j][i * d + j] = K[e][i]
@@ -312,7 +312,7 @@ def _attention_matrices(network: Shape) -> Finding:
     return _rank(total, bound, f"rank of the differential of (K, Q) ↦ KᵀQ modulo {LARGE_PRIME}")
 
 
-def _virtual_weights(network: Shape) -> Finding:
+def _virtual_weights(network: NetworkSizes) -> ComputedValue:
     """The rank of the differential of (A, V) or (K, Q, V) ↦ (A'_1, …, A'_l, M), by tangents.
 
     It is not more than the dimension of the flags and matrices that contain all virtual weights.
@@ -325,12 +325,14 @@ def _virtual_weights(network: Shape) -> Finding:
     random = Random(WEIGHTS_SEED)
     _check_entries(count, network.virtual_entries)
     point = [random.randrange(LARGE_PRIME) for _ in range(count)]
-    rank = rank_mod([_tangent(network, point, i) for i in watched(range(count))], LARGE_PRIME)
+    rank = rank_mod(
+        [_tangent(network, point, i) for i in check_deadline_in(range(count))], LARGE_PRIME
+    )
     method = f"rank of the differential of weights ↦ virtual weights modulo {LARGE_PRIME}"
     return _rank(rank, virtual_dimension(network), method)
 
 
-def _tangent(network: Shape, point: list[int], i: int) -> list[Any]:
+def _tangent(network: NetworkSizes, point: list[int], i: int) -> list[Any]:
     """Twice the derivative of the virtual weights along parameter i.
 
     With the other parameters fixed, A'_k and M are of degree at most 2 in it; so it is the
@@ -339,23 +341,27 @@ def _tangent(network: Shape, point: list[int], i: int) -> list[Any]:
     weights = []
     for step in (1, -1):
         moved = [*point[:i], point[i] + step, *point[i + 1 :]]
-        weights.append(virtual_weights(Point.read(network, moved, Residues(LARGE_PRIME)).network()))
+        weights.append(
+            virtual_weights(NetworkWeights.read(network, moved, Residues(LARGE_PRIME)).network())
+        )
     entries: list[Any] = []
     for ahead, behind in zip(*weights, strict=True):
         entries += (ahead - behind).entries()
     return entries
 
 
-def _rank(rank: int, bound: int, method: str, numbers: Mapping[str, Any] | None = None) -> Finding:
+def _rank(
+    rank: int, bound: int, method: str, numbers: Mapping[str, Any] | None = None
+) -> ComputedValue:
     """A rank is exact if it attains an upper bound."""
-    known = together(Known.at_least(rank, method), Known.at_most(bound, "an upper bound"))
+    known = intersect_bounds(Bounds.at_least(rank, method), Bounds.at_most(bound, "an upper bound"))
     evidence = numbers or {"rank": rank, "upper_bound": bound}
     if known.exact is None:
-        known = Known.at_least(rank)
-    return Finding(known, method, evidence)
+        known = Bounds.at_least(rank)
+    return ComputedValue(known, method, evidence)
 
 
-def _normal_form(network: Shape) -> Finding:
+def _normal_form(network: NetworkSizes) -> ComputedValue:
     """φ(X) = P(XXᵀ)X, with P from virtual weights, as words in matrices of any size."""
     if network.softmax or not network.is_plain:
         raise MethodUnavailableError(
@@ -373,10 +379,12 @@ def _normal_form(network: Shape) -> Finding:
         Q = Q * S * Q.transpose() * A * Q
     function = output(layers, TOKENS, NumberSystem())
     factors = {"factors": max(map(len, function))}
-    return Finding(function == M * Q * TOKENS, "both sides as words in matrices", numbers=factors)
+    return ComputedValue(
+        function == M * Q * TOKENS, "both sides as words in matrices", numbers=factors
+    )
 
 
-def _scalings(network: Shape) -> Finding:
+def _scalings(network: NetworkSizes) -> ComputedValue:
     """Whether V → cV, A → A/c in the first head keeps the function of the first layer."""
     if network.softmax:
         return _softmax_scalings(network)
@@ -386,37 +394,39 @@ def _scalings(network: Shape) -> Finding:
     attention, values = map(function.degrees, letters(0))
     # A word with as many V as A is multiplied by 1.
     if values != attention:
-        return Finding(False, "the first layer with cV and A/c has other words")
+        return ComputedValue(False, "the first layer with cV and A/c has other words")
     degrees = {"degree_in_values": max(values), "degree_in_attention": max(attention)}
-    return Finding(True, "the first layer with cV and A/c has the same words", numbers=degrees)
+    return ComputedValue(
+        True, "the first layer with cV and A/c has the same words", numbers=degrees
+    )
 
 
-def _softmax_scalings(network: Shape) -> Finding:
+def _softmax_scalings(network: NetworkSizes) -> ComputedValue:
     """Compare in balls at one rational point: functions with disjoint balls differ."""
     random = Random(WEIGHTS_SEED)
     unit = flint.fmpq(1, 10)
     numbers = Balls((1,) * network.t)
     parameters = [random.randrange(1, 10) * unit for _ in range(network.parameter_count)]
-    weights = Point.read(network, parameters, numbers).network()
+    weights = NetworkWeights.read(network, parameters, numbers).network()
 
     def token_entry() -> Any:
         return random.randrange(-9, 10) * unit
 
     X = random_matrix(numbers, network.widths[0], network.t, token_entry)
     (head, *heads), *layers = weights
-    scaled = ((Head(head.A / 7, head.V * 7), *heads), *layers)
+    scaled = ((HeadMatrices(head.A / 7, head.V * 7), *heads), *layers)
     values = output(weights, X, numbers, network.skip).entries()
     others = output(scaled, X, numbers, network.skip).entries()
     if all(one.overlaps(other) for one, other in zip(values, others, strict=True)):
         raise MethodUnavailableError("the values with scaled weights cannot be told apart in balls")
-    return Finding(False, "differs at a rational point, in balls")
+    return ComputedValue(False, "differs at a rational point, in balls")
 
 
-def _unseen_weights(computation: Computation) -> Finding:
+def _unseen_weights(computation: Computation) -> ComputedValue:
     """The dimension of the (A, V) of all layers less that of the functions."""
     network = computation.network
     functions = computation.dimension
-    assert isinstance(functions.known, Known)
+    assert isinstance(functions.known, Bounds)
     weights = 0
     for d, after, a in network.layer_sizes:
         weights += network.heads * (d * after + matrices_of_rank(d, a))
@@ -426,11 +436,11 @@ def _unseen_weights(computation: Computation) -> Finding:
         numbers["weights"] = weights
     unseen = weights - functions.known.value
     # What the functions have at least, these have at most.
-    known = Known.exactly(unseen) if functions.proved else Known.at_most(unseen)
+    known = Bounds.exactly(unseen) if functions.proved else Bounds.at_most(unseen)
     return replace(functions, known=known, numbers=numbers)
 
 
-def _virtual_fibre_dimension(computation: Computation) -> Finding:
+def _virtual_fibre_dimension(computation: Computation) -> ComputedValue:
     """The dimension of the virtual weights with a generic function, up to l scalings."""
     if computation.network.softmax:
         raise MethodUnavailableError("scalings are those of lightning attention")
@@ -441,12 +451,12 @@ def _virtual_fibre_dimension(computation: Computation) -> Finding:
     method = "dimension of virtual weights, less that of functions and l scalings"
     numbers = {"virtual_weights": weights.value, "functions": functions.value}
     if not (weights.proved and functions.proved):
-        return Finding(None, f"{method}: not both are known", numbers=numbers)
+        return ComputedValue(None, f"{method}: not both are known", numbers=numbers)
     value = weights.value - functions.value - computation.network.layers
-    return Finding(Known.exactly(value), method, numbers=numbers)
+    return ComputedValue(Bounds.exactly(value), method, numbers=numbers)
 
 
-def _fibre(computation: Computation, observable: str) -> Finding:
+def _fibre(computation: Computation, observable: str) -> ComputedValue:
     """An observable of the fibre in E.
 
     It contains that in the virtual weights, which are irreducible: they are E if they are as large.
@@ -469,30 +479,30 @@ def _fibre(computation: Computation, observable: str) -> Finding:
     if observable != "fibre_is_one_point":
         name = observable.removeprefix("fibre_")
         shown = {"unknowns": numbers["unknowns"], name: numbers[name]}
-        return Finding(Known.exactly(numbers[name]), GROEBNER, numbers=shown)
+        return ComputedValue(Bounds.exactly(numbers[name]), GROEBNER, numbers=shown)
     if (dimension, degree) == (0, 1):
-        return Finding(True, GROEBNER, numbers=numbers)
+        return ComputedValue(True, GROEBNER, numbers=numbers)
     if among_virtual:
         method = "a fibre of positive dimension in the virtual weights"
-        return Finding(False, method, numbers=numbers)
+        return ComputedValue(False, method, numbers=numbers)
     method = "not one simple point in E; which are virtual weights is not computed"
-    return Finding(None, method, numbers=numbers)
+    return ComputedValue(None, method, numbers=numbers)
 
 
-def _closed(computation: Computation) -> Finding:
+def _closed(computation: Computation) -> ComputedValue:
     """Whether it is closed: no, if the example shows it; it never shows the contrary."""
     limit = fibres.limit_outside(computation.network)
     if not all(limit.values()):
         raise MethodUnavailableError("the example shows nothing")
     method = "a limit of networks that is no network, by a Gröbner basis over QQ"
-    return Finding(False, method, numbers=limit)
+    return ComputedValue(False, method, numbers=limit)
 
 
 GROEBNER = "Gröbner basis over QQ of the equations of a fibre in E over random virtual weights"
 
 FIBRES = ("fibre_dimension", "fibre_degree", "fibre_is_one_point")
 BY_ENGINE = frozenset((*FIBRES, "closed"))
-OBSERVERS: dict[str, Callable[[Computation], Finding]] = {
+OBSERVERS: dict[str, Callable[[Computation], ComputedValue]] = {
     "dimension": lambda computation: computation.dimension,
     "unseen_weights": _unseen_weights,
     "virtual_fibre_dimension": _virtual_fibre_dimension,
@@ -521,7 +531,7 @@ def _check_entries(rows: int, columns: int) -> None:
 CERTIFIED_UNKNOWNS = {1: 25, 2: 22}
 
 
-def can_be_certified(network: Shape, observable: str) -> bool:
+def can_be_certified(network: NetworkSizes, observable: str) -> bool:
     """Whether the checker computes it anew."""
     lightning = network.is_plain and not network.softmax
     small = fibres.unknown_count(network) <= CERTIFIED_UNKNOWNS.get(network.layers, 0)
@@ -536,7 +546,7 @@ def can_be_certified(network: Shape, observable: str) -> bool:
     }.get(observable, network.is_plain or not network.softmax)
 
 
-def _certified_dimension(network: Shape) -> Finding:
+def _certified_dimension(network: NetworkSizes) -> ComputedValue:
     """The dimension by ranks modulo a prime, and the numbers from which it follows."""
     lower = upper = network.upper_bounds(0)[0].value
     numbers: dict[str, Any] = {}

@@ -23,7 +23,7 @@ from m2bridge.algebra.determinantal import (
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.base import positive_integer, positive_integers
 from m2bridge.maps.model import DifferentiableModel
-from m2bridge.results.known import Known
+from m2bridge.results.known import Bounds
 
 NAME = "deep-attention"
 Normalization = Literal["none", "softmax"]
@@ -46,7 +46,7 @@ class ParameterMatrix:
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Shape(DifferentiableModel):
+class NetworkSizes(DifferentiableModel):
     """The numbers of a network: widths, ranks, tokens, heads; skip connections, normalization.
 
     Abstract: the functions are those of
@@ -99,7 +99,7 @@ class Shape(DifferentiableModel):
         count = positive_integer("heads", heads)
         values = (listed, ranks, tokens, count, skip, normalization)
         # The value is frozen, so that its fields cannot be assigned.
-        for field, value in zip(Shape.__slots__, values, strict=True):
+        for field, value in zip(NetworkSizes.__slots__, values, strict=True):
             object.__setattr__(self, field, value)
 
     @classmethod
@@ -288,7 +288,7 @@ class Shape(DifferentiableModel):
             spans.append(min(r, spans[-1] + 2 * alpha))
         return (self.widths[0], *reversed(spans))
 
-    def upper_bounds(self, characteristic: int) -> tuple[Known, ...]:
+    def upper_bounds(self, characteristic: int) -> tuple[Bounds, ...]:
         """Return bounds proved in docs/deep-attention.md, over every field, the smallest first."""
         return tuple(sorted(_bounds(self), key=_value))
 
@@ -308,12 +308,12 @@ class Shape(DifferentiableModel):
         return inner + base_changes(self) + scalings
 
 
-def virtual_dimension(shape: Shape) -> int:
+def virtual_dimension(shape: NetworkSizes) -> int:
     """Return the dimension of the variety of virtual weights."""
     return reduced_dimension(shape, shape.layers)
 
 
-def reduced_dimension(shape: Shape, whole: int) -> int:
+def reduced_dimension(shape: NetworkSizes, whole: int) -> int:
     """Return the dimension of virtual weights with A'_k + A'_kᵀ for A'_k in layers k > ``whole``.
 
     The subspaces W_l ⊆ … ⊆ W_2 of dimensions s_l, …, s_2 that the rows of M and the matrices of the
@@ -344,10 +344,10 @@ WIDEST_EXPANDED = 3
 """Up to this many inputs the number of coefficients is taken as a bound."""
 
 
-def _bounds(network: Shape) -> Iterator[Known]:
+def _bounds(network: NetworkSizes) -> Iterator[Bounds]:
     """The upper bounds that apply to a network."""
     if network.softmax and network.t == 1:
-        yield Known.at_most(
+        yield Bounds.at_most(
             network.linear_dimension,
             f"linear functions of one token, of rank at most {network.rank}",
         )
@@ -356,17 +356,17 @@ def _bounds(network: Shape) -> Iterator[Known]:
     else:
         yield layered_bound(network)
     if not network.softmax and network.widths[0] <= WIDEST_EXPANDED:
-        yield Known.at_most(coefficient_count(network), "the number of coefficients")
+        yield Bounds.at_most(coefficient_count(network), "the number of coefficients")
 
 
-def seen_dimension(network: Shape) -> int:
+def seen_dimension(network: NetworkSizes) -> int:
     """Return the dimension of the virtual weights less what functions do not see of them."""
     if network.softmax:
         return virtual_dimension(network)
     return reduced_dimension(network, network.whole_layers) - network.layers
 
 
-def virtual_bound(network: Shape) -> Known:
+def virtual_bound(network: NetworkSizes) -> Bounds:
     """Return the bound by what functions see of virtual weights; for softmax t ≥ 2."""
     whole = network.whole_layers
     reason = "the virtual weights"
@@ -376,12 +376,12 @@ def virtual_bound(network: Shape) -> Known:
             if network.t > 1:
                 reason += f" after layer {whole}, which has rank one"
         reason += f", up to {network.layers} scalings"
-    return Known.at_most(seen_dimension(network), reason)
+    return Bounds.at_most(seen_dimension(network), reason)
 
 
-def layered_bound(network: Shape) -> Known:
+def layered_bound(network: NetworkSizes) -> Bounds:
     """Return the sum of the best bounds for all layers, less changes of base between them."""
-    bounds = Counter[Known]()
+    bounds = Counter[Bounds]()
     for sizes in network.layer_sizes:
         bounds[min(_layer_bounds(network, *sizes), key=_value)] += 1
     total = -base_changes(network)
@@ -391,10 +391,10 @@ def layered_bound(network: Shape) -> Known:
         times = f"{count} × " if count > 1 else ""
         layers.append(f"{times}{bound.value} ({bound.because})")
     less = _less(base_changes(network))
-    return Known.at_most(total, f"layer by layer: {', '.join(layers)}{less}")
+    return Bounds.at_most(total, f"layer by layer: {', '.join(layers)}{less}")
 
 
-def _value(bound: Known) -> int:
+def _value(bound: Bounds) -> int:
     return bound.value
 
 
@@ -402,7 +402,7 @@ def _less(bases: int) -> str:
     return f" less {bases} for changes of base between layers" if bases else ""
 
 
-def _layer_bounds(network: Shape, d: int, after: int, a: int) -> Iterator[Known]:
+def _layer_bounds(network: NetworkSizes, d: int, after: int, a: int) -> Iterator[Bounds]:
     """Bounds for the functions of one layer.
 
     They are Σ_h V_h XXᵀA_hX for t ≥ 2, and Σ_h V_h x·q_h(x) with quadratic forms q_h for t = 1.
@@ -411,7 +411,7 @@ def _layer_bounds(network: Shape, d: int, after: int, a: int) -> Iterator[Known]
     alpha = min(a, d)
     if network.softmax:
         size = heads * (d * after + matrices_of_rank(d, alpha))
-        yield Known.at_most(size, "the attention and value matrices")
+        yield Bounds.at_most(size, "the attention and value matrices")
         return
     swaps = 0
     if network.t > 1:
@@ -429,20 +429,20 @@ def _layer_bounds(network: Shape, d: int, after: int, a: int) -> Iterator[Known]
     reason = "the heads up to scalings"
     if swaps:
         reason += " and exchanges of values"
-    yield Known.at_most(heads * (d * after + seen - 1) - swaps, reason)
+    yield Bounds.at_most(heads * (d * after + seen - 1) - swaps, reason)
     # The rank of Σ_h V_h ⊗ A_h, a sum of as many pure tensors as there are heads.
     rank = min(heads, d * after, every)
     tensors = determinantal_dimension(d * after, every, rank)
-    yield Known.at_most(tensors, f"tensors of values and attention matrices of rank {rank}")
+    yield Bounds.at_most(tensors, f"tensors of values and attention matrices of rank {rank}")
     if after == 1 and network.t > 1:
         # The function is d quadratic forms that vanish where the values v_1, …, v_h do.
         h = min(heads, d)
         quadrics = h * (d - h) + d * symmetric_matrices_of_rank(d, h)
-        yield Known.at_most(quadrics, f"quadratic forms that vanish where {h} linear forms do")
-    yield Known.at_most(after * coefficients, "the number of coefficients")
+        yield Bounds.at_most(quadrics, f"quadratic forms that vanish where {h} linear forms do")
+    yield Bounds.at_most(after * coefficients, "the number of coefficients")
 
 
-def bound_by_ranks(network: Shape, betas: Sequence[int]) -> Known:
+def bound_by_ranks(network: NetworkSizes, betas: Sequence[int]) -> Bounds:
     """Return the bound by the ranks of all A and V, where values of layer k have rank at most β_k.
 
     Changes of base between layers act freely where the outputs of all heads span a space.
@@ -460,10 +460,12 @@ def bound_by_ranks(network: Shape, betas: Sequence[int]) -> Known:
         hidden = ", ".join(map(str, narrow.widths[1:-1]))
         reason += f", as heads use only hidden widths {hidden}"
     bases = base_changes(narrow) if act_freely(narrow, betas) else 0
-    return Known.at_most(network.heads * size - bases, reason + _less(bases))
+    return Bounds.at_most(network.heads * size - bases, reason + _less(bases))
 
 
-def without_unused_width(network: Shape, betas: Sequence[int]) -> tuple[Shape, list[int]]:
+def without_unused_width(
+    network: NetworkSizes, betas: Sequence[int]
+) -> tuple[NetworkSizes, list[int]]:
     """Return a network with all of these functions whose hidden widths heads can fill and read.
 
     Outputs of H heads with values of rank β lie in a space of dimension Hβ, and the H heads of the
@@ -484,13 +486,13 @@ def without_unused_width(network: Shape, betas: Sequence[int]) -> tuple[Shape, l
     return replace(network, widths=tuple(widths)), ranks
 
 
-def act_freely(network: Shape, betas: Sequence[int]) -> bool:
+def act_freely(network: NetworkSizes, betas: Sequence[int]) -> bool:
     """Return whether the columns of generic V of all heads span each space between two layers."""
     hidden = network.widths[1:-1]
     return all(network.heads * beta >= d for beta, d in zip(betas, hidden, strict=False))
 
 
-def are_separate(network: Shape, betas: Sequence[int]) -> bool:
+def are_separate(network: NetworkSizes, betas: Sequence[int]) -> bool:
     """Return whether :func:`bound_by_ranks` is the dimension in characteristic 0, by Theorem H."""
     # All columns are equal for one token: heads are not told apart.
     if network.t == 1:
@@ -506,7 +508,7 @@ def are_separate(network: Shape, betas: Sequence[int]) -> bool:
     return network.layers == 1 and heads > 1 and separate
 
 
-def coefficient_count(network: Shape) -> int:
+def coefficient_count(network: NetworkSizes) -> int:
     """The number of coefficients of the function, at most, for lightning attention.
 
     With one token the function is a form of degree 3^l in d_0 variables for each output. With
@@ -524,7 +526,7 @@ def coefficient_count(network: Shape) -> int:
     return outputs * n * monomial_count(variables, m)
 
 
-def base_changes(network: Shape) -> int:
+def base_changes(network: NetworkSizes) -> int:
     """The dimension of the changes of base between layers that act freely on their functions.
 
     The outputs of a layer span its space if it is at most as wide as the one before.

@@ -13,7 +13,7 @@ from pathlib import Path
 from m2bridge.algebra.determinantal import matrices_of_rank
 from m2bridge.certificates.wording import wording
 from m2bridge.families.deep_attention.shape import (
-    Shape,
+    NetworkSizes,
     layered_bound,
     seen_dimension,
     virtual_dimension,
@@ -21,12 +21,12 @@ from m2bridge.families.deep_attention.shape import (
 from m2bridge.maps.model import Expectation
 from m2bridge.statements.statement import GlobalStatement, Value
 
-Stated = GlobalStatement[Shape]
+Stated = GlobalStatement[NetworkSizes]
 
 WORDS = wording(Path(__file__).parent / "words.toml")
 
 # Whether a network satisfies a hypothesis; the words are in ``words.toml``.
-HOLDS: dict[str, Callable[[Shape], bool]] = {
+HOLDS: dict[str, Callable[[NetworkSizes], bool]] = {
     "lightning": lambda n: not n.softmax,
     "softmax": lambda n: n.softmax,
     "plain": lambda n: n.is_plain,
@@ -48,7 +48,7 @@ HOLDS: dict[str, Callable[[Shape], bool]] = {
 }
 
 
-def _ranks_one(network: Shape) -> list[int]:
+def _ranks_one(network: NetworkSizes) -> list[int]:
     """The layers k with min(a_k, d_{k−1}) = 1."""
     return [k for k, (d, _, a) in enumerate(network.layer_sizes, 1) if min(a, d) == 1]
 
@@ -59,10 +59,10 @@ class All:
 
     hypotheses: tuple[str, ...]
 
-    def __call__(self, network: Shape) -> str:
+    def __call__(self, network: NetworkSizes) -> str:
         return next(iter(self.failing(network)), "")
 
-    def failing(self, network: Shape) -> list[str]:
+    def failing(self, network: NetworkSizes) -> list[str]:
         """Return those that fail, in words."""
         names = [name for name in self.hypotheses if not HOLDS[name](network)]
         if not names:
@@ -78,18 +78,18 @@ class All:
         return [WORDS.hypotheses[name].format(**numbers) for name in names]
 
 
-def failing(statement: Stated, network: Shape) -> list[str]:
+def failing(statement: Stated, network: NetworkSizes) -> list[str]:
     """Return the hypotheses of a statement that fail, in words."""
     assert isinstance(statement.hypotheses, All)
     return statement.hypotheses.failing(network)
 
 
-def equation_14(network: Shape) -> int:
+def equation_14(network: NetworkSizes) -> int:
     """Eq. 16 less l, the number of scalings; for a single layer Corollary 3.3."""
     return equation_16(network) - network.layers
 
 
-def equation_16(network: Shape) -> int:
+def equation_16(network: NetworkSizes) -> int:
     """δ(d_0 + d_l − δ) + α_1(2d_0 − α_1) + Σ_{k≥2} α_k(2δ − α_k), for one hidden width δ."""
     first, *hidden, last = network.widths
     if hidden:
@@ -101,27 +101,27 @@ def equation_16(network: Shape) -> int:
     return value_matrix + sum(matrices_of_rank(d, a) for d, _, a in network.layer_sizes)
 
 
-def attention_matrices(network: Shape) -> int:
+def attention_matrices(network: NetworkSizes) -> int:
     """The dimension of all A, of each head by itself."""
     return network.heads * sum(matrices_of_rank(d, a) for d, _, a in network.layer_sizes)
 
 
-def fibre_dimension(network: Shape) -> int:
+def fibre_dimension(network: NetworkSizes) -> int:
     """Of the fibres of virtual weights: skew matrices for each layer that does not see them."""
     return (network.layers - network.whole_layers) * comb(network.widths[0], 2)
 
 
-def virtual_weights_of_fibre(network: Shape) -> int:
+def virtual_weights_of_fibre(network: NetworkSizes) -> int:
     """The dimension of the virtual weights with a given function, up to scalings."""
     return virtual_dimension(network) - seen_dimension(network) - network.layers
 
 
-def bound_of_layers(network: Shape) -> int:
+def bound_of_layers(network: NetworkSizes) -> int:
     """The bound for the dimension that is proved layer by layer."""
     return layered_bound(network).value
 
 
-def theorem_s(network: Shape) -> int:
+def theorem_s(network: NetworkSizes) -> int:
     """The dimension of softmax attention, for all widths and ranks."""
     # The only score of one token is normalized to 1: the function is M.
     if network.t == 1:
@@ -129,20 +129,20 @@ def theorem_s(network: Shape) -> int:
     return virtual_dimension(network)
 
 
-def skip_connections(network: Shape) -> int:
+def skip_connections(network: NetworkSizes) -> int:
     """The dimension with skip connections and one head: a sum over layers, or of linear maps."""
     if network.softmax and network.t == 1:
         return network.linear_dimension
     return layered_bound(network).value
 
 
-def separate_heads(network: Shape) -> int:
+def separate_heads(network: NetworkSizes) -> int:
     """The dimension of a layer if permutations of heads and scalings were all its symmetries."""
     d, d_out = network.widths[:2]
     return network.heads * (d * d_out + matrices_of_rank(d, network.a[0]) - 1)
 
 
-def fibre_degree(network: Shape) -> int:
+def fibre_degree(network: NetworkSizes) -> int:
     """The number of linear spaces in a fibre up to scalings."""
     if min(network.widths) > 1:
         return 1
@@ -168,12 +168,12 @@ class Predicted:
     formula: Value | str
     without: All
 
-    def __call__(self, network: Shape) -> Value | None:
+    def __call__(self, network: NetworkSizes) -> Value | None:
         if self.without(network):
             return None
         if not isinstance(self.formula, str):
             return self.formula
-        predict: Callable[[Shape], Value | None] = globals()[self.formula]
+        predict: Callable[[NetworkSizes], Value | None] = globals()[self.formula]
         return predict(network)
 
 
@@ -248,7 +248,7 @@ DIMENSIONS = (
 STATEMENTS: tuple[Stated, ...] = (*WEIGHTS, *DIMENSIONS)
 
 
-def expectations(network: Shape) -> tuple[Expectation, ...]:
+def expectations(network: NetworkSizes) -> tuple[Expectation, ...]:
     """Return the dimension by all statements that apply; by the paper's formula if it does not."""
     paper = CONJECTURE_3_10 if network.softmax else COROLLARY_3_8
     dimensions = []

@@ -9,7 +9,7 @@ from functools import cache
 from itertools import pairwise, product
 from math import comb
 
-from m2bridge.results.known import Known
+from m2bridge.results.known import Bounds
 
 Widths = tuple[int, ...]
 
@@ -55,55 +55,55 @@ def _stabilizer(widths: Widths) -> int:
     return dimension
 
 
-def best_bound(widths: Widths, degree: int, characteristic: int = 0) -> Known:
+def best_bound(widths: Widths, degree: int, characteristic: int = 0) -> Bounds:
     """The smallest bound that these arguments give, applied to all parts of the network."""
     if degree == 1:
         rank = min(widths)
         dimension = rank * (widths[0] + widths[-1] - rank)
-        return Known.at_most(dimension, f"the functions are matrices of rank at most {rank}")
+        return Bounds.at_most(dimension, f"the functions are matrices of rank at most {rank}")
 
     @cache
-    def bound(part: Widths) -> Known:
+    def bound(part: Widths) -> Bounds:
         return min(candidates(part), key=_value)
 
-    def candidates(part: Widths) -> Iterator[Known]:
+    def candidates(part: Widths) -> Iterator[Bounds]:
         """Yield the bounds of a part by each argument, and by those of its parts."""
         first, second = part[:2]
         before, last = part[-2:]
         yield from _direct(part, degree, characteristic)
         if second < first:
             value = second * (first - second) + bound((second, *part[1:])).value
-            yield Known.at_most(value, f"every function depends on {second} linear forms only")
+            yield Bounds.at_most(value, f"every function depends on {second} linear forms only")
         if before < last:
             value = before * (last - before) + bound((*part[:-1], before)).value
-            yield Known.at_most(value, f"the outputs span a space of dimension at most {before}")
+            yield Bounds.at_most(value, f"the outputs span a space of dimension at most {before}")
         for i, width in enumerate(part[1:-1], 1):
             left = bound(part[: i + 1]).value
             right = bound(part[i:]).value
             reason = f"composition at the hidden layer {i}: at most {left} + {right} − {width}"
-            yield Known.at_most(left + right - width, reason)
+            yield Bounds.at_most(left + right - width, reason)
 
     return bound(tuple(widths))
 
 
-def _value(bound: Known) -> int:
+def _value(bound: Bounds) -> int:
     return bound.value
 
 
-def _direct(part: Widths, degree: int, characteristic: int) -> Iterator[Known]:
+def _direct(part: Widths, degree: int, characteristic: int) -> Iterator[Bounds]:
     """Bounds that look at the whole network at once: 1, 2, and 7 to 9."""
     weights = sum(before * after for before, after in pairwise(part))
     moved = gauge_dimension(part, degree)
-    yield Known.at_most(weights - moved, "the weights up to the gauge group")
+    yield Bounds.at_most(weights - moved, "the weights up to the gauge group")
     first, last = part[0], part[-1]
     form_degree = degree ** (len(part) - 2)
     if first > 1 and form_degree > weights:
         return  # even more coordinates than that, perhaps a number with very many digits
     ambient = last * comb(first - 1 + form_degree, first - 1)
-    yield Known.at_most(ambient, "the number of coordinates")
+    yield Bounds.at_most(ambient, "the number of coordinates")
     if len(part) == 3:
         for reason in _equations(part, degree, characteristic):
-            yield Known.at_most(ambient - 1, reason)
+            yield Bounds.at_most(ambient - 1, reason)
 
 
 def _equations(widths: Widths, degree: int, characteristic: int) -> Iterator[str]:

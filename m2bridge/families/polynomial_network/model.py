@@ -19,13 +19,13 @@ from m2bridge.certificates.wording import wording
 from m2bridge.errors import InvalidCaseError, TooLargeError
 from m2bridge.families.base import positive_integer, positive_integers
 from m2bridge.families.polynomial_network.bounds import best_bound, gauge_dimension
-from m2bridge.maps.model import DifferentiableModel, Expectation, Vector
-from m2bridge.results.known import Known
+from m2bridge.maps.model import DegreeVector, DifferentiableModel, Expectation
+from m2bridge.results.known import Bounds
 from m2bridge.statements.statement import GlobalStatement, Statement
 
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
-    from m2bridge.maps.chain import Chain
+    from m2bridge.maps.chain import Chain, Row
     from m2bridge.maps.jacobian_rank import ObservedRank
 
 NAME = "polynomial-network"
@@ -38,8 +38,6 @@ MAX_DEGREE = 10**6
 MAX_LAYERS = 100
 # More coordinates are not written down.
 MAX_COORDINATES = 20_000
-
-Row = Sequence[int]
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -150,7 +148,7 @@ class PolynomialNetwork(DifferentiableModel):
                 " down; its dimension needs none"
             )
 
-    def grading(self) -> tuple[Vector, ...]:
+    def grading(self) -> tuple[DegreeVector, ...]:
         """Return degrees in Z^d_l × Z^d_0: (e_k, m) for the coefficient of x^m in output k.
 
         Rescaling the inputs acts on W_1, rescaling the outputs on W_l. Without hidden layers the
@@ -184,7 +182,7 @@ class PolynomialNetwork(DifferentiableModel):
         """Return the dimension of the orbits of the gauge group on generic weights."""
         return gauge_dimension(self.widths, self.degree)
 
-    def upper_bounds(self, characteristic: int) -> tuple[Known, ...]:
+    def upper_bounds(self, characteristic: int) -> tuple[Bounds, ...]:
         """Return the best bound of docs/polynomial_networks.md."""
         return (best_bound(self.widths, self.degree, characteristic),)
 
@@ -257,7 +255,7 @@ class PolynomialNetwork(DifferentiableModel):
         return observe_rank(self)
 
 
-def monomials(variables: int, degree: int) -> list[Vector]:
+def monomials(variables: int, degree: int) -> list[DegreeVector]:
     """The exponents of all monomials of this degree, in decreasing lexicographic order."""
     if variables == 1:
         return [(degree,)]
@@ -265,7 +263,7 @@ def monomials(variables: int, degree: int) -> list[Vector]:
     return [(first, *rest) for first in firsts for rest in monomials(variables - 1, degree - first)]
 
 
-def _unit(size: int, i: int) -> Vector:
+def _unit(size: int, i: int) -> DegreeVector:
     return (*[0] * i, 1, *[0] * (size - 1 - i))
 
 

@@ -1,9 +1,9 @@
 """The computed part of the theorems for all sizes, and what follows for each observable.
 
 Macaulay2 computes the ideals of thirteen base cases and two identities, and counts the polar
-degrees of a few sizes (:class:`Basis`). With the theorem about fibres they give the sets of sizes
-and orbits where something is true (:class:`Facts`, docs/all-sizes.md). What statements say of these
-sets stands in ``predictions.py``, and nothing of it here.
+degrees of a few sizes (:class:`ComputedCases`). With the theorem about fibres they give the sets of
+sizes and orbits where something is true (:class:`SizeOrbitSets`, docs/all-sizes.md). What
+statements say of these sets stands in ``predictions.py``, and nothing of it here.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from m2bridge.families.attention.polar.theorem import (
     counted_polar_degrees,
     has_few_points,
 )
-from m2bridge.families.attention.sizes import Shape
-from m2bridge.ideals.program import Basis as GroebnerBasis, small_basis
+from m2bridge.families.attention.sizes import LayerSizes
+from m2bridge.ideals.program import ReducedGroebnerBasis as GroebnerBasis, small_basis
 from m2bridge.statements.statement import Numbers, NumbersByMethod
 
 
 @dataclass(frozen=True, slots=True)
-class Basis:
+class ComputedCases:
     """The computed part of the theorems for all sizes.
 
     Parameters
@@ -52,17 +52,17 @@ class Basis:
         Whether the functions of k = e_1 + iεe_2, v = k̄ are real, have no real weights for ε ≠ 0,
         and tend to the representative of (1, 1, 1) for ε → 0; the equation that shows it belongs to
         the places 1 and 2 of every d ≥ 2.
-    polar_degrees : mapping from Shape to Numbers
+    polar_degrees : mapping from LayerSizes to Numbers
         As counted, where they were.
     """
 
     ideals: BaseIdeals
     base_locus_empty: bool
     boundary_family: bool
-    polar_degrees: Mapping[Shape, Numbers] = field(default_factory=dict)
+    polar_degrees: Mapping[LayerSizes, Numbers] = field(default_factory=dict)
 
 
-def base_ideals(*, polar: bool = False) -> Basis:
+def base_ideals(*, polar: bool = False) -> ComputedCases:
     """Compute the thirteen ideals and the two identities, in one run; and count polar degrees,
     where they are few.
 
@@ -75,7 +75,7 @@ def base_ideals(*, polar: bool = False) -> Basis:
     real = answer.boolean("family_without_real_points")
     tends = answer.boolean("family_tends_to_the_orbit")
     counted = COUNTED if polar else ()
-    return Basis(
+    return ComputedCases(
         ideals={base: _basis(answer, base) for base in BASE_CASES},
         base_locus_empty=answer.boolean("base_locus_empty"),
         boundary_family=real and tends,
@@ -83,7 +83,7 @@ def base_ideals(*, polar: bool = False) -> Basis:
     )
 
 
-SMALL = tuple(Shape(2, d_out, a) for d_out in range(1, FEW_OUTPUTS + 1) for a in (1, 2))
+SMALL = tuple(LayerSizes(2, d_out, a) for d_out in range(1, FEW_OUTPUTS + 1) for a in (1, 2))
 # The sizes whose polar degrees are counted; those of larger a are the same.
 COUNTED = tuple(filter(has_few_points, SMALL))
 
@@ -143,11 +143,11 @@ EVERY_ORBIT = integer_sets.orbits()
 
 # A number as a function of d, d', α and the degree D of the source; for integers, or for
 # polynomials.
-Formula = Callable[[Any, Any, Any, Any], Any]
+SizeFormula = Callable[[Any, Any, Any, Any], Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class SizeOrbitSets:
     """Sets of pairs (size, orbit), and of sizes.
 
     Parameters
@@ -158,17 +158,17 @@ class Facts:
         The fibre is two reduced points: that of the representative, and with k and v exchanged.
     critical : set of orbits
         The fibre is one point that is not reduced.
-    basis : Basis
+    basis : ComputedCases
         What was computed.
     """
 
     one_point: isl.Set
     two_points: isl.Set
     critical: isl.Set
-    basis: Basis
+    basis: ComputedCases
 
     @classmethod
-    def of(cls, strata: Sequence[Stratum], basis: Basis) -> Facts:
+    def of(cls, strata: Sequence[Stratum], basis: ComputedCases) -> SizeOrbitSets:
         """The facts from the fibre over every orbit.
 
         Raises
@@ -251,7 +251,7 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
+class ObservedSizes:
     """The orbits, or the sizes, for which something is true.
 
     Parameters
@@ -284,33 +284,35 @@ def _if(known: bool) -> isl.Set:
 
 
 # For each observable of orbits, and then of sizes, where it is true.
-OBSERVABLES: dict[str, Callable[[Facts], Observed]] = {
-    "fibre_exchanged": lambda seen: Observed(
+OBSERVABLES: dict[str, Callable[[SizeOrbitSets], ObservedSizes]] = {
+    "fibre_exchanged": lambda seen: ObservedSizes(
         seen.two_points.union(integer_sets.orbits("r = 1 and s = 1 and m = 1"))
     ),
-    "fibre_itself": lambda seen: Observed(seen.one_point.union(seen.critical)),
-    "singular": lambda seen: Observed(
+    "fibre_itself": lambda seen: ObservedSizes(seen.one_point.union(seen.critical)),
+    "singular": lambda seen: ObservedSizes(
         seen.singular,
         seen.birational.union(seen.symmetric).intersect(
             _if(seen.basis.base_locus_empty and integer_sets.tangents_exceed_dimension())
         ),
     ),
-    "critical": lambda seen: Observed(seen.critical),
-    "boundary": lambda seen: Observed(seen.critical, _if(seen.basis.boundary_family)),
+    "critical": lambda seen: ObservedSizes(seen.critical),
+    "boundary": lambda seen: ObservedSizes(seen.critical, _if(seen.basis.boundary_family)),
     # both are ``critical``
-    "boundary_critical": lambda seen: Observed(EVERY_ORBIT, _if(seen.basis.boundary_family)),
-    "special_fibre_points": lambda seen: Observed(seen.two_points, about=seen.special),
-    "closed": lambda seen: Observed(ALL, _if(seen.basis.base_locus_empty)),
-    "zero_fibre": lambda seen: Observed(ALL, _if(seen.basis.base_locus_empty)),
-    "products": lambda seen: Observed(_if(all(map(products_determine_functions, UP_TO_THREE)))),
-    "birational": lambda seen: Observed(seen.birational, _if(seen.basis.base_locus_empty)),
-    "smooth_manifold": lambda seen: Observed(
+    "boundary_critical": lambda seen: ObservedSizes(EVERY_ORBIT, _if(seen.basis.boundary_family)),
+    "special_fibre_points": lambda seen: ObservedSizes(seen.two_points, about=seen.special),
+    "closed": lambda seen: ObservedSizes(ALL, _if(seen.basis.base_locus_empty)),
+    "zero_fibre": lambda seen: ObservedSizes(ALL, _if(seen.basis.base_locus_empty)),
+    "products": lambda seen: ObservedSizes(
+        _if(all(map(products_determine_functions, UP_TO_THREE)))
+    ),
+    "birational": lambda seen: ObservedSizes(seen.birational, _if(seen.basis.base_locus_empty)),
+    "smooth_manifold": lambda seen: ObservedSizes(
         integer_sets.sizes("d = 1"), _if(integer_sets.ambient_exceeds_dimension())
     ),
 }
 
 
-def with_polar_theorem(seen: Facts) -> isl.Set:
+def with_polar_theorem(seen: SizeOrbitSets) -> isl.Set:
     """The sizes for which polar degrees are integrals, and general slices have no other points:
     where the map is birational and kernels are small, as for single cases; and where functions are
     those of symmetric matrices, α = d' = 1.
@@ -320,10 +322,12 @@ def with_polar_theorem(seen: Facts) -> isl.Set:
 
 
 # The sizes whose polar degrees are compared with the stated ones: a few hundredths of a second.
-COMPARED = (*COUNTED, *starmap(Shape, ((3, 1, 1), (3, 1, 2), (3, 2, 1), (3, 2, 2), (4, 2, 2))))
+COMPARED = (*COUNTED, *starmap(LayerSizes, ((3, 1, 1), (3, 1, 2), (3, 2, 1), (3, 2, 2), (4, 2, 2))))
 
 
-def compared_polar_degrees(seen: Facts) -> list[tuple[isl.Set, Shape, NumbersByMethod]]:
+def compared_polar_degrees(
+    seen: SizeOrbitSets,
+) -> list[tuple[isl.Set, LayerSizes, NumbersByMethod]]:
     """Sizes with the same functions, one of them, and its polar degrees by the theorem and, where
     they were counted, in slices.
     """
@@ -343,7 +347,7 @@ def compared_polar_degrees(seen: Facts) -> list[tuple[isl.Set, Shape, NumbersByM
 
 
 # For each number that is observed: sizes, and its value there.
-FORMULAS: dict[str, Callable[[Facts], tuple[tuple[isl.Set, Formula], ...]]] = {
+FORMULAS: dict[str, Callable[[SizeOrbitSets], tuple[tuple[isl.Set, SizeFormula], ...]]] = {
     "dimension": lambda seen: (
         (ALL, lambda d, dp, alpha, D: integer_sets.source_dimension(d, dp, alpha) - 1),
     ),

@@ -18,14 +18,14 @@ from m2bridge.algebra.schur import Representation, columns
 from m2bridge.certificates.form import Content
 from m2bridge.convert.printing import expression_text
 from m2bridge.crosscheck.cross_check import CrossCheck, cross_check
-from m2bridge.crosscheck.verdict import Extent, Verdict
+from m2bridge.crosscheck.verdict import Verdict, VerdictScope
 from m2bridge.engine import RunOptions, computation
 from m2bridge.errors import TimeLimitError, check_kind
 from m2bridge.families.all_sizes import AllSizesCase, finished, with_a_form
 from m2bridge.families.attention.all_sizes.integer_sets import WORDS as SIZES_WORDS
 from m2bridge.families.attention.hypotheses import WORDS
 from m2bridge.families.attention.ideal import highest_weights, representations
-from m2bridge.families.attention.ideal.covariants import Shapes
+from m2bridge.families.attention.ideal.covariants import PartitionTriple
 from m2bridge.families.attention.ideal.representations import (
     CoordinateRing,
     Type,
@@ -36,7 +36,7 @@ from m2bridge.families.attention.ideal.representations import (
 from m2bridge.families.attention.ideal.sections import CoreSize
 from m2bridge.families.attention.ideal.values_by_degree import GeneratorDegrees, GeneratorNumbers
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.sizes import Shape
+from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.base import ComputedQuestion
 from m2bridge.limits import clock, each, limited
@@ -146,12 +146,12 @@ class ClosureOfSizes:
             return source / 2
         return source
 
-    def number(self, shapes: Shapes) -> Expr:
+    def number(self, shapes: PartitionTriple) -> Expr:
         """The dimension of a type, as a polynomial."""
         d, d_out = self.sizes
         return factor(Mul(*map(_dimension, shapes, (d, d_out, d))))
 
-    def numbers(self, shape: Shape | None = None) -> dict[int, Expr]:
+    def numbers(self, shape: LayerSizes | None = None) -> dict[int, Expr]:
         """The numbers of generators by degree, as polynomials, or their values at a size."""
         counts = dict.fromkeys((n for n, *_ in self.generators), Integer(0))
         for n, shapes, number in self.generators:
@@ -403,7 +403,7 @@ ABOUT_GENERATORS = tuple(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AmongCores(Extent):
+class AmongCores(VerdictScope):
     """Whether a statement holds for all sizes with some cores.
 
     Parameters
@@ -490,8 +490,8 @@ class GeneratorsOfAllSizes(VerdictsResult):
 
 
 def for_all_sizes(
-    statement: GlobalStatement[Shape], cores: Sequence[CoreSize]
-) -> GlobalStatement[Shape]:
+    statement: GlobalStatement[LayerSizes], cores: Sequence[CoreSize]
+) -> GlobalStatement[LayerSizes]:
     """The statement in words with the sizes that it is about: those with one of these cores."""
     listed = ", ".join(f"({core.variables}, {core.columns}, {core.rows})" for core in cores)
     words = SIZES_WORDS.words(statement.key, statement.part)
@@ -499,7 +499,7 @@ def for_all_sizes(
 
 
 def _verdict(
-    statement: GlobalStatement[Shape],
+    statement: GlobalStatement[LayerSizes],
     cores: Sequence[CoreSize],
     cases: tuple[CrossCheck, ...],
     late: str,
@@ -586,7 +586,9 @@ def generators_of_all_sizes(
 
 
 def _compared(
-    model: SingleLayerAttention, part: ClosureOfSizes, statements: Sequence[GlobalStatement[Shape]]
+    model: SingleLayerAttention,
+    part: ClosureOfSizes,
+    statements: Sequence[GlobalStatement[LayerSizes]],
 ) -> CrossCheck:
     """One case, with what the polynomials for all sizes say of it in place of its own prediction.
 
@@ -606,7 +608,7 @@ def _compared(
     return found
 
 
-def _predicted(value: GeneratorNumbers, model: Shape) -> GeneratorNumbers:
+def _predicted(value: GeneratorNumbers, model: LayerSizes) -> GeneratorNumbers:
     """The value itself, as the prediction of a statement for one model."""
     return value
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Unpack
 import islpy as isl
 
 from m2bridge.citation import LIGHTNING
-from m2bridge.crosscheck.verdict import Extent, Verdict
+from m2bridge.crosscheck.verdict import Verdict, VerdictScope
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script
 from m2bridge.families.all_sizes import AllSizesCase, AllSizesFamily, AllSizesResult, with_a_form
@@ -22,8 +22,8 @@ from m2bridge.families.attention.all_sizes import integer_sets
 from m2bridge.families.attention.all_sizes.base_ideals import (
     ALL,
     NONE,
-    Basis,
-    Facts,
+    ComputedCases,
+    SizeOrbitSets,
     base_ideals,
     base_ideals_script,
 )
@@ -35,7 +35,7 @@ from m2bridge.families.attention.orbits.orbits import generic_orbit, orbits, rep
 from m2bridge.families.attention.orbits.tangents import orbit_dimension, orbit_tangents
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.base import AnswerRow, Question
-from m2bridge.ideals.program import Basis as GroebnerBasis
+from m2bridge.ideals.program import ReducedGroebnerBasis as GroebnerBasis
 from m2bridge.limits import clock, each
 from m2bridge.results.base import Decision
 from m2bridge.results.sheet import Sheet, Table, matrix_text, name_with_part, quoted
@@ -74,7 +74,7 @@ PARTS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AmongSizes(Extent):
+class SizeSets(VerdictScope):
     """The sizes for which a statement holds.
 
     REFUTED if it is false for some size to which it applies; else UNDECIDED if the facts leave some
@@ -133,7 +133,7 @@ class AmongSizes(Extent):
     def data(self, form: Callable[[isl.Set], Any]) -> Json:
         """Return the extent with its sets of sizes in a form."""
 
-        def parts(some: NotApplicable | AmongSizes, *names: str) -> Json:
+        def parts(some: NotApplicable | SizeSets, *names: str) -> Json:
             return {name: form(getattr(some, name)) for name in names}
 
         outside = []
@@ -227,7 +227,7 @@ class AllSizes(AllSizesResult):
     ----------
     strata : tuple of Stratum
         The fibre over every orbit.
-    basis : Basis
+    basis : ComputedCases
         What Macaulay2 computed.
     engine_version : str
         Empty if Macaulay2 was not used.
@@ -244,7 +244,7 @@ class AllSizes(AllSizesResult):
     scope: ClassVar[str] = "all d, d', a ≥ 1 and all t ≥ 2, in characteristic 0"
 
     strata: tuple[Stratum, ...]
-    basis: Basis
+    basis: ComputedCases
     engine_version: str
 
     def evidence(self) -> dict[str, Any]:
@@ -274,7 +274,7 @@ class AllSizes(AllSizesResult):
         """For each statement, by its name, the sizes where it is true, false, … ."""
         listed = []
         for verdict in self.verdicts:
-            assert isinstance(verdict.extent, AmongSizes), "the extent of every verdict here"
+            assert isinstance(verdict.extent, SizeSets), "the extent of every verdict here"
             listed.append((verdict.name, verdict.extent.partition()))
         return listed
 
@@ -333,7 +333,7 @@ def _fibre_json(stratum: Stratum) -> Json:
     return asdict(stratum) | {"ideals": list(map(str, stratum.ideals))}
 
 
-def ideals_json(basis: Basis) -> list[Json]:
+def ideals_json(basis: ComputedCases) -> list[Json]:
     """The Gröbner bases: polynomials as lists of terms, exponents and coefficient, the largest
     first.
     """
@@ -364,7 +364,7 @@ def is_stated(statement: Statement) -> bool:
 
 
 def decide(
-    basis: Basis, stated: Sequence[tuple[Statement, Prediction]]
+    basis: ComputedCases, stated: Sequence[tuple[Statement, Prediction]]
 ) -> tuple[tuple[Stratum, ...], tuple[Verdict, ...], str]:
     """The fibres and verdicts that follow from the base ideals, and the limit that ended them
     early, if one did.
@@ -376,7 +376,7 @@ def decide(
         orbits.
     """
     strata = fibre_theorem(basis.ideals)
-    facts = Facts.of(strata, basis)
+    facts = SizeOrbitSets.of(strata, basis)
     counts = {"ideals": len(basis.ideals), "patterns": sum(stratum.patterns for stratum in strata)}
     decisions = []
     for statement, prediction in stated:
@@ -387,7 +387,7 @@ def decide(
 
 
 def _verdict(
-    statement: Statement, prediction: Prediction, facts: Facts, counts: dict[str, int]
+    statement: Statement, prediction: Prediction, facts: SizeOrbitSets, counts: dict[str, int]
 ) -> Verdict:
     """The verdict on a statement: sizes where a hypothesis fails are those of the first that does.
 
@@ -401,7 +401,7 @@ def _verdict(
         outside.append(_outside(conclusion, applies.subtract(satisfied), hypothesis.reason))
         applies = applies.intersect(satisfied)
     holds, false, unknown = conclusion.on(applies)
-    extent = AmongSizes(
+    extent = SizeSets(
         holds_for=holds,
         fails_for=false,
         undecided_for=unknown,

@@ -26,7 +26,7 @@ from m2bridge.families.attention.all_sizes.integer_sets import (
 )
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits.orbits import Orbit, representative
-from m2bridge.ideals.program import Basis
+from m2bridge.ideals.program import ReducedGroebnerBasis
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -65,10 +65,10 @@ BASE_CASES = tuple(BaseCase(orbit, d) for orbit, sizes in BASE_SIZES.items() for
 # For each base case the reduced Gröbner basis of its fibre ideal over QQ, graded reverse
 # lexicographic, z_2 first; coefficients cleared of denominators and coprime, the leading one
 # positive.
-BaseIdeals = Mapping[BaseCase, Basis]
+BaseIdeals = Mapping[BaseCase, ReducedGroebnerBasis]
 
 # The ideal that the theorem needs, by the base case.
-Wanted = Callable[[BaseCase], Basis]
+Wanted = Callable[[BaseCase], ReducedGroebnerBasis]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,7 +194,7 @@ def _with_ideal(pattern: Pattern, ideals: BaseIdeals, wanted: Wanted) -> BaseCas
     )
 
 
-def one_point(base: BaseCase) -> Basis:
+def one_point(base: BaseCase) -> ReducedGroebnerBasis:
     """The ideal of one reduced point: z_q − V_1q for all q."""
     constant = (0,) * (base.d - 1)
     values = base.pattern.V[0][1:]
@@ -208,13 +208,13 @@ def one_point(base: BaseCase) -> Basis:
     return frozenset(generators)
 
 
-def squares(base: BaseCase) -> Basis:
+def squares(base: BaseCase) -> ReducedGroebnerBasis:
     """The square of the maximal ideal: all monomials of degree 2."""
     pairs = combinations_with_replacement(_unknowns(base), 2)
     return frozenset(((_times(first, second), 1),) for first, second in pairs)
 
 
-def two_points(base: BaseCase) -> Basis:
+def two_points(base: BaseCase) -> ReducedGroebnerBasis:
     """The ideal of the points (0, …, 0) and (1, 0, …, 0): z_2² − z_2, and the other unknowns."""
     z_2, *others = _unknowns(base)
     of_one_place = ((_times(z_2, z_2), 1), (z_2, -1))
@@ -222,7 +222,7 @@ def two_points(base: BaseCase) -> Basis:
     return frozenset([of_one_place, *zeros])
 
 
-def _pair_of_different(base: BaseCase) -> Basis:
+def _pair_of_different(base: BaseCase) -> ReducedGroebnerBasis:
     """The ideal of a pair of places over (1, 1, 0): two points, if V_1q = 1 in one of them."""
     if 1 in base.pattern.V[0][1:]:
         return two_points(base)
@@ -230,14 +230,14 @@ def _pair_of_different(base: BaseCase) -> Basis:
 
 
 # The exponents of z_2, …, z_d.
-Monomial = tuple[int, ...]
+UnknownExponents = tuple[int, ...]
 
 
-def _times(first: Monomial, second: Monomial) -> Monomial:
+def _times(first: UnknownExponents, second: UnknownExponents) -> UnknownExponents:
     return tuple(map(operator.add, first, second))
 
 
-def _unknowns(base: BaseCase) -> list[Monomial]:
+def _unknowns(base: BaseCase) -> list[UnknownExponents]:
     """The unknowns z_2, …, z_d as monomials."""
     number = base.d - 1
     return [tuple(int(p == q) for p in range(number)) for q in range(number)]

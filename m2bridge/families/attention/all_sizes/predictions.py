@@ -17,8 +17,8 @@ from m2bridge.families.attention.all_sizes.base_ideals import (
     FORMULAS,
     NONE,
     OBSERVABLES,
-    Facts,
-    Formula,
+    SizeFormula,
+    SizeOrbitSets,
     compared_polar_degrees,
     with_polar_theorem,
 )
@@ -33,7 +33,7 @@ from m2bridge.families.attention.all_sizes.integer_sets import (
     zeros,
 )
 from m2bridge.families.attention.polar.chern_integrals import stated_polar_degrees
-from m2bridge.families.attention.sizes import Shape
+from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.results.base import Decision
 from m2bridge.statements.statement import Numbers
 
@@ -105,7 +105,7 @@ class SetPrediction:
     hypotheses: tuple[Hypothesis, ...] = ()
     concerns: str = ""
 
-    def conclusion(self, facts: Facts) -> Conclusion:
+    def conclusion(self, facts: SizeOrbitSets) -> Conclusion:
         """Compare the statement with the orbits, or sizes, for which the observable is true."""
         observed = OBSERVABLES[self.observable](facts)
         unknown = ALL.subtract(observed.known)
@@ -140,10 +140,10 @@ class FormulaPrediction:
     """
 
     observable: str
-    cases: tuple[tuple[str, Formula], ...]
+    cases: tuple[tuple[str, SizeFormula], ...]
     hypotheses: tuple[Hypothesis, ...] = ()
 
-    def conclusion(self, facts: Facts) -> Conclusion:
+    def conclusion(self, facts: SizeOrbitSets) -> Conclusion:
         """Compare the statement with the observed number, piece by piece."""
         d, dp, a, D = variables(*NAMES)
         agree, differ = NONE, NONE
@@ -172,11 +172,11 @@ class NumbersPrediction:
     hypotheses : tuple of Hypothesis
     """
 
-    predict: Callable[[Shape], Numbers | None]
+    predict: Callable[[LayerSizes], Numbers | None]
     observable: str
     hypotheses: tuple[Hypothesis, ...] = ()
 
-    def conclusion(self, facts: Facts) -> Conclusion:
+    def conclusion(self, facts: SizeOrbitSets) -> Conclusion:
         """Compare the statement with the numbers of some sizes; the theorem gives those of all
         sizes where its conditions hold.
         """

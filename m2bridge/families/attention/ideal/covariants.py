@@ -21,11 +21,11 @@ from typing import Any
 
 import numpy
 
-from m2bridge.algebra.schur import Partition, columns, signed_permutations
+from m2bridge.algebra.schur import PartitionTuple, columns, signed_permutations
 from m2bridge.errors import TooLargeError
 from m2bridge.limits import check
 
-Shapes = tuple[Partition, Partition, Partition]
+PartitionTriple = tuple[PartitionTuple, PartitionTuple, PartitionTuple]
 """Partitions of n, n and 2n, for X, H and Y."""
 
 LARGEST_ENTRY = 3
@@ -68,7 +68,7 @@ class Determinants:
 
 
 @dataclass(frozen=True, eq=False)
-class Points:
+class SourcePoints:
     """Points (A, V) of the source with small integers, and two elements x ⊗ h ⊗ y·y' of W at each.
 
     Parameters
@@ -89,7 +89,9 @@ class Points:
     _determinants: dict[int, Determinants] = field(default_factory=dict, init=False)
 
     @classmethod
-    def random(cls, sizes: tuple[int, int, int], rank: int, count: int, random: Random) -> Points:
+    def random(
+        cls, sizes: tuple[int, int, int], rank: int, count: int, random: Random
+    ) -> SourcePoints:
         """Return points with l_i in a space of dimension at most ``rank``."""
         generator = numpy.random.default_rng(random.getrandbits(64))
 
@@ -111,7 +113,7 @@ class Points:
         """The number of points."""
         return int(self.vectors.shape[1])
 
-    def first(self, count: int) -> Points:
+    def first(self, count: int) -> SourcePoints:
         """Return the first points."""
         return replace(self, vectors=self.vectors[:, :count], scalars=self.scalars[..., :count])
 
@@ -148,17 +150,17 @@ class Covariant:
 
     Parameters
     ----------
-    shapes : Shapes
+    shapes : PartitionTriple
     places : tuple of sequences of int
         The factors of the boxes of λ, μ, ν, column by column; the factor s of W has the factors 2s
         and 2s + 1 of Y.
     """
 
-    shapes: Shapes
+    shapes: PartitionTriple
     places: tuple[Sequence[int], Sequence[int], Sequence[int]]
 
     @classmethod
-    def random(cls, shapes: Shapes, random: Random) -> Covariant | None:
+    def random(cls, shapes: PartitionTriple, random: Random) -> Covariant | None:
         """Return one that is not zero at first sight; ``None`` if none was seen."""
         n = sum(shapes[0])
         for _ in range(TRIES):
@@ -219,7 +221,7 @@ class Covariant:
 
 def values(
     covariants: Sequence[Covariant],
-    points: Points,
+    points: SourcePoints,
     factors: Sequence[int] = (),
     *,
     symmetric: bool = True,
@@ -231,7 +233,7 @@ def values(
     Parameters
     ----------
     covariants : sequence of Covariant
-    points : Points
+    points : SourcePoints
     factors : sequence of GENERIC, FIRST or SECOND
     symmetric : bool
         Without it l_i stands before v_k always: these are the covariants of the source.
@@ -283,7 +285,7 @@ def _permutation(size: int, random: Random) -> list[int]:
 
 
 @lru_cache(maxsize=1000)
-def _columns_of_boxes(shape: Partition) -> tuple[int, ...]:
+def _columns_of_boxes(shape: PartitionTuple) -> tuple[int, ...]:
     """Return the number of its column for each box."""
     found: list[int] = []
     for column, length in enumerate(columns(shape)):
@@ -291,7 +293,7 @@ def _columns_of_boxes(shape: Partition) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _has_two_orders(shape: Partition, places: Any) -> Any:
+def _has_two_orders(shape: PartitionTuple, places: Any) -> Any:
     """Return for each factor of W whether both orders of its factors of Y are terms.
 
     Where both are in columns of length 1, the other order has the same value.
@@ -310,10 +312,10 @@ def _orders(has_two_orders: Any, exponent: int) -> Any:
 
 
 def _values(
-    shapes: Shapes,
+    shapes: PartitionTriple,
     places: tuple[Any, Any, Any],
     orders: Any,
-    points: Points,
+    points: SourcePoints,
     factors: Sequence[int],
 ) -> Any:
     """Return the values of covariants with the same number of orders."""
@@ -344,7 +346,7 @@ def _values(
     return total
 
 
-def _sums(vectors: Any, scalars: Any, shape: Partition, points: Points) -> Any:
+def _sums(vectors: Any, scalars: Any, shape: PartitionTuple, points: SourcePoints) -> Any:
     """Return the sums of all terms and orders.
 
     Parameters
@@ -375,7 +377,7 @@ def _sums(vectors: Any, scalars: Any, shape: Partition, points: Points) -> Any:
     return total
 
 
-def _factors(i: Any, k: Any, points: Points, factors: Sequence[int]) -> tuple[Any, Any]:
+def _factors(i: Any, k: Any, points: SourcePoints, factors: Sequence[int]) -> tuple[Any, Any]:
     """Return the numbers of the vectors at the places of Y in each term, and its scalars.
 
     Where c stands, its term x_i ⊗ h_k ⊗ l_i·v_k does.
@@ -393,7 +395,7 @@ def _factors(i: Any, k: Any, points: Points, factors: Sequence[int]) -> tuple[An
     return vectors.reshape(number, 2 * degree, terms), scalars
 
 
-def words(shape: Partition, places: Any) -> tuple[Any, Any]:
+def words(shape: PartitionTuple, places: Any) -> tuple[Any, Any]:
     """Return the terms of the product of the determinants of the columns of a shape, with signs.
 
     There is an index for each factor, and then one for the term. Places of several covariants
@@ -404,7 +406,7 @@ def words(shape: Partition, places: Any) -> tuple[Any, Any]:
 
 
 @lru_cache(maxsize=1000)
-def _terms(shape: Partition) -> tuple[Any, Any]:
+def _terms(shape: PartitionTuple) -> tuple[Any, Any]:
     """Return the terms, for the factors in the order of the columns, with signs."""
     found = []
     signs = []

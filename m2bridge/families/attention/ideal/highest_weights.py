@@ -32,8 +32,8 @@ from m2bridge.families.attention.ideal.covariants import (
     FIRST,
     GENERIC,
     Covariant,
-    Points,
-    Shapes,
+    PartitionTriple,
+    SourcePoints,
     values,
     words,
 )
@@ -46,11 +46,11 @@ from m2bridge.families.attention.ideal.representations import (
 )
 from m2bridge.families.attention.ideal.sections import CoreSize
 from m2bridge.families.attention.orbits.parametrization import Index, parametrization, reduced_name
-from m2bridge.families.attention.sizes import Coordinates, Shape
-from m2bridge.limits import check, watched
+from m2bridge.families.attention.sizes import CoordinateSystem, LayerSizes
+from m2bridge.limits import check, check_deadline_in
 from m2bridge.maps.model import Core
 
-Polynomial = dict[tuple[Index, ...], int]
+IndexedPolynomial = dict[tuple[Index, ...], int]
 Numbered = dict[tuple[int, ...], int]
 """A polynomial in numbers of coordinates, in the order of the parametrization."""
 Weight = tuple[tuple[int, ...], ...]
@@ -60,7 +60,7 @@ TRIES = 1000
 """Relations at random that are looked at; almost always the first ones are enough."""
 
 
-def polynomial(covariant: Covariant) -> Polynomial:
+def polynomial(covariant: Covariant) -> IndexedPolynomial:
     """Return the product of determinants in the coordinates c_k_i_p_q, on the scale of its values.
 
     The tensor c has the entries c_k_i_p_q for p ≠ q, and 2 c_k_i_p_p; the factors 2 that all terms
@@ -98,7 +98,7 @@ class HighestWeightVector:
     terms: tuple[tuple[int, Covariant], ...]
 
     @cached_property
-    def polynomial(self) -> Polynomial:
+    def polynomial(self) -> IndexedPolynomial:
         """A multiple with coprime coefficients."""
         total: Counter[tuple[Index, ...]] = Counter()
         for c, T in self.terms:
@@ -120,7 +120,7 @@ class HighestWeightVector:
 
 
 def highest_weight_vectors(
-    spaces: MultiplicitySpaces, n: int, shapes: Shapes
+    spaces: MultiplicitySpaces, n: int, shapes: PartitionTriple
 ) -> list[HighestWeightVector]:
     """Return highest weight vectors of one type that generate it, with all of lower degree.
 
@@ -170,7 +170,7 @@ def _relation(rows: Any) -> list[int] | None:
     return [entry // divisor for entry in kernel[0]]
 
 
-def lifted(relation: Sequence[int], covariants: Sequence[Covariant], points: Points) -> Any:
+def lifted(relation: Sequence[int], covariants: Sequence[Covariant], points: SourcePoints) -> Any:
     """Return the polarization Σ c T(c, …, w, …, c) in W ⊗ C_{n−1} of a relation, modulo the prime.
 
     It lies over the polynomial of the relation.
@@ -186,19 +186,19 @@ def lifted(relation: Sequence[int], covariants: Sequence[Covariant], points: Poi
 
 
 @dataclass(frozen=True, eq=False)
-class Module:
+class GeneratedRepresentation:
     """The representation that a highest weight vector generates.
 
     Parameters
     ----------
-    vector : Polynomial
-    shapes : Shapes
+    vector : IndexedPolynomial
+    shapes : PartitionTriple
     sizes : tuple of int
         Dimensions of X, H, Y.
     """
 
-    vector: Polynomial
-    shapes: Shapes
+    vector: IndexedPolynomial
+    shapes: PartitionTriple
     sizes: tuple[int, int, int]
     _bases: dict[Weight, list[Numbered]] = field(default_factory=dict)
     """By decreasing weights, as far as they were computed."""
@@ -329,7 +329,7 @@ def _basis(vectors: list[Numbered]) -> list[Numbered]:
         for monomial in vector:
             rows.setdefault(monomial, len(rows))
     matrix = flint.nmod_mat(len(rows), len(vectors), LARGE_PRIME)
-    for column, vector in enumerate(watched(vectors)):
+    for column, vector in enumerate(check_deadline_in(vectors)):
         for monomial, c in vector.items():
             matrix[rows[monomial], column] = c
     pivots = reduced_echelon(matrix)[1]
@@ -353,16 +353,18 @@ def vectors(
         yield (n, shapes, number), highest_weight_vectors(spaces, n, shapes)
 
 
-def written(vector: HighestWeightVector, shapes: Shapes) -> str:
+def written(vector: HighestWeightVector, shapes: PartitionTriple) -> str:
     """Return a highest weight vector in the names c_k_i_p_q of the coordinates."""
     # The vector has no index beyond the rows of its shapes.
     x, h, y = map(len, shapes)
-    module = Module(vector.polynomial, shapes, (x, h, y))
+    module = GeneratedRepresentation(vector.polynomial, shapes, (x, h, y))
     names = [reduced_name(coordinate) for coordinate in module.coordinates]
     return sparse_text(module.space(module.highest)[0].items(), names)
 
 
-def generators(shape: Shape, above: int = 0) -> Iterator[tuple[Representation, list[Numbered]]]:
+def generators(
+    shape: LayerSizes, above: int = 0
+) -> Iterator[tuple[Representation, list[Numbered]]]:
     """Yield all minimal generators of a closure above a degree, t ≥ 2, by representations.
 
     The highest weight vectors come first.
@@ -384,12 +386,14 @@ def generators(shape: Shape, above: int = 0) -> Iterator[tuple[Representation, l
         for part in of_size([kind], shape):
             polynomials: list[Numbered] = []
             for vector in found:
-                module = Module(vector.polynomial, kind[1], (shape.d, shape.d_out, shape.d))
+                module = GeneratedRepresentation(
+                    vector.polynomial, kind[1], (shape.d, shape.d_out, shape.d)
+                )
                 polynomials += module.basis()
             yield part, polynomials
 
 
-def core(shape: Shape, coordinates: Coordinates) -> Core | None:
+def core(shape: LayerSizes, coordinates: CoordinateSystem) -> Core | None:
     """Return the core of a closure; ``None`` for one token, whose functions are no products.
 
     In full coordinates the closure is the same up to a linear isomorphism, which is computed.
@@ -416,12 +420,12 @@ def core(shape: Shape, coordinates: Coordinates) -> Core | None:
     )
 
 
-def _polynomials(shape: Shape, above: int) -> Iterator[Terms]:
+def _polynomials(shape: LayerSizes, above: int) -> Iterator[Terms]:
     for _, vectors in generators(shape, above):
         for vector in vectors:
             yield tuple(vector.items())
 
 
-def _spans_agree(shape: Shape) -> bool:
-    systems = get_args(Coordinates)
+def _spans_agree(shape: LayerSizes) -> bool:
+    systems = get_args(CoordinateSystem)
     return same_span(*(parametrization(shape, system, "attention") for system in systems))

@@ -42,21 +42,21 @@ from m2bridge.families.attention.ideal.covariants import (
     FIRST,
     SECOND,
     Covariant,
-    Points,
-    Shapes,
+    PartitionTriple,
+    SourcePoints,
     values,
 )
 from m2bridge.families.attention.ideal.sections import CoreSize, section_count, sections_of
-from m2bridge.families.attention.sizes import Shape, dimension_formula
-from m2bridge.limits import watched
+from m2bridge.families.attention.sizes import LayerSizes, dimension_formula
+from m2bridge.limits import check_deadline_in
 
 SPACES = ("X", "H", "Y")
-Type = tuple[int, Shapes, int]
+Type = tuple[int, PartitionTriple, int]
 """Degree, type and multiplicity."""
 
 Sizes = tuple[int, int, int]
 """Dimensions of X, H, Y."""
-SCALARS: Shapes = ((), (), ())
+SCALARS: PartitionTriple = ((), (), ())
 """The type of C_0."""
 
 SPARE_POINTS = 8
@@ -73,10 +73,10 @@ core (4; 4, 4) has 1947, which take 140 s of processor time."""
 
 Evaluated = tuple[Covariant, Any]
 """A covariant, and its values at points modulo the prime."""
-Evaluation = Callable[[Sequence[Covariant]], Any]
+CovariantEvaluation = Callable[[Sequence[Covariant]], Any]
 """From covariants of one type to their values: a row for each of them."""
 
-EXTERIOR_SQUARE: tuple[Shapes, ...] = (
+EXTERIOR_SQUARE: tuple[PartitionTriple, ...] = (
     ((2,), (2,), (3, 1)),
     ((1, 1), (1, 1), (3, 1)),
     *(((2,), (1, 1), shape) for shape in ((4,), (2, 2))),
@@ -85,7 +85,7 @@ EXTERIOR_SQUARE: tuple[Shapes, ...] = (
 """Λ²(X ⊗ H ⊗ S²Y): S²(S²Y) = S_4 + S_22, Λ²(S²Y) = S_31."""
 
 
-def section_multiplicities(size: CoreSize, n: int) -> dict[Shapes, int]:
+def section_multiplicities(size: CoreSize, n: int) -> dict[PartitionTriple, int]:
     """Return the multiplicities in Γ_n; docs/completeness.md, Proposition 2.
 
     Raises
@@ -95,7 +95,7 @@ def section_multiplicities(size: CoreSize, n: int) -> dict[Shapes, int]:
     """
     e, f, m = size.dimensions
     # Of l_i and v_k apart, the source has S_λX ⊗ S_μH ⊗ (S_λY ⊗ S_μY).
-    found: Counter[Shapes] = Counter()
+    found: Counter[PartitionTriple] = Counter()
     for first, second in product(partitions(n, e), partitions(n, f)):
         for third, number in littlewood_richardson(first, second, m).items():
             found[first, second, third] = number
@@ -120,10 +120,10 @@ def _hook(n: int, legs: int) -> tuple[int, ...]:
 
 
 def times(
-    factors: Iterable[AnyShapes], ring: Mapping[Shapes, int], sizes: Sizes
-) -> Counter[Shapes]:
+    factors: Iterable[AnyShapes], ring: Mapping[PartitionTriple, int], sizes: Sizes
+) -> Counter[PartitionTriple]:
     """Return the multiplicities in Λ²W ⊗ C, for the types of Λ²W."""
-    total: Counter[Shapes] = Counter()
+    total: Counter[PartitionTriple] = Counter()
     for factor, (shapes, number) in product(factors, ring.items()):
         terms = map(littlewood_richardson, shapes, factor, sizes)
         for (a, first), (b, second), (c, third) in product(*(found.items() for found in terms)):
@@ -132,9 +132,9 @@ def times(
     return total
 
 
-def pieri(ring: Mapping[Shapes, int], sizes: Sizes) -> Counter[Shapes]:
+def pieri(ring: Mapping[PartitionTriple, int], sizes: Sizes) -> Counter[PartitionTriple]:
     """Return the multiplicities in W ⊗ C: a box for X, one for H, a strip of two for Y."""
-    total: Counter[Shapes] = Counter()
+    total: Counter[PartitionTriple] = Counter()
     for shapes, number in ring.items():
         for a, b, c in product(*map(strips_added, shapes, (1, 1, 2), sizes)):
             total[a, b, c] += number
@@ -147,7 +147,7 @@ def _variables(sizes: Sizes) -> int:
     return sizes[0] * sizes[1] * comb(sizes[2] + 1, 2)
 
 
-def total_dimension(types: Mapping[Shapes, int], sizes: Sizes) -> int:
+def total_dimension(types: Mapping[PartitionTriple, int], sizes: Sizes) -> int:
     """Return the dimension of a sum of types."""
     total = 0
     for shapes, number in types.items():
@@ -156,7 +156,10 @@ def total_dimension(types: Mapping[Shapes, int], sizes: Sizes) -> int:
 
 
 def _check_dimension(
-    found: Mapping[Shapes, int], factor: int, ring: Mapping[Shapes, int], sizes: Sizes
+    found: Mapping[PartitionTriple, int],
+    factor: int,
+    ring: Mapping[PartitionTriple, int],
+    sizes: Sizes,
 ) -> None:
     """Check that the representations of W ⊗ C_n have the dimension dim W·dim C_n together."""
     if total_dimension(found, sizes) != factor * total_dimension(ring, sizes):
@@ -192,20 +195,20 @@ class MultiplicitySpaces:
     size: CoreSize
     sizes: Sizes
     random: Random = field(default_factory=lambda: Random(0))
-    multiplicities: list[dict[Shapes, int]] = field(default_factory=lambda: [{SCALARS: 1}])
-    boundaries: dict[int, dict[Shapes, Any]] = field(default_factory=dict)
-    _points: dict[int, Points] = field(default_factory=dict)
-    _few_points: dict[tuple[int, int], Points] = field(default_factory=dict)
-    _generators: dict[int, dict[Shapes, int]] = field(default_factory=dict)
+    multiplicities: list[dict[PartitionTriple, int]] = field(default_factory=lambda: [{SCALARS: 1}])
+    boundaries: dict[int, dict[PartitionTriple, Any]] = field(default_factory=dict)
+    _points: dict[int, SourcePoints] = field(default_factory=dict)
+    _few_points: dict[tuple[int, int], SourcePoints] = field(default_factory=dict)
+    _generators: dict[int, dict[PartitionTriple, int]] = field(default_factory=dict)
 
-    def points(self, n: int) -> Points:
+    def points(self, n: int) -> SourcePoints:
         """Return points that are enough for all types in W ⊗ C_{n−1}."""
         if n not in self._points:
             most = max(pieri(section_multiplicities(self.size, n - 1), self.sizes).values())
             self._points[n] = self._enough_points(most)
         return self._points[n]
 
-    def few_points(self, n: int, rank: int) -> Points:
+    def few_points(self, n: int, rank: int) -> SourcePoints:
         """Return those of them where so many values may be independent."""
         # Types with about the same rank share them.
         count = _enough(4 * ceil(rank / 4))
@@ -213,11 +216,11 @@ class MultiplicitySpaces:
             self._few_points[n, count] = self.points(n).first(count)
         return self._few_points[n, count]
 
-    def _enough_points(self, rank: int) -> Points:
+    def _enough_points(self, rank: int) -> SourcePoints:
         """Return points where values of so many covariants may be independent."""
-        return Points.random(self.sizes, self.size.columns, _enough(rank), self.random)
+        return SourcePoints.random(self.sizes, self.size.columns, _enough(rank), self.random)
 
-    def ring(self, n: int) -> dict[Shapes, int]:
+    def ring(self, n: int) -> dict[PartitionTriple, int]:
         """Return the multiplicities of the types of C_n, exact.
 
         Raises
@@ -229,8 +232,10 @@ class MultiplicitySpaces:
         """
         for degree in range(len(self.multiplicities), n + 1):
             spaces = pieri(self.multiplicities[-1], self.sizes)
-            exact: dict[Shapes, int] = {}
-            for shapes, bound in watched(section_multiplicities(self.size, degree).items()):
+            exact: dict[PartitionTriple, int] = {}
+            for shapes, bound in check_deadline_in(
+                section_multiplicities(self.size, degree).items()
+            ):
                 mirrored = self._mirrored(shapes)
                 if mirrored in exact:
                     exact[shapes] = exact[mirrored]
@@ -245,7 +250,7 @@ class MultiplicitySpaces:
             self.multiplicities.append(present)
         return self.multiplicities[n]
 
-    def generators(self, n: int) -> dict[Shapes, int]:
+    def generators(self, n: int) -> dict[PartitionTriple, int]:
         """Return the types of minimal generators of degree n, with multiplicities; raises as ring.
 
         In larger spaces than those of the core, only types with more rows than the core has.
@@ -254,12 +259,12 @@ class MultiplicitySpaces:
             return self._generators[n]
         now = self.ring(n)
         below = self.ring(n - 1)
-        squares: Counter[Shapes] = Counter()
+        squares: Counter[PartitionTriple] = Counter()
         if n > 1:
             squares = times(EXTERIOR_SQUARE, self.ring(n - 2), self.sizes)
-        boundaries: dict[Shapes, Any] = {}
-        found: dict[Shapes, int] = {}
-        for shapes, number in watched(sorted(pieri(below, self.sizes).items())):
+        boundaries: dict[PartitionTriple, Any] = {}
+        found: dict[PartitionTriple, int] = {}
+        for shapes, number in check_deadline_in(sorted(pieri(below, self.sizes).items())):
             # The ideal in W ⊗ C_{n−1}; what lower degrees generate in it are the boundaries.
             kernel = number - now.get(shapes, 0)
             if not kernel:
@@ -283,7 +288,7 @@ class MultiplicitySpaces:
         self._generators[n] = found
         return found
 
-    def _mirrored(self, shapes: Shapes) -> Shapes:
+    def _mirrored(self, shapes: PartitionTriple) -> PartitionTriple:
         """Return the type with X and H exchanged, where these have the same role.
 
         l_i·v_k does not know which is which.
@@ -295,14 +300,14 @@ class MultiplicitySpaces:
 
     def _at_few_points(
         self,
-        function: Callable[[Sequence[Covariant], Points], Any],
+        function: Callable[[Sequence[Covariant], SourcePoints], Any],
         rank: int,
         covariants: Sequence[Covariant],
     ) -> Any:
         """Return values of covariants, of which so many may be independent."""
         return function(covariants, self.few_points(covariants[0].degree, rank))
 
-    def _multiplicity(self, shapes: Shapes, space: int, bound: int) -> int:
+    def _multiplicity(self, shapes: PartitionTriple, space: int, bound: int) -> int:
         """Return the multiplicity in C_n over QQ, by covariants that span all that can be.
 
         They span the functionals on W ⊗ C_{n−1}.
@@ -323,7 +328,7 @@ class MultiplicitySpaces:
         return number
 
     def _all_boundaries(
-        self, shapes: Shapes, space: int, kernel: int, square: int, basis: list[Evaluated]
+        self, shapes: PartitionTriple, space: int, kernel: int, square: int, basis: list[Evaluated]
     ) -> list[Evaluated]:
         """Return a basis of the boundaries of this type over QQ, which some covariants begin.
 
@@ -350,7 +355,9 @@ class MultiplicitySpaces:
             )
         return basis
 
-    def _spanning(self, shapes: Shapes, dimension: int, evaluate: Evaluation) -> list[Covariant]:
+    def _spanning(
+        self, shapes: PartitionTriple, dimension: int, evaluate: CovariantEvaluation
+    ) -> list[Covariant]:
         """Return covariants whose values are independent, in this number.
 
         Raises
@@ -366,7 +373,11 @@ class MultiplicitySpaces:
         return [covariant for covariant, _ in found]
 
     def _independent(
-        self, shapes: Shapes, evaluate: Evaluation, most: int, stale_most: int = STALE
+        self,
+        shapes: PartitionTriple,
+        evaluate: CovariantEvaluation,
+        most: int,
+        stale_most: int = STALE,
     ) -> list[Evaluated]:
         """Return covariants at random with independent values modulo the prime.
 
@@ -388,7 +399,7 @@ class MultiplicitySpaces:
             found = chosen
         return found
 
-    def _draw(self, shapes: Shapes, count: int) -> list[Covariant]:
+    def _draw(self, shapes: PartitionTriple, count: int) -> list[Covariant]:
         """Return so many covariants at random; none where none was seen."""
         drawn = []
         for _ in range(count):
@@ -402,17 +413,19 @@ class MultiplicitySpaces:
         return drawn
 
 
-def boundary(covariants: Sequence[Covariant], points: Points) -> Any:
+def boundary(covariants: Sequence[Covariant], points: SourcePoints) -> Any:
     """Return T(w, c, c, …) − T(c, w, c, …): the images of those of :func:`alternating`."""
     return _alternating(covariants, points, (FIRST,))
 
 
-def alternating(covariants: Sequence[Covariant], points: Points) -> Any:
+def alternating(covariants: Sequence[Covariant], points: SourcePoints) -> Any:
     """Return the functions T(w, w', c, …) − T(w', w, c, …) on Λ²W ⊗ C_{n−2}."""
     return _alternating(covariants, points, (FIRST, SECOND))
 
 
-def _alternating(covariants: Sequence[Covariant], points: Points, factors: tuple[int, ...]) -> Any:
+def _alternating(
+    covariants: Sequence[Covariant], points: SourcePoints, factors: tuple[int, ...]
+) -> Any:
     exchanged = [T.exchanged() for T in covariants]
     both = values([*covariants, *exchanged], points, factors)
     return both[: len(covariants)] - both[len(covariants) :]
@@ -448,7 +461,7 @@ class CoordinateRing:
     """
 
     size: CoreSize
-    multiplicities: tuple[Mapping[Shapes, int], ...]
+    multiplicities: tuple[Mapping[PartitionTriple, int], ...]
     sections_from: int
 
     @property
@@ -467,13 +480,13 @@ class CoordinateRing:
                     found.append((n, shapes, less))
         return found
 
-    def hilbert_function(self, shape: Shape, n: int) -> int:
+    def hilbert_function(self, shape: LayerSizes, n: int) -> int:
         """Return the Hilbert function of the closure of a model with this core."""
         missing = {shapes: number for degree, shapes, number in self.missing if degree == n}
         return sections_of(shape, n) - total_dimension(missing, (shape.d, shape.d_out, shape.d))
 
 
-def of_size(types: Iterable[Type], shape: Shape) -> tuple[Representation, ...]:
+def of_size(types: Iterable[Type], shape: LayerSizes) -> tuple[Representation, ...]:
     """Return the representations of these types that are not zero, for the spaces of a model."""
     found = []
     sizes = shape.d, shape.d_out, shape.d
@@ -506,7 +519,7 @@ def coordinate_ring(size: CoreSize) -> CoordinateRing:
         return CoordinateRing(size, ({SCALARS: 1},), 0)
     spaces = multiplicity_spaces(size, size.dimensions)
     first = size.decisive_degree
-    rings: list[Mapping[Shapes, int]] = [spaces.ring(0)]
+    rings: list[Mapping[PartitionTriple, int]] = [spaces.ring(0)]
     sections_from = 0
     # From the decisive degree on, equality in one degree is equality in all later ones.
     while len(rings) <= first or sections_from == len(rings):
@@ -602,7 +615,7 @@ def up_to(size: CoreSize, last: int) -> tuple[Type, ...]:
     return tuple(sorted([*_types(size, size.dimensions, last), *minors(size, last)]))
 
 
-def hilbert_function(shape: Shape, last: int) -> list[int]:
+def hilbert_function(shape: LayerSizes, last: int) -> list[int]:
     """Return the values H(0), …, H(last) of a closure, t ≥ 2; raises as :func:`coordinate_ring`."""
     size = CoreSize.of(shape)
     if last > size.decisive_degree:
@@ -611,7 +624,7 @@ def hilbert_function(shape: Shape, last: int) -> list[int]:
     return [total_dimension(ring(n), (shape.d, shape.d_out, shape.d)) for n in range(last + 1)]
 
 
-def hilbert_series(shape: Shape) -> HilbertSeries:
+def hilbert_series(shape: LayerSizes) -> HilbertSeries:
     """Return the Hilbert series of a closure, t ≥ 2; raises as :func:`coordinate_ring`.
 
     The numerator has degree less than the dimension plus the degree from which on a polynomial
@@ -625,7 +638,7 @@ def hilbert_series(shape: Shape) -> HilbertSeries:
     return HilbertSeries.from_values(dimensions, dimension)
 
 
-def representations(shape: Shape) -> tuple[Representation, ...]:
+def representations(shape: LayerSizes) -> tuple[Representation, ...]:
     """Return all minimal generators of a closure, t ≥ 2; raises as :func:`generators`.
 
     Examples
@@ -637,7 +650,7 @@ def representations(shape: Shape) -> tuple[Representation, ...]:
 
 
 def from_multidegrees(
-    shape: Shape, counts: Mapping[tuple[int, tuple[int, ...]], int]
+    shape: LayerSizes, counts: Mapping[tuple[int, tuple[int, ...]], int]
 ) -> tuple[Representation, ...]:
     """Return the representations with these numbers of generators, by degree and multidegree.
 

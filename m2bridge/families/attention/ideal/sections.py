@@ -29,14 +29,14 @@ from math import comb
 
 from m2bridge.algebra.determinantal import determinantal_hilbert_function, monomial_count
 from m2bridge.algebra.hilbert_series import HilbertSeries
-from m2bridge.families.attention.sizes import Shape
+from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.results.sheet import plural
 
 FEWER_FORMS = {2: 3, 3: 8}
 """The correction for d = 3, α ≥ 2, d' ≥ 2, by degree: multiples of S_(n−1,1) X ⊗ S_(n−1,1) H."""
 
 
-def predicted_hilbert_function(model: Shape, n: int) -> int:
+def predicted_hilbert_function(model: LayerSizes, n: int) -> int:
     """Return the predicted dimension of the part of degree n of the coordinate ring; t ≥ 2.
 
     Examples
@@ -50,7 +50,7 @@ def predicted_hilbert_function(model: Shape, n: int) -> int:
     return value
 
 
-def sections_of(model: Shape, n: int) -> int:
+def sections_of(model: LayerSizes, n: int) -> int:
     """Return the number of independent sections of O(n) over the closure, h(n) above; t ≥ 2."""
     return section_count(
         columns=model.d, rows=model.d_out, variables=model.d, rank=model.alpha, n=n
@@ -74,7 +74,7 @@ def section_count(columns: int, rows: int, variables: int, rank: int, n: int) ->
     return value
 
 
-def predicted_series(model: Shape, dimension: int) -> HilbertSeries:
+def predicted_series(model: LayerSizes, dimension: int) -> HilbertSeries:
     """Return the predicted Hilbert series of a closure of this dimension.
 
     The formula is a polynomial in n for all n ≥ 0, but for the corrections at n ≤ 3; so the
@@ -84,7 +84,7 @@ def predicted_series(model: Shape, dimension: int) -> HilbertSeries:
     return HilbertSeries.from_values(values, dimension)
 
 
-def sections_series(model: Shape, dimension: int) -> HilbertSeries:
+def sections_series(model: LayerSizes, dimension: int) -> HilbertSeries:
     """Return Σ h(n) T^n, which has the Hilbert polynomial of the closure.
 
     The function h is a polynomial for n ≥ 1.
@@ -122,7 +122,7 @@ class CoreSize:
     rows: int
 
     @classmethod
-    def of(cls, shape: Shape) -> CoreSize:
+    def of(cls, shape: LayerSizes) -> CoreSize:
         """Return the size of the core of a model with t ≥ 2."""
         columns = shape.alpha
         rows = min(shape.d_out, shape.d)
@@ -154,7 +154,7 @@ class CoreSize:
         )
 
 
-def least_degree(shape: Shape) -> int:
+def least_degree(shape: LayerSizes) -> int:
     """Return the largest degree of minors that vanish on the closure, unseen in the core; or 1."""
     size = CoreSize.of(shape)
     degree = 1

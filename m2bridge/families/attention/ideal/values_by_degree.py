@@ -18,7 +18,7 @@ from m2bridge.convert.printing import degree_summary
 from m2bridge.families.attention.hypotheses import no_prediction, several_tokens
 from m2bridge.families.attention.ideal.representations import representations
 from m2bridge.families.attention.ideal.sections import predicted_series
-from m2bridge.families.attention.sizes import Shape, dimension_formula
+from m2bridge.families.attention.sizes import LayerSizes, dimension_formula
 from m2bridge.results.base import Decision
 from m2bridge.statements.statement import PartialValue
 
@@ -70,7 +70,7 @@ class HilbertValues(PartialValue):
         return list(self.values)
 
 
-def predicted_hilbert_values(shape: Shape) -> HilbertValues | None:
+def predicted_hilbert_values(shape: LayerSizes) -> HilbertValues | None:
     """The predicted Hilbert function; ``None`` where there is no prediction."""
     if no_prediction(shape):
         return None
@@ -165,16 +165,16 @@ def _degrees(degrees: Sequence[int]) -> str:
     return f"degree {listed}" if degrees else "no generators"
 
 
-def predicted_numbers(shape: Shape) -> dict[int, int]:
+def predicted_numbers(shape: LayerSizes) -> dict[int, int]:
     """The numbers of generators by degree, from the representations of the core."""
     return dict(generator_counts(representations(shape)))
 
 
-def predicted_generators(shape: Shape) -> GeneratorNumbers | None:
+def predicted_generators(shape: LayerSizes) -> GeneratorNumbers | None:
     """The numbers of generators by the core; ``None`` for one token."""
     return None if several_tokens(shape) else GeneratorNumbers.of(predicted_numbers(shape))
 
 
-def predicted_degrees(shape: Shape) -> GeneratorDegrees | None:
+def predicted_degrees(shape: LayerSizes) -> GeneratorDegrees | None:
     """The degrees of generators by the core; ``None`` for one token."""
     return None if several_tokens(shape) else GeneratorDegrees.of(predicted_numbers(shape))

@@ -15,10 +15,10 @@ from m2bridge.errors import EngineError
 from m2bridge.families.attention.orbits.fibres import Fibre
 from m2bridge.families.attention.orbits.orbits import Orbit, WeightPair, orbits, representative
 from m2bridge.families.attention.polar.chern_integrals import is_stated, localized_polar_degrees
-from m2bridge.families.attention.sizes import Shape, is_birational
+from m2bridge.families.attention.sizes import LayerSizes, is_birational
 from m2bridge.families.attention.statements import Preimages, singular
 from m2bridge.maps.singular_locus import zero_text
-from m2bridge.results.known import Known
+from m2bridge.results.known import Bounds
 from m2bridge.results.sheet import Facts, Sheet, Table
 from m2bridge.statements.statement import IntegerMatrix, Numbers, NumbersByMethod, Observed, Value
 
@@ -65,7 +65,7 @@ class OrbitFacts:
     boundary : bool
         Limit of real points of the Zariski closure outside the neuromanifold: the fibre is not
         reduced.
-    tangent : Known
+    tangent : Bounds
         Affine tangent dimension of the closure: at least the number of explicit tangent vectors, at
         most what proved equations leave.
     tangent_witness : Orbit
@@ -87,7 +87,7 @@ class OrbitFacts:
     singular: bool | None
     critical: bool
     boundary: bool
-    tangent: Known
+    tangent: Bounds
     tangent_witness: Orbit
 
     @property
@@ -112,7 +112,7 @@ class Observations(Observed):
 
     Parameters
     ----------
-    model : Shape
+    model : LayerSizes
     orbits : tuple of OrbitFacts
         All orbits, or some of them if there is a ``limit``; then perhaps none, and else the dense
         one among them.
@@ -151,7 +151,7 @@ class Observations(Observed):
 
     weights: ClassVar[tuple[str, ...]] = ("A", "V")
 
-    model: Shape
+    model: LayerSizes
     orbits: tuple[OrbitFacts, ...] = ()
     dimension: int
     degree: int | None = None
@@ -277,7 +277,7 @@ class Observations(Observed):
             singular = fact.singular
             if not self.is_birational:
                 singular = fact.tangent_lower > self.dimension or None
-            tangent = Known.at_least(fact.tangent_lower)
+            tangent = Bounds.at_least(fact.tangent_lower)
             facts.append(replace(fact, tangent=tangent, singular=singular))
         return replace(self, orbits=tuple(facts))
 
@@ -453,7 +453,7 @@ are missing.
 """
 
 
-def _row(fact: OrbitFacts, model: Shape) -> tuple[object, ...]:
+def _row(fact: OrbitFacts, model: LayerSizes) -> tuple[object, ...]:
     """A row of the table under :data:`HEADER`, with the prediction behind it."""
     return (
         *fact.orbit.cells,

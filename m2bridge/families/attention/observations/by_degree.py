@@ -19,7 +19,7 @@ from m2bridge.families.attention.ideal.values_by_degree import (
     GeneratorNumbers,
     HilbertValues,
 )
-from m2bridge.families.attention.sizes import Shape
+from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.implicitization.implicitize import Implicitization
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
@@ -37,7 +37,7 @@ MOST_MONOMIALS = 1_500_000
 """Up to there weight spaces take minutes."""
 
 
-def degree_for(shape: Shape) -> int:
+def degree_for(shape: LayerSizes) -> int:
     """The last degree in weight spaces: the largest N ≤ 5 with at most 1.5 million monomials of
     degree N; at least 1.
     """

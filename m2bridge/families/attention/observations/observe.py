@@ -57,12 +57,12 @@ from m2bridge.families.attention.orbits.tangents import (
     source_tangent_dimension,
 )
 from m2bridge.families.attention.polar.theorem import counted_polar_degrees, has_few_points
-from m2bridge.families.attention.sizes import Shape
+from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.limits import clock, share
 from m2bridge.maps.closure import closure_script
 from m2bridge.maps.locus import LocusFindings, OrbitStatus, singular_by_bounds
 from m2bridge.maps.polynomial_map_model import MapModel
-from m2bridge.results.known import Known, together
+from m2bridge.results.known import Bounds, intersect_bounds
 from m2bridge.statements.statement import Numbers
 
 MOST_POINTS = 1500
@@ -73,7 +73,7 @@ FEW_COORDINATES = 12
 BY_SECTION = WORDS.remarks["section"]
 
 
-def degree_by_projection(shape: Shape, dimension: int, generic: Fibre) -> int:
+def degree_by_projection(shape: LayerSizes, dimension: int, generic: Fibre) -> int:
     """The degree of the closure, from its affine dimension and the generic fibre. Hypothesis: the
     base locus is empty.
 
@@ -111,11 +111,11 @@ def degree_of_low_rank(size: int, rank: int) -> int:
     return int(flint.fmpz_mat(leading).det()) // denominator**2
 
 
-Factor = list[Any]
+SeriesFactor = list[Any]
 """Coefficients of a polynomial in T, which are polynomials in the unknowns; the first is 1."""
 
 
-def section_points(shape: Shape) -> int | None:
+def section_points(shape: LayerSizes) -> int | None:
     """The number of points, with multiplicities, of the section in P(D_α) × P(R^{d'×d}).
 
     It is the degree of the closure times the length of the generic fibre. Hypothesis: t ≥ 2.
@@ -129,7 +129,7 @@ def section_points(shape: Shape) -> int | None:
     return section_algebra(shape).length() if is_counted(shape) else None
 
 
-def is_counted(shape: Shape) -> bool:
+def is_counted(shape: LayerSizes) -> bool:
     """Whether the points of the section are counted. This depends on the case alone.
 
     The measure of the work is the number of points that Bézout's theorem with weights expects.
@@ -147,7 +147,7 @@ def is_counted(shape: Shape) -> bool:
     return prod(range(largest, _last_weight(sizes) + 1)) // prod(weights) <= MOST_POINTS
 
 
-def section_algebra(shape: Shape) -> WeightedAlgebra:
+def section_algebra(shape: LayerSizes) -> WeightedAlgebra:
     """The functions on the section.
 
     The largest factor is eliminated, whose coefficients the first equations give.
@@ -158,7 +158,7 @@ def section_algebra(shape: Shape) -> WeightedAlgebra:
     ring = flint.nmod_mpoly_ctx.get(("x", max(len(weights), 1)), LARGE_PRIME, flint.Ordering.lex)
     unknowns = iter(ring.gens())
     zero = ring.constant(0)
-    factors: list[Factor] = []
+    factors: list[SeriesFactor] = []
     for number, size in enumerate(sizes):
         coefficients = [zero] * (size - 1)
         if number != solved:
@@ -177,7 +177,7 @@ def section_algebra(shape: Shape) -> WeightedAlgebra:
     return WeightedAlgebra(weights, tuple(relations))
 
 
-def _sizes(shape: Shape) -> tuple[int, ...]:
+def _sizes(shape: LayerSizes) -> tuple[int, ...]:
     """The numbers of coefficients of the factors A and V; of k, q and V for α = 1, A = k qᵀ."""
     of_V = shape.d_out * shape.d
     if shape.alpha == 1:
@@ -199,7 +199,7 @@ def _last_weight(sizes: tuple[int, ...]) -> int:
     return sum(sizes) - len(sizes)
 
 
-def _coordinates(shape: Shape) -> dict[int, list[Index]]:
+def _coordinates(shape: LayerSizes) -> dict[int, list[Index]]:
     """The indices (k, i, p, q) of the coordinates of each weight."""
     # A_pi is the coefficient of T^(p + di), but of T^(p + i) in k(T) q(T)
     step = shape.d
@@ -211,7 +211,7 @@ def _coordinates(shape: Shape) -> dict[int, list[Index]]:
     return places
 
 
-def _value(index: Index, shape: Shape, factors: Sequence[Factor]) -> Any:
+def _value(index: Index, shape: LayerSizes, factors: Sequence[SeriesFactor]) -> Any:
     """The coordinate c_{k,i,p,q} of the weights with these factors.
 
     A_pi is the coefficient of T^(p + di) of the first factor, or for α = 1 the product of those of
@@ -231,7 +231,7 @@ def _value(index: Index, shape: Shape, factors: Sequence[Factor]) -> Any:
 
 
 def deduce(
-    model: Shape,
+    model: LayerSizes,
     fibre_schemes: Fibres,
     tangents: Mapping[Orbit, OrbitTangents] | None = None,
     *,
@@ -309,7 +309,7 @@ def _agreements(generic: Fibre, tangents: Mapping[Orbit, OrbitTangents]) -> list
     return [WORDS.remarks[method] for method in methods]
 
 
-def _degree(model: Shape, dimension: int, generic: Fibre, points: int | None) -> int:
+def _degree(model: LayerSizes, dimension: int, generic: Fibre, points: int | None) -> int:
     """The degree by the projection formula, held against the points of a section if counted."""
     degree = degree_by_projection(model, dimension, generic)
     if points not in (None, degree * generic.length):
@@ -321,7 +321,7 @@ def _degree(model: Shape, dimension: int, generic: Fibre, points: int | None) ->
 
 def _facts(
     orbit: Orbit,
-    model: Shape,
+    model: LayerSizes,
     *,
     fibre: Fibre,
     tangent: OrbitTangents,
@@ -346,7 +346,7 @@ def _facts(
         # not birational, so the lemma does not apply; but the dense orbit is smooth in any case
         known = tangent.known
         if tangent.dimension == dimension:
-            known = together(known, Known.at_most(dimension, "the dense orbit is smooth"))
+            known = intersect_bounds(known, Bounds.at_most(dimension, "the dense orbit is smooth"))
         singular = singular_by_bounds(known, dimension)
         tangent = replace(tangent, known=known)
     elif fibre.length > 1 or smooth:
@@ -369,7 +369,7 @@ def _facts(
     )
 
 
-def source_is_smooth(orbit: Orbit, model: Shape) -> bool:
+def source_is_smooth(orbit: Orbit, model: LayerSizes) -> bool:
     """Whether D_α is smooth at rank r.
 
     Matrices of rank α are one orbit; below, all derivatives of the minors vanish.
@@ -377,7 +377,7 @@ def source_is_smooth(orbit: Orbit, model: Shape) -> bool:
     return model.alpha in (model.d, orbit.r)
 
 
-def check(facts: Sequence[OrbitFacts], dimension: int, model: Shape) -> None:
+def check(facts: Sequence[OrbitFacts], dimension: int, model: LayerSizes) -> None:
     """Hold the verdict of the fibres on each orbit against the tangent vectors and the equations.
 
     Raises
@@ -405,7 +405,7 @@ def check(facts: Sequence[OrbitFacts], dimension: int, model: Shape) -> None:
             raise ContradictionError(f"smooth, but in the closure of a singular orbit {evidence}")
 
 
-def late(done: Collection[Orbit], model: Shape) -> TimeLimitError:
+def late(done: Collection[Orbit], model: LayerSizes) -> TimeLimitError:
     """The limit that was reached when these orbits were done."""
     limit = clock().late("the linear algebra at the orbits")
     limit.progress = f"{len(done)} of {orbit_count(model)} orbits were done"
@@ -414,7 +414,7 @@ def late(done: Collection[Orbit], model: Shape) -> TimeLimitError:
 
 @computation
 def observe(
-    model: Shape,
+    model: LayerSizes,
     *,
     partial: bool = True,
     degree: bool = True,
@@ -429,7 +429,7 @@ def observe(
 
     Parameters
     ----------
-    model : Shape
+    model : LayerSizes
     engine : Engine, optional
         A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
         process shares.
@@ -467,7 +467,7 @@ def observe(
     >>> seen.dimension, seen.degree, seen.closed
     (5, 4, True)
     """
-    check_kind("model", model, Shape, "a SingleLayerAttention")
+    check_kind("model", model, LayerSizes, "a SingleLayerAttention")
     if model.t == 1:
         raise MethodUnavailableError(
             "orbits are observed for t ≥ 2 only; for t = 1 singular_locus has the method jacobian"
@@ -513,7 +513,7 @@ def observe(
     )
 
 
-def _polar_degrees(model: Shape, partial: bool) -> Numbers | None:
+def _polar_degrees(model: LayerSizes, partial: bool) -> Numbers | None:
     """The polar degrees that were counted; ``None`` where none were.
 
     Raises
@@ -534,7 +534,7 @@ def _polar_degrees(model: Shape, partial: bool) -> Numbers | None:
     return counted
 
 
-def _same_by_elimination(model: Shape, degree: int) -> bool:
+def _same_by_elimination(model: LayerSizes, degree: int) -> bool:
     """Whether the ideal was computed too: in small cases and where the limit allows it.
 
     Raises
@@ -545,7 +545,7 @@ def _same_by_elimination(model: Shape, degree: int) -> bool:
     if model.independent_count > FEW_COORDINATES:
         return False
     # functions of more tokens have the same reduced coordinates
-    two_tokens = Shape(model.d, model.d_out, model.a)
+    two_tokens = LayerSizes(model.d, model.d_out, model.a)
     reduced = MapModel(parametrization(two_tokens, "reduced", "attention"), two_tokens.title)
     try:
         eliminated = answer_to(closure_script(reduced, field=QQ)).integer("degree")
@@ -558,7 +558,7 @@ def _same_by_elimination(model: Shape, degree: int) -> bool:
     return True
 
 
-def by_fibres(shape: Shape) -> LocusFindings:
+def by_fibres(shape: LayerSizes) -> LocusFindings:
     """The singular locus orbit by orbit, by the method of :func:`observe`.
 
     Hypotheses: t ≥ 2, and not α = d' = 1 < d (where the map is two-to-one).
@@ -577,9 +577,9 @@ def _status_by_fibre(fact: OrbitFacts, dimension: int) -> OrbitStatus:
     """The status by the fibre, which knows the tangent dimension at smooth points only."""
     tangent = fact.tangent
     if fact.singular is False:
-        tangent = Known.exactly(dimension)
+        tangent = Bounds.exactly(dimension)
     elif tangent.exact is None:
-        tangent = Known.at_least(tangent.lower)
+        tangent = Bounds.at_least(tangent.lower)
     return OrbitStatus(
         orbit=fact.orbit, dimension=fact.dimension, tangent=tangent, singular=fact.singular
     )

@@ -29,15 +29,15 @@ from m2bridge.families.attention.orbits.orbits import (
     representative,
 )
 from m2bridge.families.attention.orbits.parametrization import (
-    Function,
+    FunctionCoordinates,
     coordinate_names,
     function,
     indices,
     name_in,
     sparse,
 )
-from m2bridge.families.attention.sizes import Coordinates, Shape
-from m2bridge.limits import watched
+from m2bridge.families.attention.sizes import CoordinateSystem, LayerSizes
+from m2bridge.limits import check_deadline_in
 from m2bridge.maps.model import WithoutRealWeights
 
 Bilinear = Counter[tuple[int, int, int]]
@@ -81,7 +81,7 @@ def _product_coefficients(d: int) -> list[Bilinear]:
     return [Counter({(p, i, q), (q, i, p)}) for (p, q), i in product(pairs, range(d))]
 
 
-def fibre_points(orbit: Orbit, shape: Shape) -> frozenset[WeightPair]:
+def fibre_points(orbit: Orbit, shape: LayerSizes) -> frozenset[WeightPair]:
     """All (A, V) with A_11 = V_11 = 1 and rk A ≤ α that give the function of the representative.
 
     Complex ones are among them. The product l_1·v_1 has the coefficients V_1q + A_q1 at y_1 y_q and
@@ -116,7 +116,7 @@ def _roots(total: int, constant: int) -> set[int]:
     return {(total - root) // 2, (total + root) // 2}
 
 
-def _weights(c: Function, z: tuple[int, ...], shape: Shape) -> WeightPair:
+def _weights(c: FunctionCoordinates, z: tuple[int, ...], shape: LayerSizes) -> WeightPair:
     """The only (A, V) that can give the function c with V_1q = z_q and A_11 = 1."""
     columns = range(shape.d)
 
@@ -189,7 +189,7 @@ class Fibres:
 
 @computation
 def fibres(
-    model: Shape, *, wanted: Sequence[Orbit] | None = None, **options: Unpack[RunOptions]
+    model: LayerSizes, *, wanted: Sequence[Orbit] | None = None, **options: Unpack[RunOptions]
 ) -> Fibres:
     """Compute the fibres at representatives of orbits, in one run.
 
@@ -220,7 +220,7 @@ def fibres(
     >>> found.at[Orbit(1, 1, 1)]
     Fibre(length=2, points=1)
     """
-    errors.check_kind("model", model, Shape, "a SingleLayerAttention")
+    errors.check_kind("model", model, LayerSizes, "a SingleLayerAttention")
     if wanted is not None:
         errors.check_kind("wanted", wanted, Sequence, "a sequence of orbits")
     every = sorted(orbits(model) if wanted is None else wanted)
@@ -239,7 +239,7 @@ def fibres(
         return replace(found, limit=limit)
 
 
-def _read(answer: Answer, shape: Shape, done: Sequence[Orbit]) -> Fibres:
+def _read(answer: Answer, shape: LayerSizes, done: Sequence[Orbit]) -> Fibres:
     """The fibres over these orbits, and what the program says before them."""
     # the family needs a second vector e_2
     family = shape.d > 1 and answer.boolean("family_without_real_points")
@@ -258,7 +258,7 @@ def _fibre(answer: Answer, orbit: Orbit) -> Fibre:
     return Fibre(length, points)
 
 
-def fibres_script(shape: Shape, wanted: Sequence[Orbit] | None = None) -> Script:
+def fibres_script(shape: LayerSizes, wanted: Sequence[Orbit] | None = None) -> Script:
     """The Macaulay2 program: first what all the rest builds on, then one orbit after the other.
 
     Raises
@@ -280,7 +280,7 @@ def fibres_script(shape: Shape, wanted: Sequence[Orbit] | None = None) -> Script
             "d": shape.d,
             "alpha": shape.alpha,
             "unknowns": ", ".join(f"z_{q}" for q in range(2, shape.d + 1)),
-            "orbits": [(orbit, *nonzero_part(orbit, shape)) for orbit in watched(listed)],
+            "orbits": [(orbit, *nonzero_part(orbit, shape)) for orbit in check_deadline_in(listed)],
             "boundary": nonzero_part(Orbit(1, 1, 1), shape),
             # for d = 1 there is no second column
             "charts": "{(1,1)}" if shape.d == 1 else "{(1,1), (1,2)}",
@@ -289,7 +289,7 @@ def fibres_script(shape: Shape, wanted: Sequence[Orbit] | None = None) -> Script
     )
 
 
-def nonzero_part(orbit: Orbit, shape: Shape) -> tuple[str, str]:
+def nonzero_part(orbit: Orbit, shape: LayerSizes) -> tuple[str, str]:
     """The nonzero columns of A and the nonzero rows of V of the representative, in Macaulay2."""
     A, V = representative(orbit, shape)
     return matrix_program(tuple(row[: orbit.r] for row in A)), matrix_program(V[: orbit.s])
@@ -307,7 +307,7 @@ WHERE_NO_REAL_WEIGHTS = (
 )
 
 
-def without_real_weights(shape: Shape, coordinates: Coordinates) -> WithoutRealWeights:
+def without_real_weights(shape: LayerSizes, coordinates: CoordinateSystem) -> WithoutRealWeights:
     """The 2×2 minors of all pairs of forms, and the sum of 4 c_pp c_qq − c_pq² over all forms.
 
     The minors vanish where all forms are multiples of one. Then no two summands have different
@@ -321,7 +321,7 @@ def without_real_weights(shape: Shape, coordinates: Coordinates) -> WithoutRealW
         k, i, p, q = index
         forms[k, i][p, q] = named[name_in(index, coordinates)]
     minors = []
-    for one, other in watched(combinations(forms.values(), 2)):
+    for one, other in check_deadline_in(combinations(forms.values(), 2)):
         for a, b in combinations(one, 2):
             minors.append(one[a] * other[b] - one[b] * other[a])
     positive = ring.zero

@@ -32,8 +32,8 @@ from m2bridge.families.attention.orbits.parametrization import (
     indices,
     reduced_name,
 )
-from m2bridge.families.attention.sizes import Shape, dimension_bound, is_birational
-from m2bridge.limits import clock, watched
+from m2bridge.families.attention.sizes import LayerSizes, dimension_bound, is_birational
+from m2bridge.limits import check_deadline_in, clock
 from m2bridge.results.base import Result, result_json
 from m2bridge.results.sheet import Facts, Sheet, duration, matrix_text, plural
 from m2bridge.system import any_length
@@ -47,9 +47,9 @@ Forms = list[list[Matrix]]
 
 def function_of(A: Matrix, V: Matrix) -> dict[str, Expr]:
     """Return the reduced function coordinates of weights with exact entries, without zeros."""
-    images_by_name = images(Shape(A.cols, V.rows), A.tolist(), V.tolist(), "reduced")
+    images_by_name = images(LayerSizes(A.cols, V.rows), A.tolist(), V.tolist(), "reduced")
     function = {}
-    for name, image in watched(images_by_name.items()):
+    for name, image in check_deadline_in(images_by_name.items()):
         # With square roots a zero is seen after expansion only.
         value = image.expand()
         if value != 0:
@@ -57,7 +57,7 @@ def function_of(A: Matrix, V: Matrix) -> dict[str, Expr]:
     return function
 
 
-def quadratic_forms(shape: Shape, function: Mapping[str, Fraction | int]) -> Forms:
+def quadratic_forms(shape: LayerSizes, function: Mapping[str, Fraction | int]) -> Forms:
     """Return the forms of a function.
 
     Raises
@@ -72,9 +72,9 @@ def quadratic_forms(shape: Shape, function: Mapping[str, Fraction | int]) -> For
         message = 'must be a dictionary from coordinates to numbers, such as {"c_1_1_1_1": 1}'
         raise InvalidCaseError("function", f"{message}, not a {type(function).__name__}")
     d = shape.d
-    forms = [[Matrix.zeros(d, d) for _ in range(d)] for _ in watched(range(shape.d_out))]
-    places = {reduced_name(index): index for index in watched(indices(shape))}
-    for key, value in watched(function.items()):
+    forms = [[Matrix.zeros(d, d) for _ in range(d)] for _ in check_deadline_in(range(shape.d_out))]
+    places = {reduced_name(index): index for index in check_deadline_in(indices(shape))}
+    for key, value in check_deadline_in(function.items()):
         if key not in places:
             raise InvalidCaseError(
                 "function", f"'{key:.60}' is not a coordinate: they are c_k_i_p_q with p ≤ q"
@@ -130,7 +130,7 @@ class Chart:
         scale = (basis[:, 0].T * form * basis[:, 0])[0, 0] / 2
         moved = []
         for row in _exchanged(forms, k):
-            exchanged = watched(_exchanged(row, i))
+            exchanged = check_deadline_in(_exchanged(row, i))
             moved.append([basis.T * other * basis / scale for other in exchanged])
         return cls(k=k, i=i, basis=basis, scale=scale, forms=moved)
 
@@ -256,7 +256,7 @@ class Membership(Result):
 
     Parameters
     ----------
-    model : Shape
+    model : LayerSizes
     place : str
         One of ``in the neuromanifold``, ``only in the Zariski closure``, ``outside the Zariski
         closure``.
@@ -287,7 +287,7 @@ class Membership(Result):
     ([[1, 0], [0, 0]], [[0, 1]])
     """
 
-    model: Shape
+    model: LayerSizes
     place: str
     orbit: Orbit | None
     weights: tuple[MatrixPair, ...]
@@ -371,7 +371,7 @@ class Membership(Result):
 
 
 def membership_of(
-    model: Shape,
+    model: LayerSizes,
     function: Mapping[str, Fraction | int],
     weights: MatrixPair | None = None,
     remark: str = "",
@@ -406,7 +406,7 @@ def membership_of(
     return _zero(model, weights, remark)
 
 
-def _nonzero(model: Shape, function: Mapping[str, Fraction | int], chart: Chart) -> Membership:
+def _nonzero(model: LayerSizes, function: Mapping[str, Fraction | int], chart: Chart) -> Membership:
     """The place of a function that is not zero, by its fibre in a chart.
 
     It is outside of the closure if the fibre is empty, and a boundary point if the fibre has a
@@ -464,7 +464,7 @@ def _give(weights: MatrixPair, function: Mapping[str, Fraction | int]) -> bool:
     return function_of(*weights) == wanted
 
 
-def _zero(model: Shape, weights_of_zero: MatrixPair | None, remark: str) -> Membership:
+def _zero(model: LayerSizes, weights_of_zero: MatrixPair | None, remark: str) -> Membership:
     """Return the place of the zero function, the apex of the cone.
 
     A product l_i v_k of forms vanishes only if a factor does. It is a limit of the boundary points
@@ -485,7 +485,7 @@ def _zero(model: Shape, weights_of_zero: MatrixPair | None, remark: str) -> Memb
     )
 
 
-def membership_script(model: Shape, chart: Chart) -> Script:
+def membership_script(model: LayerSizes, chart: Chart) -> Script:
     """Return the Macaulay2 program for the fibre in the chart."""
     rows = []
     for row in chart.forms:

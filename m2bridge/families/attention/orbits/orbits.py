@@ -22,8 +22,8 @@ from m2bridge.algebra.determinantal import (
 )
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.errors import TooLargeError
-from m2bridge.families.attention.sizes import Shape
-from m2bridge.limits import watched
+from m2bridge.families.attention.sizes import LayerSizes
+from m2bridge.limits import check_deadline_in
 from m2bridge.maps.locus import ZERO, Component, LocusFindings, OrbitStatus
 from m2bridge.results.sheet import plural
 from m2bridge.statements.statement import IntegerMatrix
@@ -84,7 +84,7 @@ class Orbit:
         return self.r + self.s - self.m
 
 
-def orbits(shape: Shape) -> tuple[Orbit, ...]:
+def orbits(shape: LayerSizes) -> tuple[Orbit, ...]:
     """All orbits of nonzero functions, in increasing order of (r, s, m).
 
     Raises
@@ -99,7 +99,7 @@ def orbits(shape: Shape) -> tuple[Orbit, ...]:
     return tuple(listed)
 
 
-def _ranks(shape: Shape) -> Iterator[tuple[int, int]]:
+def _ranks(shape: LayerSizes) -> Iterator[tuple[int, int]]:
     """The ranks of A and V that are not zero."""
     return product(range(1, shape.alpha + 1), range(1, min(shape.d, shape.d_out) + 1))
 
@@ -109,7 +109,7 @@ def _intersections(r: int, s: int, d: int) -> range:
     return range(max(0, r + s - d), min(r, s) + 1)
 
 
-def orbit_count(shape: Shape) -> int:
+def orbit_count(shape: LayerSizes) -> int:
     """The number of orbits; raises as :func:`orbits`."""
     # Each pair of ranks has at least one orbit. Where these are too many already, the pairs are
     # too many to be counted one by one.
@@ -125,13 +125,13 @@ def orbit_count(shape: Shape) -> int:
     return count
 
 
-def generic_orbit(shape: Shape) -> Orbit:
+def generic_orbit(shape: LayerSizes) -> Orbit:
     """The dense orbit: A and V of the largest rank, in general position."""
     s = min(shape.d, shape.d_out)
     return Orbit(shape.alpha, s, min(_intersections(shape.alpha, s, shape.d)))
 
 
-def dense_first(shape: Shape) -> tuple[Orbit, ...]:
+def dense_first(shape: LayerSizes) -> tuple[Orbit, ...]:
     """All orbits, the dense one first: its fibre decides what those over the others mean."""
     dense = generic_orbit(shape)
     return (dense, *(orbit for orbit in orbits(shape) if orbit != dense))
@@ -143,10 +143,10 @@ def maximal_orbits(some: tuple[Orbit, ...]) -> tuple[Orbit, ...]:
     def is_maximal(orbit: Orbit) -> bool:
         return not any(orbit != other and orbit.in_closure_of(other) for other in some)
 
-    return tuple(filter(is_maximal, watched(some)))
+    return tuple(filter(is_maximal, check_deadline_in(some)))
 
 
-def representative(orbit: Orbit, shape: Shape) -> WeightPair:
+def representative(orbit: Orbit, shape: LayerSizes) -> WeightPair:
     """Weights (A, V) of a function in the orbit, with A_11 = V_11 = 1.
 
     A = Σ_{p ≤ r} e_p e_pᵀ. Row k of V is e_k for k ≤ m and e_{r+k−m} for m < k ≤ s; for m = 0 its
@@ -182,7 +182,7 @@ def orbit_findings(
     method: str,
     dimension: int,
     statuses: tuple[OrbitStatus, ...],
-    shape: Shape,
+    shape: LayerSizes,
     *,
     field: CoefficientField = QQ,
     unfinished: str = "",
@@ -207,7 +207,7 @@ def orbit_findings(
 
 
 def _components(
-    dimension: int, statuses: tuple[OrbitStatus, ...], shape: Shape, field: CoefficientField
+    dimension: int, statuses: tuple[OrbitStatus, ...], shape: LayerSizes, field: CoefficientField
 ) -> tuple[Component, ...]:
     """The components of the singular locus, the largest first."""
     dimensions = {status.orbit: status.dimension for status in statuses if status.singular}
@@ -226,7 +226,7 @@ def _components(
     return tuple(components)
 
 
-def _undecided(statuses: tuple[OrbitStatus, ...], shape: Shape) -> str:
+def _undecided(statuses: tuple[OrbitStatus, ...], shape: LayerSizes) -> str:
     """The orbits that are undecided, in words; empty if none is."""
     listed = [f"the orbit {status.orbit}" for status in statuses if status.singular is None]
     if others := orbit_count(shape) - len(statuses):
@@ -236,7 +236,7 @@ def _undecided(statuses: tuple[OrbitStatus, ...], shape: Shape) -> str:
     return f"undecided: {', '.join(listed)}"
 
 
-def orbit_closure_degree(orbit: Orbit, shape: Shape) -> int | None:
+def orbit_closure_degree(orbit: Orbit, shape: LayerSizes) -> int | None:
     """The degree of the projective closure of the orbit, by a closed formula where we have one.
 
     Where m is as small as r and s allow, the closure is the image of P(rk ≤ r) × P(rk ≤ s) by forms

@@ -24,16 +24,16 @@ from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import TooLargeError
 from m2bridge.families.attention.orbits.orbits import Orbit
 from m2bridge.families.attention.sizes import (
-    Coordinates,
-    Shape,
-    Weights,
+    CoordinateSystem,
+    LayerSizes,
+    Parametrization,
     coordinate_count,
     weights_dimension,
 )
 from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
-from m2bridge.limits import watched
-from m2bridge.maps.model import MethodValue, Vector
-from m2bridge.results.known import Known
+from m2bridge.limits import check_deadline_in
+from m2bridge.maps.model import DegreeVector, MethodValue
+from m2bridge.results.known import Bounds
 from m2bridge.statements.statement import IntegerMatrix
 
 Index = tuple[int, int, int, int]
@@ -42,11 +42,11 @@ Index = tuple[int, int, int, int]
 Sparse = Mapping[tuple[int, int], int]
 """The nonzero entries of a matrix."""
 
-Function = Counter[Index]
+FunctionCoordinates = Counter[Index]
 """The coordinates of a function; those left out are zero."""
 
-Matrix = list[list[PolyElement]]
-Monomial = tuple[tuple[int, int], ...]
+MatrixOfPolynomials = list[list[PolyElement]]
+InputMonomial = tuple[tuple[int, int], ...]
 """A monomial in the entries X_pu: three pairs (p, u), sorted."""
 
 MAX_COORDINATES = 20_000
@@ -65,7 +65,7 @@ ROLES = {"V": "kp", "A": "pi", "Q": "ei", "K": "ep", "c": "kipp"}
 """The kinds of the indices of a weight, or of a reduced coordinate; V_k_p, for example."""
 
 
-def indices(shape: Shape) -> Iterator[Index]:
+def indices(shape: LayerSizes) -> Iterator[Index]:
     """Yield the indices of all reduced coordinates, in the order of the parametrization."""
     for k, i in product(range(shape.d_out), range(shape.d)):
         for p, q in combinations_with_replacement(range(shape.d), 2):
@@ -97,16 +97,18 @@ def sparse(matrix: IntegerMatrix) -> dict[tuple[int, int], int]:
     return nonzero
 
 
-def function(A: Sparse, V: Sparse) -> Function:
+def function(A: Sparse, V: Sparse) -> FunctionCoordinates:
     """Return all coordinates of the function of sparse weights."""
-    values: Function = Counter()
+    values: FunctionCoordinates = Counter()
     # Each product A_pi V_kq belongs to one coordinate.
     for ((p, i), a), ((k, q), v) in product(A.items(), V.items()):
         values[k, i, min(p, q), max(p, q)] += a * v
     return values
 
 
-def parametrization(shape: Shape, coordinates: Coordinates, weights: Weights) -> PolynomialMap:
+def parametrization(
+    shape: LayerSizes, coordinates: CoordinateSystem, weights: Parametrization
+) -> PolynomialMap:
     """Return the map from weights to function coordinates, both as the model explains them."""
     check_coordinates(shape, coordinates)
     rows = {"Q": shape.a, "K": shape.a, "V": shape.d_out}
@@ -135,19 +137,21 @@ def parametrization(shape: Shape, coordinates: Coordinates, weights: Weights) ->
     return PolynomialMap(source, tuple(values), tuple(values.values()), relations, prime=True)
 
 
-def images(shape: Shape, A: Matrix, V: Matrix, coordinates: Coordinates) -> dict[str, PolyElement]:
+def images(
+    shape: LayerSizes, A: MatrixOfPolynomials, V: MatrixOfPolynomials, coordinates: CoordinateSystem
+) -> dict[str, PolyElement]:
     """Return the function coordinates of weights (A, V) over any polynomial ring, by name."""
     if coordinates == "full":
         return _full_images(shape, A, V)
     values = {}
-    for index in watched(indices(shape)):
+    for index in check_deadline_in(indices(shape)):
         value = coordinate(index, lambda p, i: A[p][i], lambda k, q: V[k][q])
         values[reduced_name(index)] = value
     return values
 
 
 def orbit_closure_map(
-    orbit: Orbit, shape: Shape, coordinates: Coordinates | None = None
+    orbit: Orbit, shape: LayerSizes, coordinates: CoordinateSystem | None = None
 ) -> PolynomialMap:
     """Return a parametrization of the Zariski closure of the orbit, which is irreducible.
 
@@ -165,7 +169,7 @@ def orbit_closure_map(
     return PolynomialMap(source, tuple(values), tuple(values.values()))
 
 
-def _filled(source: PolynomialRing, *sizes: tuple[int, int]) -> list[Matrix]:
+def _filled(source: PolynomialRing, *sizes: tuple[int, int]) -> list[MatrixOfPolynomials]:
     """Return matrices of these numbers of rows and columns, filled with the variables in turn."""
     generators = iter(source.sympy_ring.gens)
     matrices = []
@@ -174,14 +178,16 @@ def _filled(source: PolynomialRing, *sizes: tuple[int, int]) -> list[Matrix]:
     return matrices
 
 
-def _transposed_product(left: Matrix, right: Matrix) -> Matrix:
+def _transposed_product(
+    left: MatrixOfPolynomials, right: MatrixOfPolynomials
+) -> MatrixOfPolynomials:
     """Return the transpose of the one matrix times the other, which have a row at least."""
     right_columns = list(zip(*right, strict=True))
-    left_columns = watched(zip(*left, strict=True))
+    left_columns = check_deadline_in(zip(*left, strict=True))
     return [[sum(map(mul, x, y)) for y in right_columns] for x in left_columns]
 
 
-def coordinate_names(shape: Shape, coordinates: Coordinates) -> tuple[str, ...]:
+def coordinate_names(shape: LayerSizes, coordinates: CoordinateSystem) -> tuple[str, ...]:
     """Return the names of the function coordinates, without their images."""
     check_coordinates(shape, coordinates)
     if coordinates == "reduced":
@@ -196,17 +202,17 @@ def coordinate_names(shape: Shape, coordinates: Coordinates) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _monomial(u: int, p: int, q: int, i: int, j: int) -> Monomial:
+def _monomial(u: int, p: int, q: int, i: int, j: int) -> InputMonomial:
     """Return the entries of X in the term of A_pi V_kq for the tokens u and j."""
     return tuple(sorted([(p, u), (q, u), (i, j)]))
 
 
-def _full_name(k: int, j: int, monomial: Monomial) -> str:
+def _full_name(k: int, j: int, monomial: InputMonomial) -> str:
     name = "_".join(f"{p + 1}_{u + 1}" for p, u in monomial)
     return f"f_{k + 1}_{j + 1}_{name}"
 
 
-def name_in(index: Index, coordinates: Coordinates) -> str:
+def name_in(index: Index, coordinates: CoordinateSystem) -> str:
     """Return the name of a reduced coordinate, in these coordinates; t ≥ 2.
 
     The full one that has the same value takes x from the first token, y from the second.
@@ -222,7 +228,7 @@ def entries(name: str, rows: int, columns: int) -> tuple[str, ...]:
     return tuple(f"{name}_{i + 1}_{j + 1}" for i, j in product(range(rows), range(columns)))
 
 
-def check_coordinates(shape: Shape, coordinates: Coordinates) -> None:
+def check_coordinates(shape: LayerSizes, coordinates: CoordinateSystem) -> None:
     """Raise TooLargeError if there are more coordinates than can be stored."""
     count = coordinate_count(shape, coordinates)
     if count > MAX_COORDINATES:
@@ -234,20 +240,22 @@ def _too_large(what: str, most: int, advice: str) -> TooLargeError:
     return TooLargeError(f"this case {what}; at most {most} can be stored: {advice}")
 
 
-def _full_images(shape: Shape, A: Matrix, V: Matrix) -> dict[str, PolyElement]:
+def _full_images(
+    shape: LayerSizes, A: MatrixOfPolynomials, V: MatrixOfPolynomials
+) -> dict[str, PolyElement]:
     """Expand Σ_u (x_uᵀ A x_j)(V x_u) by the definition of the model."""
     columns, tokens = range(shape.d), range(shape.t)
     values: dict[str, PolyElement] = {}
     for k, j in product(range(shape.d_out), tokens):
-        terms: dict[Monomial, PolyElement] = defaultdict(int)
-        for u, p, q, i in watched(product(tokens, columns, columns, columns)):
+        terms: dict[InputMonomial, PolyElement] = defaultdict(int)
+        for u, p, q, i in check_deadline_in(product(tokens, columns, columns, columns)):
             terms[_monomial(u, p, q, i, j)] += A[p][i] * V[k][q]
         for monomial in sorted(terms):
             values[_full_name(k, j, monomial)] = terms[monomial]
     return values
 
 
-def _rank_relations(A: Matrix, a: int) -> tuple[PolyElement, ...]:
+def _rank_relations(A: MatrixOfPolynomials, a: int) -> tuple[PolyElement, ...]:
     """Return the (a+1)-minors of A: its rank is at most a.
 
     Over every field they generate a prime ideal: Bruns, Vetter, *Determinantal Rings*, section 2.
@@ -257,27 +265,31 @@ def _rank_relations(A: Matrix, a: int) -> tuple[PolyElement, ...]:
     choices = list(combinations(range(len(A)), a + 1))
     domain = A[0][0].ring.to_domain()
     minors = []
-    for rows, columns in watched(product(choices, repeat=2)):
+    for rows, columns in check_deadline_in(product(choices, repeat=2)):
         block = [[A[p][i] for i in columns] for p in rows]
         minors.append(DomainMatrix(block, (a + 1, a + 1), domain).det())
     return tuple(minors)
 
 
-def free_parametrization(shape: Shape, coordinates: Coordinates) -> PolynomialMap:
+def free_parametrization(shape: LayerSizes, coordinates: CoordinateSystem) -> PolynomialMap:
     """Return the map from weights without relations, as few as there can be.
 
     A = KᵀQ is any matrix of rank ≤ α where K and Q have α rows: more rows change no function.
     """
-    return _free_parametrization(Shape(shape.d, shape.d_out, shape.alpha, shape.t), coordinates)
+    return _free_parametrization(
+        LayerSizes(shape.d, shape.d_out, shape.alpha, shape.t), coordinates
+    )
 
 
 @lru_cache(maxsize=64)
-def _free_parametrization(shape: Shape, coordinates: Coordinates) -> PolynomialMap:
-    weights: Weights = "attention" if shape.a == shape.d else "factored"
+def _free_parametrization(shape: LayerSizes, coordinates: CoordinateSystem) -> PolynomialMap:
+    weights: Parametrization = "attention" if shape.a == shape.d else "factored"
     return parametrization(shape, coordinates, weights)
 
 
-def multigraded_attention(shape: Shape, coordinates: Coordinates | None = None) -> MultigradedMap:
+def multigraded_attention(
+    shape: LayerSizes, coordinates: CoordinateSystem | None = None
+) -> MultigradedMap:
     """Return the free parametrization with its grading and symmetries."""
     system = coordinates or shape.default_coordinates
     free = free_parametrization(shape, system)
@@ -286,7 +298,7 @@ def multigraded_attention(shape: Shape, coordinates: Coordinates | None = None) 
     return multigraded(free, symmetries(shape, free), degrees)
 
 
-def grading(shape: Shape, free: PolynomialMap) -> tuple[Vector, ...]:
+def grading(shape: LayerSizes, free: PolynomialMap) -> tuple[DegreeVector, ...]:
     """Return the degrees in Z^d' × Z^d × Z^d; c_k_i_p_q has degree (e_k, e_i, e_p + e_q).
 
     It is the grading by V_k_p of degree (e_k, 0, e_p), A_p_i of (0, e_i, e_p), Q_e_i of (0, e_i,
@@ -295,7 +307,7 @@ def grading(shape: Shape, free: PolynomialMap) -> tuple[Vector, ...]:
     # The rows e of Q and K, which no coordinate names, have no degree.
     offsets = {"k": 0, "i": shape.d_out, "p": shape.d_out + shape.d}
     degrees = []
-    for name in watched(free.coordinates):
+    for name in check_deadline_in(free.coordinates):
         degree = [0] * (shape.d_out + 2 * shape.d)
         letter, *numbers = name.split("_")
         for role, number in zip(ROLES[letter], numbers, strict=True):
@@ -304,7 +316,7 @@ def grading(shape: Shape, free: PolynomialMap) -> tuple[Vector, ...]:
     return tuple(degrees)
 
 
-def symmetries(shape: Shape, free: PolynomialMap) -> tuple[dict[str, str], ...]:
+def symmetries(shape: LayerSizes, free: PolynomialMap) -> tuple[dict[str, str], ...]:
     """Return generators of S_d' × S_d × S_d, as permutations of the weights.
 
     They permute the outputs k, the columns i of A, and p, q together. Permuting columns alone is a
@@ -318,7 +330,9 @@ def symmetries(shape: Shape, free: PolynomialMap) -> tuple[dict[str, str], ...]:
     moves += [(role, s) for s, role in product(range(1, shape.d), roles)]
     found = []
     for role, s in moves:
-        found.append({name: renamed(name, role, s) for name in watched(free.source.variables)})
+        found.append(
+            {name: renamed(name, role, s) for name in check_deadline_in(free.source.variables)}
+        )
     return tuple(found)
 
 
@@ -339,7 +353,7 @@ def renamed(name: str, roles: str, s: int) -> str:
     return "_".join([letter, *moved[:2], *sorted(moved[2:], key=int)])
 
 
-def lower_bounds(shape: Shape, characteristic: int) -> Iterator[MethodValue]:
+def lower_bounds(shape: LayerSizes, characteristic: int) -> Iterator[MethodValue]:
     """Yield the dimension by the case with two indices and one output, if that decides it.
 
     At A = UᵀCU and V with all rows mᵀU, for a matrix U of two rows with pairwise independent
@@ -348,7 +362,7 @@ def lower_bounds(shape: Shape, characteristic: int) -> Iterator[MethodValue]:
     proof is in ``docs/mathematics.md#theorem-one-block``.
     """
     field = CoefficientField(characteristic) if characteristic else QQ
-    block = Shape(min(shape.d, 2), 1, t=min(shape.t, 2))
+    block = LayerSizes(min(shape.d, 2), 1, t=min(shape.t, 2))
     rank = min(shape.alpha, block.d)
     # The kernel always holds the rescaling (C, −m), and for one token the alternating matrices,
     # whose quadratic form is zero.
@@ -364,7 +378,7 @@ def lower_bounds(shape: Shape, characteristic: int) -> Iterator[MethodValue]:
         if differential_rank(source, (*entries_of_C, *m), field=field) == enough:
             case = f"(d, d', a) = ({block.d}, 1, {rank})"
             reason = f"rank {enough} of the case {case}: one block decides"
-            value = Known.at_least(weights_dimension(shape) - 1, reason)
+            value = Bounds.at_least(weights_dimension(shape) - 1, reason)
             yield MethodValue(f"block over {field}", value)
             return
 

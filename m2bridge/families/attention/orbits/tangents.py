@@ -28,20 +28,20 @@ from m2bridge.families.attention.orbits.orbits import (
     representative,
 )
 from m2bridge.families.attention.orbits.parametrization import (
-    Function,
+    FunctionCoordinates,
     Sparse,
     function,
     indices,
     multigraded_attention,
     sparse,
 )
-from m2bridge.families.attention.sizes import Shape, coordinate_count
+from m2bridge.families.attention.sizes import LayerSizes, coordinate_count
 from m2bridge.implicitization.implicitize import implicitize
-from m2bridge.limits import clock, share, watched
+from m2bridge.limits import check_deadline_in, clock, share
 from m2bridge.maps.completeness import LARGEST_DEGREE, default_max_degree, elimination_values
 from m2bridge.maps.locus import LocusFindings, OrbitStatus, singular_by_bounds
 from m2bridge.maps.model import Model
-from m2bridge.results.known import Known, together
+from m2bridge.results.known import Bounds, intersect_bounds
 
 MOST_MONOMIALS_FOR_BOUNDS = 125_000
 """The most monomials of the degree up to which equations bound tangent spaces at once: seconds."""
@@ -49,7 +49,7 @@ BOUND_SECONDS = 60.0
 """The seconds for equations of higher degree when there is no limit."""
 
 
-def orbit_dimension(orbit: Orbit, shape: Shape) -> int:
+def orbit_dimension(orbit: Orbit, shape: LayerSizes) -> int:
     """The affine dimension of the orbit: the rank of the tangent map of the group action.
 
     The Lie algebra element (X, Y, Z) of gl_d × gl_d × gl_d' moves (A, V) to (XA + AY, V Xᵀ + ZV);
@@ -60,7 +60,7 @@ def orbit_dimension(orbit: Orbit, shape: Shape) -> int:
     return sparse_rank(_action(A, V, shape))
 
 
-def _action(A: Sparse, V: Sparse, shape: Shape) -> Iterator[Function]:
+def _action(A: Sparse, V: Sparse, shape: LayerSizes) -> Iterator[FunctionCoordinates]:
     """The images of the matrices E_ij in each of the three summands of the Lie algebra."""
     for i, j in product(range(shape.d), repeat=2):
         # X = E_ij moves both: E_ij A, and V E_jiᵀ, whose column i is the column j of V
@@ -85,7 +85,7 @@ def _column_moved(matrix: Sparse, i: int, j: int) -> dict[tuple[int, int], int]:
     return {(row, j): entry for (row, column), entry in matrix.items() if column == i}
 
 
-def source_tangent_dimension(orbit: Orbit, shape: Shape) -> int:
+def source_tangent_dimension(orbit: Orbit, shape: LayerSizes) -> int:
     """The affine dimension of the Zariski tangent space of {rk A ≤ α} × {V} at the representative.
 
     Source: the determinantal variety is smooth exactly at rank α, with tangent space {XA + AY}; at
@@ -98,7 +98,9 @@ def source_tangent_dimension(orbit: Orbit, shape: Shape) -> int:
     return matrices_of_rank(shape.d, shape.alpha) + of_V
 
 
-def _differential(A: Sparse, V: Sparse, orbit: Orbit, shape: Shape) -> Iterator[Function]:
+def _differential(
+    A: Sparse, V: Sparse, orbit: Orbit, shape: LayerSizes
+) -> Iterator[FunctionCoordinates]:
     """Images of a spanning set of the Zariski tangent space of the source at (A, V)."""
     # all matrices are tangent where the rank is below α, and everywhere for α = d
     all_are_tangent = orbit.r < shape.alpha or shape.alpha == shape.d
@@ -112,13 +114,13 @@ def _differential(A: Sparse, V: Sparse, orbit: Orbit, shape: Shape) -> Iterator[
         yield function(A, {entry: 1})
 
 
-def differential_rank(orbit: Orbit, shape: Shape) -> int:
+def differential_rank(orbit: Orbit, shape: LayerSizes) -> int:
     """The rank of the differential on the Zariski tangent space of the source."""
     A, V = map(sparse, representative(orbit, shape))
     return sparse_rank(_differential(A, V, orbit, shape))
 
 
-def _limits(shape: Shape) -> Iterator[Function]:
+def _limits(shape: LayerSizes) -> Iterator[FunctionCoordinates]:
     """Limits of tangent vectors at A = l qᵀ, V = h vᵀ with l = v + εw, as ε → 0.
 
     They are tangent to the closure at l = v. f(b q'ᵀ, h vᵀ) is tangent at (l qᵀ, h vᵀ), and f(b
@@ -136,7 +138,7 @@ def _limits(shape: Shape) -> Iterator[Function]:
         yield function({(w, 0): 1}, {(k, c): 1})
 
 
-def tangent_lower_bound(orbit: Orbit, shape: Shape) -> int:
+def tangent_lower_bound(orbit: Orbit, shape: LayerSizes) -> int:
     """A lower bound for the tangent dimension of the closure at the orbit's representative.
 
     The span of the images of the differential at all preimages, and at (1, 1, 1), where two
@@ -144,7 +146,7 @@ def tangent_lower_bound(orbit: Orbit, shape: Shape) -> int:
     source is spanned by curves A + sB with rk B = 1, which stay in it; elsewhere the source is
     smooth.
     """
-    vectors: list[Function] = []
+    vectors: list[FunctionCoordinates] = []
     for A, V in fibre_points(orbit, shape):
         vectors += _differential(sparse(A), sparse(V), orbit, shape)
     if orbit == Orbit(1, 1, 1):
@@ -152,7 +154,7 @@ def tangent_lower_bound(orbit: Orbit, shape: Shape) -> int:
     return sparse_rank(vectors)
 
 
-def tangent_upper_bounds(shape: Shape, max_degree: int | None = None) -> dict[Orbit, int]:
+def tangent_upper_bounds(shape: LayerSizes, max_degree: int | None = None) -> dict[Orbit, int]:
     """Upper bounds for the tangent dimension of the closure at each orbit.
 
     They are from all equations of degree ≤ max_degree. The Zariski tangent space lies in the kernel
@@ -161,7 +163,7 @@ def tangent_upper_bounds(shape: Shape, max_degree: int | None = None) -> dict[Or
 
     Parameters
     ----------
-    shape : Shape
+    shape : LayerSizes
         With t ≥ 2.
     max_degree : int, optional
         :func:`default_degree` when left out.
@@ -202,7 +204,7 @@ def tangent_upper_bounds(shape: Shape, max_degree: int | None = None) -> dict[Or
         implicitization = implicitize(multigraded_attention(source), degree)
     bounds: dict[Orbit, int] = {}
     with suppress(TimeLimitError):
-        points = {orbit: _point(orbit, shape) for orbit in watched(orbits(shape))}
+        points = {orbit: _point(orbit, shape) for orbit in check_deadline_in(orbits(shape))}
         zero = set(range(shape.independent_count))
         for point in points.values():
             zero.difference_update(j for j, value in enumerate(point) if value)
@@ -211,7 +213,7 @@ def tangent_upper_bounds(shape: Shape, max_degree: int | None = None) -> dict[Or
             # A monomial with two factors that are zero at all points has no derivatives there.
             return len(zero.intersection(term[0])) < 2
 
-        listed = watched(implicitization.sparse_generators())
+        listed = check_deadline_in(implicitization.sparse_generators())
         generators = [tuple(filter(is_seen, terms)) for terms in listed]
         for orbit, point in points.items():
             gradients = (gradient_of_terms(terms, point) for terms in generators)
@@ -219,13 +221,13 @@ def tangent_upper_bounds(shape: Shape, max_degree: int | None = None) -> dict[Or
     return bounds
 
 
-def _point(orbit: Orbit, shape: Shape) -> tuple[int, ...]:
+def _point(orbit: Orbit, shape: LayerSizes) -> tuple[int, ...]:
     """The reduced coordinates of the representative."""
     values = function(*map(sparse, representative(orbit, shape)))
     return tuple(values[index] for index in indices(shape))
 
 
-def default_degree(shape: Shape) -> int:
+def default_degree(shape: LayerSizes) -> int:
     """The largest N ≤ 4 with few enough monomials of degree N; 0 if N = 2 has too many."""
     coordinates = coordinate_count(shape, shape.default_coordinates)
     degree = default_max_degree(coordinates, MOST_MONOMIALS_FOR_BOUNDS)
@@ -245,7 +247,7 @@ class OrbitTangents:
         Of the orbit in function space (affine), by the tangent map of the group action.
     critical : bool
         By the rank of the differential of the parametrization.
-    known : Known
+    known : Bounds
         The tangent dimension of the closure: at least the number of explicit tangent vectors, at
         most what proved equations leave.
     witness : Orbit
@@ -254,11 +256,11 @@ class OrbitTangents:
 
     dimension: int
     critical: bool
-    known: Known
+    known: Bounds
     witness: Orbit
 
 
-def orbit_tangents(shape: Shape, *, equations: bool = True) -> dict[Orbit, OrbitTangents]:
+def orbit_tangents(shape: LayerSizes, *, equations: bool = True) -> dict[Orbit, OrbitTangents]:
     """The tangent spaces at all orbits; within a limit, at those that the time suffices for.
 
     The tangent dimension is upper semicontinuous: on an orbit it is at least that of any orbit
@@ -284,17 +286,17 @@ def orbit_tangents(shape: Shape, *, equations: bool = True) -> dict[Orbit, Orbit
         with share(0.75), suppress(TimeLimitError):
             upper = tangent_upper_bounds(shape)
     tangents = {}
-    for orbit, found in watched(own.items()):
+    for orbit, found in check_deadline_in(own.items()):
         above = [other for other in own if orbit.in_closure_of(other)]
         # of orbits with equally many tangent vectors, the orbit itself is the simplest witness
         witness = max(above, key=lambda other: (own[other].known.value, other == orbit, other))
         because = f"tangent vectors and equations at {orbit}"
-        known = Known(own[witness].known.lower, upper.get(orbit), because)
+        known = Bounds(own[witness].known.lower, upper.get(orbit), because)
         tangents[orbit] = replace(found, known=known, witness=witness)
     return tangents
 
 
-def _own(orbit: Orbit, shape: Shape) -> OrbitTangents:
+def _own(orbit: Orbit, shape: LayerSizes) -> OrbitTangents:
     """The tangent vectors at preimages of the orbit alone.
 
     It is critical, on the projective source, if the differential has a kernel beyond the rescaling
@@ -307,13 +309,13 @@ def _own(orbit: Orbit, shape: Shape) -> OrbitTangents:
     return OrbitTangents(
         dimension=orbit_dimension(orbit, shape),
         critical=rank < source_tangent_dimension(orbit, shape) - 1,
-        known=Known.at_least(bound),
+        known=Bounds.at_least(bound),
         witness=orbit,
     )
 
 
 def by_orbits(
-    ideal: GeneratingSet, dimension: int, shape: Shape, parametrization: PolynomialMap
+    ideal: GeneratingSet, dimension: int, shape: LayerSizes, parametrization: PolynomialMap
 ) -> LocusFindings:
     """Findings from all generators of the ideal of the closure, in the coordinates of the map.
 
@@ -333,7 +335,7 @@ def by_orbits(
             OrbitStatus(
                 orbit=orbit,
                 dimension=orbit_dimension(orbit, shape),
-                tangent=Known.exactly(tangent),
+                tangent=Bounds.exactly(tangent),
                 singular=tangent > dimension,
             )
         )
@@ -342,7 +344,7 @@ def by_orbits(
 
 def orbit_script(model: Model, *, field: CoefficientField) -> Script:
     """The complete Macaulay2 program, elimination included: another way than :func:`by_orbits`."""
-    assert isinstance(model, Shape)
+    assert isinstance(model, LayerSizes)
     independent = reduce_linearly(model.polynomial_map).reduced
     points = []
     for orbit in orbits(model):
@@ -352,7 +354,7 @@ def orbit_script(model: Model, *, field: CoefficientField) -> Script:
     return render("orbit_criterion", values=values)
 
 
-def by_bounds(shape: Shape) -> LocusFindings:
+def by_bounds(shape: LayerSizes) -> LocusFindings:
     """Findings from explicit tangent vectors, and from equations of low degree, over QQ.
 
     More independent tangent vectors than the dimension prove an orbit singular; equations whose
@@ -389,7 +391,10 @@ def by_bounds(shape: Shape) -> LocusFindings:
 
 
 def _findings(
-    method: str, tangents: Mapping[Orbit, OrbitTangents], upper: Mapping[Orbit, int], shape: Shape
+    method: str,
+    tangents: Mapping[Orbit, OrbitTangents],
+    upper: Mapping[Orbit, int],
+    shape: LayerSizes,
 ) -> LocusFindings:
     """The findings from both bounds; the dense orbit is smooth."""
     # of the dense orbit, which is there whatever the limit
@@ -397,10 +402,10 @@ def _findings(
     statuses = []
     for orbit, tangent in sorted(tangents.items()):
         reason = f"the tangent space at {orbit} on a variety of dimension {dimension}"
-        bounds = [Known.at_least(dimension, reason), Known.at_most(upper.get(orbit), reason)]
+        bounds = [Bounds.at_least(dimension, reason), Bounds.at_most(upper.get(orbit), reason)]
         if tangent.dimension == dimension:
-            bounds.append(Known.at_most(dimension, "the dense orbit is smooth"))
-        known = together(*bounds, replace(tangent.known, because=reason))
+            bounds.append(Bounds.at_most(dimension, "the dense orbit is smooth"))
+        known = intersect_bounds(*bounds, replace(tangent.known, because=reason))
         status = OrbitStatus(
             orbit=orbit,
             dimension=tangent.dimension,

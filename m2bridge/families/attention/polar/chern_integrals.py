@@ -19,8 +19,8 @@ import flint
 
 from m2bridge.algebra.determinantal import matrices_of_rank
 from m2bridge.errors import ContradictionError
-from m2bridge.families.attention.sizes import Shape, dimension_formula, is_birational
-from m2bridge.limits import watched
+from m2bridge.families.attention.sizes import LayerSizes, dimension_formula, is_birational
+from m2bridge.limits import check_deadline_in
 from m2bridge.statements.statement import Numbers
 
 MOST_STEPS = 10**6
@@ -35,7 +35,7 @@ MERSENNE = (127, 521, 1279, 2203, 4423, 9689, 19937, 44497)
 """Exponents e for which 2^e − 1 is prime."""
 
 
-def is_stated(shape: Shape) -> bool:
+def is_stated(shape: LayerSizes) -> bool:
     """Whether a verdict asks for the numbers of the formula. This depends on the case alone."""
     if dimension_formula(shape) > LARGEST_DIMENSION:
         return False
@@ -43,7 +43,7 @@ def is_stated(shape: Shape) -> bool:
     return comb(shape.d, rank) * _moves(shape.d, rank) ** 2 <= MOST_STEPS
 
 
-def _lines(shape: Shape) -> int:
+def _lines(shape: LayerSizes) -> int:
     """The coordinates of the factor of Y that is a projective space: those of V, or of q."""
     return shape.d * shape.d_out
 
@@ -54,7 +54,7 @@ def _moves(d: int, alpha: int) -> int:
 
 
 @lru_cache(maxsize=64)
-def stated_polar_degrees(shape: Shape) -> Numbers | None:
+def stated_polar_degrees(shape: LayerSizes) -> Numbers | None:
     """The numbers δ_n, …, δ_0 of the formula, whether it applies or not; ``None`` for large cases.
 
     Examples
@@ -67,7 +67,7 @@ def stated_polar_degrees(shape: Shape) -> Numbers | None:
     return Numbers(polar_degrees_in_chow_ring(shape))
 
 
-def polar_degrees_in_chow_ring(shape: Shape) -> tuple[int, ...]:
+def polar_degrees_in_chow_ring(shape: LayerSizes) -> tuple[int, ...]:
     """The same, of a case that may be large."""
     if is_birational(shape):
         integrals = chern_integrals(shape.d, shape.alpha)
@@ -77,7 +77,7 @@ def polar_degrees_in_chow_ring(shape: Shape) -> tuple[int, ...]:
 
 
 @lru_cache(maxsize=64)
-def localized_polar_degrees(shape: Shape) -> Numbers | None:
+def localized_polar_degrees(shape: LayerSizes) -> Numbers | None:
     """The same numbers by localization, with sums of their own; ``None`` for large cases.
 
     Examples
@@ -95,13 +95,13 @@ def localized_polar_degrees(shape: Shape) -> Numbers | None:
     last_A = len(of_A) - 1
     n = last_A + size - 1
     integrals = []  # of c_j(T_Y) H^{n−j}
-    for j in watched(range(n + 1)):
+    for j in check_deadline_in(range(n + 1)):
         integral = 0
         for first in range(max(0, j - size + 1), min(j, last_A) + 1):
             integral += comb(n - j, last_A - first) * of_A[first] * comb(size, j - first)
         integrals.append(integral)
     degrees = []
-    for i in watched(range(n, -1, -1)):
+    for i in check_deadline_in(range(n, -1, -1)):
         degree = 0
         for j in range(n - i + 1):
             degree += (-1) ** j * comb(n + 1 - j, i + 1) * integrals[j]
@@ -154,7 +154,7 @@ def chern_integrals(d: int, alpha: int) -> list[int]:
     prime = _prime(2 * _bound(d, alpha))
     last = matrices_of_rank(d, alpha) - 1
     values = {}
-    for u in watched(range(1, last + 3)):  # the quotient has at most the degree last + 1
+    for u in check_deadline_in(range(1, last + 3)):  # the quotient has at most the degree last + 1
         values[u] = _trace(d, alpha, u, prime) * pow(u, alpha - alpha**2, prime)
     found = _interpolated(values, prime)
     integrals = []
@@ -247,7 +247,7 @@ def _on_grassmannian(d: int, alpha: int) -> dict[tuple[int, int], int]:
     moves = _moves(d, alpha)
     places = [(k, m) for k in range(moves + 1) for m in range(moves + 1 - k)]
     totals = dict.fromkeys(places, flint.fmpq(0))
-    for chosen in watched(combinations(range(1, d + 1), alpha)):
+    for chosen in check_deadline_in(combinations(range(1, d + 1), alpha)):
         others = [b for b in range(1, d + 1) if b not in chosen]
         tangents = [b - a for a in chosen for b in others]
         tangent = prod((flint.fmpz_poly([1, weight]) for weight in tangents), start=_ONE)
@@ -293,7 +293,7 @@ def symmetric_integrals(d: int) -> list[int]:
         coefficient = 2 * t * coefficient + (-1) ** m * comb(d, m) * u**m
         phi.append(coefficient)
     total = flint.fmpz_poly([])
-    for k in watched(range(2 * d - 3)):
+    for k in check_deadline_in(range(2 * d - 3)):
         # (y − z)² as 2y² − 2yz, by symmetry: the powers of y and z that are left for φ
         inner = flint.fmpz_poly([])
         for i in range(k + 1):
@@ -314,7 +314,7 @@ def symmetric_integrals_at_fixed_points(d: int) -> list[int]:
     """
     last = 2 * d - 2
     totals = [flint.fmpq(0)] * (last + 1)
-    for plane in watched(combinations(range(1, d + 1), 2)):
+    for plane in check_deadline_in(combinations(range(1, d + 1), 2)):
         first, second = plane
         others = [b for b in range(1, d + 1) if b not in plane]
         lines = (2 * first, first + second, 2 * second)

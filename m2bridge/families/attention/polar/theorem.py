@@ -19,9 +19,9 @@ from m2bridge.families.attention.polar.chern_integrals import (
     localized_polar_degrees,
     polar_degrees_in_chow_ring,
 )
-from m2bridge.families.attention.sizes import Shape, dimension_formula, is_birational
-from m2bridge.limits import watched
-from m2bridge.maps.model import Locus, PolarTheorem
+from m2bridge.families.attention.sizes import LayerSizes, dimension_formula, is_birational
+from m2bridge.limits import check_deadline_in
+from m2bridge.maps.model import CriticalLocus, PolarData
 from m2bridge.maps.polar_degrees import LEAST_PRIMES, polar_degrees
 from m2bridge.statements.statement import Numbers
 
@@ -33,7 +33,7 @@ observed.
 LINEAR_SPACE = "the closure is a linear space, for d = 1"
 
 
-def no_theorem(shape: Shape) -> str:
+def no_theorem(shape: LayerSizes) -> str:
     """Why the integrals are not the polar degrees; empty if they are: for d ≥ 2 by the theorem.
 
     For d = 1 the closure is a linear space, the projective space over which they are taken.
@@ -42,7 +42,7 @@ def no_theorem(shape: Shape) -> str:
 
 
 @lru_cache(maxsize=64)
-def predicted_polar_degrees(shape: Shape) -> tuple[int, ...]:
+def predicted_polar_degrees(shape: LayerSizes) -> tuple[int, ...]:
     """The polar degrees δ_n, …, δ_0 by the theorem; the first is the degree.
 
     Raises
@@ -66,13 +66,13 @@ def predicted_polar_degrees(shape: Shape) -> tuple[int, ...]:
     return polar_degrees_in_chow_ring(shape)
 
 
-def is_observed(shape: Shape) -> bool:
+def is_observed(shape: LayerSizes) -> bool:
     """Whether the loci of a case are observed. This depends on the case alone."""
     steps = shape.independent_count * shape.d * (shape.d + shape.d_out)
     return steps <= MOST_ORBIT_STEPS and steps * orbit_count(shape) <= MOST_ORBIT_STEPS
 
 
-def observed_loci(shape: Shape) -> tuple[Locus, ...]:
+def observed_loci(shape: LayerSizes) -> tuple[CriticalLocus, ...]:
     """The loci of Y over the orbits, codimensions, and bounds for the kernel of the differential;
     none if too many.
 
@@ -82,13 +82,13 @@ def observed_loci(shape: Shape) -> tuple[Locus, ...]:
     (FLINT).
     """
     return (
-        tuple(_locus(orbit, shape) for orbit in watched(orbits(shape)))
+        tuple(_locus(orbit, shape) for orbit in check_deadline_in(orbits(shape)))
         if is_observed(shape)
         else ()
     )
 
 
-def _locus(orbit: Orbit, shape: Shape) -> Locus:
+def _locus(orbit: Orbit, shape: LayerSizes) -> CriticalLocus:
     """The locus of Y over an orbit, with its codimension and a bound for the kernel there.
 
     The subspaces W of dimension α that contain the column space of A, of dimension r, are a
@@ -97,10 +97,10 @@ def _locus(orbit: Orbit, shape: Shape) -> Locus:
     subspaces = (shape.alpha - orbit.r) * (shape.d - shape.alpha)
     codimension = dimension_formula(shape) - orbit_dimension(orbit, shape) - subspaces
     kernel = source_tangent_dimension(orbit, shape) - 1 - differential_rank(orbit, shape)
-    return Locus(str(orbit), codimension, kernel + subspaces)
+    return CriticalLocus(str(orbit), codimension, kernel + subspaces)
 
 
-def polar_theorem(shape: Shape) -> PolarTheorem | None:
+def polar_theorem(shape: LayerSizes) -> PolarData | None:
     """The polar degrees, and what was observed of the case; ``None`` where the theorem does not
     apply.
 
@@ -140,7 +140,7 @@ def polar_theorem(shape: Shape) -> PolarTheorem | None:
         names = WORDS.closure["polar-observed"]
     else:
         names = WORDS.closure["polar"]
-    return PolarTheorem(
+    return PolarData(
         degrees=degrees,
         known=known,
         rests_on=tuple(WORDS.lemmas[name] for name in names),
@@ -149,7 +149,7 @@ def polar_theorem(shape: Shape) -> PolarTheorem | None:
     )
 
 
-def _of_symmetric_matrices(shape: Shape, degrees: tuple[int, ...], known: str) -> PolarTheorem:
+def _of_symmetric_matrices(shape: LayerSizes, degrees: tuple[int, ...], known: str) -> PolarData:
     """The theorem for α = d' = 1 < d: it needs no loci, as tangent spaces are a bundle on Y.
 
     Raises
@@ -163,7 +163,7 @@ def _of_symmetric_matrices(shape: Shape, degrees: tuple[int, ...], known: str) -
             f"{shape}: the theorem does not apply, {points} points in a general fibre"
         )
     lemmas = tuple(WORDS.lemmas[name] for name in WORDS.closure["polar-symmetric"])
-    return PolarTheorem(degrees=degrees, known=known, rests_on=lemmas, generic_fibre=points)
+    return PolarData(degrees=degrees, known=known, rests_on=lemmas, generic_fibre=points)
 
 
 FEW_OUTPUTS = 2
@@ -172,12 +172,12 @@ a minute.
 """
 
 
-def has_few_points(shape: Shape) -> bool:
+def has_few_points(shape: LayerSizes) -> bool:
     """Whether the polar degrees are counted without the theorem. This depends on the case alone."""
     return shape.t >= 2 and shape.d == 2 and shape.d_out <= FEW_OUTPUTS
 
 
-def counted_polar_degrees(shape: Shape) -> Numbers:
+def counted_polar_degrees(shape: LayerSizes) -> Numbers:
     """The points of general slices of the conormal variety, through the parametrization, modulo two
     random primes or three (Macaulay2).
 
@@ -185,7 +185,7 @@ def counted_polar_degrees(shape: Shape) -> Numbers:
     suffice for a second prime, since modulo one prime alone they refute nothing.
     """
     # the same functions for t > 2
-    free = free_parametrization(Shape(shape.d, shape.d_out, shape.a), "reduced")
+    free = free_parametrization(LayerSizes(shape.d, shape.d_out, shape.a), "reduced")
     found = polar_degrees(free, method="slices")
     if len(found.primes) < LEAST_PRIMES:
         return Numbers((None,) * (found.dimension + 1))

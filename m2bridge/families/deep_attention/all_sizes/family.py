@@ -12,7 +12,7 @@ from functools import cache, partial
 from itertools import product
 from typing import Any, ClassVar, Unpack
 
-from m2bridge.crosscheck.verdict import Extent, Verdict
+from m2bridge.crosscheck.verdict import Verdict, VerdictScope
 from m2bridge.engine import RunOptions, computation
 from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.all_sizes import AllSizesCase, AllSizesFamily, AllSizesResult, with_a_form
@@ -22,7 +22,7 @@ from m2bridge.families.deep_attention.all_sizes.layers import (
     END,
     LAYER,
     WORDS,
-    Prediction,
+    DimensionFormula,
     counted,
     spans,
     total,
@@ -30,7 +30,7 @@ from m2bridge.families.deep_attention.all_sizes.layers import (
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import observe
 from m2bridge.families.deep_attention.statements import STATEMENTS, Stated, failing
-from m2bridge.limits import clock, each, watched
+from m2bridge.limits import check_deadline_in, clock, each
 from m2bridge.results.base import Decision
 from m2bridge.statements.statement import Value, check_statements
 
@@ -40,7 +40,7 @@ Example = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AmongNetworks(Extent):
+class AmongNetworks(VerdictScope):
     """Whether a statement holds for all networks that it is about.
 
     UNDECIDED if it counts otherwise than what is known, and no small network shows a difference.
@@ -144,7 +144,7 @@ LARGEST = 3
 NORMAL_FORM = "3.6"
 
 
-def decide(statement: Stated, prediction: Prediction) -> Verdict:
+def decide(statement: Stated, prediction: DimensionFormula) -> Verdict:
     """The verdict on a statement about a dimension.
 
     Raises
@@ -172,7 +172,7 @@ def verdict(statement: Stated, observable: str, **extent: Any) -> Verdict:
     )
 
 
-def counts_alike(prediction: Prediction) -> bool:
+def counts_alike(prediction: DimensionFormula) -> bool:
     """Whether M and every layer add what is counted, and subspaces grow as counted.
 
     Then the sums for all networks are the same.
@@ -189,7 +189,7 @@ def counts_alike(prediction: Prediction) -> bool:
     return LAYER.function(prediction.spans).equals(spans(), LAYER.where("k >= 2"))
 
 
-def check_assumed(statement: Stated, prediction: Prediction) -> None:
+def check_assumed(statement: Stated, prediction: DimensionFormula) -> None:
     """Compare what a prediction assumes with the statement's hypotheses, for small networks.
 
     Raises
@@ -227,12 +227,12 @@ def _size(network: DeepAttention) -> tuple[Any, ...]:
     return sum(widths) + sum(a) + t, network.layers, widths, a, t
 
 
-def _networks(prediction: Prediction) -> Iterator[DeepAttention]:
+def _networks(prediction: DimensionFormula) -> Iterator[DeepAttention]:
     normalization = "softmax" if prediction.counts == "softmax" else "none"
-    return watched(small_networks(normalization))
+    return check_deadline_in(small_networks(normalization))
 
 
-def _admitted(statement: Stated, prediction: Prediction) -> Iterator[DeepAttention]:
+def _admitted(statement: Stated, prediction: DimensionFormula) -> Iterator[DeepAttention]:
     """The small networks to which a statement applies."""
     return (network for network in _networks(prediction) if not statement.hypotheses(network))
 
@@ -242,7 +242,7 @@ def known_dimension(network: DeepAttention, counts: str) -> int:
     return total(network, *counted(counts))
 
 
-def _counterexample(statement: Stated, prediction: Prediction) -> Example | None:
+def _counterexample(statement: Stated, prediction: DimensionFormula) -> Example | None:
     """The first small network whose dimension is another than predicted; ``None`` if none is."""
     end = END.function(prediction.end)
     layer = LAYER.function(prediction.layer)
@@ -253,7 +253,7 @@ def _counterexample(statement: Stated, prediction: Prediction) -> Example | None
     return None
 
 
-def _outside(statement: Stated, prediction: Prediction) -> tuple[Example, ...]:
+def _outside(statement: Stated, prediction: DimensionFormula) -> tuple[Example, ...]:
     """For each hypothesis the first network that only it excludes, with another dimension."""
     outside: dict[str, Example] = {}
     for network in _networks(prediction):

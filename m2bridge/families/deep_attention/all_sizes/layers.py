@@ -31,18 +31,18 @@ import islpy as isl
 from m2bridge.certificates.wording import wording
 from m2bridge.errors import ContradictionError
 from m2bridge.families.deep_attention.bounds import columns_and_rank
-from m2bridge.families.deep_attention.expansion import Words
+from m2bridge.families.deep_attention.expansion import WordSum
 from m2bridge.families.deep_attention.model import DeepAttention
-from m2bridge.limits import watched
+from m2bridge.limits import check_deadline_in
 
 # Conditions, which exclude each other, and numbers, in the language of isl.
 Pieces = Sequence[tuple[str, str]]
 # Values of the variables of the end or of a layer.
-Point = tuple[int, ...]
+LatticePoint = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Function:
+class PiecewisePolynomial:
     """A piecewise polynomial; isl takes it to be 0 outside of the domain.
 
     Parameters
@@ -55,7 +55,7 @@ class Function:
     polynomial: isl.PwQPolynomial
 
     @cache  # noqa: B019  (there are few functions)
-    def __call__(self, at: Point) -> int:
+    def __call__(self, at: LatticePoint) -> int:
         """The value at a point.
 
         Raises
@@ -70,7 +70,7 @@ class Function:
             raise ContradictionError(f"no number is given for {at}")
         return int(self.polynomial.eval(point).to_python())
 
-    def equals(self, other: Function, where: isl.Set) -> bool:
+    def equals(self, other: PiecewisePolynomial, where: isl.Set) -> bool:
         """Whether both are defined and the same on this set; ``False`` says nothing."""
         if not (where.is_subset(self.domain) and where.is_subset(other.domain)):
             return False
@@ -97,7 +97,7 @@ class Space:
         both = f"{self.condition} and ({condition})" if condition else self.condition
         return isl.Set(f"{{ [{self.names}] : {both} }}")
 
-    def function(self, pieces: Pieces) -> Function:
+    def function(self, pieces: Pieces) -> PiecewisePolynomial:
         """A function on the values that occur and satisfy one of the conditions.
 
         Raises
@@ -115,7 +115,7 @@ class Space:
             domain = domain.union(piece)
             listed.append(f"[{self.names}] -> {number} : {condition or '1 = 1'}")
         polynomial = isl.PwQPolynomial(f"{{ {'; '.join(listed)} }}")
-        return Function(domain, polynomial.intersect_domain(domain))
+        return PiecewisePolynomial(domain, polynomial.intersect_domain(domain))
 
 
 # The least width s is n or e, or that of a hidden layer.
@@ -161,7 +161,7 @@ LAYERS: Mapping[str, Pieces] = {
 
 
 @cache
-def counted(what: str) -> tuple[Function, Function]:
+def counted(what: str) -> tuple[PiecewisePolynomial, PiecewisePolynomial]:
     """Return the numbers that M and a layer add; ``what`` is a key of :data:`LAYERS`."""
     # M is a subspace of dimension s and a map on it.
     end = END.function([("", "s*(n - s) + s*e")])
@@ -169,19 +169,19 @@ def counted(what: str) -> tuple[Function, Function]:
 
 
 @cache
-def spans() -> Function:
+def spans() -> PiecewisePolynomial:
     """The dimension of the subspace with this layer, from that of the one behind it."""
     return LAYER.function(LEAST)
 
 
-def variables(network: DeepAttention) -> tuple[Point, list[Point]]:
+def variables(network: DeepAttention) -> tuple[LatticePoint, list[LatticePoint]]:
     """Return the variables of the end of a network, and of its layers from the last one on."""
     n, *_, e = network.widths
     alphas = network.alphas
     # Behind the last layer it is the least of all widths.
     s = network.rank
     end = (n, s, e, network.layers - 1)
-    layers = list[Point]()
+    layers = list[LatticePoint]()
     for k in range(network.layers, 0, -1):
         r = network.entering_ranks[k - 1]
         p = alphas[: k - 1].count(1)
@@ -191,7 +191,7 @@ def variables(network: DeepAttention) -> tuple[Point, list[Point]]:
     return end, layers
 
 
-def total(network: DeepAttention, end: Function, layer: Function) -> int:
+def total(network: DeepAttention, end: PiecewisePolynomial, layer: PiecewisePolynomial) -> int:
     """Return the sum of what the end and all layers of a network add."""
     at_end, layers = variables(network)
     return end(at_end) + sum(map(layer, layers))
@@ -201,7 +201,7 @@ WORDS = wording(Path(__file__).parent / "words.toml")
 
 
 @dataclass(frozen=True, slots=True)
-class Prediction:
+class DimensionFormula:
     """A dimension as a sum over the end and the layers; the variables are those above.
 
     Parameters
@@ -257,27 +257,33 @@ _ONE_WIDTH = "(k = 1 or r = s)"
 
 # By the key of the statement, which has one part. The normal form, 3.6, is an identity and no
 # number.
-PREDICTIONS: dict[str, Prediction] = {
-    "3.5": Prediction("virtual_weights", _PAPER, equation(0), layer_assumed=_ONE_WIDTH),
-    "V": Prediction("virtual_weights", _TOWER, tuple(whole_matrices("1 = 1", 0)), spans=LEAST),
-    "3.8": Prediction("lightning", _PAPER, equation(1), layer_assumed=f"{_ONE_WIDTH} and {WHOLE}"),
-    "3.9": Prediction(
+PREDICTIONS: dict[str, DimensionFormula] = {
+    "3.5": DimensionFormula("virtual_weights", _PAPER, equation(0), layer_assumed=_ONE_WIDTH),
+    "V": DimensionFormula(
+        "virtual_weights", _TOWER, tuple(whole_matrices("1 = 1", 0)), spans=LEAST
+    ),
+    "3.8": DimensionFormula(
+        "lightning", _PAPER, equation(1), layer_assumed=f"{_ONE_WIDTH} and {WHOLE}"
+    ),
+    "3.9": DimensionFormula(
         "softmax", _PAPER, equation(0), end_assumed="h = 0", layer_assumed=f"k = 1 and {_SEVERAL}"
     ),
-    "3.10": Prediction(
+    "3.10": DimensionFormula(
         "softmax", _PAPER, equation(0), layer_assumed=f"{_ONE_WIDTH} and {_SEVERAL}"
     ),
-    "L": Prediction(
+    "L": DimensionFormula(
         "lightning",
         _TOWER,
         (*whole_matrices(WHOLE, 1), *symmetric_matrices(f"not {WHOLE}", 1)),
         spans=LEAST,
     ),
-    "S": Prediction("softmax", _TOWER, (*whole_matrices(_SEVERAL, 0), ("t = 1", "0")), spans=LEAST),
+    "S": DimensionFormula(
+        "softmax", _TOWER, (*whole_matrices(_SEVERAL, 0), ("t = 1", "0")), spans=LEAST
+    ),
 }
 
 # Two polynomials.
-Column = list[Any]
+LayerColumn = list[Any]
 
 
 @cache
@@ -333,24 +339,24 @@ def _softmax() -> Iterator[tuple[str, bool]]:
     yield "mean of tokens", all_scores == _form(A, delta, sum_of_tokens)
 
 
-def _variables() -> Column:
+def _variables() -> LayerColumn:
     return list(flint.fmpz_mpoly_ctx.get(("x", 10), flint.Ordering.degrevlex).gens())
 
 
-def _moved(A: list[Column], u: Column, v: Column, token: Column) -> Column:
+def _moved(A: list[LayerColumn], u: LayerColumn, v: LayerColumn, token: LayerColumn) -> LayerColumn:
     """SA applied to a token."""
     along = _form(A, u, token)
     across = _form(A, v, token)
     return [along * x + across * z for x, z in zip(u, v, strict=True)]
 
 
-def _form(A: list[Column], x: Column, y: Column) -> Any:
+def _form(A: list[LayerColumn], x: LayerColumn, y: LayerColumn) -> Any:
     """xᵀAy."""
     images = [row[0] * y[0] + row[1] * y[1] for row in A]
     return x[0] * images[0] + x[1] * images[1]
 
 
-def _determinant(x: Column, y: Column) -> Any:
+def _determinant(x: LayerColumn, y: LayerColumn) -> Any:
     return x[0] * y[1] - x[1] * y[0]
 
 
@@ -362,7 +368,7 @@ def _normal_form() -> bool:
     """The step of Lemma 3.6: V φφᵀAφ is M⁺Q⁺X for φ = MQX, M⁺ = VM and Q⁺ = Q S Qᵀ(MᵀAM)Q, word by
     word.
     """
-    V, A, M, Q, X = map(Words.letter, range(5))
+    V, A, M, Q, X = map(WordSum.letter, range(5))
     token = M * Q * X
     layer = V * token * token.transpose() * A * token
     S = X * X.transpose()
@@ -400,7 +406,7 @@ def block_ranks() -> tuple[BlockRank, ...]:
         If a kernel is larger than it always is.
     """
     ranks = []
-    for network in watched(blocks()):
+    for network in check_deadline_in(blocks()):
         columns, rank = columns_and_rank(network)
         unseen = network.kernel_dimension
         if rank != columns - unseen:
