@@ -97,6 +97,8 @@ def check_readable(path: Path | str) -> None:
     ConversionError
         If it does not.
     """
+    if "\0" in os.fspath(path):
+        raise ConversionError(f"{os.fspath(path)!r:.120} is no name that a file can have")
     if _folders is None:
         return
     try:

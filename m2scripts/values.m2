@@ -2,7 +2,7 @@
 --
 -- Out: mbEmit writes ["Value", rings, value]. A value is [type, part, ..] with the name of a class of
 -- m2bridge.workspace.values and the fields of that class, or with one of those names of Macaulay2 that
--- m2bridge/convert/records.py reads. A part is a value, an integer, or a list of parts that does not begin with a string.
+-- m2bridge/convert/decode_values.py reads. A part is a value, an integer, or a list of parts that does not begin with a string.
 -- A ring is in the table once, after the rings that it is made of; values name it by its place there, as ["Ring", place].
 -- Elements are ["Element", place, data] and ["Elements", place, data, ..], where the data are text for ZZ, QQ and ZZ/p,
 -- [mantissa, exponent, precision] for RR, two of them for CC, [numerator, denominator],
@@ -10,7 +10,7 @@
 -- ["Text", variables, number of terms, text] for a large polynomial, as the engine prints it.
 -- A value without a counterpart is ["Unknown", class], or on request a reference to what this process keeps.
 --
--- In: m2bridge/convert/calls.py writes calls of the functions in the second half, and nothing else: mbMatrix makes what
+-- In: m2bridge/convert/encode.py writes calls of the functions in the second half, and nothing else: mbMatrix makes what
 -- the fields of the class Matrix say, and so on.
 
 mbReferences = false

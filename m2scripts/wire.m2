@@ -7,7 +7,7 @@
 -- with terms = [[[exponents],"coefficient"],..] and
 --   ring = ["PolynomialRing",field,[[base,indices..],..]], field = ["QQ"], ["ZZ"] or ["ZZ/p","7"].
 -- A type without an encoder is an error: nothing is ever sent as pretty-printed text.
--- To widen the format, install one more method of mbEncode, and its reader in m2bridge/convert/wire.py.
+-- To widen the format, install one more method of mbEncode, and its reader in m2bridge/convert/decode.py.
 
 mbOutput = stdio
 mbNonce = "standalone"

@@ -42,7 +42,11 @@ from m2bridge.results.sheet import name_with_part, value_text
 from m2bridge.statements.statement import Statement, Witness, observed_together
 from m2bridge.system import m2script
 
-FORMER_SCRIPTS: dict[str, tuple[str, ...]] = {}
+FORMER_SCRIPTS: dict[str, tuple[str, ...]] = {
+    # comments of 1.0 name files that have moved since
+    "wire": ("21aefd283c4d5cc6d26f06ce469dd4d994b13812884e456ee87c583ec99d1d28",),
+    "values": ("5fdb8039284075fe387fd9fef2164b70e28711d8233769d48138d6c6d3ff01bb",),
+}
 """By the name of a shared script, SHA-256 of its texts in former releases, of which somebody has
 read that they do what the present one does.
 """

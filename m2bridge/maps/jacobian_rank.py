@@ -40,7 +40,7 @@ MOST_PRIMES = 4
 MAX_ENTRIES = 50_000_000
 """Entries of the largest matrix whose rank is computed: some minutes, and some GB."""
 FROM_TWO_TOKENS = "t ≥ 2"
-"""The numbers t of tokens for which a rank of attention is proved, if it is for all of them."""
+"""The numbers t of tokens for which a rank is proved, if it is for all of them."""
 ALMOST_ALL_TOKENS = "t = 2 and all but finitely many t"
 """Those for which a rank for t = 2 is one, as a minor is analytic in t (docs/weights.md)."""
 SPARE_ROWS = 5

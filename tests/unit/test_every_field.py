@@ -11,7 +11,7 @@ import pytest
 
 from m2bridge.certificates.form import Certificate, Content, read
 from m2bridge.certification.verify import verify
-from m2bridge.checker import verify as checking
+from m2bridge.checker import FamilyChecker, verify as checking
 from m2bridge.errors import CertificateError
 from m2bridge.families.registry import OWN, checker
 from tests.changing import alterations, field_of, places, with_value
@@ -156,12 +156,15 @@ def of_plug_in() -> Certificate:
     return replace(empty, answer=content.answer, evidence=content.evidence).sealed()
 
 
-def test_every_field_of_a_plug_in_altered_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_field_of_a_plug_in_altered_is_noticed() -> None:
     """By its checker alone, which has no program to compare."""
-    monkeypatch.setattr(checking, "checker", lambda name: plug_in.CHECKER)
+
+    def checker_of(name: str) -> FamilyChecker:
+        return plug_in.CHECKER
+
     certificate = of_plug_in()
-    assert checking.verify(certificate).accepted
+    assert checking.verify(certificate, checker_of).accepted
     for what, changed in altered(certificate):
         program = changed.script != certificate.script or changed.libraries
         if changed.family == certificate.family and not program:
-            assert checking.verify(changed).outcome in ("rejected", "malformed"), what
+            assert checking.verify(changed, checker_of).outcome in ("rejected", "malformed"), what

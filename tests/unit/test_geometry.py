@@ -26,6 +26,7 @@ from m2bridge.algebra.polynomial_map import (
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ContradictionError, ConversionError, InvalidCaseError, TooLargeError
 from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.families.attention.orbits import tangents as bound_criterion
 from m2bridge.families.attention.orbits.orbits import (
     Orbit,
     flatten,
@@ -33,7 +34,6 @@ from m2bridge.families.attention.orbits.orbits import (
     orbit_closure_degree,
     orbits,
     representative,
-    tangents as bound_criterion,
 )
 from m2bridge.families.attention.orbits.parametrization import function, orbit_closure_map, sparse
 from m2bridge.families.attention.orbits.tangents import (

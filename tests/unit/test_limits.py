@@ -34,6 +34,7 @@ from m2bridge.engine.context import chosen
 from m2bridge.engine.script import Script
 from m2bridge.errors import EngineNotFoundError, InvalidCaseError, TimeLimitError, TooLargeError
 from m2bridge.families.attention.observations.observe import observe
+from m2bridge.families.attention.orbits import tangents as bound_criterion, tangents as equations
 from m2bridge.families.attention.orbits.fibres import fibres_script
 from m2bridge.families.attention.orbits.membership import Chart, function_of, quadratic_forms
 from m2bridge.families.attention.orbits.orbits import (
@@ -41,8 +42,6 @@ from m2bridge.families.attention.orbits.orbits import (
     generic_orbit,
     orbit_count,
     orbits,
-    tangents as bound_criterion,
-    tangents as equations,
 )
 from m2bridge.families.attention.orbits.tangents import (
     by_bounds,

@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Callable
+from contextvars import copy_context
 from pathlib import Path
 from typing import Any
 
@@ -56,10 +58,19 @@ def parsed(name: str, **values: Any) -> dict[str, Any]:
         return dict(context.params)
 
 
+def in_a_context_of_its_own(call: Callable[[], Any]) -> None:
+    """Perform a call with a clock of its own, as a worker does, which the next test does not see."""
+
+    def perform() -> None:
+        limits.start("timeout")
+        reported(call)
+
+    copy_context().run(perform)
+
+
 def answer(capsys: pytest.CaptureFixture[str], name: str, **values: Any) -> tuple[str, str]:
     """What a call prints, and its messages."""
-    limits.start("timeout")
-    reported(lambda: performed(name, call(name, **values), MOST))
+    in_a_context_of_its_own(lambda: performed(name, call(name, **values), MOST))
     out, error = capsys.readouterr()
     return out, error
 
@@ -219,9 +230,8 @@ def test_calls_start_no_program(drawn: tuple[str, dict[str, Any]]) -> None:
         patch.setenv("M2BRIDGE_M2", "/nowhere/M2")
         patch.setattr(reading, "_folders", ())
         started.clear()
-        limits.start("timeout")
         values["timeout"] = 2.0
-        reported(lambda: performed(name, call(name, **values), MOST))
+        in_a_context_of_its_own(lambda: performed(name, call(name, **values), MOST))
         assert started == []
 
 

@@ -9,13 +9,13 @@ import pytest
 
 from m2bridge.certificates.form import Certificate, read
 from m2bridge.checker import algebra
-from m2bridge.checker.verify import verify, verify_path
 from m2bridge.cli import commands
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.checker import closure, one_token
 from m2bridge.families.attention.checker.case import Case
 from tests.certificates.__main__ import by_release
 from tests.changing import changed
+from tests.checking import verify, verify_path
 
 FOLDER = Path(__file__).parents[1] / "certificates"
 PROVED = FOLDER / "accepted" / "d2-dout2-a2-t1-closure.json"

@@ -29,11 +29,8 @@ from m2bridge.algebra.polynomial_map import (
 )
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ConversionError, InvalidCaseError, MethodUnavailableError
-from m2bridge.families.attention.orbits.orbits import (
-    Orbit,
-    parametrization as one_block,
-    tangents as tangent,
-)
+from m2bridge.families.attention.orbits import parametrization as one_block, tangents as tangent
+from m2bridge.families.attention.orbits.orbits import Orbit
 from m2bridge.families.attention.sizes import dimension_bound, dimension_formula
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.maps.completeness import elimination_values

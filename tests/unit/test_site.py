@@ -29,7 +29,8 @@ import m2bridge
 import m2bridge.workspace.values
 from m2bridge import __version__, citation
 from m2bridge.cli.macaulay2 import cite_command
-from m2bridge.reports import FORMATS, read as collect
+from m2bridge.reports import FORMATS
+from m2bridge.reports.read import collect
 from tests.examples import ASKING, NAMES, VERBS, WITH_ENGINE, examples, failures
 
 # The pages of the documentation say what the program says; that they are built without warnings is

@@ -457,7 +457,7 @@ def test_products_determine_functions(model: SingleLayerAttention) -> None:
 
 
 def test_one_token_does_not_determine_products(monkeypatch: pytest.MonkeyPatch) -> None:
-    from m2bridge.families.attention.orbits.orbits import fibres as tokens
+    from m2bridge.families.attention.orbits import fibres as tokens
 
     whole = tokens._output_coefficients
     monkeypatch.setattr(tokens, "_output_coefficients", lambda d: whole(d)[::2])

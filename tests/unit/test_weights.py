@@ -40,12 +40,12 @@ from m2bridge.errors import (
     MethodUnavailableError,
     TooLargeError,
 )
-from m2bridge.families.attention.orbits.membership import TAKEN, exact_weights
 from m2bridge.families.attention.orbits.orbits import orbits
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.results.terminal import written
 from m2bridge.trained_weights import network as at_weights, spectrum as numerical_weights
 from m2bridge.trained_weights.files import tensors
+from m2bridge.trained_weights.membership import TAKEN, exact_weights
 from m2bridge.trained_weights.names import heads_in_configuration, left_out, usual_layers
 from m2bridge.trained_weights.ranks import HeadShape, exact_ranks, integers, residues
 from m2bridge.trained_weights.result import Weights, contents

@@ -1,9 +1,10 @@
 """Lightning self-attention for all sizes: verdicts that follow from the base ideals, and the family
 with one case.
 
-A prediction (``predictions.py``) is compared with the facts (``facts.py``); the sizes for which a
-statement holds, fails and does not apply are sets of isl. Source of the theorem about fibres, on
-which all rests: ours, docs/all-sizes.md. Closures for all sizes stand in ``closures.py``.
+A prediction (``predictions.py``) is compared with the facts (``base_ideals.py``); the sizes for
+which a statement holds, fails and does not apply are sets of isl. Source of the theorem about
+fibres, on which all rests: ours, docs/all-sizes.md. Closures for all sizes stand in
+``closures.py``.
 """
 
 from collections.abc import Callable, Sequence

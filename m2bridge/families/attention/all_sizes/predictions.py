@@ -2,7 +2,7 @@
 
 Text and source are those of the statement itself. The conditions here and the predictions of
 ``statements.py`` are written twice on purpose; a test compares them. What they are compared with
-stands in ``facts.py``.
+stands in ``base_ideals.py``.
 """
 
 from collections.abc import Callable
