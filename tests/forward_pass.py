@@ -236,6 +236,17 @@ def exact_rank(
     ``epsilon`` is that of the norm: with 0 tokens are on a sphere. ``on_a_line`` says that outputs
     may lie on one line, as those of equal O do, so that more tokens are needed.
     """
+    return int(rank_mod(jacobian(layer, p, fixed, epsilon, on_a_line), PRIME))
+
+
+def jacobian(
+    layer: Layer,
+    p: Parameters,
+    fixed: Sequence[str] = (),
+    epsilon: int = 1,
+    on_a_line: bool = False,
+) -> list[list[int]]:
+    """The Jacobian matrix itself, modulo the prime: a row for each parameter, in their order."""
     random = Random(1)
     values = {name: residues(array) for name, array in p.items()}
     count = sum(array.size for array in p.values())
@@ -261,7 +272,7 @@ def exact_rank(
             assert out is not None
             outputs.append(out.slope.ravel())
         rows.append([int(number) for number in numpy.concatenate(outputs)])
-    return int(rank_mod(rows, PRIME))
+    return rows
 
 
 def weights_of(values: Parameters, fixed: Sequence[str]) -> Iterator[dict[str, Dual]]:

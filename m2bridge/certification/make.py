@@ -110,7 +110,8 @@ STATEMENTS = "statements"
 def questions(name: str) -> Mapping[str, Question[Any, Any]]:
     """The questions of the family of this name, by their keys; InvalidCaseError if there is none.
 
-    Statements with the same key are one question, and those that are observed apart are none.
+    Statements with the same key are one question; those that are observed apart are none, unless
+    the family has one of its own with their key.
     """
     chosen = family(name)
     by_key: dict[str, list[Statement]] = {}

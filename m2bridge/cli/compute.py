@@ -463,7 +463,8 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
     With --all-sizes for every case at once: where they hold, and where they fail. 'hilbert'
     compares a predicted Hilbert function with the computed one, 'generators' the representations
     that generate the ideal for all sizes with the ideal of the case, or with --all-sizes of every
-    small case, and 'generated' their degrees only; these are not part of 'all'.
+    small case, and 'generated' their degrees only; 'exposed' says at which weights training by a
+    squared loss stops for an open set of targets. These are not part of 'all'.
 
     Exit code 0 when nothing is refuted or undecided, 1 when something is refuted (0 with
     --exit-zero), 3 when something is undecided.

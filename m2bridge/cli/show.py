@@ -255,11 +255,11 @@ def figure_group() -> None:
 def _figures() -> dict[str, Figure]:
     """The figures of all families, and that of trained weights, by name."""
     with importing():
-        from m2bridge.trained_weights.figure import FIGURE
+        from m2bridge.trained_weights.figure import FIGURES
 
     loaded, _ = families()
     figures = {figure.name: figure for own in loaded.values() for figure in own.figures()}
-    return figures | {FIGURE.name: FIGURE}
+    return figures | {figure.name: figure for figure in FIGURES}
 
 
 def _command(figure: Figure) -> click.Command:

@@ -198,7 +198,8 @@ class GlobalStatement(_Statement[M]):
         What of it a machine has checked for all sizes, and where; empty if nothing.
     apart : bool
         Whether it takes a computation of its own, which can be long. Then it is decided where it is
-        asked for by its name, no other statement with it, and there are no certificates of it.
+        asked for by its name, no other statement with it; there are certificates of it only where
+        the family has a question with its key.
     follows_from : tuple of str
         Keys of statements that imply it: who asks for one of them asks for it too.
     nothing : bool or int, optional

@@ -1,9 +1,10 @@
-"""The figure ``weights``: its options, and what computes it."""
+"""The figures ``weights`` and ``training``: their options, and what computes them."""
 
 from __future__ import annotations
 
 from m2bridge.families.base import CaseOption, Figure, integer
 from m2bridge.trained_weights.result import weights
+from m2bridge.trained_weights.training_run import TOLERANCE, training_run
 
 _ROLES = {
     "query": "Q",
@@ -48,3 +49,37 @@ FIGURE = Figure(
     _FILE,
     weights,
 )
+
+
+def _part(text: str) -> float:
+    """Read a number between 0 and 1; ValueError with what was expected."""
+    try:
+        number = float(text)
+    except ValueError:
+        raise ValueError(f"'{text:.60}' is not a number such as 0.05") from None
+    if not 0 < number < 1:
+        raise ValueError(f"{text:.60} is not between 0 and 1")
+    return number
+
+
+TRAINING = Figure(
+    "training",
+    "Loss, effective ranks and distances to exposed types during training",
+    (
+        CaseOption(
+            "source",
+            str,
+            "a file of a run: arrays step, loss, V, and K and Q or A",
+            positional=True,
+        ),
+        CaseOption(
+            "tolerance",
+            _part,
+            "singular values above it, times the largest of the run, count for effective ranks",
+            default=str(TOLERANCE),
+        ),
+    ),
+    training_run,
+)
+
+FIGURES = (FIGURE, TRAINING)

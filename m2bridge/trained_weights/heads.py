@@ -14,6 +14,7 @@ from m2bridge.algebra.determinantal import determinantal_dimension
 from m2bridge.trained_weights.ranks import HeadShape, Ranks, exact_ranks
 from m2bridge.trained_weights.spectrum import Numerical, rank_words
 from m2bridge.trained_weights.token_space import ReducedHead
+from m2bridge.trained_weights.weight_type import HeadTypes
 
 if TYPE_CHECKING:
     from m2bridge.families.attention.orbits.orbits import Orbit
@@ -35,6 +36,8 @@ class HeadWeights:
     shape : HeadShape
     ranks : Ranks
     numerical : Numerical
+    types : HeadTypes or None
+        The type of the weights; ``None`` where K and Q are not given, or with biases or a norm.
     """
 
     layer: int
@@ -42,6 +45,7 @@ class HeadWeights:
     shape: HeadShape
     ranks: Ranks
     numerical: Numerical
+    types: HeadTypes | None = None
 
     @classmethod
     def of(cls, head: ReducedHead, a: int | None, softmax: bool, tolerance: float | None) -> Self:
@@ -55,7 +59,8 @@ class HeadWeights:
             threads = 1
         with threadpool_limits(threads):
             numerical = Numerical.of(head, shape, ranks, tolerance)
-        return cls(head.layer, head.head, shape, ranks, numerical)
+            types = HeadTypes.of(head.given, shape, ranks, numerical)
+        return cls(head.layer, head.head, shape, ranks, numerical, types)
 
     @property
     def orbit(self) -> Orbit | None:
@@ -269,6 +274,7 @@ class HeadWeights:
             "redundant_directions": [
                 {"name": name, "dimension": size} for name, size in shape.redundant()
             ],
+            "type": None if self.types is None else self.types.to_json(),
             "numerical": asdict(self.numerical),
         }
 

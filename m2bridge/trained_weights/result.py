@@ -127,6 +127,7 @@ class Weights(PictureResult):
             [
                 *_sizes(self.heads),
                 *_words(self.heads),
+                *_words_on_types(self.heads),
                 *_words_on_nearness(self.heads),
                 *_words_of_layers(self.heads, self.symmetries),
                 *_words_behind_norms(self.behind_norms),
@@ -256,6 +257,14 @@ def _words(heads: Sequence[HeadWeights]) -> Iterator[tuple[str, object]]:
             yield f"layer {alike[0].layer}, head {alike[0].head}, alone", words
         else:
             yield f"{plural(len(alike), 'head')}, each alone", words
+
+
+def _words_on_types(heads: Sequence[HeadWeights]) -> Iterator[tuple[str, object]]:
+    """One line on the type of each head, once for heads of the same type."""
+    said = Counter(head.types.words() for head in heads if head.types is not None)
+    for words, number in said.items():
+        of = "" if len(heads) == 1 else f", {plural(number, 'head')}"
+        yield f"type{of}", words
 
 
 def _words_on_nearness(heads: Sequence[HeadWeights]) -> Iterator[tuple[str, object]]:

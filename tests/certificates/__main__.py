@@ -37,10 +37,12 @@ CASES = {
     (2, 1, 2, 2): ("closure", "polar", "polar-degrees"),
     (2, 2, 1, 2): ("closure", "equations", "polar"),
     (4, 2, 2, 2): ("equations",),
+    (2, 2, 3, 2): ("exposed",),
+    (3, 2, 1, 1): ("exposed",),
 }
 ON_TRUST = {(2, 3, 1, 1): ("closure",)}
 NETWORKS = tuple(map(PolynomialNetwork, ([2, 2, 1], [2, 2, 2], [3, 2, 1], [4, 6, 5])))
-ALL_SIZES = ("3.2", "3.4", "A.2", "A.4", "degree", "polar", "closures")
+ALL_SIZES = ("3.2", "3.4", "A.2", "A.4", "degree", "polar", "closures", "exposed")
 DEEP = (
     (DeepAttention([3, 3, 3], [1, 2]), ("3.1", "3.6", "3.8", "L", "V")),
     (DeepAttention([3, 2, 3], 2, 3, normalization="softmax"), ("3.10", "S")),
@@ -130,6 +132,22 @@ def with_foreign_program(certificate: Certificate) -> Certificate:
     ).sealed()
 
 
+def changed_rank(types: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The facts about types, with a smaller rank of one form."""
+    return [
+        facts | {"form_rank": facts["form_rank"] - 1} if number == 3 else facts
+        for number, facts in enumerate(types)
+    ]
+
+
+def other_types(verdict: dict[str, Any]) -> dict[str, Any]:
+    """A verdict on types that states and finds another one in place of the first."""
+    (first, *others) = verdict["predicted"]["exposed"]
+    exposed = [[*first[:2], first[2] + 1, *first[3:]], *others]
+    values = {"exposed": exposed, "undecided": []}
+    return verdict | {"predicted": values, "observed": values}
+
+
 def rejected(made: dict[str, Certificate]) -> dict[str, Certificate]:
     """Certificates with one change, by the check that fails."""
     theorem, closure = made["d3-dout2-a2-t2-3.4.json"], made["d2-dout2-a1-t2-closure.json"]
@@ -154,6 +172,8 @@ def rejected(made: dict[str, Certificate]) -> dict[str, Certificate]:
     slices = made["d2-dout2-a1-t2-polar.json"]
     (numbers,) = slices.answer["verdicts"]
     seen = numbers["observed"]
+    types = made["d2-dout2-a3-t2-exposed.json"]
+    (stated,) = types.answer["verdicts"]
     polar, text = made["d2-dout1-a2-t2-polar-degrees.json"], theorem.script["text"]
     return {
         "digest": replace(
@@ -180,6 +200,8 @@ def rejected(made: dict[str, Certificate]) -> dict[str, Certificate]:
         "evidence.orbits[1].fibre_length": orbit(1, fibre_length=2),
         "evidence.orbits[1].orbit[2]": orbit(1, orbit=[1, 1, 0]),
         "evidence.orbits[2].tangent_lower_bound": orbit(2, tangent_lower_bound=13),
+        "evidence.types[3].form_rank": evidence(types, types=changed_rank(types.evidence["types"])),
+        "answer.verdicts[0].observed.exposed[0][2]": answer(types, verdicts=[other_types(stated)]),
         "evidence.base_locus_empty": evidence(theorem, base_locus_empty=False),
         "evidence.degree": evidence(counted, degree=1638),
         "answer.verdicts[2].verdict": answer(

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from itertools import product
 
 import pytest
 
@@ -15,6 +16,7 @@ from m2bridge.families.attention.all_sizes import (
 )
 from m2bridge.families.attention.all_sizes.base_ideals import COMPARED, ComputedCases, SizeOrbitSets
 from m2bridge.families.attention.all_sizes.checker import statements as checked
+from m2bridge.families.attention.all_sizes.checker.weight_types import sizes_with_wrong_types
 from m2bridge.families.attention.all_sizes.family import decide, is_stated
 from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, DETERMINED, BaseCase
 from m2bridge.families.attention.all_sizes.predictions import (
@@ -26,14 +28,19 @@ from m2bridge.families.attention.all_sizes.predictions import (
     FormulaPrediction,
     NumbersPrediction,
     SetPrediction,
+    TypePrediction,
 )
+from m2bridge.families.attention.all_sizes.weight_types import _vanishing, types
 from m2bridge.families.attention.checker.case import Case
 from m2bridge.families.attention.polar.chern_integrals import stated_polar_degrees
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.families.attention.statements import REGISTRY
+from m2bridge.families.attention.training.types import weight_types
+from m2bridge.results.base import Decision
 from m2bridge.statements.statement import Numbers
 from tests.all_sizes import basis, counted
 
+EXPOSED = PREDICTIONS["exposed", ""].condition  # type: ignore[union-attr]
 USED = {base for stratum in fibre_theorem.fibre_theorem(basis().ideals) for base in stratum.ideals}
 
 
@@ -308,3 +315,40 @@ def test_polar_degrees_are_open_where_a_kernel_is_not_small(
     )
     monkeypatch.setattr(integer_sets, "source_dimension", lambda d, dp, alpha: d**2 + d * dp)
     assert not integer_sets.codimensions_exceed_kernels()
+
+
+WRONG_TYPES = {
+    "singular functions": "r = 1 and s = 1",
+    "any ranks of K and Q": EXPOSED.replace("k = q and ", ""),
+    "no boundary": EXPOSED.replace(" or (r = 1 and s = 1 and m = 1)", ""),
+    "any V": EXPOSED.replace("((s = d and d <= dp) or (s = dp and dp <= d)) and ", ""),
+    "any m": EXPOSED.partition(" and ((m = 0")[0],
+    "nothing": "1 = 0",
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG_TYPES.values(), ids=WRONG_TYPES)
+def test_wrong_types_of_weights_are_refuted(wrong: str) -> None:
+    (statement,) = (one for one in REGISTRY if one.key == "exposed")
+    assert wrong != EXPOSED
+    _, (verdict,), _ = decide(basis(), [(statement, TypePrediction(wrong, "exposed_types"))])
+    assert verdict.decision is Decision.REFUTED
+    assert not sizes_with_wrong_types(wrong).is_empty()
+    _, (right,), _ = decide(basis(), [(statement, PREDICTIONS["exposed", ""])])
+    assert right.decision is Decision.CONFIRMED
+    assert sizes_with_wrong_types(EXPOSED).is_empty()
+
+
+def test_types_of_all_sizes_are_those_of_each_case() -> None:
+    """The conditions of both predictions, one after the other, at small sizes."""
+    stated = types(EXPOSED)
+    for d, dp, a in product(range(1, 4), repeat=3):
+        for kind in weight_types(LayerSizes(d, dp, a)):
+            point = (d, dp, a, kind.r, kind.s, kind.m, kind.k, kind.q)
+            assert integer_sets.contains(types(), point)
+            assert integer_sets.contains(stated, point) is kind.is_exposed(LayerSizes(d, dp, a))
+
+
+def test_a_term_that_can_be_negative_is_noticed() -> None:
+    with pytest.raises(ContradictionError, match="can be negative"):
+        _vanishing("r - s")

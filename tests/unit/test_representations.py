@@ -716,16 +716,18 @@ def test_each_statement_about_generators_can_be_asked_for() -> None:
 
 
 def test_what_takes_a_closure_of_its_own_is_asked_for_apart() -> None:
-    """It is not part of all, and there is no certificate of it; an observation is about one kind of
-    numbers.
+    """It is not part of all, and there is no certificate of numbers by degree; an observation is
+    about one kind of numbers.
     """
     model = SingleLayerAttention(2, 2)
     stated = {statement.key: statement for statement in model.statements()}
     apart = {key for key, statement in stated.items() if statement.apart}
-    assert apart == {"hilbert", "generators", "generated"}
-    assert apart.isdisjoint(questions("attention"))
+    assert apart == {"hilbert", "generators", "generated", "exposed"}
+    # types of weights are certified where that is asked for
+    assert apart & questions("attention").keys() == {"exposed"}
+    assert not questions("attention")["exposed"].usual(model)
     assert apart.isdisjoint(statement.key for statement in observed_together(stated.values()))
-    for keys in (("hilbert", "generators"), ("generators", "degree")):
+    for keys in (("hilbert", "generators"), ("generators", "degree"), ("exposed", "degree")):
         with pytest.raises(MethodUnavailableError, match="observed apart"):
             cross_check(
                 model, statements=[stated[key] for key in keys], engine=RecordedEngine(Path())

@@ -35,6 +35,7 @@ from m2bridge.families.attention.orbits.fibres import fibre_points, products_det
 from m2bridge.families.attention.orbits.orbits import orbits, representative
 from m2bridge.families.attention.polar import chern_integrals as integrals
 from m2bridge.families.attention.statements import REGISTRY, Preimages
+from m2bridge.families.attention.training.types import ExposedTypes
 from m2bridge.families.registry import OWN, family
 from m2bridge.reports.read import certificate_rows
 from m2bridge.results.base import Decision
@@ -631,6 +632,9 @@ def wrong_values(value: Value, elsewhere: Iterable[Value]) -> list[Value]:
         found = [*wrong_hilbert_values(value)]
     if isinstance(value, GeneratorNumbers):
         found = [*wrong_generators(value)]
+    if isinstance(value, ExposedTypes):
+        found = [ExposedTypes(value.exposed - {one}) for one in value.exposed]
+        found.append(ExposedTypes(value.exposed | {(9, 9, 9, 9, 9)}))
     return [*found, *(other for other in elsewhere if other != value)]
 
 

@@ -71,10 +71,11 @@ class Attention(Family[SingleLayerAttention]):
         return REGISTRY
 
     def questions(self) -> tuple[Question[SingleLayerAttention, Any], ...]:
-        """About the Zariski closure: its polar degrees, its equations, all of it by elimination."""
+        """Polar degrees, equations, and all of the Zariski closure; and the types of weights."""
         from m2bridge.families.attention.questions import CLOSURE, EQUATIONS, POLAR
+        from m2bridge.families.attention.training.question import EXPOSED
 
-        return POLAR, EQUATIONS, CLOSURE
+        return POLAR, EQUATIONS, CLOSURE, EXPOSED
 
     def figures(self) -> tuple[Figure, ...]:
         """Figure 1 of the paper, slices, orbits, polar degrees, weights and Hilbert functions."""
@@ -103,9 +104,10 @@ class Attention(Family[SingleLayerAttention]):
         with importing():
             from m2bridge.families.attention.all_sizes.closures import generators_of_all_sizes
             from m2bridge.families.attention.all_sizes.family import cross_check_all_sizes
+            from m2bridge.families.attention.statements import BY_DEGREE
 
         # generators are observed by degree, and never together with orbits
-        if all(statement.apart for statement in statements):
+        if all(statement.observable in BY_DEGREE for statement in statements):
             return generators_of_all_sizes(statements=statements)
         return cross_check_all_sizes(statements)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
-from m2bridge.errors import InvalidCaseError, check_choice
+from m2bridge.errors import InvalidCaseError, MethodUnavailableError, check_choice
 from m2bridge.families.attention import sizes
 from m2bridge.families.attention.sizes import NAME, CoordinateSystem, LayerSizes, Parametrization
 from m2bridge.loading import imported
@@ -284,13 +284,17 @@ class SingleLayerAttention(LayerSizes, Model):
         return REGISTRY
 
     def needs_engine(self, observables: Collection[str]) -> bool:
-        """Return True: fibres and degrees are computed by Macaulay2."""
-        return True
+        """Whether something is computed by Macaulay2, as fibres and degrees are."""
+        from m2bridge.families.attention.statements import EXPOSED_TYPES
+
+        return set(observables) != {EXPOSED_TYPES}
 
     def observe(self, observables: Collection[str], *, certified: bool = False) -> Observed | None:
         """The observations of all orbits, for several tokens; numbers by degree apart from them."""
-        from m2bridge.families.attention.statements import BY_DEGREE
+        from m2bridge.families.attention.statements import BY_DEGREE, EXPOSED_TYPES
 
+        if EXPOSED_TYPES in observables:
+            return self._observe_types(observables)
         if not BY_DEGREE.isdisjoint(observables):
             numbers = imported("m2bridge.families.attention.observations.by_degree")
             by_degree: Observed = numbers.observe_by_degree(self, observables)
@@ -305,6 +309,18 @@ class SingleLayerAttention(LayerSizes, Model):
         if certified:
             return observations.certified()
         return observations
+
+    def _observe_types(self, observables: Collection[str]) -> Observed | None:
+        """The types of weights, which are observed alone; ``None`` for one token."""
+        if len(set(observables)) > 1:
+            raise MethodUnavailableError(
+                "types of weights are observed apart: cross-check 'exposed' alone"
+            )
+        if self.t == 1:
+            return None
+        training = imported("m2bridge.families.attention.training.observed")
+        observed: Observed = training.observe_types(self)
+        return observed
 
     def no_orbits(self) -> str:
         """The reason why orbits classify no functions of one token; empty for several."""

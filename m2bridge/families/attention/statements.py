@@ -126,6 +126,12 @@ def _generator_degrees(shape: LayerSizes) -> Value | None:
     return predicted_degrees(shape)
 
 
+def _exposed_types(shape: LayerSizes) -> Value | None:
+    from m2bridge.families.attention.training.types import predicted_types
+
+    return predicted_types(shape)
+
+
 REGISTRY: tuple[Statement, ...] = (
     about_orbits(
         "3.2", "rank one", predict=_exchanged, hypotheses=several_tokens, concerns=_rank_one
@@ -160,7 +166,13 @@ REGISTRY: tuple[Statement, ...] = (
         apart=True,
         follows_from=("generators",),
     ),
+    about_the_whole("exposed", "", predict=_exposed_types, hypotheses=several_tokens, apart=True),
 )
 
-BY_DEGREE = frozenset(statement.observable for statement in REGISTRY if statement.apart)
+EXPOSED_TYPES = "exposed_types"
+"""What is observed of types of weights, and not of functions."""
+
+BY_DEGREE = frozenset(statement.observable for statement in REGISTRY if statement.apart) - {
+    EXPOSED_TYPES
+}
 """What takes a closure of its own to be observed."""

@@ -18,7 +18,14 @@ from m2bridge.citation import LIGHTNING
 from m2bridge.crosscheck.verdict import Verdict, VerdictScope
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script
-from m2bridge.families.all_sizes import AllSizesCase, AllSizesFamily, AllSizesResult, with_a_form
+from m2bridge.families.all_sizes import (
+    AllSizesCase,
+    AllSizesFamily,
+    AllSizesQuestion,
+    AllSizesResult,
+    finished,
+    with_a_form,
+)
 from m2bridge.families.attention.all_sizes import integer_sets
 from m2bridge.families.attention.all_sizes.base_ideals import (
     ALL,
@@ -515,8 +522,8 @@ class AttentionOfAllSizes(AllSizesFamily):
     uses_engine = True
 
     def stated(self) -> tuple[Statement, ...]:
-        """Those with a prediction for sets of sizes."""
-        return tuple(filter(is_stated, REGISTRY))
+        """Those with a prediction for sets of sizes that are decided together."""
+        return tuple(filter(is_stated, observed_together(REGISTRY)))
 
     def decided(self) -> AllSizes:
         """Decide them all."""
@@ -549,8 +556,33 @@ class AttentionOfAllSizes(AllSizesFamily):
         return base_ideals_script()
 
     def questions(self) -> tuple[Question[AllSizesCase, Any], ...]:
-        """About the statements, and about the closures for all sizes."""
-        return (*super().questions(), *QUESTIONS)
+        """About the statements, the closures and the types of weights for all sizes."""
+        exposed = ExposedOfAllSizes(key="exposed", family=self)
+        return (*super().questions(), *QUESTIONS, exposed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExposedOfAllSizes(AllSizesQuestion):
+    """Whether the statement on types of weights holds for all sizes; asked for by its name."""
+
+    @property
+    def observation(self) -> str:
+        """The key: it is decided alone."""
+        return self.key
+
+    def observe(self, model: AllSizesCase) -> AllSizes:
+        """Decide it; raises TimeLimitError at the limit."""
+        stated = [one for one in REGISTRY if one.key == self.key]
+        result: AllSizes = finished(cross_check_all_sizes(stated))
+        return result
+
+    def names(self) -> tuple[str, ...]:
+        """Return the key."""
+        return (self.key,)
+
+    def usual(self, model: AllSizesCase) -> bool:
+        """Return False."""
+        return False
 
 
 FAMILY = AttentionOfAllSizes()

@@ -32,6 +32,7 @@ from m2bridge.families.attention.all_sizes.integer_sets import (
     with_some,
     zeros,
 )
+from m2bridge.families.attention.all_sizes.weight_types import exposed_types, types, with_some_type
 from m2bridge.families.attention.polar.chern_integrals import stated_polar_degrees
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.results.base import Decision
@@ -191,7 +192,29 @@ class NumbersPrediction:
         return Conclusion(differ.intersect(known), ALL.subtract(known), NONE)
 
 
-Prediction = SetPrediction | FormulaPrediction | NumbersPrediction
+@dataclass(frozen=True, slots=True)
+class TypePrediction:
+    """The types of weights that are exposed, by a statement.
+
+    Parameters
+    ----------
+    condition : str
+        On (d, d', a, r, s, m, k, q).
+    observable : str
+    hypotheses : tuple of Hypothesis
+    """
+
+    condition: str
+    observable: str
+    hypotheses: tuple[Hypothesis, ...] = ()
+
+    def conclusion(self, facts: SizeOrbitSets) -> Conclusion:
+        """Compare the statement with the types that are exposed."""
+        differ = _difference(exposed_types(facts), types(self.condition))
+        return Conclusion(false=with_some_type(differ), unknown=NONE, vacuous=NONE)
+
+
+Prediction = SetPrediction | FormulaPrediction | NumbersPrediction | TypePrediction
 
 TWO_TO_ONE = "a = 1 and dp = 1 and d >= 2"
 
@@ -228,6 +251,11 @@ PREDICTIONS: dict[tuple[str, str], Prediction] = {
         NONDEGENERATE,
     ),
     ("polar", ""): NumbersPrediction(stated_polar_degrees, "polar_degrees", TWO_DIMENSIONS),
+    ("exposed", ""): TypePrediction(
+        "k = q and q = r and ((s = d and d <= dp) or (s = dp and dp <= d)) and ((m = 0 and r + s <="
+        " d) or (m = r + s - d and r + s >= d) or (r = 1 and s = 1 and m = 1))",
+        "exposed_types",
+    ),
 }
 
 

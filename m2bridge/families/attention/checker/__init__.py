@@ -2,19 +2,20 @@
 
 case.py has all about a case from its definition, and statements.py the verdicts; closure.py and
 equations.py are about the ideal of a closure, one_token.py about its dimension and degree for
-t = 1; polar.py, with integrals.py and slices.py, is about its polar degrees. representations.py,
-with schur.py, has the closures of all sizes, a question of the family of all sizes. What is
-trusted, and the notation, stand at the top of each file.
+t = 1; polar.py, with integrals.py and slices.py, is about its polar degrees; exposed.py is about
+types of weights. representations.py, with schur.py, has the closures of all sizes, a question of
+the family of all sizes. What is trusted, and the notation, stand at the top of each file.
 """
 
 from m2bridge.checker import FamilyChecker
-from m2bridge.families.attention.checker import case, closure, equations, polar, statements
+from m2bridge.families.attention.checker import case, closure, equations, exposed, polar, statements
 
 CHECKER = FamilyChecker(
     "attention",
     case.name,
     {
         **statements.QUESTIONS,
+        **exposed.QUESTIONS,
         "closure": closure.closure,
         "equations": equations.up_to_a_degree,
         "polar-degrees": polar.polar,

@@ -54,6 +54,7 @@ from m2bridge.families.attention.all_sizes.checker.fibres import (
     some,
     without,
 )
+from m2bridge.families.attention.all_sizes.checker.weight_types import sizes_with_wrong_types
 from m2bridge.families.attention.checker import case as cases
 from m2bridge.families.attention.checker.integrals import (
     localized_polar_degrees,
@@ -289,6 +290,12 @@ PAPER = ("not-degenerate",)
 DIMENSIONS = ("two-dimensions",)
 BOTH = ("not-degenerate", "two-dimensions")
 RANK_ONE = "r = 1 and s = 1"
+# about types of weights, which weight_types.py knows; ``true`` is then a condition on types
+OF_TYPES = "exposed_types"
+EXPOSED = (
+    "k = r and q = r and ((d <= dp and s = d) or (d > dp and s = dp))"
+    " and ((r + s <= d and m = 0) or (r + s > d and m = r + s - d) or (r = s and s = m and m = 1))"
+)
 LOCUS = "(a >= d and r = 1 and s = 1) or (a = 1 and d >= 2 and s = 1) or (2 <= a < d and r < a)"
 
 STATED: dict[tuple[str, str], Stated] = {
@@ -309,6 +316,7 @@ STATED: dict[tuple[str, str], Stated] = {
     ("degree", ""): Stated("degree", "d = 1 or dp >= 2 or a >= 2"),
     ("singular-locus", ""): Stated("singular", LOCUS, about=EVERY, hypotheses=BOTH),
     ("polar", ""): Stated("polar_degrees", hypotheses=DIMENSIONS),
+    ("exposed", ""): Stated(OF_TYPES, EXPOSED),
 }
 FORMER = {("polar", "", 1): Stated("polar_integrals", hypotheses=BOTH)}
 """Statements whose former words say something else, by key, part and version: without the family
@@ -400,6 +408,9 @@ def _compared(stated: Stated) -> Compared:
     false for the sizes over which there is such an orbit. Sizes outside ``found.known`` are
     unknown, and those with no orbit that the statement is about are vacuous, and then not unknown.
     """
+    if stated.observable == OF_TYPES:
+        false = sizes_with_wrong_types(stated.true)
+        return Compared(false=false, unknown=NONE, vacuous=NONE, wrong=None)
     found = observed(stated.observable)
     unknown = ALL.subtract(found.known)
     if not stated.about:

@@ -1,0 +1,83 @@
+"""Types of the weights (K, Q, V) for all sizes: which are exposed, and which are stated to be.
+
+Rests on: a type is exposed if the dimension of its functions is the rank of the differential, and
+not if that of its functions with the row spaces of K and Q is smaller.
+Proved in: docs/training.md (lemma-dimension, lemma-tangents, theorem-exposed).
+Computed here: the difference of both numbers, as a polynomial (FLINT); where it is zero, and where
+the statement says something else (isl).
+On trust: the lemmas that words.toml lists; isl.
+
+Notation. A type is (r, s, m, k, q), with the ranks k and q of K and Q and an orbit (r, s, m). With
+κ = k − r, λ = q − r, δ = d − s, ε = d' − s and n = m + d − r − s, the codimension of U + L, none of
+κ, λ, δ, ε, m, n is negative. Where the fibre over the orbit is reduced, the kernel of f' is a line;
+else the orbit is (1, 1, 1) and the kernel has dimension d.
+"""
+
+from typing import Any
+
+import islpy as isl
+
+from m2bridge.checker.algebra import ring
+from m2bridge.errors import ContradictionError
+from m2bridge.families.attention.all_sizes.checker.fibres import IS_ORBIT, SIZE, fibres
+
+NAMES = f"{SIZE}, r, s, m, k, q"
+IS_TYPE = (
+    f"{IS_ORBIT} and r <= k and k <= a and k <= d and r <= q and q <= a and q <= d"
+    " and k + q <= r + a"
+)
+
+
+def types(condition: str) -> isl.Set:
+    """The types of all sizes that satisfy a condition."""
+    return isl.Set(f"{{ [{NAMES}] : {IS_TYPE} and ({condition}) }}")
+
+
+def sizes_with_wrong_types(stated: str) -> isl.Set:
+    """The sizes with a type that is exposed and not stated to be, or the other way round."""
+    seen = exposed_types()
+    said = types(stated)
+    wrong = seen.subtract(said).union(said.subtract(seen))
+    return wrong.project_out(isl.dim_type.set, 3, 5)
+
+
+def exposed_types() -> isl.Set:
+    """The types that are exposed: those where no term of the difference is positive.
+
+    The difference is κ² + λ² − κλ + δε + mn where fibres are reduced. Four times the first three
+    terms is (2κ − λ)² + 3λ². At (1, 1, 1) the kernel takes d − 1 away, which is mn.
+    ContradictionError if the polynomial is another one, or a fibre is not reduced elsewhere.
+    """
+    kappa, lambda_, delta, epsilon, m, n, s = ring(7).gens()
+    # d, d', r, k, q in these variables
+    d, dp, r = s + delta, s + epsilon, m + delta - n
+    difference = differential(d, dp, r + kappa, r + lambda_) - 1
+    difference -= functions_with_spaces(d, dp, r, s, m, r + kappa, r + lambda_)
+    of_factors = (2 * kappa - lambda_) ** 2 + 3 * lambda_**2
+    if 4 * difference != of_factors + 4 * delta * epsilon + 4 * m * n:
+        raise ContradictionError("the dimensions of types differ by another polynomial")
+    not_reduced = fibres().many.insert_dims(isl.dim_type.set, 6, 2).intersect(types("0 = 0"))
+    square = types("r = 1 and s = 1 and m = 1")
+    if not not_reduced.is_subset(square):
+        raise ContradictionError("a fibre is not reduced outside (1, 1, 1)")
+    balanced = types("k = r and q = r and (d = s or dp = s)")
+    general = types("m = 0 or m + d = r + s")
+    # at (1, 1, 1) the term mn = d − 1 is what the kernel has more than a line
+    return balanced.intersect(general.subtract(not_reduced).union(not_reduced))
+
+
+def differential(d: Any, dp: Any, k: Any, q: Any) -> Any:
+    """The dimension of all pairs of K̇ᵀQ + KᵀQ̇ and V̇."""
+    return d * (k + q) - k * q + d * dp
+
+
+def functions_with_spaces(d: Any, dp: Any, r: Any, s: Any, m: Any, k: Any, q: Any) -> Any:
+    """The dimension of the functions of a type, with the row spaces of K and Q.
+
+    L ∩ U, then L and U that contain it, then A and V, as for orbits in case.py; the scaling takes
+    one away. Row spaces that contain those of Aᵀ and A are chosen in (k − r)(d − k) and
+    (q − r)(d − q) dimensions.
+    """
+    subspaces = m * (d - m) + (r - m) * (d - r) + (s - m) * (d - s)
+    orbit = subspaces + r * d + s * dp - 1
+    return orbit + (k - r) * (d - k) + (q - r) * (d - q)

@@ -1,0 +1,352 @@
+"""Types of the weights (K, Q, V): which of them are critical points for open sets of targets.
+
+Rests on: a type is exposed if a form B at some critical weights has the rank of the differential
+(Lemma 1), and not if its functions with the row spaces of K and Q, which determine the images of
+the differential, have a smaller dimension (Lemma 2).
+Proved in: docs/training.md (proposition-types, lemma-form, lemma-dimension, theorem-exposed,
+theorem-saddles).
+Computed here: ranks over QQ of tangent vectors of a chart of each type, at one point; the rank of B
+modulo a prime at this point, for a random scalar product and a random ν.
+On trust: the lemmas that a certificate lists.
+
+Notation. d, d', a, f and L, U are those of case.py. A type is (k, q, r, s, m): the ranks of K, Q,
+A = KᵀQ and V, and dim L ∩ U; f is not zero, so r, s ≥ 1. The differential is that of φ, which maps
+weights to functions, φ(K, Q, V) = f(KᵀQ, V). A scalar product G and a target u give the loss
+½ G(φ − u, φ − u); weights are critical for u exactly if ν = G(u − φ, ·) vanishes on the image of
+the differential. B(x, w) = G(dφ x, dφ w) − ν(d²φ(x, w)) for tangent vectors x of the type, all w.
+
+The chart of a type. Write K = M R and Q = N S with M, N of k and q columns, M = (M_1 | M_2) and
+N = (N_1 | N_2) with r columns first. Near a point where M_1ᵀN_1 is invertible, MᵀN has rank r
+exactly if M_2ᵀN_2 = M_2ᵀN_1 (M_1ᵀN_1)⁻¹ M_1ᵀN_2 (Schur). Then L is spanned by the r rows of
+N_1ᵀM R. V = H T, where the first m rows of T are Y N_1ᵀM R, in L, and the others are free. At the
+point of this file M_2ᵀN_1 = 0 and M_1ᵀN_2 = 0, so that the equation is Ṁ_2ᵀN_2 + M_2ᵀṄ_2 = 0 there.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations_with_replacement, product
+from random import Random
+from typing import Any
+
+import flint
+
+from m2bridge.certificates.form import Certificate, Content, Difference
+from m2bridge.checker import statements, verdict
+from m2bridge.checker.algebra import PRIME, rank, rank_modulo
+from m2bridge.errors import TooExpensiveError
+from m2bridge.families.attention.checker.case import Case, Function, Sparse, function, without_zeros
+from m2bridge.families.attention.checker.statements import TOKENS, WORDS, failing_hypothesis
+
+Kind = tuple[int, int, int, int, int]
+
+MOST_STEPS = 10**9
+"""The most types, times the square of the weights, times the coordinates: minutes of ranks."""
+
+
+def exposed(certificate: Certificate) -> Content | Difference:
+    """The content of a certificate on exposed types: the facts about each type, and the verdict.
+
+    TooExpensiveError for too many types of too many weights.
+    """
+    case = Case(**certificate.case)
+    listed = WORDS.listed("exposed", certificate.answer)
+    reason = failing_hypothesis(TOKENS, case)
+    if reason:
+        return statements(WORDS, listed, [verdict(words, reason, "") for words in listed], {})
+    weights = 2 * case.a * case.d + case.d_out * case.d
+    steps = _number_of_types_at_most(case) * weights**2 * case.coordinate_count
+    if steps > MOST_STEPS:
+        raise TooExpensiveError("case", f"ranks of all types take {steps:.0e} steps")
+    facts = [facts_of(kind, case) for kind in types(case)]
+    predicted = [list(kind) for kind in types(case) if is_stated(kind, case)]
+    seen = [one["type"] for one in facts if one["exposed"]]
+    undecided = [one["type"] for one in facts if one["exposed"] is None]
+    outcome = "CONFIRMED"
+    if undecided:
+        outcome = "UNDECIDED"
+    settled = [kind for kind in predicted if kind not in undecided]
+    if settled != [kind for kind in seen if kind not in undecided]:
+        outcome = "REFUTED"
+    values = {
+        "predicted": {"exposed": predicted, "undecided": []},
+        "observed": {"exposed": seen, "undecided": undecided},
+    }
+    verdicts = [verdict(words, None, outcome, **values) for words in listed]
+    return statements(WORDS, listed, verdicts, {"types": facts})
+
+
+QUESTIONS = {"exposed": exposed}
+
+
+def _number_of_types_at_most(case: Case) -> int:
+    return case.alpha**3 * min(case.d, case.d_out) * (case.alpha + 1)
+
+
+def types(case: Case) -> list[Kind]:
+    """All types, in increasing order.
+
+    rk KᵀQ ≥ k + q − a, and all ranks from there to the smaller of k and q occur. L + U fits into d
+    dimensions.
+    """
+    ranks = range(1, case.alpha + 1)
+    found: list[Kind] = []
+    for k, q, r in product(ranks, repeat=3):
+        if not k + q - case.a <= r <= min(k, q):
+            continue
+        for s in range(1, min(case.d, case.d_out) + 1):
+            least = max(0, r + s - case.d)
+            found.extend((k, q, r, s, m) for m in range(least, min(r, s) + 1))
+    return found
+
+
+def is_stated(kind: Kind, case: Case) -> bool:
+    """Whether the theorem says that a type is exposed (docs/training.md#theorem-exposed)."""
+    k, q, r, s, m = kind
+    if not k == q == r:
+        return False
+    if s < min(case.d, case.d_out):
+        return False
+    return m == max(0, r + s - case.d) or (r, s, m) == (1, 1, 1)
+
+
+@dataclass(frozen=True)
+class Direction:
+    """A direction in which weights move: a tangent vector of all (K, Q, V)."""
+
+    K: Sparse
+    Q: Sparse
+    V: Sparse
+
+
+def facts_of(kind: Kind, case: Case) -> dict[str, Any]:
+    """What a certificate says of a type: dimensions, ranks, and what follows from them."""
+    k, q, r, _, _ = kind
+    chart = Chart(kind, case)
+    all_images = [chart.image(w) for w in chart.all_directions]
+    of_type = [chart.image(x) for x in chart.tangents]
+    differential = rank(all_images)
+    functions = rank(of_type)
+    extended = []
+    for x, image in zip(chart.tangents, of_type, strict=True):
+        extended.append(image | chart.moved_spaces(x))
+    with_spaces = rank(extended)
+    nu = random_functional(all_images, case, Random(f"{case} {kind}"))
+    rank_of_form = rank_modulo(form(chart, all_images, of_type, nu))
+    is_exposed = None
+    if rank_of_form == differential:
+        is_exposed = True
+    elif with_spaces < differential:
+        is_exposed = False
+    # the Hessian changes its sign where ν(f(xyᵀ, V)) does: docs/training.md#theorem-saddles
+    is_saddle = None
+    if is_exposed and k == q == r < case.a and not vanishes_on_a(chart, nu, case):
+        is_saddle = True
+    return {
+        "type": list(kind),
+        "functions": functions,
+        "functions_with_spaces": with_spaces,
+        "rank": differential,
+        "form_rank": rank_of_form,
+        "exposed": is_exposed,
+        "saddle": is_saddle,
+    }
+
+
+class Chart:
+    """A chart of a type at a point: its tangent vectors there, and their images.
+
+    At the point M and N have different unit vectors as columns but for the first r, which are the
+    same; R and S have the first unit vectors as rows. So K and Q have ones at (i, i) and at (j, j)
+    for j < r, (j + k − r, j) for j ≥ r; and L is spanned by e_1, …, e_r. U is spanned by e_1, …,
+    e_m and by unit vectors that are not in L, those that are not in the row space of K first.
+    """
+
+    def __init__(self, kind: Kind, case: Case) -> None:
+        k, q, r, s, m = kind
+        self.kind = kind
+        self.case = case
+        self.M = {(i, i): 1 for i in range(k)}
+        self.N = {(j if j < r else j + k - r, j): 1 for j in range(q)}
+        self.R = {(i, i): 1 for i in range(k)}
+        self.S = {(j, j): 1 for j in range(q)}
+        self.H = {(i, i): 1 for i in range(s)}
+        outside = [*range(k, case.d), *range(r, k)]
+        self.T = {(i, i): 1 for i in range(m)}
+        self.T |= {(m + i, place): 1 for i, place in enumerate(outside[: s - m])}
+        self.K = times(self.M, self.R)
+        self.Q = times(self.N, self.S)
+        self.V = times(self.H, self.T)
+        self.A = times(transposed(self.K), self.Q)
+
+    @cached_property
+    def all_directions(self) -> list[Direction]:
+        """All directions of weights, one for each entry."""
+        heads = list(product(range(self.case.a), range(self.case.d)))
+        values = product(range(self.case.d_out), range(self.case.d))
+        found = [Direction({place: 1}, {}, {}) for place in heads]
+        found += [Direction({}, {place: 1}, {}) for place in heads]
+        return found + [Direction({}, {}, {place: 1}) for place in values]
+
+    @cached_property
+    def tangents(self) -> list[Direction]:
+        """The tangent vectors of the type: the derivatives of the chart by its parameters."""
+        return list(self._tangents())
+
+    def _tangents(self) -> Iterator[Direction]:
+        k, q, r, s, m = self.kind
+        a, d = self.case.a, self.case.d
+        for i, j in product(range(a), range(k)):  # M moves
+            moved: dict[tuple[int, int], int] = {}
+            if j >= r and k <= i < k + q - r:
+                # entry (j, i) of M_2ᵀN_2 moves, and N_2 takes it back
+                moved = {(j, r + i - k): -1}
+            yield self._direction(M={(i, j): 1}, N=moved)
+        for i, j in product(range(a), range(q)):  # N moves
+            if j >= r and r <= i < k:
+                # this is what takes back the moves of M
+                continue
+            yield self._direction(N={(i, j): 1})
+        for place in product(range(k), range(d)):
+            yield self._direction(R={place: 1})
+        for place in product(range(q), range(d)):
+            yield self._direction(S={place: 1})
+        for place in product(range(self.case.d_out), range(s)):
+            yield self._direction(H={place: 1})
+        for i, j in product(range(m), range(r)):  # Y moves row i of T along L
+            yield self._direction(T={(i, j): 1})
+        for place in product(range(m, s), range(d)):
+            yield self._direction(T={place: 1})
+
+    def _direction(
+        self,
+        M: Sparse | None = None,
+        N: Sparse | None = None,
+        R: Sparse | None = None,
+        S: Sparse | None = None,
+        H: Sparse | None = None,
+        T: Sparse | None = None,
+    ) -> Direction:
+        """The direction of weights in which some of the matrices of the chart move.
+
+        The first m rows of T are those of Y N_1ᵀM R: they move with N_1, M and R, too.
+        """
+        _, _, r, _, m = self.kind
+        K = plus(times(M or {}, self.R), times(self.M, R or {}))
+        Q = plus(times(N or {}, self.S), times(self.N, S or {}))
+        L_moves = plus(
+            times(transposed(first_columns(N or {}, r)), self.K),
+            times(transposed(first_columns(self.N, r)), K),
+        )
+        rows_in_L = {(i, j): x for (i, j), x in L_moves.items() if i < m}
+        V = plus(times(H or {}, self.T), times(self.H, plus(T or {}, rows_in_L)))
+        return Direction(K, Q, V)
+
+    def moves_of_a(self, x: Direction) -> Sparse:
+        """By how much A moves: K̇ᵀQ + KᵀQ̇."""
+        return plus(times(transposed(x.K), self.Q), times(transposed(self.K), x.Q))
+
+    def image(self, x: Direction) -> Function:
+        """The image of a direction under the differential: f(Ȧ, V) + f(A, V̇)."""
+        return function((self.moves_of_a(x), self.V), (self.A, x.V))
+
+    def moved_spaces(self, x: Direction) -> Function:
+        """By how much the row spaces of K and Q move: what K̇ and Q̇ are outside of them."""
+        k, q, _, _, _ = self.kind
+        moved: Function = {}
+        for (i, j), y in x.K.items():
+            if j >= k:
+                moved[-1, i, j] = y
+        for (i, j), y in x.Q.items():
+            if j >= q:
+                moved[-2, i, j] = y
+        return moved
+
+
+def coordinates(case: Case) -> list[tuple[int, ...]]:
+    """The indices (k, i, p, q) of all coordinates of functions."""
+    found: list[tuple[int, ...]] = []
+    for k, i in product(range(case.d_out), range(case.d)):
+        pairs = combinations_with_replacement(range(case.d), 2)
+        found += [(k, i, p, q) for p, q in pairs]
+    return found
+
+
+def random_functional(images: Sequence[Function], case: Case, random: Random) -> Function:
+    """A random ν modulo the prime that vanishes on all these functions, by its coordinates."""
+    indices = coordinates(case)
+    entries = [image.get(index, 0) % PRIME for image in images for index in indices]
+    matrix = flint.nmod_mat(len(images), len(indices), entries, PRIME)
+    kernel, dimension = matrix.nullspace()
+    factors = [random.randrange(PRIME) for _ in range(dimension)]
+    nu = {}
+    for position, index in enumerate(indices):
+        terms = [int(kernel[position, j]) * factors[j] for j in range(dimension)]
+        nu[index] = sum(terms) % PRIME
+    return nu
+
+
+def value(nu: Function, of: Function) -> int:
+    """The value of ν on a function."""
+    return sum(nu[index] * x for index, x in of.items())
+
+
+def form(
+    chart: Chart, all_images: Sequence[Function], of_type: Sequence[Function], nu: Function
+) -> list[list[int]]:
+    """The matrix of B: a row for each tangent vector of the type, a column for each entry.
+
+    G is Σ g c² over the coordinates c, with random g > 0. The second derivative of φ in the
+    directions x and w is f(Ȧ_x, V̇_w) + f(Ȧ_w, V̇_x) + f(K̇_xᵀQ̇_w + K̇_wᵀQ̇_x, V).
+    """
+    random = Random(str(chart.kind))
+    weights = {index: random.randrange(1, PRIME) for index in coordinates(chart.case)}
+    rows = []
+    for x, image_of_x in zip(chart.tangents, of_type, strict=True):
+        A_x = chart.moves_of_a(x)
+        row = []
+        for w, image_of_w in zip(chart.all_directions, all_images, strict=True):
+            gram = sum(weights[c] * y * image_of_w.get(c, 0) for c, y in image_of_x.items())
+            A_xw = plus(times(transposed(x.K), w.Q), times(transposed(w.K), x.Q))
+            second = function((A_x, w.V), (chart.moves_of_a(w), x.V), (A_xw, chart.V))
+            row.append(gram - value(nu, second))
+        rows.append(row)
+    return rows
+
+
+def vanishes_on_a(chart: Chart, nu: Function, case: Case) -> bool:
+    """Whether ν is zero, modulo the prime, on all f(A', V)."""
+    for p, i in product(range(case.d), repeat=2):
+        if value(nu, function(({(p, i): 1}, chart.V))) % PRIME:
+            return False
+    return True
+
+
+def times(left: Sparse, right: Sparse) -> Sparse:
+    """The product of two matrices."""
+    rows: dict[int, list[tuple[int, Any]]] = {}
+    for (i, j), y in right.items():
+        rows.setdefault(i, []).append((j, y))
+    found: dict[tuple[int, int], Any] = {}
+    for (i, j), x in left.items():
+        for column, y in rows.get(j, ()):
+            found[i, column] = found.get((i, column), 0) + x * y
+    return without_zeros(found)
+
+
+def plus(first: Sparse, second: Sparse) -> Sparse:
+    """The sum of two matrices."""
+    found = dict(first)
+    for place, x in second.items():
+        found[place] = found.get(place, 0) + x
+    return without_zeros(found)
+
+
+def transposed(matrix: Sparse) -> Sparse:
+    """The transpose of a matrix."""
+    return {(j, i): x for (i, j), x in matrix.items()}
+
+
+def first_columns(matrix: Sparse, count: int) -> Sparse:
+    """A matrix with its first columns only."""
+    return {(i, j): x for (i, j), x in matrix.items() if j < count}

@@ -1,0 +1,159 @@
+"""Observations of all types of weights of a case, and the values that are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from m2bridge.errors import NotApplicableError, TimeLimitError
+from m2bridge.families.attention.hypotheses import several_tokens
+from m2bridge.families.attention.sizes import LayerSizes
+from m2bridge.families.attention.training.exposure import TypeFacts, facts_of
+from m2bridge.families.attention.training.types import (
+    FACTORED_HEADER,
+    HEADER,
+    ExposedTypes,
+    WeightType,
+    weight_types,
+)
+from m2bridge.limits import clock
+from m2bridge.statements.statement import Observed, Value
+
+EXPOSED_WORDS = {True: "yes", False: "no", None: "not decided"}
+SADDLE_WORDS = {True: "yes", False: "no", None: ""}
+
+LEGEND = (
+    "Types of weights: ranks, and the dimension of the intersection of the column space of A with"
+    " the row space of {values}; dimension of their functions, and rank of the differential;"
+    " whether some of these weights are critical for all targets in an open set, and saddles"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservedTypes(Observed):
+    """What ranks say of all types of a case.
+
+    Parameters
+    ----------
+    model : LayerSizes
+    facts_by_type : tuple of TypeFacts
+        In the order of the types; those that were decided.
+    types : tuple of WeightType
+        All of the case.
+    head_dim : int or None
+        Of O and V, where values are factorized.
+    limit : str
+        The limit that was reached before all types were decided, or empty.
+    """
+
+    model: Any
+    facts_by_type: tuple[TypeFacts, ...]
+    types: tuple[WeightType, ...]
+    head_dim: int | None = None
+    limit: str = ""
+    remarks: tuple[str, ...] = ()
+    engine_version: str = ""
+    seconds: float = 0.0
+
+    @property
+    def unfinished(self) -> str:
+        """The limit that was reached."""
+        return self.limit
+
+    @property
+    def progress(self) -> str:
+        """How many types were decided until then."""
+        if not self.limit:
+            return ""
+        return f"{len(self.facts_by_type)} of {len(self.types)} types were decided"
+
+    def value(self, observable: str) -> Value | None:
+        """The types that are exposed, and those for which that is not decided."""
+        exposed, undecided = [], list(self.types[len(self.facts_by_type) :])
+        for facts in self.facts_by_type:
+            if facts.exposed is None:
+                undecided.append(facts.kind)
+            elif facts.exposed:
+                exposed.append(facts.kind)
+        return ExposedTypes.of(exposed, undecided)
+
+    def unknown(self, observable: str) -> str:
+        """The limit that was reached."""
+        return self.limit
+
+    def numbers(self) -> dict[str, int]:
+        """None: the types that differ are in the verdict."""
+        return {}
+
+    def facts(self) -> list[tuple[str, str | None]]:
+        """How many types there are, and how many are exposed."""
+        exposed = sum(facts.exposed is True for facts in self.facts_by_type)
+        if self.limit:
+            decided = f"{len(self.facts_by_type)} are decided, and {exposed} of these exposed"
+            return [("types", f"{len(self.types)}, of which {decided}")]
+        return [("types", f"{len(self.types)}, of which {exposed} are exposed")]
+
+    def table(self) -> tuple[str, Sequence[str], Sequence[Sequence[object]]] | None:
+        """A row for each type."""
+        factored = self.head_dim is not None
+        header = FACTORED_HEADER if factored else HEADER
+        rows = []
+        for facts in self.facts_by_type:
+            words = (EXPOSED_WORDS[facts.exposed], SADDLE_WORDS[facts.saddle])
+            rows.append((*facts.kind.cells, facts.functions, facts.rank, *words))
+        columns = (*header, "functions", "differential", "exposed", "saddle")
+        return LEGEND.format(values="OV" if factored else "V"), columns, rows
+
+    def to_json(self) -> dict[str, Any]:
+        """The facts about each type."""
+        return {"types": [facts.to_json() for facts in self.facts_by_type]}
+
+
+def observe_types(
+    model: LayerSizes, head_dim: int | None = None, *, partial: bool = True
+) -> ObservedTypes:
+    """Decide for every type of weights with a nonzero function whether it is exposed.
+
+    Parameters
+    ----------
+    model : LayerSizes
+        With t ≥ 2.
+    head_dim : int, optional
+        The number of columns of O and of rows of V: weights are then (K, Q, O, V).
+    partial : bool
+        Whether some of the types are enough when a limit is reached.
+
+    Raises
+    ------
+    NotApplicableError
+        For one token.
+    TooLargeError
+        If there are too many types.
+
+    Examples
+    --------
+    >>> found = observe_types(SingleLayerAttention(d=2, d_out=1))
+    >>> [str(facts.kind) for facts in found.facts_by_type if facts.exposed]
+    ['(1, 1, 1, 1, 0)', '(1, 1, 1, 1, 1)', '(2, 2, 2, 1, 1)']
+    """
+    if reason := several_tokens(model):
+        raise NotApplicableError(f"types of weights: {reason}")
+    types = weight_types(model, head_dim)
+    found: list[TypeFacts] = []
+    limit = ""
+    try:
+        # those that were decided stay where a limit is reached
+        found.extend(facts_of(types, model, head_dim))
+    except TimeLimitError as late:
+        if not partial:
+            raise
+        limit = str(late)
+    return ObservedTypes(
+        model=model,
+        facts_by_type=tuple(found),
+        types=types,
+        head_dim=head_dim,
+        limit=limit,
+        seconds=clock().seconds,
+    )

@@ -1,0 +1,87 @@
+"""The question about exposed types that certificates answer; ``checker/exposed.py`` checks it."""
+
+from m2bridge.certificates.form import Certificate, Content
+from m2bridge.crosscheck.verdict import verdicts_on
+from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.families.attention.statements import REGISTRY
+from m2bridge.families.attention.training.observed import ObservedTypes, observe_types
+from m2bridge.families.attention.training.types import ExposedTypes
+from m2bridge.families.base import AnswerRow, Question
+from m2bridge.results.base import Decision
+from m2bridge.statements.statement import Statement
+
+MOST_COORDINATES = 400
+"""Up to there all types of a case are decided within minutes."""
+
+
+class ExposedQuestion(Question[SingleLayerAttention, ObservedTypes | None]):
+    """Whether the statement on exposed types holds, by ranks of each type."""
+
+    __slots__ = ()
+
+    key = "exposed"
+
+    @property
+    def observation(self) -> str:
+        """No other question is answered by these ranks."""
+        return self.key
+
+    @property
+    def statement(self) -> Statement:
+        """The one with this key."""
+        return next(one for one in REGISTRY if one.key == self.key)
+
+    def observe(self, model: SingleLayerAttention) -> ObservedTypes | None:
+        """Observe all types, or nothing for one token, where the statement does not apply."""
+        if model.t == 1:
+            return None
+        return observe_types(model, partial=False)
+
+    def content(self, model: SingleLayerAttention, observed: ObservedTypes | None) -> Content:
+        """The verdict, and the ranks of each type."""
+        (verdict,) = verdicts_on((self.statement,), model, observed)
+        answer = {"verdicts": [verdict.to_data()]}
+        if observed is None:
+            return Content(answer, {}, ())
+        trusted: tuple[str, ...] = ()
+        if verdict.decision is not Decision.UNDECIDED:
+            trusted = self.statement.trusted
+        return Content(answer, observed.evidence(), trusted)
+
+    def rows(self, certificate: Certificate) -> list[AnswerRow]:
+        """One row; ValueError if the verdict does not follow from the types."""
+        (data,) = certificate.answer["verdicts"]
+        decision, reason = Decision.NOT_APPLICABLE, data["hypothesis"]
+        if not reason:
+            observed = ExposedTypes.from_json(data["observed"])
+            decision, reason = observed.against(ExposedTypes.from_json(data["predicted"]))
+        if decision != data["verdict"]:
+            raise ValueError(f"the verdict {data['verdict']} does not follow from the types")
+        return [
+            AnswerRow(
+                name=self.key,
+                text=data["text"],
+                verdict=data["verdict"],
+                reason=reason,
+                source=data["source"],
+            )
+        ]
+
+    def names(self) -> tuple[str, ...]:
+        """The key."""
+        return (self.key,)
+
+    def usual(self, model: SingleLayerAttention) -> bool:
+        """Return False: it is asked for by its name."""
+        return False
+
+    def within_reach(self, model: SingleLayerAttention) -> bool:
+        """Whether ranks of all types take minutes at most."""
+        return model.t >= 2 and model.coordinate_count <= MOST_COORDINATES
+
+    def needs_engine(self, model: SingleLayerAttention) -> bool:
+        """Return False: ranks are FLINT's."""
+        return False
+
+
+EXPOSED = ExposedQuestion()

@@ -1,0 +1,275 @@
+"""Types of the weights of one layer, and what the theorem on exposed types predicts of them.
+
+Weights are (K, Q, V), or (K, Q, O, V) with values W = OV; A = KᵀQ. The bases of queries and keys,
+of the tokens that K and V see, of the tokens that Q sees, of outputs, and between O and V can be
+changed: GL(a) × GL(d) × GL(d) × GL(d') × GL(v) acts on weights. A *type* is all weights with given
+ranks, which are finitely many orbits of this group. A type is *exposed* if some of its weights are
+critical points of a squared loss for all targets in an open set. Source: ours, docs/training.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from m2bridge.errors import TooLargeError
+from m2bridge.families.attention.orbits.orbits import MOST_ORBITS
+from m2bridge.families.attention.sizes import LayerSizes
+from m2bridge.results.base import Decision
+from m2bridge.statements.statement import IntegerMatrix, PartialValue
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class WeightType:
+    """All weights with given ranks, for a nonzero function.
+
+    Parameters
+    ----------
+    k, q, r, s : int
+        The ranks of K, Q, A = KᵀQ, and V (or W = OV); r, s ≥ 1.
+    m : int
+        The dimension of the intersection of the column space of A and the row space of V (or W).
+    o, v : int, optional
+        The ranks of O and V, where values are factorized; both or none.
+
+    Examples
+    --------
+    >>> print(WeightType(2, 2, 2, 1, 0))
+    (2, 2, 2, 1, 0)
+    """
+
+    k: int
+    q: int
+    r: int
+    s: int
+    m: int
+    o: int | None = None
+    v: int | None = None
+
+    @property
+    def cells(self) -> tuple[int, ...]:
+        """The ranks of K, Q, (O, V,) A, V (or W), and m, for a row of a table."""
+        if self.o is None or self.v is None:
+            return self.k, self.q, self.r, self.s, self.m
+        return self.k, self.q, self.o, self.v, self.r, self.s, self.m
+
+    def __str__(self) -> str:
+        return f"({', '.join(map(str, self.cells))})"
+
+    @property
+    def balanced(self) -> WeightType:
+        """The type of the same A and V (or W) whose factors have no larger ranks."""
+        if self.o is None:
+            return WeightType(self.r, self.r, self.r, self.s, self.m)
+        return WeightType(self.r, self.r, self.r, self.s, self.m, self.s, self.s)
+
+    def is_exposed(self, shape: LayerSizes) -> bool:
+        """Whether the type is exposed, by the theorem (docs/training.md#theorem-exposed).
+
+        K and Q have the rank of A. The space that A and V share is as small as their ranks allow,
+        or A = v qᵀ and V = h vᵀ. V has the largest rank; of O and V the one with fewer rows or
+        columns for tokens or outputs has the rank of OV, and the other one exceeds it by at most
+        |d − d'|. Values V alone are O = 1, whose rank is d'.
+        """
+        least = min(shape.d, shape.d_out)
+        excess_of_o = (shape.d_out if self.o is None else self.o) - self.s
+        excess_of_v = 0 if self.v is None else self.v - self.s
+        smallest = max(0, self.r + self.s - shape.d)
+        return (
+            self.k == self.q == self.r
+            and (self.m == smallest or self.r == self.s == self.m == 1)
+            and excess_of_o <= shape.d_out - least
+            and excess_of_v <= shape.d - least
+        )
+
+    def is_saddle(self, shape: LayerSizes, head_dim: int | None = None) -> bool:
+        """Whether its weights are saddles for almost all targets for which they are critical.
+
+        By the theorem on saddles (docs/training.md#theorem-saddles): the type is exposed, and below
+        the full rank of A; or, where values are factorized by O and V with ``head_dim`` columns and
+        rows, below that of OV, with O and V of its rank.
+        """
+        if not self.is_exposed(shape):
+            return False
+        if self.r < shape.alpha:
+            return True
+        if head_dim is None or self.o is None:
+            return False
+        return self.o == self.v == self.s < min(head_dim, shape.d, shape.d_out)
+
+
+HEADER = ("rk K", "rk Q", "rk A", "rk V", "dim L∩U")
+FACTORED_HEADER = ("rk K", "rk Q", "rk O", "rk V", "rk A", "rk OV", "dim L∩U")
+
+
+def weight_types(shape: LayerSizes, head_dim: int | None = None) -> tuple[WeightType, ...]:
+    """All types with nonzero functions, in increasing order.
+
+    Parameters
+    ----------
+    head_dim : int, optional
+        The number of columns of O and of rows of V, where values are factorized.
+
+    Raises
+    ------
+    TooLargeError
+        If there are too many of them.
+    """
+    listed: list[WeightType] = []
+    for one in _types(shape, head_dim):
+        listed.append(one)
+        if len(listed) > MOST_ORBITS:
+            raise TooLargeError(
+                f"this case has more than {MOST_ORBITS} types of weights: take smaller numbers"
+            )
+    return tuple(sorted(listed))
+
+
+def _types(shape: LayerSizes, head_dim: int | None) -> Iterator[WeightType]:
+    for k, q, r in _ranks_of_factors(shape.d, shape.a, shape.d):
+        for s, o, v in _ranks_of_values(shape, head_dim):
+            for m in range(max(0, r + s - shape.d), min(r, s) + 1):
+                yield WeightType(k, q, r, s, m, o, v)
+
+
+def _ranks_of_factors(rows: int, inner: int, columns: int) -> Iterator[tuple[int, int, int]]:
+    """The ranks of two factors, and of their product, which is not zero; ``inner`` is summed over.
+
+    The product has rank at least the sum of the ranks less ``inner`` (Sylvester).
+    """
+    for left in range(1, min(rows, inner) + 1):
+        for right in range(1, min(columns, inner) + 1):
+            for product in range(max(1, left + right - inner), min(left, right) + 1):
+                yield left, right, product
+
+
+def _ranks_of_values(
+    shape: LayerSizes, head_dim: int | None
+) -> Iterator[tuple[int, int | None, int | None]]:
+    """The ranks of W, O and V; of V alone where values are not factorized."""
+    if head_dim is None:
+        for s in range(1, min(shape.d, shape.d_out) + 1):
+            yield s, None, None
+        return
+    for o, v, s in _ranks_of_factors(shape.d_out, head_dim, shape.d):
+        yield s, o, v
+
+
+@dataclass(frozen=True, slots=True)
+class ExposedTypes(PartialValue):
+    """The exposed types among all types of a case.
+
+    Parameters
+    ----------
+    exposed, undecided : frozenset of tuple of int
+        The ranks of those that are exposed, and of those that are not decided.
+    """
+
+    exposed: frozenset[tuple[int, ...]]
+    undecided: frozenset[tuple[int, ...]] = frozenset()
+
+    @classmethod
+    def of(
+        cls, exposed: Iterable[WeightType], undecided: Iterable[WeightType] = ()
+    ) -> ExposedTypes:
+        """These types by their ranks."""
+        return cls(
+            frozenset(one.cells for one in exposed), frozenset(one.cells for one in undecided)
+        )
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> ExposedTypes:
+        """The inverse of :meth:`to_json`."""
+        return cls(*(frozenset(map(tuple, data[name])) for name in ("exposed", "undecided")))
+
+    def against(self, predicted: Any) -> tuple[Decision, str]:
+        """One type that differs refutes; if none does, those that are not decided leave it open."""
+        wrongly = predicted.exposed - self.exposed - self.undecided
+        missed = self.exposed - predicted.exposed
+        if wrongly or missed:
+            parts = []
+            if missed:
+                parts.append(f"exposed, stated not: {_listed(missed)}")
+            if wrongly:
+                parts.append(f"not exposed, stated exposed: {_listed(wrongly)}")
+            return Decision.REFUTED, "; ".join(parts)
+        if self.undecided:
+            return Decision.UNDECIDED, f"not decided for the types {_listed(self.undecided)}"
+        return Decision.CONFIRMED, f"computed and stated are the types {_listed(self.exposed)}"
+
+    def to_json(self) -> dict[str, list[list[int]]]:
+        """Both lists in increasing order, for ``json.dumps``."""
+        return {
+            "exposed": sorted(map(list, self.exposed)),
+            "undecided": sorted(map(list, self.undecided)),
+        }
+
+    def __str__(self) -> str:
+        return _listed(self.exposed)
+
+
+def _listed(types: Iterable[tuple[int, ...]]) -> str:
+    return ", ".join(f"({', '.join(map(str, cells))})" for cells in sorted(types))
+
+
+def predicted_types(shape: LayerSizes) -> ExposedTypes:
+    """The exposed types of weights (K, Q, V) by the theorem; TooLargeError as for all types."""
+    return ExposedTypes.of(one for one in weight_types(shape) if one.is_exposed(shape))
+
+
+@dataclass(frozen=True, slots=True)
+class TypedWeights:
+    """Weights of a type: integer matrices, whose entries may be meant modulo a prime.
+
+    Parameters
+    ----------
+    K, Q : a×d matrices
+    V : d'×d matrix, or v×d if there is an O
+    O : d'×v matrix or None
+    """
+
+    K: IntegerMatrix
+    Q: IntegerMatrix
+    V: IntegerMatrix
+    O: IntegerMatrix | None = None
+
+
+def representative(
+    kind: WeightType, shape: LayerSizes, head_dim: int | None = None
+) -> TypedWeights:
+    """Weights with entries 0 and 1 in the orbit that is dense in the type.
+
+    K, Q, O and V have as rows, or columns, different unit vectors. The row space of K is spanned by
+    the first k of R^d and L, the column space of A, by the first r. The row space of W has the
+    first m, and then those that are in neither, and those that are in that of K only, as many as
+    there are; that of V goes on in the same way. So it meets both in the smallest dimension that m
+    allows, as in the dense orbit.
+    """
+    d = shape.d
+    outside_first = [*range(kind.k, d), *range(kind.r, kind.k), *range(kind.m, kind.r)]
+    places = [*range(kind.m), *outside_first]
+    # column j of Kᵀ meets column j of Qᵀ for j < r only
+    K = _with_ones(shape.a, d, [(j, j) for j in range(kind.k)])
+    Q = _with_ones(shape.a, d, _second_factor(kind.r, kind.k, range(kind.q)))
+    if kind.o is None or kind.v is None or head_dim is None:
+        V = _with_ones(shape.d_out, d, [(j, places[j]) for j in range(kind.s)])
+        return TypedWeights(K, Q, V)
+    O = _with_ones(shape.d_out, head_dim, [(j, j) for j in range(kind.o)])
+    V = _with_ones(head_dim, d, _second_factor(kind.s, kind.o, places[: kind.v]))
+    return TypedWeights(K, Q, V, O)
+
+
+def _second_factor(common: int, first: int, columns: Sequence[int]) -> list[tuple[int, int]]:
+    """The ones of a factor: its first rows are those of the other factor, whose rank is ``first``,
+    as many as are common; the others come after those of the other factor.
+    """
+    ones = []
+    for j, column in enumerate(columns):
+        row = j if j < common else first + j - common
+        ones.append((row, column))
+    return ones
+
+
+def _with_ones(rows: int, columns: int, ones: list[tuple[int, int]]) -> IntegerMatrix:
+    return tuple(tuple(int((i, j) in ones) for j in range(columns)) for i in range(rows))

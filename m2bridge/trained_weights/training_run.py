@@ -1,0 +1,388 @@
+"""The weights of one layer during training: loss, effective ranks, and distances to exposed types.
+
+A file of a run has arrays ``loss`` and ``step`` of n numbers, and the weights at these n steps: K
+and Q of shape (n, a, d), or A of shape (n, d, d), and V of shape (n, d', d). A matrix has effective
+rank i if i of its singular values are above the tolerance times the largest one of the whole run.
+A *stage* is a sequence of steps with the same effective ranks: one type of docs/training.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from m2bridge.errors import InvalidCaseError
+from m2bridge.families.attention.sizes import LayerSizes
+from m2bridge.results.base import result_json
+from m2bridge.results.markup import csv_text
+from m2bridge.results.picture import (
+    BLUE,
+    FAINT,
+    GREEN,
+    INK,
+    ORANGE,
+    PURPLE,
+    SKY,
+    SOFT,
+    VERMILION,
+    PictureResult,
+    new_figure,
+    styled,
+)
+from m2bridge.results.sheet import Facts, Picture, Sheet, Table, quoted, visible
+from m2bridge.trained_weights.files import Tensor, tensors
+
+if TYPE_CHECKING:
+    from m2bridge.families.attention.training.types import WeightType
+
+TOLERANCE = 0.05
+"""Below this part of its largest value in the run a singular value counts as zero."""
+
+MOST_STEPS = 100_000
+"""The most steps of a run: each takes three decompositions."""
+
+BESIDE = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5)}
+"""Where a legend stands: beside its axes, so that it hides no line."""
+
+EXPOSED_WORDS = {True: "yes", False: "no", None: "–"}
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Steps, one after the other, with the same effective ranks.
+
+    Parameters
+    ----------
+    first, last : int
+        Positions of the first and the last one among all steps.
+    ranks : dict of str to int
+        The effective ranks of K, Q, A and V, or of A and V.
+    exposed : bool or None
+        Whether weights of such ranks, in general position, are critical for an open set of targets;
+        ``None`` for the zero function.
+    saddle : bool
+    """
+
+    first: int
+    last: int
+    ranks: dict[str, int]
+    exposed: bool | None
+    saddle: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class TrainingRun(PictureResult):
+    """What is seen of the weights of one layer during training.
+
+    Parameters
+    ----------
+    source : str
+    shape : LayerSizes
+    tolerance : float
+    steps, loss : array
+    singular_values : dict of str to array
+        Of K, Q, A and V, or of A and V: a row for each step, the largest value first.
+
+    Examples
+    --------
+    >>> n = numpy.array([0.0, 1.0, 2.0])
+    >>> A = numpy.stack([numpy.diag([2.0, x]) for x in n])
+    >>> run = training_run({"step": n, "loss": 2 - n, "A": A, "V": numpy.ones((3, 1, 2))})
+    >>> [(stage.ranks["A"], stage.exposed) for stage in run.stages]
+    [(1, False), (2, True)]
+    """
+
+    source: str
+    shape: LayerSizes
+    tolerance: float
+    steps: Any
+    loss: Any
+    singular_values: dict[str, Any]
+
+    @property
+    def factored(self) -> bool:
+        """Whether K and Q are there, and not A alone."""
+        return "K" in self.singular_values
+
+    def effective_ranks(self, letter: str) -> Any:
+        """The effective rank of a matrix at each step."""
+        values = self.singular_values[letter]
+        return (values > self.tolerance * values.max()).sum(axis=1)
+
+    @property
+    def stages(self) -> list[Stage]:
+        """The stages of the run, in their order."""
+        names = tuple(self.singular_values)
+        ranks = zip(*(self.effective_ranks(name).tolist() for name in names), strict=True)
+        stages = []
+        position = 0
+        for same, group in groupby(ranks):
+            length = len(list(group))
+            last = position + length - 1
+            stages.append(self._stage(position, last, dict(zip(names, same, strict=True))))
+            position += length
+        return stages
+
+    def _stage(self, first: int, last: int, ranks: dict[str, int]) -> Stage:
+        kind = _general_type(ranks, self.shape)
+        if kind is None:
+            return Stage(first, last, ranks, None, saddle=False)
+        saddle = self.factored and kind.is_saddle(self.shape)
+        return Stage(first, last, ranks, kind.is_exposed(self.shape), saddle)
+
+    @property
+    def distances(self) -> Any:
+        """The distance of (K, Q), or A, to matrices of rank at most r, for r = 0, 1, …
+
+        A row for each step; over the largest norm of the run. For K and Q these are the closures
+        of the exposed types, as those of V are of full rank.
+        """
+        letters = "KQ" if self.factored else "A"
+        squares = sum(self.singular_values[letter] ** 2 for letter in letters)
+        # what is left out where the first r singular values are kept
+        left = numpy.flip(numpy.cumsum(numpy.flip(squares, axis=1), axis=1), axis=1)
+        return numpy.sqrt(left / left.max())
+
+    def distance_at(self, stage: Stage) -> float:
+        """The smallest distance in a stage to the matrices of its rank of A."""
+        rank = stage.ranks["A"]
+        if rank >= self.distances.shape[1]:
+            return 0.0
+        return float(self.distances[stage.first : stage.last + 1, rank].min())
+
+    def to_sheet(self) -> Sheet:
+        """The stages, and the picture."""
+        rows = []
+        for stage in self.stages:
+            steps = f"{self.steps[stage.first]:g} to {self.steps[stage.last]:g}"
+            loss = f"{self.loss[stage.first]:.3g} to {self.loss[stage.last]:.3g}"
+            words = (EXPOSED_WORDS[stage.exposed], EXPOSED_WORDS[stage.saddle or None])
+            distance = f"{self.distance_at(stage):.2g}"
+            rows.append((steps, loss, *stage.ranks.values(), *words, distance))
+        ranks = [f"rk {name}" for name in self.singular_values]
+        header = ("steps", "loss", *ranks, "exposed", "saddle", "distance")
+        legend = (
+            "Stages of equal effective ranks; whether weights of these ranks are critical for an"
+            " open set of targets, and saddles; the smallest distance to weights of this rank of A"
+        )
+        where = f" in {visible(self.source)}" if self.source else ""
+        size = f"({self.shape.d}, {self.shape.d_out}, {self.shape.a})"
+        facts = [
+            ("(d, d', a)", size),
+            ("weights", "K, Q and V" if self.factored else "A as one matrix, and V"),
+            ("effective ranks", f"singular values above {self.tolerance:g} of the largest"),
+        ]
+        title = f"Training run{where}"
+        return Sheet(title, [Facts(facts), Table(header, rows, legend), Picture(self.page_svg)])
+
+    def to_json(self) -> dict[str, Any]:
+        """The stages, and all numbers of each step."""
+        stages = [self._stage_json(stage) for stage in self.stages]
+        found = result_json({"source": self.source or None}, "RR", None, 0.0)
+        return found | {
+            "tolerance": self.tolerance,
+            "stages": stages,
+            "steps": self.steps.tolist(),
+            "loss": self.loss.tolist(),
+            "effective_ranks": {
+                name: self.effective_ranks(name).tolist() for name in self.singular_values
+            },
+            "distances": self.distances.tolist(),
+        }
+
+    def _stage_json(self, stage: Stage) -> dict[str, Any]:
+        return {
+            "first_step": float(self.steps[stage.first]),
+            "last_step": float(self.steps[stage.last]),
+            "ranks": stage.ranks,
+            "exposed": stage.exposed,
+            "saddle": stage.saddle,
+            "distance": self.distance_at(stage),
+        }
+
+    def to_macaulay2(self) -> str:
+        """The effective ranks of A, as a list."""
+        ranks = ", ".join(map(str, self.effective_ranks("A").tolist()))
+        return f"-- {quoted(self.source)}\nranksOfA = {{{ranks}}}"
+
+    def to_csv(self) -> str:
+        """A line for each step."""
+        names = tuple(self.singular_values)
+        ranks = [self.effective_ranks(name).tolist() for name in names]
+        columns = (self.steps.tolist(), self.loss.tolist(), *ranks, *self.distances.T.tolist())
+        of_distances = [f"distance_to_rank_{r}" for r in range(self.distances.shape[1])]
+        header = ("step", "loss", *(f"rank_{name}" for name in names), *of_distances)
+        return csv_text(header, list(zip(*columns, strict=True)))
+
+    def figure(self) -> Any:
+        """Loss, effective ranks and distances, one below the other, over the steps."""
+        weights = "K, Q and V" if self.factored else "A as one matrix"
+        with styled():
+            page = new_figure(8.6, 7.4, f"Training run: {weights}")
+            loss, ranks, distances = page.subplots(3, sharex=True)
+            for axes in (loss, ranks, distances):
+                axes.grid(color=FAINT, linewidth=0.7)
+                axes.set_axisbelow(True)
+                self._mark_stages(axes)
+            _draw_loss(loss, self.steps, self.loss)
+            self._draw_ranks(ranks)
+            self._draw_distances(distances)
+            distances.set_xlabel("step", style="italic")
+            size = f"({self.shape.d}, {self.shape.d_out}, {self.shape.a})"
+            loss.set_title(f"Training of a layer (d, d′, a) = {size} by {weights}")
+            page.align_ylabels()
+            page.tight_layout()
+            return page
+
+    def _mark_stages(self, axes: Any) -> None:
+        """Draw a line where the effective rank of A changes."""
+        for before, after in pairwise(self.stages):
+            if before.ranks["A"] != after.ranks["A"]:
+                axes.axvline(self.steps[after.first], color=SOFT, linewidth=0.8, linestyle=":")
+
+    def _draw_ranks(self, axes: Any) -> None:
+        styles = {"K": (ORANGE, "--"), "Q": (SKY, ":"), "A": (BLUE, "-"), "V": (GREEN, "-.")}
+        for name in self.singular_values:
+            color, dashes = styles[name]
+            label = f"rk {name}"
+            ranks = self.effective_ranks(name)
+            axes.step(
+                self.steps,
+                ranks,
+                where="post",
+                color=color,
+                linestyle=dashes,
+                linewidth=2,
+                label=label,
+            )
+        highest = max(values.shape[1] for values in self.singular_values.values())
+        axes.set_yticks(range(highest + 1))
+        axes.set_ylim(-0.2, highest + 0.3)
+        axes.set_ylabel("effective rank", style="italic")
+        axes.legend(**BESIDE)
+
+    def _draw_distances(self, axes: Any) -> None:
+        colors = (INK, VERMILION, BLUE, PURPLE, GREEN, ORANGE, SKY)
+        distances = self.distances
+        matrices = "K, Q" if self.factored else "A"
+        for r in range(min(distances.shape[1], len(colors))):
+            axes.plot(
+                self.steps,
+                distances[:, r],
+                color=colors[r],
+                linewidth=1.6,
+                label=f"to rk {matrices} ≤ {r}",
+            )
+        axes.set_yscale("log")
+        positive = distances[distances > 0]
+        axes.set_ylim(max(positive.min() / 2, 1e-9), 2)
+        axes.set_ylabel("relative distance", style="italic")
+        axes.legend(**BESIDE)
+
+
+def _draw_loss(axes: Any, steps: Any, loss: Any) -> None:
+    axes.plot(steps, loss, color=INK, linewidth=1.8)
+    if (loss > 0).all():
+        axes.set_yscale("log")
+    axes.set_ylabel("loss", style="italic")
+
+
+def _general_type(ranks: dict[str, int], shape: LayerSizes) -> WeightType | None:
+    """The type of these ranks in general position; A as one matrix is K = 1."""
+    from m2bridge.families.attention.training.types import WeightType  # with SymPy
+
+    r, s = ranks["A"], ranks["V"]
+    if not (r and s):
+        return None
+    k, q = ranks.get("K", shape.d), ranks.get("Q", r)
+    return WeightType(k, q, r, s, max(0, r + s - shape.d))
+
+
+def training_run(source: Any, *, tolerance: float = TOLERANCE) -> TrainingRun:
+    """Read the weights of a layer during training, and find the stages of equal effective ranks.
+
+    Parameters
+    ----------
+    source : path or mapping
+        A file of arrays, or a dictionary from names to arrays: ``step``, ``loss``, ``V``, and ``K``
+        and ``Q`` or ``A``, with the steps as first index.
+    tolerance : float
+        For effective ranks, times the largest singular value of the run.
+
+    Raises
+    ------
+    InvalidCaseError
+        If an array is missing, its shape does not fit to the others, or an entry is no finite
+        number.
+    ConversionError
+        If the file cannot be read.
+    """
+    if not 0 < tolerance < 1:
+        raise InvalidCaseError("tolerance", f"must be between 0 and 1, not {tolerance}")
+    available = tensors(source)
+    steps, loss = (_array(available, name, 1) for name in ("step", "loss"))
+    letters = "KQV" if "K" in available or "Q" in available else "AV"
+    matrices = {letter: _array(available, letter, 3) for letter in letters}
+    _check_shapes(len(steps), loss, matrices)
+    d = matrices["V"].shape[2]
+    a = d
+    if "K" in matrices:
+        a = matrices["K"].shape[1]
+        K, Q, V = matrices.values()
+        matrices = {"K": K, "Q": Q, "A": K.transpose(0, 2, 1) @ Q, "V": V}
+    values = {name: numpy.linalg.svd(array, compute_uv=False) for name, array in matrices.items()}
+    if "K" in values:
+        values["A"] = values["A"][:, : min(a, d)]
+    return TrainingRun(
+        source=source if isinstance(source, str) else "",
+        shape=LayerSizes(d, matrices["V"].shape[1], a),
+        tolerance=tolerance,
+        steps=steps,
+        loss=loss,
+        singular_values=values,
+    )
+
+
+def _array(available: dict[str, Tensor], name: str, dimensions: int) -> Any:
+    """An array of floats with as many indices."""
+    if name not in available:
+        there = ", ".join(sorted(available)) or "no arrays"
+        raise InvalidCaseError(
+            "source",
+            f"a run has arrays step, loss, V, and K and Q or A: no '{name}' in {there:.200}",
+        )
+    found = available[name]
+    if len(found.shape) != dimensions:
+        raise InvalidCaseError(
+            "source",
+            f"'{name}' is {found.size_text}: it needs {dimensions} indices, the step first",
+        )
+    return numpy.asarray(found.array(), dtype=float)
+
+
+def _check_shapes(count: int, loss: Any, matrices: dict[str, Any]) -> None:
+    """Check that all arrays have as many steps, and matrices that can be multiplied."""
+    if not 1 <= count <= MOST_STEPS:
+        raise InvalidCaseError("source", f"a run has from 1 to {MOST_STEPS} steps, not {count}")
+    for name, array in ("loss", loss), *matrices.items():
+        if len(array) != count:
+            raise InvalidCaseError("source", f"'{name}' has {len(array)} steps, and 'step' {count}")
+    for name, problem in _shapes_that_do_not_fit(matrices):
+        raise InvalidCaseError("source", f"'{name}' {problem}")
+
+
+def _shapes_that_do_not_fit(matrices: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    d = matrices["V"].shape[2]
+    for name, array in matrices.items():
+        if 0 in array.shape:
+            yield name, "is empty"
+        if array.shape[2] != d:
+            yield name, f"has {array.shape[2]} columns, and V {d}"
+    if "K" in matrices and matrices["K"].shape != matrices["Q"].shape:
+        yield "Q", "has another shape than K"
+    if "A" in matrices and matrices["A"].shape[1] != d:
+        yield "A", "is not square"

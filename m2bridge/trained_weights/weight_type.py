@@ -1,0 +1,135 @@
+"""The type of the weights of a head, and whether training by a squared loss stops at such weights.
+
+A type is named by ranks. The theorem about them is docs/training.md#theorem-exposed, for a layer
+with this one head; the ranks are exact, or effective: what floating-point numbers are near to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+from m2bridge.families.attention.sizes import LayerSizes
+from m2bridge.trained_weights.spectrum import Numerical, Spectrum
+
+if TYPE_CHECKING:
+    from m2bridge.families.attention.training.types import WeightType
+    from m2bridge.trained_weights.ranks import HeadShape, Ranks
+
+
+@dataclass(frozen=True, slots=True)
+class HeadType:
+    """The ranks of the matrices of a head, and what the theorem says of such weights.
+
+    Parameters
+    ----------
+    ranks : dict of str to int
+        Of K, Q, V, (O,) A and, where there is an O, OV.
+    exposed : bool or None
+        Whether such weights are critical for all targets in an open set; ``None`` for the zero
+        function, which the theorem leaves out.
+    saddle : bool
+        Whether they are then saddles for almost all of these targets, by the theorem.
+    """
+
+    ranks: dict[str, int]
+    exposed: bool | None
+    saddle: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """The ranks and both answers, for ``json.dumps``."""
+        return {"ranks": self.ranks, "exposed": self.exposed, "saddle": self.saddle}
+
+    @classmethod
+    def of(cls, each: Mapping[str, int], r: int, s: int, m: int, shape: HeadShape) -> Self:
+        """What the theorem says of the ranks of the matrices, and of A, V (or OV) and both."""
+        ranks = dict(each) | {"A": r}
+        if shape.v is not None:
+            ranks["OV"] = s
+        if not (r and s):
+            return cls(ranks, None, saddle=False)
+        kind = _kind(each, r, s, m, shape)
+        sizes = LayerSizes(shape.d, shape.d_out, shape.a)
+        return cls(ranks, kind.is_exposed(sizes), kind.is_saddle(sizes, shape.v))
+
+
+def _kind(each: Mapping[str, int], r: int, s: int, m: int, shape: HeadShape) -> WeightType:
+    from m2bridge.families.attention.training.types import WeightType  # with SymPy
+
+    if shape.softmax:
+        # no condition on m: types are given by ranks alone
+        m = max(0, r + s - shape.d)
+    if shape.v is None:
+        return WeightType(each["K"], each["Q"], r, s, m)
+    return WeightType(each["K"], each["Q"], r, s, m, each["O"], each["V"])
+
+
+@dataclass(frozen=True, slots=True)
+class HeadTypes:
+    """The type of a head by exact ranks, and by effective ones.
+
+    Parameters
+    ----------
+    exact : HeadType or None
+        ``None`` where the ranks are not proved.
+    effective : HeadType
+    """
+
+    exact: HeadType | None
+    effective: HeadType
+
+    @classmethod
+    def of(
+        cls, matrices: Mapping[str, Any], shape: HeadShape, ranks: Ranks, numerical: Numerical
+    ) -> Self | None:
+        """The types of a head with K and Q, of tokens without biases and norms; else ``None``.
+
+        A space is counted as common to the column space of A and the row space of V where the
+        principal angle is at most the tolerance.
+        """
+        if not shape.factored or shape.coordinates is not None:
+            return None
+        tolerance = numerical.tolerance
+        letters = [letter for letter in "KQVO" if letter in matrices]
+        each = {}
+        for letter in letters:
+            spectrum = Spectrum.of([matrices[letter]], ranks.each[letter])
+            each[letter] = spectrum.effective_rank(tolerance)
+        r, s = numerical.effective_rank_A, numerical.effective_rank_V
+        angles = [angle for angle in numerical.principal_angles if angle is not None]
+        # an angle that rounding does not distinguish from 0 counts, too
+        separate = sum(angle > tolerance for angle in angles)
+        m = max(len(numerical.principal_angles) - separate, r + s - shape.d, 0)
+        effective = HeadType.of(each, r, s, min(m, r, s), shape)
+        exact = None
+        known = {letter: ranks.each[letter] for letter in letters}
+        if ranks.proved and None not in known.values():
+            proved = {letter: rank for letter, rank in known.items() if rank is not None}
+            exact = HeadType.of(proved, *ranks.numbers, shape)
+        return cls(exact, effective)
+
+    def words(self) -> str:
+        """One line: the ranks, effective ones in parentheses where they differ, and what follows
+        for the effective type.
+        """
+        parts = []
+        for name, rank in self.effective.ranks.items():
+            exact = self.exact.ranks[name] if self.exact is not None else rank
+            parts.append(f"{name} {exact}" + (f" ({rank})" if rank != exact else ""))
+        effective = self.exact is None or self.exact.ranks != self.effective.ranks
+        return f"ranks {', '.join(parts)}: {self._conclusion('effective ' if effective else '')}"
+
+    def _conclusion(self, which: str) -> str:
+        found = self.effective
+        if found.exposed is None:
+            return "of the zero function"
+        if not found.exposed:
+            return f"such {which}ranks are critical for almost no target"
+        stop = f"such {which}ranks are critical for an open set of targets"
+        return f"{stop}, and saddles for almost all of them" if found.saddle else stop
+
+    def to_json(self) -> dict[str, Any]:
+        """Both types, for ``json.dumps``."""
+        exact = None if self.exact is None else self.exact.to_json()
+        return {"exact": exact, "effective": self.effective.to_json()}

@@ -1,0 +1,260 @@
+"""Types of weights that are critical for open sets of targets: ranks, the theorem, certificates."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from random import Random
+from typing import Any
+
+import numpy
+import pytest
+from click.testing import CliRunner
+
+from m2bridge import SingleLayerAttention, weights
+from m2bridge.algebra.linear_algebra import rank, rank_mod
+from m2bridge.certification.make import certify, question_of
+from m2bridge.cli.commands import cli
+from m2bridge.crosscheck.verdict import compare
+from m2bridge.errors import NotApplicableError
+from m2bridge.families.attention.checker import CHECKER, exposed as checker
+from m2bridge.families.attention.checker.case import Case
+from m2bridge.families.attention.statements import REGISTRY
+from m2bridge.families.attention.training.exposure import Differentials, type_facts
+from m2bridge.families.attention.training.observed import observe_types
+from m2bridge.families.attention.training.types import (
+    ExposedTypes,
+    TypedWeights,
+    WeightType,
+    predicted_types,
+    representative,
+    weight_types,
+)
+from m2bridge.results.base import Decision
+from tests.changing import changed
+from tests.checking import verify
+from tests.forward_pass import PRIME, Layer, jacobian
+
+SIZES = [(1, 1, 1), (2, 1, 1), (2, 1, 2), (2, 2, 1), (2, 2, 2), (3, 1, 2), (3, 2, 2), (2, 3, 4)]
+FACTORED = [(2, 1, 2, 2), (2, 2, 1, 2), (3, 1, 2, 2), (2, 3, 2, 3), (4, 1, 1, 3), (2, 4, 1, 3)]
+STATEMENT = next(one for one in REGISTRY if one.key == "exposed")
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_exposed_types_are_those_of_the_theorem(size: tuple[int, ...]) -> None:
+    shape = SingleLayerAttention(*size)
+    for kind in weight_types(shape):
+        facts = type_facts(kind, shape)
+        assert facts.exposed is kind.is_exposed(shape), kind
+        assert bool(facts.saddle) is kind.is_saddle(shape), kind
+
+
+@pytest.mark.parametrize("size", FACTORED)
+def test_factorized_values_are_decided_too(size: tuple[int, ...]) -> None:
+    *case, v = size
+    shape = SingleLayerAttention(*case)
+    for kind in weight_types(shape, v):
+        facts = type_facts(kind, shape, v)
+        assert facts.exposed is kind.is_exposed(shape), kind
+        assert bool(facts.saddle) is kind.is_saddle(shape, v), kind
+
+
+@pytest.mark.parametrize(
+    ("size", "ranks"), [((5, 2, 1, 4), (2, 3)), ((2, 5, 1, 4), (3, 2))], ids=str
+)
+def test_dimensions_alone_do_not_decide_factorized_values(
+    size: tuple[int, int, int, int], ranks: tuple[int, int]
+) -> None:
+    """(d − d')(η − μ) ≥ μ² + η² − μη holds, and the type is not exposed."""
+    d, d_out, a, v = size
+    o, w = ranks
+    mu, eta = o - 1, w - 1
+    assert (d - d_out) * (eta - mu) >= mu**2 + eta**2 - mu * eta
+    shape = SingleLayerAttention(d, d_out, a)
+    facts = type_facts(WeightType(1, 1, 1, 1, 0, o, w), shape, v)
+    assert facts.functions_with_spaces >= facts.rank > facts.form_rank
+    assert facts.exposed is False
+    assert not facts.kind.is_exposed(shape)
+
+
+@pytest.mark.parametrize("size", [*SIZES, *FACTORED, (4, 4, 4)], ids=str)
+def test_representatives_have_the_ranks_of_their_types(size: tuple[int, ...]) -> None:
+    shape = SingleLayerAttention(*size[:3])
+    head_dim = size[3] if len(size) > 3 else None
+    for kind in weight_types(shape, head_dim):
+        weights = representative(kind, shape, head_dim)
+        assert type_of(weights) == kind
+        if head_dim is None:
+            # the group spans the tangent space of a chart that knows no group
+            chart = checker.Chart((kind.k, kind.q, kind.r, kind.s, kind.m), Case(*size[:3], 2))
+            by_chart = [flat(x, shape) for x in chart.tangents]
+            by_group = Differentials(weights, shape).tangents
+            assert rank(by_group) == rank(by_chart)
+
+
+def flat(x: checker.Direction, shape: SingleLayerAttention) -> list[int]:
+    found = []
+    for matrix, rows in ((x.K, shape.a), (x.Q, shape.a), (x.V, shape.d_out)):
+        found += [matrix.get(place, 0) for place in product(range(rows), range(shape.d))]
+    return found
+
+
+def type_of(weights: TypedWeights) -> WeightType:
+    """The ranks of integer matrices, with NumPy."""
+    K, Q, V = map(numpy.array, (weights.K, weights.Q, weights.V))
+    A, W, o, v = K.T @ Q, V, None, None
+    if weights.O is not None:
+        O = numpy.array(weights.O)
+        W, o, v = O @ V, of(O), of(V)
+    meet = of(A) + of(W) - of(numpy.hstack([A, W.T]))
+    return WeightType(of(K), of(Q), of(A), of(W), meet, o, v)
+
+
+def of(matrix: Any) -> int:
+    return int(numpy.linalg.matrix_rank(matrix))
+
+
+WRONG = [
+    lambda kind, shape: True,
+    lambda kind, shape: False,
+    # singular functions stop training
+    lambda kind, shape: kind.r == kind.s == 1,
+    # unequal ranks stop training, too
+    lambda kind, shape: kind.s == min(shape.d, shape.d_out),
+    # only weights of full rank
+    lambda kind, shape: kind.is_exposed(shape) and kind.r == shape.alpha,
+]
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_wrong_statement_is_refuted(wrong: Any) -> None:
+    model = SingleLayerAttention(3, 2, 2)
+    observed = observe_types(model)
+    assert compare(STATEMENT, observed).decision is Decision.CONFIRMED
+    planted = ExposedTypes.of(kind for kind in weight_types(model) if wrong(kind, model))
+    found = compare(replace(STATEMENT, predict=lambda shape: planted), observed)  # type: ignore[arg-type]
+    assert found.decision is Decision.REFUTED
+    assert "stated" in found.reason
+
+
+def test_what_a_limit_leaves_out_is_not_decided() -> None:
+    model = SingleLayerAttention(2, 2)
+    observed = observe_types(model)
+    part = replace(observed, facts_by_type=observed.facts_by_type[:3], limit="the time is over")
+    found = compare(STATEMENT, part)
+    assert found.decision is Decision.UNDECIDED
+    assert part.progress == "3 of 11 types were decided"
+
+
+@pytest.mark.parametrize("size", [(2, 1, 2, 2), (3, 2, 2, 3), (2, 2, 2, 1)])
+def test_certificates_are_verified_and_each_number_counts(size: tuple[int, ...]) -> None:
+    certificate = certify(SingleLayerAttention(*size), "exposed")
+    assert verify(certificate).accepted
+    (row,) = question_of("attention", "exposed").rows(certificate)
+    assert row.verdict == certificate.answer["verdicts"][0]["verdict"]
+    for number, facts in enumerate(certificate.evidence.get("types", ())):
+        for name in ("functions", "functions_with_spaces", "rank", "form_rank"):
+            wrong = changed(certificate, ("evidence", "types", number, name), facts[name] + 1)
+            assert not verify(wrong).accepted
+        if number > 2:
+            # each check computes all types
+            break
+
+
+def test_the_checker_predicts_the_same_types_for_all_small_sizes() -> None:
+    for d, d_out, a in product(range(1, 5), repeat=3):
+        case = Case(d, d_out, a, 2)
+        stated = {kind for kind in checker.types(case) if checker.is_stated(kind, case)}
+        assert stated == predicted_types(SingleLayerAttention(d, d_out, a)).exposed
+
+
+def test_the_command_prints_a_table_and_is_not_part_of_all() -> None:
+    answer = CliRunner().invoke(
+        cli, ["cross-check", "exposed", "--d", "3", "--d-out", "2", "--a", "2"]
+    )
+    assert answer.exit_code == 0, answer.output
+    assert "CONFIRMED" in answer.output
+    assert "16, of which 2 are exposed" in answer.output
+    rows = [line.split() for line in answer.output.splitlines()]
+    assert ["1", "1", "1", "2", "0", "10", "10", "yes", "yes"] in rows
+    assert ["2", "2", "2", "2", "1", "13", "13", "yes"] in rows
+
+
+def test_there_are_no_types_for_one_token() -> None:
+    with pytest.raises(NotApplicableError, match="t ≥ 2"):
+        observe_types(SingleLayerAttention(2, 2, t=1))
+    assert set(CHECKER.questions) >= {"exposed"}
+
+
+@pytest.mark.parametrize(("d", "d_out", "a"), [(2, 1, 2), (2, 2, 1), (2, 2, 2), (3, 2, 2)])
+def test_softmax_has_the_exposed_types_of_its_theorem(d: int, d_out: int, a: int) -> None:
+    """By ranks of the forward pass: dimensions of the functions of a type, and of its targets."""
+    shape = SingleLayerAttention(d, d_out, a)
+    layer = Layer(d, d_out, a, softmax=True, tokens=3)
+    kinds = {(kind.k, kind.q, kind.r, kind.s): kind for kind in weight_types(shape)}
+    for k, q, r, s in kinds:
+        weights = random_weights(k, q, r, s, shape)
+        parameters = {name: numpy.array([getattr(weights, name)], float) for name in "KQV"}
+        rows = jacobian(layer, parameters)
+        image = rank_mod(rows, PRIME)
+        # the differential is injective on pairs (A', V')
+        assert image == d * k + d * q - k * q + d * d_out
+        moves = numpy.array(Differentials(weights, shape).tangents, dtype=object)
+        along = [list(map(int, row)) for row in moves @ numpy.array(rows, dtype=object) % PRIME]
+        functions = rank_mod(along, PRIME)
+        with_spaces = functions + (k - r) * (d - k) + (q - r) * (d - q)
+        if k == q == r and s == min(d, d_out):
+            assert functions == image
+        else:
+            assert with_spaces < image
+
+
+def random_weights(k: int, q: int, r: int, s: int, shape: SingleLayerAttention) -> TypedWeights:
+    """Weights with these ranks in general position."""
+    random = Random(7)
+
+    def drawn(rows: int, columns: int) -> Any:
+        entries = [[random.randrange(-9, 10) for _ in range(columns)] for _ in range(rows)]
+        return numpy.array(entries).reshape(rows, columns)
+
+    in_heads = numpy.eye(shape.a, dtype=int)
+    K = in_heads[:, :k] @ drawn(k, shape.d)
+    Q = in_heads[:, [*range(r), *range(k, k + q - r)]] @ drawn(q, shape.d)
+    V = drawn(shape.d_out, s) @ drawn(s, shape.d)
+    K, Q, V = (tuple(map(tuple, matrix.tolist())) for matrix in (K, Q, V))
+    weights = TypedWeights(K, Q, V)
+    found = type_of(weights)
+    assert (found.k, found.q, found.r, found.s) == (k, q, r, s)
+    return weights
+
+
+def test_weights_name_the_type_of_a_head() -> None:
+    random = numpy.random.default_rng(0)
+    K = random.standard_normal((3, 2)) @ random.standard_normal((2, 4))
+    Q = random.standard_normal((3, 2)) @ random.standard_normal((2, 4))
+    V = random.standard_normal((3, 4))
+    noise = 1e-5 * random.standard_normal((3, 4))
+    (head,) = weights(K=K + noise, Q=Q + noise, V=V, tolerance=1e-2).heads
+    found = head.to_json()["type"]
+    assert found["exact"]["ranks"] == {"K": 3, "Q": 3, "V": 3, "A": 3}
+    assert found["effective"]["ranks"] == {"K": 2, "Q": 2, "V": 3, "A": 2}
+    assert found["effective"] | {"ranks": {}} == {"ranks": {}, "exposed": True, "saddle": True}
+    # at full rank nothing is claimed
+    assert found["exact"]["saddle"] is False
+    (unbalanced,) = weights(K=K + random.standard_normal((3, 4)), Q=Q, V=V, tolerance=1e-9).heads
+    assert unbalanced.to_json()["type"]["effective"]["exposed"] is False
+    assert "almost no target" in unbalanced.types.words()
+    (given,) = weights(A=K.T @ Q, V=V, a=3).heads
+    assert given.to_json()["type"] is None
+
+
+def test_weights_count_what_the_spaces_share() -> None:
+    """The type is exposed for general V, and not where the row space of V contains columns of A."""
+    K, Q = [[1.0, 0, 0, 0]], [[0, 1.0, 0, 0]]
+    general = weights(K=K, Q=Q, V=[[0, 1.0, 0, 0], [0, 0, 1.0, 0]]).heads[0]
+    special = weights(K=K, Q=Q, V=[[1.0, 0, 0, 0], [0, 0, 1.0, 0]]).heads[0]
+    assert general.types.exact.exposed is general.types.effective.exposed is True
+    assert special.types.exact.exposed is special.types.effective.exposed is False
+    factored = weights(K=K, Q=Q, V=[[0, 0, 1.0, 0]], O=[[1.0], [2.0]]).heads[0]
+    assert factored.types.exact.ranks == {"K": 1, "Q": 1, "V": 1, "O": 1, "A": 1, "OV": 1}
+    assert factored.types.exact.exposed is True
