@@ -20,7 +20,7 @@ HINT = "'m2bridge cite --format bibtex' for BibTeX"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """A paper, if it has a number at arXiv, with the version that was read; else a program."""
+    """A paper on arXiv, with the version that was read, or a program."""
 
     authors: tuple[str, ...]
     title: str
@@ -121,4 +121,4 @@ WORKS: tuple[tuple[str, Work], ...] = (
     ("statements about polynomial networks", POLYNOMIAL_NETWORKS),
     ("what Macaulay2 computed", MACAULAY2),
 )
-"""The works, each with what it is cited for."""
+"""The works, each with the reason for which it is cited."""

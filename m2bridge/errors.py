@@ -5,19 +5,19 @@
     M2BridgeError
     ├── ResourceError            a template or Macaulay2 script is missing from the installation
     ├── UnsupportedSystemError   m2bridge does not work on this operating system
-    ├── InvalidCaseError         the case asked for does not exist or cannot be stored
+    ├── InvalidCaseError         an argument is invalid, or the case cannot be stored
     ├── ConversionError          a value has no counterpart on the other side of the bridge
     ├── ValueTypeError           a value of Macaulay2 has no counterpart in Python
     ├── UnknownSymbolError       a symbol of a workspace has no value
     ├── RenderError              a template could not be filled in
     ├── ParseError               an answer does not follow the wire format
     ├── MethodUnavailableError   the method does not apply to this case
-    │   └── NotApplicableError   neither does the question
-    ├── TooLargeError            a problem is a valid one, and takes more than is tried here
+    │   └── NotApplicableError   the question does not apply to this case by any method
+    ├── TooLargeError            the problem is valid, but exceeds a size limit of m2bridge
     ├── ContradictionError       two exact methods gave different answers
     ├── CertificateError         a file is not a certificate
-    │   ├── OtherReleaseError    it is one in the format of another release
-    │   └── TooExpensiveError    its size says that checking it would take too much
+    │   ├── OtherReleaseError    the certificate has the format of another release
+    │   └── TooExpensiveError    the certificate is too large to be checked
     ├── BatchError               a batch cannot go on
     └── EngineError              Macaulay2 did not answer
         ├── EngineNotFoundError
@@ -26,18 +26,23 @@
         ├── MemoryLimitError
         ├── EngineDiedError
         ├── PackageError         Macaulay2 has no such package, or cannot load it
-        ├── WorkspaceLostError   the process of a workspace has ended, and its symbols with it
+        ├── WorkspaceLostError   the process of a workspace has ended, its symbols are lost
         └── ScriptError          Macaulay2 reported an error in the code
 
 Mathematical outcomes (a unit ideal, an empty locus, a refuted statement) are results, never
-exceptions. All of them survive pickling, so that they can cross worker processes.
+exceptions. All errors can be pickled, so that they can be sent between processes.
 """
 
-from typing import Any, get_args
+from typing import Any, ClassVar, get_args
 
 
 class M2BridgeError(Exception):
     """Base class of all errors raised by m2bridge.
+
+    Attributes
+    ----------
+    exit_code : int
+        The exit code of a command that ends with this error; the command line lists their meanings.
 
     Examples
     --------
@@ -47,6 +52,8 @@ class M2BridgeError(Exception):
     ...     print(error)
     field: GF(4) is not a prime field: 4 is not a prime number
     """
+
+    exit_code: ClassVar[int] = 5
 
 
 class ResourceError(M2BridgeError):
@@ -58,7 +65,7 @@ class UnsupportedSystemError(M2BridgeError):
 
 
 class InvalidCaseError(M2BridgeError):
-    """A case, field or option that is not meaningful or cannot be stored.
+    """A case, field or option that is invalid, or a case that cannot be stored.
 
     Attributes
     ----------
@@ -75,6 +82,8 @@ class InvalidCaseError(M2BridgeError):
     d: must be at least 1, not 0
     """
 
+    exit_code = 2
+
     def __init__(self, option: str, message: str) -> None:
         super().__init__(option, message)
         self.option = option
@@ -85,14 +94,14 @@ class InvalidCaseError(M2BridgeError):
 
 
 def check_choice(option: str, value: object, choices: Any) -> None:
-    """Raise InvalidCaseError unless a value is one of those of a ``Literal`` type."""
+    """Raise InvalidCaseError unless ``value`` is one of the values of a ``Literal`` type."""
     known = get_args(choices)
     if value not in known:
         raise InvalidCaseError(option, f"unknown {option} '{value}': use {', '.join(known)}")
 
 
 def check_kind(option: str, value: object, kind: type | tuple[type, ...], wanted: str) -> None:
-    """Raise InvalidCaseError, which says what is wanted, unless a value is of this type."""
+    """Raise InvalidCaseError, which names the ``wanted`` type, unless ``value`` has it."""
     if not isinstance(value, kind):
         raise InvalidCaseError(option, f"must be {wanted}, not a {type(value).__name__}")
 
@@ -103,8 +112,8 @@ class ConversionError(M2BridgeError):
     Attributes
     ----------
     place : str
-        What is no TOML, JSON or text, and where, such as ``not TOML (line 3, column 5)``: without
-        anything of the content. Empty for other errors.
+        For a file that is not valid TOML, JSON or text: the format and the position, such as ``not
+        TOML (line 3, column 5)``, without any of the content. Empty for other errors.
 
     Examples
     --------
@@ -172,18 +181,20 @@ class ParseError(M2BridgeError):
 
 
 class MethodUnavailableError(M2BridgeError):
-    """The chosen method does not apply; the message says which hypothesis fails and what to use."""
+    """The chosen method does not apply; the message names the hypothesis and another method."""
+
+    exit_code = 2
 
 
 class NotApplicableError(MethodUnavailableError):
-    """The question does not apply, by whatever method; the message says which hypothesis fails."""
+    """The question does not apply by any method; the message names the hypothesis that fails."""
 
 
 class TooLargeError(M2BridgeError):
-    """A valid problem that takes more than is tried here.
+    """A valid problem that exceeds a size limit of m2bridge.
 
-    The message says how much, and what to do instead. Nothing is said about the answer, as when a
-    limit on time is reached.
+    The message gives the size, the limit and an alternative. As when a time limit is reached,
+    nothing is known about the answer.
 
     Examples
     --------
@@ -195,16 +206,22 @@ class TooLargeError(M2BridgeError):
     its dimension
     """
 
+    exit_code = 3
+
 
 class ContradictionError(M2BridgeError):
-    """Two exact methods disagree: at least one of the programs involved is wrong. Never ignored.
+    """Two exact methods disagree, so at least one of the programs involved is wrong.
 
     Examples
     --------
-    >>> from m2bridge.results.known import Bounds, intersect_bounds >>> try: ...
-    intersect_bounds(Bounds.at_least(6, "by tangent vectors"), Bounds.at_most(5, "by equations"))
-    ... except ContradictionError as error: ...     print(error) the lower bound 6 exceeds the upper
-    bound 5: by tangent vectors; by equations
+    >>> from m2bridge.results.known import Bounds, intersect_bounds
+    >>> try:
+    ...     intersect_bounds(
+    ...         Bounds.at_least(6, "by tangent vectors"), Bounds.at_most(5, "by equations")
+    ...     )
+    ... except ContradictionError as error:
+    ...     print(error)
+    the lower bound 6 exceeds the upper bound 5: by tangent vectors; by equations
     """
 
 
@@ -217,7 +234,7 @@ class OtherReleaseError(CertificateError):
 
 
 class TooExpensiveError(CertificateError):
-    """A certificate whose size says, before anything is computed, that it takes too much to check.
+    """A certificate that is refused before its check because it is too large.
 
     Attributes
     ----------
@@ -245,11 +262,11 @@ class EngineError(M2BridgeError):
     Attributes
     ----------
     records : tuple of str
-        Wire records that arrived complete before the failure; nothing that was computed is lost.
+        Complete wire records that arrived before the failure.
     output : str
         What Macaulay2 printed.
     progress : str
-        How far the computation had come, in words; empty if nobody has said.
+        How far the computation had come, in words; empty if unknown.
     """
 
     records: tuple[str, ...] = ()
@@ -268,13 +285,17 @@ class EngineError(M2BridgeError):
 class EngineNotFoundError(EngineError):
     """No Macaulay2 was found."""
 
+    exit_code = 4
+
 
 class EngineVersionError(EngineError):
     """The program is not Macaulay2, or is older than the oldest supported version."""
 
+    exit_code = 4
+
 
 class TimeLimitError(EngineError):
-    """The time limit was reached, by Macaulay2, which was killed, or by m2bridge itself.
+    """The time limit was reached by Macaulay2, which was killed, or by m2bridge itself.
 
     Examples
     --------
@@ -286,6 +307,8 @@ class TimeLimitError(EngineError):
     Macaulay2 did not finish within the limit of 0.1 seconds and was killed; give it more with
     timeout=
     """
+
+    exit_code = 3
 
 
 class MemoryLimitError(EngineError):
@@ -300,6 +323,8 @@ class MemoryLimitError(EngineError):
     ...     print(error, error.records)
     the memory limit was reached ('{"field":"n","value":["ZZ","2"]}',)
     """
+
+    exit_code = 3
 
 
 class EngineDiedError(EngineError):
@@ -317,7 +342,7 @@ class EngineDiedError(EngineError):
 
 
 class PackageError(EngineError):
-    """A package that Macaulay2 does not have, or cannot load; the message says what to do.
+    """A package that Macaulay2 does not have or cannot load; the message says what to do.
 
     Examples
     --------
@@ -329,12 +354,14 @@ class PackageError(EngineError):
     True
     """
 
+    exit_code = 2
+
 
 class WorkspaceLostError(EngineError):
     """The process of a workspace has ended, and its symbols are gone.
 
-    It is raised at every use until :meth:`~m2bridge.Workspace.restart` has been called, so that no
-    code goes on with symbols that it does not have any more.
+    It is raised at every use until :meth:`~m2bridge.Workspace.restart` is called, so that no code
+    continues without the symbols that it defined.
 
     Examples
     --------
@@ -359,14 +386,13 @@ class ScriptError(EngineError):
     error : str
         The message of Macaulay2.
     file : str
-        What the code is called in which it arose: a file, ``input 3`` of a workspace, the name of a
-        script.
+        The name of the code with the error: a file, ``input 3`` of a workspace, or a script.
     line, column : int or None
-        Where in this code it arose, both counted from 1; ``None`` if Macaulay2 did not say. Of all
-        places in the user's own code it is the innermost, such as a line of a function that another
-        line calls.
+        The position of the error in this code, both counted from 1; ``None`` if Macaulay2 did not
+        report it. It is the innermost position in the user's own code, such as a line of a function
+        that another line calls.
     excerpt : str
-        The lines around it, with the place marked.
+        The lines around the error, with its position marked.
     output : str
         What the code had printed before the error.
 

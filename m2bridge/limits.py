@@ -1,17 +1,16 @@
-"""The limits of a computation: one deadline, looked at in every loop, and the memory of Macaulay2.
+"""The limits of a computation: one deadline, checked in every loop, and the memory of Macaulay2.
 
-A computation runs in ``with limited(seconds):``. All that it calls, at any depth, looks at the
-deadline: :func:`check` at a step, :func:`check_deadline_in` around what a loop goes through,
-``check(price)`` before a call of a library that cannot look itself and takes so many seconds. When
-the deadline has passed, they raise :class:`~m2bridge.errors.TimeLimitError`; who has found
-something by then catches it and gives what was found. Limits nest, and the earliest deadline
-counts.
+A computation runs in ``with limited(seconds):``. Every function that it calls, at any depth, checks
+the deadline: with :func:`check` at a step, with :func:`check_deadline_in` around the items of a
+loop, with ``check(price)`` before a call of a library that cannot check it and takes ``price``
+seconds. After the deadline they raise :class:`~m2bridge.errors.TimeLimitError`; a function that has
+a partial result catches it and returns that. Limits nest, and the earliest deadline counts.
 
-The clock is a context variable, as the precision of decimal numbers is: a limit holds for the whole
-of a computation, and no function in between has to hand it on. A new thread begins without a limit.
+The clock is a context variable, like the precision of decimal numbers: a limit holds for the whole
+of a computation without being passed as an argument. A new thread begins without a limit.
 
-A loop whose number of steps is known goes around :func:`with_progress`: who shows the progress of a
-computation, with :func:`progress_listener`, is told after each step.
+A loop whose number of steps is known iterates over :func:`with_progress`, which reports each step
+to the display that :func:`progress_listener` has set.
 """
 
 import math
@@ -30,26 +29,25 @@ from m2bridge.system import address_space
 
 ItemT = TypeVar("ItemT")
 
-_PART = "its part of"
-"""The beginning of the words on a limit that is a part of another."""
+_PART_OF = "its part of"
+"""The first words of the description of a limit that is a part of another limit."""
 
-LONGEST_WAIT = 3600.0
-"""Seconds of one wait for a file or a terminal, after which one waits again.
-
-The system's calls do not take much more than a month.
+MAX_WAIT_SECONDS = 3600.0
+"""One wait for a file or a terminal, after which the wait is repeated: system calls accept little
+more than a month.
 """
 
-LONGEST_TIMER = 5e7
-"""Seconds, a year and a half: timers of macOS take no more than 1e8, and no process runs that long.
+MAX_TIMER_SECONDS = 5e7
+"""A year and a half: timers of macOS accept at most 1e8 seconds, and no process runs that long.
 """
 
-LEAST_MEMORY = 640 * 2**20
-"""Bytes: Macaulay2 maps 250 MiB (1.21) to 620 MiB (1.26) of address space before it computes, on
+MIN_ENGINE_MEMORY_BYTES = 640 * 2**20
+"""Macaulay2 maps 250 MiB (1.21) to 620 MiB (1.26) of address space before it computes, on
 two cores.
 """
 
-MOST_MEMORY = 2**62
-"""Bytes: limits on memory are signed numbers of 64 bits."""
+MAX_MEMORY_BYTES = 2**62
+"""The system stores limits on memory as signed numbers of 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +57,15 @@ class Clock:
     Parameters
     ----------
     begin : float
-        When it began, by ``now``.
+        When it began, as a value of ``now``.
     limit : str
-        The limit as it was given, in words; empty without one.
+        The limit in words, as it was given; empty without one.
     deadline : float
-        By ``now``; infinite without a limit.
+        When it must end, as a value of ``now``; infinite without a limit.
     now : callable
-        Where the time comes from; tests bring their own.
+        The source of the time; tests pass their own.
     option : str
-        How whoever asked gives more time.
+        The argument or option that gives the computation more time.
     """
 
     begin: float = 0.0
@@ -78,7 +76,7 @@ class Clock:
 
     @property
     def more(self) -> str:
-        """Advice for when the time is over."""
+        """Advice on how to give more time."""
         return f"give it more with {self.option}"
 
     @property
@@ -92,12 +90,12 @@ class Clock:
         return None if math.isinf(self.deadline) else max(self.deadline - self.now(), 0.01)
 
     def check(self, price: float = 0.0) -> None:
-        """Look at the deadline.
+        """Check the deadline.
 
         Parameters
         ----------
         price : float
-            Seconds that the next step takes, in which nobody can look again.
+            Seconds that the next step takes, during which the deadline cannot be checked.
 
         Raises
         ------
@@ -107,13 +105,13 @@ class Clock:
         left = self.deadline - self.now()
         if left >= price:
             return
-        if left < 0 or price < 1:  # about 0 seconds would say nothing
+        if left < 0 or price < 1:  # "about 0 seconds" would be no information
             raise self.late("the computation")
         step = f"the next step takes about {price:.0f} seconds, more than is left of {self.limit}"
         raise TimeLimitError(f"{step}; {self.more}")
 
     def late(self, what: str) -> TimeLimitError:
-        """The error for something that did not end before the deadline."""
+        """Return the error for something that did not finish before the deadline."""
         return TimeLimitError(f"{what} did not finish within {self.limit}; {self.more}")
 
 
@@ -121,22 +119,22 @@ _current: ContextVar[Clock] = ContextVar("clock", default=Clock())  # noqa: B039
 
 
 def clock() -> Clock:
-    """The clock of the computation that is running."""
+    """Return the clock of the running computation."""
     return _current.get()
 
 
 def check(price: float = 0.0) -> None:
-    """Look at the deadline of the computation that is running; see :meth:`Clock.check`."""
+    """Check the deadline of the running computation; see :meth:`Clock.check`."""
     _current.get().check(price)
 
 
 def check_deadline_in(items: Iterable[ItemT]) -> Iterator[ItemT]:
-    """The same items; the deadline is looked at before each of them."""
+    """Yield the items, and check the deadline before each of them."""
     running = _current.get()
     if math.isinf(running.deadline):
         yield from items
         return
-    # Looked up once: this loop goes around the innermost ones.
+    # Local variables are faster, and this loop encloses the innermost ones.
     now = running.now
     deadline = running.deadline
     for item in items:
@@ -149,30 +147,30 @@ _display: ContextVar[Callable[[int, int, str], object] | None] = ContextVar("dis
 
 
 def with_progress(items: Iterable[ItemT], total: int, what: str) -> Iterator[ItemT]:
-    """The same items, watched; a display is told how many of them are done.
+    """Yield the items, check the deadline before each, and report the number done to the display.
 
     Parameters
     ----------
     items : iterable
     total : int
-        How many there are.
+        The number of items.
     what : str
-        What they are, plural.
+        What the items are, in the plural.
     """
-    tell = _display.get() or _nobody
+    tell = _display.get() or _no_display
     tell(0, total, what)
     for done, item in enumerate(check_deadline_in(items), 1):
         yield item
         tell(done, total, what)
 
 
-def _nobody(done: int, total: int, what: str) -> None:
-    """Tell nobody."""
+def _no_display(done: int, total: int, what: str) -> None:
+    """Do nothing, where no display is set."""
 
 
 @contextmanager
 def progress_listener(display: Callable[[int, int, str], object]) -> Iterator[None]:
-    """Tell a display, in the block, how many steps of how many are done, and what they are."""
+    """Call ``display(done, total, what)`` at each step of :func:`with_progress` in the block."""
     token = _display.set(display)
     try:
         yield
@@ -181,7 +179,7 @@ def progress_listener(display: Callable[[int, int, str], object]) -> Iterator[No
 
 
 def start(option: str = "--timeout") -> None:
-    """Begin a command: a limit that it sets later counts from now on, as :func:`limited` says."""
+    """Begin a command: the seconds of a limit that it sets later count from now."""
     _current.set(Clock(begin=time.monotonic(), option=option))
 
 
@@ -189,16 +187,16 @@ def start(option: str = "--timeout") -> None:
 def limited(
     timeout: float | None, now: Callable[[], float] | None = None, begin: float | None = None
 ) -> Iterator[Clock]:
-    """A limit on the time of all that the block does; an earlier deadline around it stays.
+    """Limit the time of the block; an earlier deadline of an enclosing block stays.
 
     Parameters
     ----------
     timeout : float, optional
-        Seconds; no limit of its own when left out.
+        Seconds; no additional limit when left out.
     now : callable, optional
-        Where the time comes from; the source of the clock around it when left out.
+        The source of the time; that of the enclosing clock when left out.
     begin : float, optional
-        From when on the seconds count; the beginning of the block when left out.
+        When the seconds begin to count; the beginning of the block when left out.
 
     Raises
     ------
@@ -216,7 +214,7 @@ def limited(
 
 
 def limit_of(seconds: float) -> str:
-    """A limit as it was given, in words.
+    """Describe a limit in words, as it was given.
 
     Examples
     --------
@@ -229,21 +227,21 @@ def limit_of(seconds: float) -> str:
 
 @contextmanager
 def share(part: float, otherwise: float | None = None) -> Iterator[Clock]:
-    """A part of the time that is left for the block, and the rest for what comes after it.
+    """Limit the block to a part of the remaining time; the rest is for the code after it.
 
     Parameters
     ----------
     part : float
         More than 0, at most 1.
     otherwise : float, optional
-        Seconds, where there is no limit.
+        Seconds for the block where there is no limit.
     """
     outer = clock()
     now = outer.now()
     if not math.isinf(outer.deadline):
         limit = outer.limit
-        if part < 1 and not limit.startswith(_PART):
-            limit = f"{_PART} {limit}"
+        if part < 1 and not limit.startswith(_PART_OF):
+            limit = f"{_PART_OF} {limit}"
         inner = replace(outer, limit=limit, deadline=now + part * (outer.deadline - now))
     elif otherwise is not None:
         inner = replace(outer, limit=f"{otherwise:g} seconds", deadline=now + otherwise)
@@ -255,13 +253,13 @@ def share(part: float, otherwise: float | None = None) -> Iterator[Clock]:
 
 @contextmanager
 def overtime(clock: Clock, seconds: float) -> Iterator[None]:
-    """Allow some seconds after the end of a limit, to write what was found."""
+    """Allow some seconds after the deadline, to write what was found."""
     with _running(replace(clock, deadline=max(clock.deadline, clock.now()) + seconds)):
         yield
 
 
 def each(items: Iterable[tuple[str, Callable[[], ItemT]]]) -> tuple[tuple[ItemT, ...], str]:
-    """The results of computations; at the limit those so far, and the reason for the end.
+    """Perform named computations; return the results, and why they are incomplete (else '').
 
     Raises
     ------
@@ -282,7 +280,7 @@ def each(items: Iterable[tuple[str, Callable[[], ItemT]]]) -> tuple[tuple[ItemT,
 
 @contextmanager
 def asked_by(option: str) -> Iterator[None]:
-    """Name, in the block, the option that gives more time."""
+    """Let messages in the block name this option as the one that gives more time."""
     with _running(replace(clock(), option=option)):
         yield
 
@@ -315,13 +313,13 @@ def check_timeout(timeout: float | None) -> None:
 def alarm(clock: Clock, grace: float) -> Iterator[None]:
     """Raise :class:`~m2bridge.errors.TimeLimitError` some seconds after the deadline of a clock.
 
-    In the main thread only: others cannot be interrupted, and look at the clock themselves. What
-    the block has found by then is lost with the exception, unless it catches it; looking at the
-    clock comes first and can say more.
+    This works in the main thread only; code in other threads cannot be interrupted and has to check
+    the deadline itself. The exception discards what the block has found unless the block catches
+    it, so checks in loops come first: they can return partial results.
     """
     remaining = clock.remaining
     is_main = threading.current_thread() is threading.main_thread()
-    if remaining is None or remaining > LONGEST_TIMER or not is_main:
+    if remaining is None or remaining > MAX_TIMER_SECONDS or not is_main:
         yield
         return
 
@@ -344,17 +342,17 @@ class Limits:
     Parameters
     ----------
     timeout : float, optional
-        Seconds of wall time, as many as you like; no limit when left out or infinite.
+        Seconds of wall time; no limit when left out.
     memory : int, optional
-        Bytes of address space of each process of the engine, at least :data:`LEAST_MEMORY`; what
-        this process has (``ulimit -v``) when left out. Useful limits start at 1 GiB; machines with
-        many cores need more.
+        Bytes of address space of each process of the engine, at least
+        :data:`MIN_ENGINE_MEMORY_BYTES`; the limit of this process (``ulimit -v``) when left out.
+        Useful limits start at 1 GiB; machines with many cores need more.
 
     Raises
     ------
     InvalidCaseError
-        If the time is not a positive number, if Macaulay2 cannot start within this memory, or if
-        this process may not use so much itself: no limit that was set before is ever raised.
+        If the time is not a positive finite number, if Macaulay2 cannot start within this memory,
+        or if this process may not use as much itself: a limit that was set before is never raised.
 
     Examples
     --------
@@ -373,19 +371,19 @@ class Limits:
         check_timeout(self.timeout)
         if self.memory is None:
             return
-        if self.memory < LEAST_MEMORY:
+        if self.memory < MIN_ENGINE_MEMORY_BYTES:
             raise InvalidCaseError(
                 "memory",
-                "Macaulay2 takes up to 620 MiB of address space before it computes anything: "
-                "give it 640M at least, better 1G or more",
+                "must be at least 640M: Macaulay2 takes up to 620 MiB of address space before it"
+                " computes anything; 1G or more is better",
             )
-        if self.memory > MOST_MEMORY:
+        if self.memory > MAX_MEMORY_BYTES:
             raise InvalidCaseError(
-                "memory", f"this system takes no limit above {MOST_MEMORY / 2**30:.3g} GiB"
+                "memory", f"must be at most {MAX_MEMORY_BYTES / 2**30:.3g} GiB on this system"
             )
         inherited = address_space()
         if inherited is not None and self.memory > inherited:
             allowed = f"{inherited // 2**20}M"
             raise InvalidCaseError(
-                "memory", f"more than the {allowed} of address space allowed here (ulimit -v)"
+                "memory", f"must be at most {allowed}, the address space allowed here (ulimit -v)"
             )

@@ -1,4 +1,4 @@
-"""How modules are loaded: in time, undisturbed by signals, and with words if they are missing."""
+"""Imports within the time limit, undisturbed by signals, with clear errors for missing packages."""
 
 import gc
 import signal
@@ -16,21 +16,21 @@ _wholly = False
 
 
 def load_wholly() -> None:
-    """Let modules be loaded to their end in this process, whatever the limit is.
+    """Let imports in this process finish even if the time limit is reached meanwhile.
 
-    For a process that goes on after a limit was reached: a package that is left half loaded is of
-    no use to what comes later. A limit that was reached meanwhile holds right after.
+    For a process that continues after a limit was reached: a package that is only half imported
+    could not be used later. The limit takes effect right after the import.
     """
     global _wholly
     _wholly = True
 
 
 class _DeadlineFinder:
-    """Looks at the clock when a module is sought, and finds none."""
+    """An import finder that finds no module, and raises TimeLimitError after the deadline."""
 
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> None:
-        """Find nothing, in time."""
+        """Check the deadline; return no module."""
         running = clock()
         if running.now() > running.deadline:
             raise running.late("loading Python's modules")
@@ -38,16 +38,16 @@ class _DeadlineFinder:
 
 @contextmanager
 def importing() -> Iterator[None]:
-    """Hold signals back, and garbage collection off, while a block imports modules.
+    """Block signals and garbage collection while a block imports modules.
 
-    Libraries may swallow the exception that a signal raises while they are imported, so the clock
-    is looked at before each module. What is imported stays: collecting it only costs time, now and
-    at the end.
+    A library may swallow the exception that a signal raises during its import, so the deadline is
+    checked before each module instead. Imported modules stay alive, so collecting them only costs
+    time.
 
     Raises
     ------
     TimeLimitError
-        If the limit is reached; on a busy machine, or from a slow disk, imports take long.
+        If the limit is reached, as it may be on a busy machine or a slow disk.
     """
     before = signal.pthread_sigmask(
         signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM}
@@ -65,7 +65,7 @@ def importing() -> Iterator[None]:
 
 
 def imported(name: str) -> ModuleType:
-    """A module; imported as by :func:`importing`, unless it is there already."""
+    """Return a module, imported within :func:`importing` if it is not imported yet."""
     if name not in sys.modules:
         with importing():
             import_module(name)
@@ -73,12 +73,12 @@ def imported(name: str) -> ModuleType:
 
 
 def library(name: str, need: str) -> ModuleType:
-    """A module of a package that is not installed with m2bridge.
+    """Return a module of an optional dependency.
 
     Raises
     ------
     MethodUnavailableError
-        With the words on what needs it, if it is missing.
+        If it is not installed; ``need`` is the message.
     """
     try:
         if name not in sys.modules:

@@ -60,7 +60,7 @@ def unload(shell: InteractiveShell) -> None:
             matchers.remove(matcher)
 
 
-MOST_TEXT = 100_000
+MAX_CELL_TEXT_CHARS = 100_000
 """Characters of what a cell prints, and of the text of its value."""
 
 _OPTIONS = re.compile(
@@ -171,7 +171,7 @@ class Macaulay2Magics(Magics):
         with asked_by("--timeout"):
             work = self.work
             evaluation = work.evaluate(code, references=True, timeout=options.timeout, file=file)
-        sys.stdout.write(shortened(evaluation.output, MOST_TEXT))
+        sys.stdout.write(shortened(evaluation.output, MAX_CELL_TEXT_CHARS))
         # All are there, or none is brought.
         brought = {name: work.get(name, references=True) for name in _names(options.output)}
         user.update(brought)
@@ -192,7 +192,7 @@ def _shown(value: Any) -> Any:
         text = repr(value)
     # IPython calls repr() once more, with Python's own limit on digits.
     too_many_digits = isinstance(value, int) and len(text) > sys.get_int_max_str_digits() > 0
-    if len(text) <= MOST_TEXT and not too_many_digits:
+    if len(text) <= MAX_CELL_TEXT_CHARS and not too_many_digits:
         return value
     advice = f"({len(text)} characters; -o NAME brings the value of NAME to Python)"
     print(f"{shortened(text)}\n{advice}")

@@ -1,11 +1,11 @@
 """Which files may be read, and how they are opened.
 
-Who runs m2bridge may name any file. A process that reads for others, as a worker of ``mcp``
-does, is confined: it reads regular files below some folders, follows no link out of them, and says
-nothing of what is in a file that it refuses. A process is confined for good.
+A command line reads any file that the user names. A process that reads files for others, such as a
+worker of ``mcp``, is confined for good: it reads only regular files below some folders, follows no
+link out of them, and reveals nothing about the content of a file that it refuses.
 
-What was checked is what is read: the real path is walked from the folder on without following
-links, and whoever reads gets what was opened, whatever has the name by then.
+The file that is checked is the file that is read: the real path is opened step by step from the
+folder, without following links, and the reader gets the opened file.
 """
 
 import errno
@@ -31,24 +31,24 @@ _folders: tuple[Path, ...] | None = None
 
 
 def confine(folders: Sequence[Path]) -> None:
-    """Let this process read files below these folders only; without one it reads none."""
+    """Confine this process to files below these folders; without folders it reads no files."""
     global _folders
     _folders = tuple(Path(os.path.realpath(folder)) for folder in folders)
 
 
 def folders() -> tuple[Path, ...] | None:
-    """The folders below which this process reads files; ``None`` if it is not confined."""
+    """Return the folders to which this process is confined; ``None`` if it is not confined."""
     return _folders
 
 
 def opened(path: Path) -> int:
-    """A descriptor of a file that may be read; nothing is waited for.
+    """Open a file that may be read, without blocking; return its descriptor.
 
     Raises
     ------
     OSError
-        If it cannot be opened; where this process is confined, also if it is not a regular file
-        below one of the folders.
+        If it cannot be opened, or if this process is confined and it is not a regular file below
+        one of the folders.
     ValueError
         If no file can have this name.
     """
@@ -61,7 +61,7 @@ def opened(path: Path) -> int:
             inner = os.open(name, _FLAGS | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=place)
             os.close(place)
             place = inner
-        # looked at before it is opened: some devices do something then
+        # checked before it is opened, because opening a device can have an effect
         _check_regular(os.stat(names[-1], dir_fd=place, follow_symlinks=False), path)
         descriptor = os.open(names[-1], _FLAGS | os.O_NOFOLLOW, dir_fd=place)
     finally:
@@ -76,7 +76,7 @@ def opened(path: Path) -> int:
 
 @contextmanager
 def openable(path: Path) -> Iterator[str]:
-    """A name by which a library can open the file in the block; see :func:`opened`."""
+    """Yield a path by which a library can open the file in the block; see :func:`opened`."""
     if _folders is None:
         yield str(path)
         return
@@ -88,14 +88,14 @@ def openable(path: Path) -> Iterator[str]:
 
 
 def check_readable(path: Path | str) -> None:
-    """Check, where this process is confined, that a path leads to a place below one of the folders.
+    """Check that a path is below one of the folders to which this process is confined.
 
-    Whether there is anything is not looked at.
+    The path need not exist.
 
     Raises
     ------
     ConversionError
-        If it does not.
+        If it is not below one of them.
     """
     if "\0" in os.fspath(path):
         raise ConversionError(f"{os.fspath(path)!r:.120} is no name that a file can have")
@@ -109,8 +109,10 @@ def check_readable(path: Path | str) -> None:
 
 
 def exists(path: str) -> bool:
-    """Whether there is a file of this name; where this process is confined, in a place that it may
-    look at, even if it is a link that leads elsewhere and that nobody will follow.
+    """Return whether a file exists; in a confined process, in a folder that it may read.
+
+    In a confined process a link counts as a file, even if it leads out of the folders; it will not
+    be followed.
     """
     if _folders is None:
         return os.path.exists(path)
@@ -123,9 +125,9 @@ def exists(path: str) -> bool:
 
 @contextmanager
 def unquoted() -> Iterator[None]:
-    """Where this process is confined, say of an error in the content of a file only its place.
+    """In a confined process, reduce errors about the content of a file to their position.
 
-    Errors of the system, limits, and what is said of a size are left as they are.
+    Errors of the system and of limits stay as they are.
 
     Raises
     ------
@@ -144,7 +146,7 @@ def unquoted() -> Iterator[None]:
 
 
 def _steps(path: Path) -> list[str]:
-    """The folder that is allowed, and the names from there to the file."""
+    """Return the allowed folder, and the names from there to the file."""
     real = os.path.realpath(path)
     folder = _folder_of(real)
     names = Path(real).relative_to(folder).parts
@@ -154,7 +156,7 @@ def _steps(path: Path) -> list[str]:
 
 
 def _folder_of(real: str) -> Path:
-    """The folder below which a real path is; PermissionError if it is below none."""
+    """Return the folder below which a real path is; raise PermissionError if there is none."""
     place = Path(real)
     for folder in _folders or ():
         if place.is_relative_to(folder) and not _is_pseudo_file(place, folder):
@@ -163,7 +165,7 @@ def _folder_of(real: str) -> Path:
 
 
 def _is_pseudo_file(place: Path, folder: Path) -> bool:
-    """Whether it belongs to the system and not to a disk, where that is not what was named."""
+    """Return whether a path is in a pseudo file system that is not itself an allowed folder."""
     return any(
         place.is_relative_to(pseudo) and not folder.is_relative_to(pseudo)
         for pseudo in PSEUDO_FILES

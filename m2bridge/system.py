@@ -1,7 +1,7 @@
-"""The computer: what systems have in different ways, signals, the installation, integers.
+"""Differences between operating systems, signals, files of the installation, long integers.
 
-What only Linux has stands here and nowhere else, behind one function each, with what happens on
-other systems (macOS) in its docstring.
+Features that only Linux has are used only in this file. The docstring of each function says what
+happens on macOS.
 """
 
 import gc
@@ -22,10 +22,10 @@ from types import FrameType
 from m2bridge.errors import ResourceError, UnsupportedSystemError
 
 LINUX = sys.platform == "linux"
-"""Whether this is Linux; functions of this file ask it, and others ask these functions."""
+"""Whether this is Linux; used only in this file."""
 
 POSIX = ("fcntl", "resource", "termios")
-"""Modules of Python that Windows lacks, and sessions, locks and limits need."""
+"""Python modules that Windows lacks and m2bridge needs."""
 
 
 def check_system() -> None:
@@ -45,19 +45,19 @@ def check_system() -> None:
 
 
 def cores() -> int:
-    """Count the cores that this process may use; all where the system does not say (macOS)."""
+    """Return the number of cores that this process may use; on macOS, of all cores."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-# Memory and files: what is used, and what is allowed.
+# Memory and open files: usage and limits.
 
 
 def peak_memory(pid: int) -> int | None:
-    """Bytes of resident memory that a process had at most, by Linux's ``/proc``.
+    """Return the largest resident memory of a process in bytes, from ``/proc`` of Linux.
 
-    Elsewhere, and of a process that has ended, ``None``.
+    It is ``None`` on other systems, and for a process that has ended.
     """
     if not LINUX:
         return None
@@ -70,31 +70,31 @@ def peak_memory(pid: int) -> int | None:
 
 
 def forget_peak_memory(pid: int) -> None:
-    """Measure :func:`peak_memory` from now on; nothing happens elsewhere than on Linux."""
+    """Measure :func:`peak_memory` from now on; this has no effect except on Linux."""
     if LINUX:
         with suppress(OSError):
             Path(f"/proc/{pid}/clear_refs").write_text("5", encoding="ascii")
 
 
 def limits_memory() -> bool:
-    """Whether limits on the address space are set and kept; macOS refuses them.
+    """Return whether the system supports limits on the address space; macOS does not.
 
-    There memory is limited by the system only.
+    On macOS memory is not limited by m2bridge.
     """
     return LINUX
 
 
 def address_space() -> int | None:
-    """Bytes of address space for this process and those that it starts; ``None`` if no limit is."""
-    import resource  # Windows lacks it, and is told so by whoever imports this module
+    """Return the limit on the address space of this process in bytes; ``None`` if unlimited."""
+    import resource  # Windows lacks it, which check_system reports
 
     return _limit(resource.RLIMIT_AS)
 
 
 def limit_address_space(most: int) -> None:
-    """Limit the address space of this process, and of those that it starts; it is never raised.
+    """Limit the address space of this process and its children; an earlier limit is not raised.
 
-    Where :func:`limits_memory` is false nothing happens.
+    This has no effect where :func:`limits_memory` is false.
 
     Raises
     ------
@@ -108,21 +108,21 @@ def limit_address_space(most: int) -> None:
 
 
 def leave_no_dump() -> None:
-    """Let this process, and those that it starts, write no file when they crash."""
+    """Prevent this process and its children from writing core dumps."""
     import resource
 
     _lower(resource.RLIMIT_CORE, 0)
 
 
 def open_files() -> int | None:
-    """How many files this process may have open; ``None`` if no limit is."""
+    """Return the number of files that this process may open; ``None`` if unlimited."""
     import resource
 
     return _limit(resource.RLIMIT_NOFILE)
 
 
 def _limit(kind: int) -> int | None:
-    """A limit (``resource.RLIMIT_…``) of this process; ``None`` if there is none."""
+    """Return a limit (``resource.RLIMIT_…``) of this process; ``None`` if there is none."""
     import resource
 
     limit = resource.getrlimit(kind)[0]
@@ -130,7 +130,7 @@ def _limit(kind: int) -> int | None:
 
 
 def _lower(kind: int, wanted: int) -> None:
-    """Set such a limit, which other processes that are started inherit, and never raise it."""
+    """Lower a limit of this process and its children; a lower one stays."""
     import resource
 
     limits = resource.getrlimit(kind)
@@ -139,30 +139,30 @@ def _lower(kind: int, wanted: int) -> None:
 
 
 PSEUDO_FILES = ("/proc", "/sys", "/dev")
-"""Where systems have what looks like files and is none, such as the environment of processes."""
+"""Folders with pseudo files, such as the environment of processes."""
 
 
 def path_of_open(descriptor: int, path: str) -> str:
-    """A path by which a library opens what is open already, whatever has its name by then.
+    """Return a path by which a library opens the file of a descriptor, even if it was renamed.
 
-    Elsewhere than on Linux it is the path itself.
+    On other systems than Linux it is ``path`` itself.
     """
     if LINUX:
         return f"/proc/self/fd/{descriptor}"
     return path
 
 
-# How processes begin and end.
+# The beginning and the end of processes.
 
-NO_LIMIT = 97
-"""Exit status where the system refuses the limit on memory of :func:`launcher`."""
+LIMIT_REFUSED_STATUS = 97
+"""The exit status of :func:`launcher` if the system refuses the limit on memory."""
 
 # $1 terminal, which becomes the controlling one when it is opened; $2 limit in KiB, or nothing; $3
 # whether to ask the system for a signal on the end of the thread that started this (where there is
 # a recent setpriv).
 _LAUNCH = f"""
 ulimit -c 0
-if [ -n "$2" ]; then ulimit -v "$2" || exit {NO_LIMIT}; fi
+if [ -n "$2" ]; then ulimit -v "$2" || exit {LIMIT_REFUSED_STATUS}; fi
 exec 0<>"$1" 1>&0 2>&0
 watched=$3
 shift 3
@@ -174,11 +174,11 @@ exec "$@"
 
 
 def launcher(terminal: str, memory: int | None) -> tuple[str, ...]:
-    """The words before a command that is to run on a terminal of its own, in a session of its own.
+    """Return the beginning of a command line that runs a command on a terminal, in its own session.
 
-    On Linux it has so many bytes of address space, and the system kills it when the main thread of
-    this process ends, if that has started it: other threads may end before. Elsewhere it has no
-    limit, and ends when its terminal is closed, as it does on Linux too.
+    The command ends when its terminal closes. On Linux its address space is limited to ``memory``
+    bytes, and the system also kills it when the main thread of this process ends, if that thread
+    has started it (other threads may end earlier).
     """
     limit = ""
     if memory is not None and limits_memory():
@@ -189,9 +189,9 @@ def launcher(terminal: str, memory: int | None) -> tuple[str, ...]:
 
 
 def has_ended(child: int) -> bool:
-    """Whether a child process runs no more; its exit status is left for who waits for it.
+    """Return whether a child process has ended, without collecting its exit status.
 
-    Python has no ``waitid`` on macOS before 3.13; there psutil says whether a child is a zombie.
+    Python has no ``waitid`` on macOS before 3.13; there psutil detects zombies.
     """
     if hasattr(os, "waitid"):
         try:
@@ -208,21 +208,21 @@ def has_ended(child: int) -> bool:
 
 
 def kill_group(leader: int) -> None:
-    """Kill a group of processes, if it has some.
+    """Kill a process group, if it exists.
 
-    Where all have ended but were not waited for, macOS says that it is not permitted.
+    macOS raises PermissionError if all its processes are zombies.
     """
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, signal.SIGKILL)
 
 
 def polls_terminals() -> bool:
-    """Whether ``poll`` can wait for terminals; on macOS only ``select`` can."""
+    """Return whether ``poll`` can wait for terminals; on macOS only ``select`` can."""
     return LINUX
 
 
 def is_hung_up(terminal: int) -> bool:
-    """Whether nobody holds the other end of a terminal, or this cannot be known (macOS)."""
+    """Return whether the other end of a terminal is closed, or this is unknown (macOS)."""
     if not polls_terminals():
         return True
     poll = select.poll()
@@ -231,10 +231,10 @@ def is_hung_up(terminal: int) -> bool:
 
 
 def end_with(pipe: int) -> None:
-    """End at once, and whatever this process is at, when nobody holds the other end of a pipe.
+    """Let this process end as soon as the other end of a pipe is closed.
 
-    Nobody must ever write to it. On Linux a signal tells. Elsewhere a thread waits for the end, so
-    that the process ends as soon as a computation in C gives Python's lock back.
+    The pipe must never be written to. On Linux a signal ends the process at once. On other systems
+    a thread waits for the end, so a computation in C must first release Python's lock.
     """
     if LINUX:
         _end_by_signal(pipe)
@@ -243,7 +243,7 @@ def end_with(pipe: int) -> None:
 
 
 def _end_by_signal(pipe: int) -> None:
-    """Let the system send SIGIO when something happens to the pipe, which ends the process."""
+    """Let the system send SIGIO, which ends the process, when the pipe is closed."""
     import fcntl  # Windows lacks it
 
     signal.signal(signal.SIGIO, signal.SIG_DFL)
@@ -258,7 +258,7 @@ def _end_by_signal(pipe: int) -> None:
 
 
 def _end_by_waiting(pipe: int) -> None:
-    """Wait until something happens to the pipe, and end."""
+    """Wait until the pipe is closed, and end the process."""
     closing = select.poll()
     closing.register(pipe, select.POLLIN)
     closing.poll()
@@ -266,14 +266,14 @@ def _end_by_waiting(pipe: int) -> None:
 
 
 def exit_text(status: int) -> str:
-    """Say how a process ended, by its exit status, negative for a signal; to follow its name."""
+    """Return how a process ended, by its exit status, as text that follows its name."""
     if status < 0:
         return f"was killed by {signal.Signals(-status).name}"
     return f"ended with exit status {status}"
 
 
 def signal_of(status: int | None) -> signal.Signals | None:
-    """The signal that ended a program, or one that a shell script called last."""
+    """Return the signal that ended a program, or the last program of a shell script."""
     if status is None:
         return None
     number = -status if status < 0 else status - 128  # the status of such a script is 128 + n
@@ -281,12 +281,11 @@ def signal_of(status: int | None) -> signal.Signals | None:
 
 
 def write_aside(content: str | bytes, target: Path) -> None:
-    """Write a file under another name first, which is then changed; text in UTF-8.
+    """Write a file atomically, by renaming a temporary file; text is encoded in UTF-8.
 
-    So there is never half of the file, and one that is there is replaced at once or not at all. It
-    keeps its permissions.
+    An existing file is replaced as a whole or not at all, and keeps its permissions.
     """
-    import tempfile  # and much more with it, which most commands do without
+    import tempfile  # slow to import, and most commands do not need it
 
     if isinstance(content, str):
         content = content.encode()
@@ -296,7 +295,7 @@ def write_aside(content: str | bytes, target: Path) -> None:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
             file.flush()
-            # renamed before it is on the disk, it could be empty after a power cut
+            # without fsync before the renaming it could be empty after a power failure
             os.fsync(file.fileno())
         permissions = target.stat().st_mode & 0o777 if target.exists() else 0o644
         os.chmod(aside, permissions)
@@ -307,12 +306,12 @@ def write_aside(content: str | bytes, target: Path) -> None:
 
 
 def is_aside(name: str) -> bool:
-    """Whether a file has a name under which :func:`write_aside` writes."""
+    """Return whether a name is one of the temporary names of :func:`write_aside`."""
     return re.fullmatch(r"\.[a-z0-9_]{8}\.partial", name) is not None
 
 
 def save(content: str | bytes, path: Path) -> None:
-    """Write what a person wants at this path: a file, by :func:`write_aside`, or a pipe."""
+    """Write to a path that a person names: a file, by :func:`write_aside`, or a pipe or device."""
     if path.exists() and not path.is_file():  # a pipe, or a device
         path.write_bytes(content.encode() if isinstance(content, str) else content)
     else:
@@ -320,18 +319,18 @@ def save(content: str | bytes, path: Path) -> None:
 
 
 def leave(number: int, frame: FrameType | None) -> None:
-    """End at a signal in an orderly way, so that Macaulay2 and temporary files go too."""
+    """Handle a signal by SystemExit, so that Macaulay2 ends and temporary files are removed."""
     if not threading.main_thread().is_alive():
-        return  # Python is at its end already, where an exception would only be shown
+        return  # Python is shutting down, where an exception would only be printed
     if _is_finalizing(frame):
-        # What is raised there is shown, and lost: the signal comes once more, a moment later.
-        threading.Timer(_MOMENT, os.kill, (os.getpid(), number)).start()
+        # An exception there would be printed and lost, so the signal is sent again a moment later.
+        threading.Timer(_REMOVAL_SECONDS, os.kill, (os.getpid(), number)).start()
         return
     raise SystemExit(128 + number)
 
 
 def _is_finalizing(frame: FrameType | None) -> bool:
-    """Whether something that is no longer needed is taken away at this moment."""
+    """Return whether a finalizer is running in this frame or a caller."""
     while frame is not None:
         if frame.f_code is weakref.finalize.__call__.__code__:
             return True
@@ -339,15 +338,15 @@ def _is_finalizing(frame: FrameType | None) -> bool:
     return False
 
 
-_MOMENT = 0.05
-"""Seconds, in which a temporary folder is removed."""
+_REMOVAL_SECONDS = 0.05
+"""The time in which a temporary folder is removed."""
 
 
 @contextmanager
 def collection_paused() -> Iterator[None]:
-    """Hold the collector off while a block makes many objects that stay.
+    """Disable garbage collection while a block makes many objects that stay alive.
 
-    It would look at them again and again.
+    The collector would traverse them repeatedly.
     """
     enabled = gc.isenabled()
     gc.disable()
@@ -359,11 +358,11 @@ def collection_paused() -> Iterator[None]:
 
 
 _PACKAGE = Path(__file__).resolve().parent
-"""The folders are in an installed package, and beside it in a checkout."""
+"""The folders of :func:`folder` are in an installed package, or beside it in a checkout."""
 
 
 def folder(name: str) -> Path:
-    """The folder ``templates`` (Jinja, one for each computation) or ``m2scripts``.
+    """Return the folder ``templates`` (Jinja, one for each computation) or ``m2scripts``.
 
     Raises
     ------
@@ -379,7 +378,7 @@ def folder(name: str) -> Path:
 
 
 def m2script(name: str) -> Path:
-    """Path of the shared Macaulay2 script ``name`` (without ``.m2``)."""
+    """Return the path of the shared Macaulay2 script ``name`` (without ``.m2``)."""
     path = folder("m2scripts") / f"{name}.m2"
     if not path.is_file():
         raise ResourceError(
@@ -390,18 +389,17 @@ def m2script(name: str) -> Path:
 
 _lock = RLock()
 _users = 0
-"""How many threads write results."""
+"""The number of threads in a block :func:`any_length`."""
 _before = 0
-"""The limit on digits when the first of them came."""
+"""The limit on digits before the first of them."""
 
 
 @contextmanager
 def any_length() -> Iterator[None]:
-    """Lift Python's limit on the digits of integers while results are written; reading has limits
-    of its own.
+    """Lift Python's limit on the digits of integers while results are written.
 
-    The limit belongs to the whole process: the first thread that comes lifts it, the last one puts
-    it back. A signal handler within these lines counts as one more, and does not wait for them.
+    The limit belongs to the whole process: the first thread lifts it, and the last one restores it.
+    A signal handler within these lines counts as a further user, and does not wait for the lock.
     """
     global _users, _before
     with _lock:
@@ -419,8 +417,8 @@ def any_length() -> Iterator[None]:
 
 
 def integer(text: str) -> int:
-    """The integer written in decimal, of any length (Python's own limit is 4300 digits)."""
-    if len(text) < 4000:  # below the limit: Python's own way is faster for short ones
+    """Read an integer in decimal of any length (Python's own limit is 4300 digits)."""
+    if len(text) < 4000:  # below the limit, where Python is faster
         return int(text)
     import flint  # only here: it would slow the start of every command
 
@@ -428,7 +426,7 @@ def integer(text: str) -> int:
 
 
 def decimal(n: int) -> str:
-    """The integer in decimal digits, of any length."""
+    """Write an integer of any length in decimal."""
     if -(1 << 13000) < n < 1 << 13000:  # 3914 digits
         return str(n)
     import flint

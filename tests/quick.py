@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from m2bridge.batch import GRACE
+from m2bridge.batch import CASE_GRACE_SECONDS
 from m2bridge.certificates.form import Certificate
 from m2bridge.certification.make import certify_all
 from m2bridge.engine import Engine
@@ -50,7 +50,7 @@ def sleeps(
 ) -> list[Certificate]:
     """Fail in one case, and never end in another, in Python; its limit is reached at once."""
     if model.d == 3:
-        assert 0 < signal.getitimer(signal.ITIMER_REAL)[0] <= HOUR + GRACE
+        assert 0 < signal.getitimer(signal.ITIMER_REAL)[0] <= HOUR + CASE_GRACE_SECONDS
         signal.setitimer(signal.ITIMER_REAL, 1e-6)
         while True:
             signal.pause()

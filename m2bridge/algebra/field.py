@@ -10,7 +10,7 @@ from typing import Any
 
 from m2bridge.errors import InvalidCaseError, check_kind
 
-_MOST_DIGITS = 12
+_MAX_CHARACTERISTIC_DIGITS = 12
 """Of a characteristic that is looked at; larger ones are longer than those of any field here."""
 
 
@@ -62,7 +62,7 @@ class CoefficientField:
         if match is None or not match[1].strip("0"):
             rule = "write QQ or GF(p) with a prime p"
             raise InvalidCaseError("field", f"'{text:.60}' is not a coefficient field: {rule}")
-        if len(match[1]) > _MOST_DIGITS:
+        if len(match[1]) > _MAX_CHARACTERISTIC_DIGITS:
             raise InvalidCaseError("field", f"{text.strip():.60} is too large: use p < 2^31")
         return cls(int(match[1]))
 

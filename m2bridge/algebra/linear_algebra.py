@@ -38,12 +38,12 @@ LONG_PRIME = 2**62 - 57
 than shorter ones, and fewer are needed.
 """
 
-PRIMES_OF_AN_ECHELON = 4
+PRIMES_PER_RATIONAL_ECHELON = 4
 """An echelon form over QQ costs FLINT as much as this many modulo primes, where the entries are
 small.
 """
 
-DENSE = 4
+DENSE_ONE_IN = 4
 """A matrix goes to FLINT when at least one in this many entries is nonzero; sparser rows
 are dictionaries.
 """
@@ -112,7 +112,7 @@ def _minor_bits(matrix: Any, size: int) -> int:
 
 
 def _norm_bits(vectors: Iterable[Sequence[Any]], number: int) -> int:
-    """An upper bound for the bits of the product of the squared norms of so many of the vectors."""
+    """An upper bound for the bits of a product of squared norms of ``count`` of the vectors."""
     bits = []
     for vector in check_deadline_in(vectors):
         squared_norm = sum([entry * entry for entry in vector])
@@ -223,7 +223,7 @@ def pivot_columns(rows: IntegerRows, prime: int = 0) -> tuple[list[int], list[li
         matrix, pivots = reduced_echelon(flint.nmod_mat(rows, prime))
         denominator = 1
     else:
-        check(PRIMES_OF_AN_ECHELON * _price_of(rows))
+        check(PRIMES_PER_RATIONAL_ECHELON * _price_of(rows))
         matrix, denominator, height = flint.fmpz_mat(rows).rref()
         pivots = leading_columns(matrix, height)
     scale = int(denominator)
@@ -234,7 +234,7 @@ def pivot_columns(rows: IntegerRows, prime: int = 0) -> tuple[list[int], list[li
 
 def integer_kernel(rows: Sequence[IntegerVector], width: int) -> list[IntegerVector]:
     """Integer vectors that form a QQ-basis of the common kernel of the rows."""
-    check(PRIMES_OF_AN_ECHELON * elimination_price(len(rows), width))
+    check(PRIMES_PER_RATIONAL_ECHELON * elimination_price(len(rows), width))
     entries = list(chain.from_iterable(rows))
     matrix, nullity = flint.fmpz_mat(len(rows), width, entries).nullspace()
     columns = matrix.transpose().tolist()
@@ -243,7 +243,7 @@ def integer_kernel(rows: Sequence[IntegerVector], width: int) -> list[IntegerVec
 
 def short_basis(rows: Sequence[IntegerVector]) -> list[IntegerVector]:
     """Short independent integer vectors with the same QQ-span."""
-    check(PRIMES_OF_AN_ECHELON * _price_of(rows))
+    check(PRIMES_PER_RATIONAL_ECHELON * _price_of(rows))
     echelon, _, height = flint.fmpz_mat(rows).rref()
     primitive = []
     for entries in echelon.tolist()[:height]:
@@ -383,10 +383,10 @@ def _length(numbered: NumberedRow) -> int:
 
 
 def _is_dense(rows: list[NumberedRow]) -> bool:
-    """Whether one entry in :data:`DENSE` is nonzero, in the columns that occur."""
+    """Whether one entry in :data:`DENSE_ONE_IN` is nonzero, in the columns that occur."""
     places: set[Any] = set()
     entries = 0
     for _, row in check_deadline_in(rows):
         places.update(row)
         entries += len(row)
-    return DENSE * entries > len(rows) * len(places)
+    return DENSE_ONE_IN * entries > len(rows) * len(places)

@@ -20,7 +20,7 @@ from m2bridge.algebra.ring import PolynomialRing, entry_text
 from m2bridge.errors import ConversionError
 from m2bridge.results.sheet import shortened
 
-MOST_CHARACTERS = 300
+MAX_REPR_CHARS = 300
 """Characters of the text of a value in one line, as a prompt shows it."""
 
 
@@ -58,7 +58,7 @@ class AsCode:
 
 def one_line(value: object) -> str:
     """The text of a value in one line, its middle left out if it is long."""
-    return shortened("; ".join(str(value).splitlines()), MOST_CHARACTERS)
+    return shortened("; ".join(str(value).splitlines()), MAX_REPR_CHARS)
 
 
 def listed(elements: Iterable[Any]) -> str:

@@ -490,13 +490,13 @@ def differential_rank(
     return _jacobian_rank(parametrization.images, point, field)
 
 
-MANY = 1000
+MIN_FIELD_ELEMENTS = 1000
 """A field whose points are called random has at least this many elements."""
-ATTEMPTS = 3
+POINTS_PER_FIELD = 3
 """Points over each field; the largest of their ranks counts, so that one unlucky point is harmless.
 """
-MOST_ENTRIES = 1 << 22
-SPARE_ROWS = 32
+MAX_EXTENSION_ENTRIES = 1 << 22
+MAX_SPARE_ROWS = 32
 """Over an extension, this many entries over GF(p), or this many rows more than enough, are
 computed.
 """
@@ -518,15 +518,17 @@ def generic_rank(free: PolynomialMap, enough: int, *, field: CoefficientField) -
         An upper bound for the rank: when it is reached, no other point is tried.
     """
     p = field.characteristic
-    seeds = range(SEED, SEED + ATTEMPTS)
+    seeds = range(SEED, SEED + POINTS_PER_FIELD)
     best, place = -1, ""
     for seed in seeds:
-        value = differential_rank(free, random_point(free, p or MANY, seed), field=field)
+        value = differential_rank(
+            free, random_point(free, p or MIN_FIELD_ELEMENTS, seed), field=field
+        )
         if value >= best:
             best, place = value, str(field)
         if value >= enough:
             return best, place
-    if p == 0 or p >= MANY:
+    if p == 0 or p >= MIN_FIELD_ELEMENTS:
         return best, place
     # In a small field all points can be special, as those with s^p = s.
     for seed in seeds:
@@ -540,7 +542,7 @@ def generic_rank(free: PolynomialMap, enough: int, *, field: CoefficientField) -
 
 def extension_degree(p: int) -> int:
     """The least k such that GF(p^k) has many elements."""
-    return next(k for k in count(1) if p**k >= MANY)
+    return next(k for k in count(1) if p**k >= MIN_FIELD_ELEMENTS)
 
 
 def _extension_rank(free: PolynomialMap, p: int, seed: int, enough: int) -> int:
@@ -553,7 +555,9 @@ def _extension_rank(free: PolynomialMap, p: int, seed: int, enough: int) -> int:
     chance = Random(seed)
     field = flint.fq_default_ctx(p, degree)
     point = [field([chance.randrange(p) for _ in range(degree)]) for _ in free.source.variables]
-    most = max(enough + SPARE_ROWS, MOST_ENTRIES // max(1, degree * degree * len(point)))
+    most = max(
+        enough + MAX_SPARE_ROWS, MAX_EXTENSION_ENTRIES // max(1, degree * degree * len(point))
+    )
     images = chance.sample(free.images, min(most, len(free.images)))  # rows of the matrix
     powers = [field.gen() ** i for i in range(degree)]
     rows = []

@@ -98,13 +98,13 @@ copyreg.pickle(FiniteField, _field_parts)
 copyreg.pickle(flint.nmod, _residue_parts)
 
 
-LONGEST_NAME = 100
+MAX_VARIABLE_NAME_CHARS = 100
 """Characters in the name of a variable that people write."""
 
-MOST_PRODUCTS = 100_000
+MAX_PRODUCT_GENERATORS = 100_000
 """Generators of a product or power of ideals, before those that occur twice are left out."""
 
-MOST_VARIABLES = 20_000
+MAX_RING_VARIABLES = 20_000
 """Variables of a ring; each of SymPy's polynomials has one exponent for each."""
 
 
@@ -122,7 +122,7 @@ class PolynomialRing:
     ------
     ConversionError
         If a name occurs twice, or two names differ only in how Unicode writes the same letters (in
-        their normal form NFKC), so that people cannot tell them apart.
+        their normal form NFKC), so that people cannot distinguish them.
 
     Examples
     --------
@@ -208,7 +208,7 @@ def first_names(names: Sequence[str]) -> str:
 
 def is_name(text: str) -> bool:
     """Whether text can name a variable: letters, digits and _, beginning with a letter."""
-    if not text.isidentifier() or text.startswith("_") or len(text) > LONGEST_NAME:
+    if not text.isidentifier() or text.startswith("_") or len(text) > MAX_VARIABLE_NAME_CHARS:
         return False
     return place_of_variant(text) is None
 
@@ -278,7 +278,7 @@ def variable_name(variable: object) -> str:
         check_variable(variable.name)
         return str(variable.name)
     if not isinstance(variable, str) or not is_name(variable):
-        rule = f"letters, digits and _, beginning with a letter, at most {LONGEST_NAME}"
+        rule = f"letters, digits and _, beginning with a letter, at most {MAX_VARIABLE_NAME_CHARS}"
         raise ConversionError(f"{variable!r:.60} is not a name: {rule}")
     return variable
 
@@ -314,9 +314,9 @@ def _checked(expression: Any) -> Any:
 @lru_cache(maxsize=256)
 def _sympy_ring(ring: PolynomialRing) -> PolyRing:
     """The ring of SymPy, the same one for equal rings."""
-    if len(ring.variables) > MOST_VARIABLES:
+    if len(ring.variables) > MAX_RING_VARIABLES:
         raise ConversionError(
-            f"{len(ring.variables)} variables; a ring has at most {MOST_VARIABLES}"
+            f"{len(ring.variables)} variables; a ring has at most {MAX_RING_VARIABLES}"
         )
     return PolyRing(list(map(Symbol, ring.variables)), ring.field.domain, grevlex)
 
@@ -412,10 +412,11 @@ def check_ideal(value: object) -> GeneratingSet:
 
 
 def _check_size(count: int) -> None:
-    """Check that so many products of generators are few enough to be formed."""
-    if count > MOST_PRODUCTS:
+    """Check that the number of products of generators is within the limit."""
+    if count > MAX_PRODUCT_GENERATORS:
         raise TooLargeError(
-            f"{count} products of generators; at most {MOST_PRODUCTS} are formed: take fewer"
+            f"{count} products of generators; at most {MAX_PRODUCT_GENERATORS} are formed:"
+            " take fewer"
         )
 
 

@@ -18,7 +18,7 @@ PartitionTuple = tuple[int, ...]
 
 
 def partitions(n: int, rows: int, largest: int | None = None) -> Iterator[PartitionTuple]:
-    """Partitions of n with at most so many parts, none above ``largest``.
+    """Partitions of n with a bounded number of parts, none above ``largest``.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def dimension(shape: PartitionTuple, size: int) -> int:
 
 
 def strips_added(shape: PartitionTuple, size: int, rows: int) -> Iterator[PartitionTuple]:
-    """Pieri's rule: the partitions in S_λ ⊗ S_size, with at most so many parts."""
+    """Pieri's rule: the partitions in S_λ ⊗ S_size with a bounded number of parts."""
     upper = (max(shape, default=0) + size, *shape)
     yield from _between((*shape, 0), upper, sum(shape) + size, rows)
 
@@ -87,7 +87,7 @@ def _between(
 def littlewood_richardson(
     first: PartitionTuple, second: PartitionTuple, rows: int
 ) -> Mapping[PartitionTuple, int]:
-    """The multiplicities in S_λ ⊗ S_μ of partitions with at most so many parts.
+    """The multiplicities in S_λ ⊗ S_μ of partitions with a bounded number of parts.
 
     By Jacobi and Trudi S_μ is the determinant of the S_(μ_i − i + j), and Pieri's rule multiplies
     by these. Source: Stanley, *Enumerative Combinatorics* 2, Theorem 7.16.1.
@@ -110,7 +110,7 @@ def littlewood_richardson(
 
 
 def _times(terms: Mapping[PartitionTuple, int], size: int, rows: int) -> Counter[PartitionTuple]:
-    """The product with S_n, n the size, by Pieri's rule, in shapes of at most so many rows."""
+    """The product with S_n, n the size, by Pieri's rule, with a bounded number of rows."""
     found: Counter[PartitionTuple] = Counter()
     for shape, coefficient in terms.items():
         for larger in strips_added(shape, size, rows):

@@ -45,7 +45,7 @@ def monomial_of(exponents: Exponents) -> Monomial:
 
 
 def packed(exponents: Exponents, width: int) -> int:
-    """A monomial as the number with its exponents as digits of so many bits.
+    """A monomial as an integer whose digits, of a fixed number of bits, are its exponents.
 
     Numbers of monomials add where monomials are multiplied.
     """
@@ -152,7 +152,7 @@ class WeightedAlgebra:
         return 1 + sum(dimensions)
 
 
-_DIGIT = 32
+_EXPONENT_BITS = 32
 """The bits of a digit: multiplication by a variable adds a power of two."""
 
 
@@ -199,7 +199,7 @@ class _Parts:
         for i, own_weight in enumerate(self.algebra.weights):
             if own_weight <= weight:
                 for monomial in parts[weight - own_weight]:
-                    yield monomial, 1 << i * _DIGIT
+                    yield monomial, 1 << i * _EXPONENT_BITS
 
     def _relations(self, weight: int) -> Iterator[SparseVector]:
         """The relations among the products of this weight."""
@@ -211,7 +211,7 @@ class _Parts:
                 yield combination({0: 1, 1: -1}, {0: first, 1: form}, LARGE_PRIME)
         for own_weight, relation in self.algebra.relations:
             if own_weight == weight:
-                terms = {packed(exponents, _DIGIT): c for exponents, c in relation.items()}
+                terms = {packed(exponents, _EXPONENT_BITS): c for exponents, c in relation.items()}
                 forms = {monomial: self._in_products(monomial) for monomial in terms}
                 yield combination(terms, forms, LARGE_PRIME)
 
@@ -222,8 +222,8 @@ class _Parts:
     def _in_products(self, monomial: int) -> SparseVector:
         """Any monomial of the next weight in the products x_i b."""
         # The variable of the lowest digit that is not zero.
-        first = (monomial & -monomial).bit_length() // _DIGIT
-        unit = 1 << first * _DIGIT
+        first = (monomial & -monomial).bit_length() // _EXPONENT_BITS
+        unit = 1 << first * _EXPONENT_BITS
         rest = monomial - unit
         if rest not in self.normal:
             self.normal[rest] = combination(self._in_products(rest), self.normal, LARGE_PRIME)

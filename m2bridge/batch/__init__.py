@@ -1,46 +1,46 @@
-"""Many cases, and many of anything: one certificate or outcome for each, resumable, in parallel.
+"""Batches of cases or other items: one certificate or outcome for each, resumable, in parallel.
 
-``cases`` reads what a batch is about, ``store`` is the folder in which its answers are, ``plan``
-says what is left and runs it, by one of the ``executors``; ``pool`` has the worker processes.
-``verifying`` checks many certificates, and ``many`` performs anything else, by the same processes.
-Here stand the limits of a batch.
+``cases`` reads the cases of a batch, ``store`` is the folder with its answers, ``plan`` determines
+what is left and runs it by one of the ``executors``; ``pool`` has the worker processes.
+``verifying`` checks many certificates, and ``run_many`` performs any other work, by the same
+processes. This file has the limits of a batch.
 """
 
-LARGEST_CASES = 10_000_000
-"""Bytes of a file of cases; two million lines fit, as many as a batch may have cases."""
+MAX_CASES_FILE_BYTES = 10_000_000
+"""A file of cases of this size has room for two million lines, more than a batch may have cases."""
 
-LARGEST_ITEM = 100_000_000
-"""Bytes of a file that is an item, or holds an outcome; workers hold a few of them at once."""
+MAX_ITEM_BYTES = 100_000_000
+"""A file that is an item or contains an outcome; a worker holds a few of them in memory."""
 
-LONGEST_NAME = 200
-"""Bytes of the name of a case: a name of a file has at most 255, with question and ending."""
+MAX_CASE_NAME_BYTES = 200
+"""File names have at most 255 bytes, with the question and the ending."""
 
-LEAST_MEMORY = 256 * 2**20
-"""Bytes for a check: Python with SymPy and FLINT maps 100 MiB before it checks anything."""
+MIN_CHECK_MEMORY_BYTES = 256 * 2**20
+"""Python with SymPy and FLINT maps 100 MiB before it checks anything."""
 
-MEMORY_MARK = 2 * 2**30
-"""Bytes that a worker process and its Macaulay2 may hold when it turns to another task."""
+RECYCLE_ABOVE_BYTES = 2 * 2**30
+"""A worker process that together with its Macaulay2 holds more memory after a task is replaced."""
 
-LEAST_FILES = 24
-"""Open files that a process needs to have one worker; each other one takes three more."""
+MIN_OPEN_FILES = 24
+"""Open files that a process needs for its first worker; each further worker takes three more."""
 
-LEAST_CLUSTER_FILES = 64
+MIN_CLUSTER_OPEN_FILES = 64
 """Open files that a local cluster of Dask needs."""
 
-FALSE_STARTS = 5
-"""So many workers in a row may end before they begin with anything: it is no accident then."""
+MAX_FALSE_STARTS = 5
+"""If this many workers in a row end before they begin an item, the batch is given up."""
 
-LAST = 4
-"""So many items for each worker count as the last ones, which begin with the longest."""
+LAST_ITEMS_PER_WORKER = 4
+"""The last items, this many for each worker, are performed with the longest first."""
 
-AHEAD = 4
-"""Tasks that Dask's scheduler holds for each thread: enough to keep it busy, and few."""
+TASKS_AHEAD_PER_THREAD = 4
+"""Tasks that Dask's scheduler holds for each thread, which keep it busy."""
 
-GRACE = 1.0
-"""Seconds after the limit, in which loops that look at the clock come first and can say more."""
+CASE_GRACE_SECONDS = 1.0
+"""Time after the limit for loops that check the deadline, whose errors say more than an alarm's."""
 
-PAUSE = 0.5
-"""Seconds between two attempts at cases that another batch is at."""
+HELD_CASE_PAUSE_SECONDS = 0.5
+"""The pause between two attempts at cases that another batch is computing."""
 
-ABANDONED = 3600.0
-"""Seconds after which a half-written file is nobody's: writing one takes milliseconds."""
+ABANDONED_AFTER_SECONDS = 3600.0
+"""A half-written file of this age is left over: writing one takes milliseconds."""

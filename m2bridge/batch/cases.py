@@ -1,7 +1,7 @@
-"""The cases of a batch: grids on the command line, files of cases, and the order of a run.
+"""The cases of a batch: grids from the command line, files of cases, and the order of a run.
 
-A case is a model of a family in the registry. Its options are read as the family reads them for one
-case, but each may have several values; a grid has the models of all combinations.
+A case is a model of a family in the registry. Each of its options may have several values; a grid
+consists of the models of all combinations.
 """
 
 from __future__ import annotations
@@ -14,41 +14,42 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from m2bridge.batch import LARGEST_CASES
+from m2bridge.batch import MAX_CASES_FILE_BYTES
 from m2bridge.convert.bounded_io import read_text, read_toml
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families.base import CaseOption, Family, read_options
 from m2bridge.families.registry import family
 from m2bridge.maps.model import Model
 
-MOST_CASES = 100_000
-"""Of a batch: their questions are listed and put in order in some twenty seconds."""
-ADVICE = "take smaller grids, one after the other; they may have the same folder"
+MAX_BATCH_CASES = 100_000
+"""Cases in a batch: listing and sorting the questions about them takes about twenty seconds."""
+SMALLER_GRIDS_ADVICE = "take smaller grids, one after the other; they may have the same folder"
 
 
 def grid(chosen: Family[Any], texts: Mapping[str, str | None], every: bool = False) -> list[Model]:
-    """All cases with numbers as they are written on the command line: ``1..4``, ``1..3,2,1``.
+    """Return all cases with numbers as on the command line: ``1..4``, ``1..3,2,1``.
 
     Parameters
     ----------
     chosen : Family
     texts : mapping from str to str
-        Of the options of the family; ``None`` for those that were left out.
+        The texts of the family's options; ``None`` for options that are not given.
     every : bool
-        Whether to take the cases too that the family leaves out of grids.
+        Whether to include the cases that the family excludes from grids.
 
     Raises
     ------
     InvalidCaseError
-        If an option is missing or wrong, a case does not exist, or there are too many, or none that
-        is not left out.
+        If an option is missing or invalid, a case does not exist, there are too many cases, or the
+        family excludes all of them.
     """
     ranges = read_options(chosen.options, texts, _values)
     size = _size(ranges)
-    if size > MOST_CASES:
+    if size > MAX_BATCH_CASES:
         raise InvalidCaseError(
             next(iter(ranges)),
-            f"this grid has {size} cases; at most {MOST_CASES} go into one batch: {ADVICE}",
+            f"this grid has {size} cases; at most {MAX_BATCH_CASES} go into one batch:"
+            f" {SMALLER_GRIDS_ADVICE}",
         )
     return _cases(chosen, ranges, every)
 
@@ -58,22 +59,21 @@ def _size(ranges: Mapping[str, tuple[Any, ...]]) -> int:
 
 
 def _cases(chosen: Family[Any], ranges: Mapping[str, tuple[Any, ...]], every: bool) -> list[Model]:
-    """All combinations, but those that the family leaves out."""
+    """Return the models of all combinations, without those that the family excludes."""
     combinations = (dict(zip(ranges, values, strict=True)) for values in product(*ranges.values()))
     grids = (chosen.grid(**combination) for combination in combinations)
-    models = list(islice(chain.from_iterable(grids), MOST_CASES + 1))
-    if len(models) > MOST_CASES:
+    models = list(islice(chain.from_iterable(grids), MAX_BATCH_CASES + 1))
+    if len(models) > MAX_BATCH_CASES:
         raise InvalidCaseError(
             next(iter(ranges)),
-            f"this grid has more than {MOST_CASES} cases, too many for one batch: {ADVICE}",
+            f"this grid has more than {MAX_BATCH_CASES} cases, too many for one batch:"
+            f" {SMALLER_GRIDS_ADVICE}",
         )
     if every:
         return models
     cases = [case for case in models if not chosen.excluded_from_grids(case)]
     if not cases:
-        raise InvalidCaseError(
-            "a", f"no case with {chosen.grid_note}; --all-a takes the others too"
-        )
+        raise InvalidCaseError("a", f"no case with {chosen.grid_note}; --all-a includes the others")
     return cases
 
 
@@ -84,7 +84,7 @@ def _values(option: CaseOption, text: str) -> tuple[Any, ...]:
 
 
 def read_cases(path: Path, chosen: Family[Any], every: bool = False) -> Iterator[Model]:
-    """The cases of a file.
+    """Yield the cases of a file.
 
     TOML: one table ``[[case]]`` for each case or grid, with the options of the family, as on the
     command line; a value is a number, a list of numbers, or a range such as ``"1..4"``; lists of
@@ -96,42 +96,42 @@ def read_cases(path: Path, chosen: Family[Any], every: bool = False) -> Iterator
     ----------
     path : Path
     chosen : Family
-        Of the entries that do not name one.
+        The family of entries that do not name one.
     every : bool
-        As of :func:`grid`.
+        As in :func:`grid`.
 
     Raises
     ------
     InvalidCaseError
-        If the file cannot be read or has no cases, or an entry has an unknown or missing name, a
-        bad value, or no case but such as are left out.
+        If the file cannot be read or has no cases, or an entry has an unknown or missing name, an
+        invalid value, or only cases that are excluded from grids.
     """
     grids: list[tuple[str, Family[Any], dict[str, tuple[Any, ...]]]] = []
-    with _named(f"'{path}' cannot be read"):
+    with _located_errors(f"'{path}' cannot be read"):
         entries = _entries(path)
     size = 0
     for place, entry in entries:
         where = f"{path.name}, {place}"
-        with _named(where):
+        with _located_errors(where):
             own = chosen
             if "family" in entry:
                 own = family(str(entry["family"]))
             ranges = read_options(own.options, _texts(own, entry), _values)
             size += _size(ranges)
-            if size > MOST_CASES:
+            if size > MAX_BATCH_CASES:
                 raise InvalidCaseError(
-                    "cases", f"more than {MOST_CASES}; at most so many go into one batch"
+                    "cases", f"more than {MAX_BATCH_CASES} cases, too many for one batch"
                 )
         grids.append((where, own, ranges))
     for where, own, ranges in grids:
-        with _named(where):
+        with _located_errors(where):
             cases = _cases(own, ranges, every)
         yield from cases
 
 
 @contextmanager
-def _named(where: str) -> Iterator[None]:
-    """Let errors name the place where an entry stands, or the file."""
+def _located_errors(where: str) -> Iterator[None]:
+    """Prefix errors in the block with the position of the entry, or the file."""
     try:
         yield
     except (ConversionError, InvalidCaseError) as reason:
@@ -139,7 +139,7 @@ def _named(where: str) -> Iterator[None]:
 
 
 def _texts(chosen: Family[Any], entry: Mapping[str, Any]) -> dict[str, str]:
-    """The values of an entry as they are written on the command line."""
+    """Return the values of an entry as they would be written on the command line."""
     chosen.check_names(name for name in entry if name != "family")
     texts = {}
     for option in chosen.options:
@@ -151,7 +151,7 @@ def _texts(chosen: Family[Any], entry: Mapping[str, Any]) -> dict[str, str]:
         types, usual = {int, str}, "a number, a list of numbers or a range"
         if option.flag:
             types, usual = {bool, str}, "true, false or a list of these"
-        # A truth value is a number to Python, so types are compared, and not asked by isinstance.
+        # A bool is also an int to isinstance, so the types themselves are compared.
         if not items or not {type(item) for item in items} <= types:
             raise InvalidCaseError(option.name, f"is not {usual}")
         text = ",".join(map(str, items))
@@ -162,7 +162,7 @@ def _texts(chosen: Family[Any], entry: Mapping[str, Any]) -> dict[str, str]:
 
 
 def ordered(cases: Iterable[Model]) -> tuple[Model, ...]:
-    """Return the cases without duplicates, those that are expected to be short first."""
+    """Return the cases without duplicates, sorted by expected time, shortest first."""
     return tuple(sorted(set(cases), key=_rank))
 
 
@@ -176,10 +176,10 @@ def _rank(case: Model) -> tuple[Any, ...]:
 
 
 def _entries(path: Path) -> list[tuple[str, Mapping[str, Any]]]:
-    """The place and the content of each entry; raises ConversionError."""
+    """Return the position and content of each entry; raise ConversionError for a bad file."""
     if path.suffix not in _READERS:
         raise ConversionError("neither a .toml nor a .csv file")
-    entries = list(_READERS[path.suffix](read_text(path, LARGEST_CASES)))
+    entries = list(_READERS[path.suffix](read_text(path, MAX_CASES_FILE_BYTES)))
     if not entries:
         raise ConversionError("there are no cases in it")
     return entries
@@ -217,4 +217,4 @@ def _csv(text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 _READERS = {".toml": _toml, ".csv": _csv}
-"""The formats of files of cases, by their endings."""
+"""The readers of files of cases by ending."""

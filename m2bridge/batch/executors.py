@@ -1,7 +1,7 @@
-"""The performance of tasks: in this process, by a pool of processes, or by a Dask cluster.
+"""Executors of tasks: in this process, in a pool of processes, or in a Dask cluster.
 
-An executor has ``run``, which takes tasks and returns their reports as they arrive. Whatever a task
-does, it gets a report; what cannot be performed has an outcome in the folder.
+An executor has a method ``run``, which takes tasks and yields their results as they arrive. Every
+task gets a result, even if it crashes its worker; its outcome is then in the folder.
 """
 
 from __future__ import annotations
@@ -22,18 +22,23 @@ from typing import Any, ClassVar, Generic, Self
 import psutil
 
 from m2bridge import errors
-from m2bridge.batch import AHEAD, GRACE, LEAST_CLUSTER_FILES, MEMORY_MARK
+from m2bridge.batch import (
+    CASE_GRACE_SECONDS,
+    MIN_CLUSTER_OPEN_FILES,
+    RECYCLE_ABOVE_BYTES,
+    TASKS_AHEAD_PER_THREAD,
+)
 from m2bridge.batch.pool import (
-    ENDING,
+    ENDING_SIGNALS,
     Batch,
     KeyT,
     Performer,
     ResultT,
+    block_interrupts,
     check_files,
-    interrupts_held,
-    signals_deferred,
+    defer_signals,
 )
-from m2bridge.batch.store import NO_ROOM, Store, Task, TaskResult, case_lock, counted
+from m2bridge.batch.store import CANNOT_STORE, Store, Task, TaskResult, case_lock, count_answers
 from m2bridge.certificates.form import Certificate
 from m2bridge.certification.make import certify_all
 from m2bridge.engine import Session, locate
@@ -47,21 +52,21 @@ Certify = Callable[..., list[Certificate]]
 
 @dataclass(frozen=True, slots=True)
 class Settings(Batch[Task, TaskResult]):
-    """The settings that every worker needs; all of them cross processes.
+    """The settings of every worker; they are pickled and sent to it.
 
     Parameters
     ----------
     store : Store
     program : str or None
-        Which Macaulay2.
+        The path of Macaulay2.
     timeout : float or None
         Seconds for each case.
     memory : int or None
-        Bytes for Macaulay2, and in worker processes for Python too.
+        Bytes of address space for Macaulay2, and in worker processes also for Python.
     certify : callable
         A function of a module, like :func:`m2bridge.certification.make.certify_all`.
     needs_engine : bool
-        Whether some question needs Macaulay2.
+        Whether a question needs Macaulay2.
     recycled_after : int
         Tasks after which a worker process is replaced.
     """
@@ -81,11 +86,11 @@ class Settings(Batch[Task, TaskResult]):
         self.store.make()
 
     def performer(self) -> Certifier:
-        """Return what answers tasks in a worker."""
+        """Return the performer of tasks in a worker."""
         return Certifier(self)
 
     def lost(self, task: Task, status: int | None) -> TaskResult:
-        """Store the outcome of a task that nobody will perform."""
+        """Store the outcome of a lost task."""
         error: errors.M2BridgeError = errors.EngineDiedError("workers ended at this case")
         if status is None and self.timeout is not None:
             limit = limit_of(self.timeout)
@@ -100,20 +105,20 @@ class Settings(Batch[Task, TaskResult]):
                     memory=self.memory,
                     macaulay2=macaulay2,
                 )
-            return TaskResult(task, counted(self.store.answers(task)), 0.0, held=not mine)
+            return TaskResult(task, count_answers(self.store.answers(task)), 0.0, held=not mine)
 
 
-def is_large(engine: int | None) -> bool:
-    """Whether this process and its Macaulay2, a process number, hold too much physical memory."""
+def holds_too_much_memory(engine: int | None) -> bool:
+    """Return whether this process and its Macaulay2 (a process id) use too much physical memory."""
     total: int = psutil.Process().memory_info().rss
     if engine is not None:
-        with suppress(psutil.Error):  # it may have ended
+        with suppress(psutil.Error):  # Macaulay2 may have ended
             total += psutil.Process(engine).memory_info().rss
-    return total > MEMORY_MARK
+    return total > RECYCLE_ABOVE_BYTES
 
 
-def once_more(perform: Callable[[], ResultT]) -> ResultT:
-    """Perform something, and once more if Macaulay2 was killed, perhaps by chance."""
+def retry_if_engine_died(perform: Callable[[], ResultT]) -> ResultT:
+    """Call a function, a second time if Macaulay2 was killed, perhaps from outside."""
     try:
         return perform()
     except errors.EngineDiedError:
@@ -121,7 +126,7 @@ def once_more(perform: Callable[[], ResultT]) -> ResultT:
 
 
 class Certifier(Performer[Task, TaskResult]):
-    """Answers tasks one after the other with one Macaulay2, started at once if it is needed."""
+    """Certifies tasks one after the other with one Macaulay2, started at once if it is needed."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -132,11 +137,13 @@ class Certifier(Performer[Task, TaskResult]):
 
     @property
     def exhausted(self) -> bool:
-        """Whether it has done enough, or this process and its Macaulay2 hold too much memory."""
-        return self._performed >= self._settings.recycled_after or is_large(self._engine.pid)
+        """Whether the worker should be replaced, after enough tasks or with too much memory."""
+        return self._performed >= self._settings.recycled_after or holds_too_much_memory(
+            self._engine.pid
+        )
 
     def perform(self, task: Task) -> TaskResult:
-        """Answer what is left of a task.
+        """Answer the unanswered questions of a task.
 
         Raises
         ------
@@ -152,16 +159,16 @@ class Certifier(Performer[Task, TaskResult]):
         ):
             if not mine:
                 return TaskResult(task, Counter(), running.seconds, held=True)
-            # another batch, or a worker that died, may have come here before
+            # another batch, or a worker that died, may have answered some
             for questions in store.left(task).groups:
                 self._answer(Task(task.case, questions))
-            return TaskResult(task, counted(store.answers(task)), running.seconds)
+            return TaskResult(task, count_answers(store.answers(task)), running.seconds)
 
     def _answer(self, task: Task) -> None:
         try:
-            certificates = once_more(partial(self._certified, task))
-        except Exception as error:  # whatever it is, it becomes the outcome of this case
-            if isinstance(error, OSError) and error.errno in NO_ROOM:
+            certificates = retry_if_engine_died(partial(self._certified, task))
+        except Exception as error:  # any error becomes the outcome of this case
+            if isinstance(error, OSError) and error.errno in CANNOT_STORE:
                 raise
             settings = self._settings
             version = "none"
@@ -179,7 +186,7 @@ class Certifier(Performer[Task, TaskResult]):
                 self._settings.store.put(certificate)
 
     def _certified(self, task: Task) -> list[Certificate]:
-        with alarm(clock(), GRACE):
+        with alarm(clock(), CASE_GRACE_SECONDS):
             limit = self._settings.timeout
             return self._settings.certify(
                 task.case, task.questions, engine=self._engine, timeout=limit
@@ -191,20 +198,19 @@ class Certifier(Performer[Task, TaskResult]):
 
 
 class Serial(Certifier):
-    """One task after the other, in this process."""
+    """An executor that performs one task after the other in this process."""
 
     def __init__(self, settings: Settings) -> None:
         settings.store.make()
         super().__init__(settings)
 
     def run(self, tasks: Iterable[Task], started: Callable[[Task], object]) -> Iterator[TaskResult]:
-        """Perform tasks; the reports, as they arrive. Of each that begins ``started`` is told.
+        """Perform tasks; yield their results. ``started`` is called with each task that begins.
 
         Raises
         ------
         BatchError
-            If results cannot be stored or workers do not start; tasks that are under way are given
-            up.
+            If results cannot be stored.
         """
         for task in tasks:
             started(task)
@@ -212,19 +218,19 @@ class Serial(Certifier):
 
 
 _performers: dict[tuple[int, bytes], Performer[Any, Any]] = {}
-"""The performer that each thread of a Dask worker keeps, with its Macaulay2, by the batch."""
+"""The performers, with their Macaulay2, by the thread of a Dask worker and the batch."""
 
 
 class Dask(Generic[KeyT, ResultT]):
-    """Items go to a Dask cluster in small numbers ahead of need.
+    """An executor that submits items to a Dask cluster, a few ahead of time.
 
     Parameters
     ----------
     batch : Batch
     scheduler : str, optional
-        Address such as ``tcp://host:8786``; a local cluster of processes when left out.
+        An address such as ``tcp://host:8786``; default: a local cluster of processes.
     workers : int, optional
-        Processes of the local cluster; one for each core when left out.
+        Number of processes of the local cluster; default: one for each core.
 
     Raises
     ------
@@ -233,7 +239,7 @@ class Dask(Generic[KeyT, ResultT]):
     InvalidCaseError
         If no scheduler answers at this address.
     BatchError
-        If this process may not have as many open files as a local cluster takes.
+        If this process may not open enough files for a local cluster.
     """
 
     def __init__(
@@ -251,14 +257,14 @@ class Dask(Generic[KeyT, ResultT]):
         with ExitStack() as stack:
             address: Any = scheduler
             if scheduler is None:
-                check_files(LEAST_CLUSTER_FILES)
+                check_files(MIN_CLUSTER_OPEN_FILES)
                 scratch = Scratch()
                 stack.callback(scratch.remove)
                 stack.enter_context(config.set({"temporary-directory": str(scratch.path)}))
-                # A cluster that has half started cannot be closed: its workers would make the
-                # folder anew.
-                with interrupts_held(), signals_deferred(*ENDING):
-                    # What its log would say of workers that die, the outcomes say.
+                # A cluster whose start is interrupted cannot be closed, and its workers would make
+                # the temporary folder again.
+                with block_interrupts(), defer_signals(*ENDING_SIGNALS):
+                    # Outcomes report workers that die, so Dask need not log them.
                     quiet: dict[str, Any] = {
                         "dashboard_address": None,
                         "silence_logs": logging.CRITICAL,
@@ -277,7 +283,7 @@ class Dask(Generic[KeyT, ResultT]):
         batch.make_folder()
 
     def run(self, items: Iterable[KeyT], started: Callable[[KeyT], None]) -> Iterator[ResultT]:
-        """Perform items; the results, as they arrive. An item starts when it is submitted."""
+        """Perform items; yield their results. An item counts as started when it is submitted."""
         from distributed import as_completed
         from distributed.scheduler import KilledWorker
 
@@ -293,15 +299,15 @@ class Dask(Generic[KeyT, ResultT]):
                 items_by_key[future.key] = item
                 arriving.add(future)
 
-        submit(AHEAD * threads)
+        submit(TASKS_AHEAD_PER_THREAD * threads)
         for future in arriving:
             item = items_by_key.pop(future.key)
             try:
                 result = future.result()
             except KilledWorker:
                 result = self._batch.lost(item, status=0)
-            # Python ignores what a signal raises in the deletion of the future.
-            with signals_deferred(signal.SIGINT, *ENDING):
+            # Python would ignore the exception of a signal handler while it deletes the future.
+            with defer_signals(signal.SIGINT, *ENDING_SIGNALS):
                 future.release()
             yield result
             submit(1)
@@ -319,16 +325,16 @@ class Dask(Generic[KeyT, ResultT]):
 
 
 def perform(item: KeyT, batch: bytes) -> Any:
-    """Perform an item in a Dask worker, with the performer of this thread."""
+    """Perform an item in a Dask worker with the performer of this thread."""
     key = threading.get_ident(), batch
     if key not in _performers:
-        # what whoever submitted the item has written
+        # the process that submitted the item has pickled it
         _performers[key] = pickle.loads(batch).performer().__enter__()
     return _performers[key].perform(item)
 
 
 @atexit.register
 def close_all() -> None:
-    """End every Macaulay2 that a Dask worker keeps."""
+    """End each Macaulay2 of this Dask worker."""
     while _performers:
         _performers.popitem()[1].__exit__(None, None, None)

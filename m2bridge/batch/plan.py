@@ -1,7 +1,7 @@
-"""The plan of a batch, which says what is left to do; its run, and its progress on the screen.
+"""The plan of a batch, which determines what is left to do; its run and its progress display.
 
-An executor performs what is left, in whatever order and processes; here its reports are counted,
-shown, and tried again where another batch was at the case.
+An executor performs the tasks that are left, in any order and process. This file counts and shows
+its results, and tries a task again if another batch was working on the case.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
-from m2bridge.batch import PAUSE
-from m2bridge.batch.store import KINDS, Store, Task, TaskResult, counted
+from m2bridge.batch import HELD_CASE_PAUSE_SECONDS
+from m2bridge.batch.store import KINDS, Store, Task, TaskResult, count_answers
 from m2bridge.certificates.form import file_name
 from m2bridge.errors import check_kind
 from m2bridge.results.sheet import duration, plural
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The tasks of a batch, parted by what its folder holds.
+    """The tasks of a batch, and those that its folder leaves to do.
 
     Parameters
     ----------
     tasks : tuple of Task
-        All of them, or all items of :mod:`m2bridge.batch.run_many`.
+        All tasks, or all items of :mod:`m2bridge.batch.run_many`.
     left : tuple of Task
-        Those of which some question is not answered, with these questions only, in the same order.
+        The tasks with unanswered questions, with only these questions, in the same order.
     answers : Counter
-        How often each verdict and each kind of outcome is in the folder, for the questions of this
+        The number of verdicts and outcomes of each kind in the folder, for the questions of this
         batch.
-    unusable : tuple of str
-        Files under the names of certificates that are not done: half of one, or that of another
-        case or question.
+            unusable : tuple of str
+        Files with the name of a certificate that are not this certificate: incomplete ones, or
+        certificates of another case or question.
 
     Examples
     --------
@@ -58,13 +58,13 @@ class Plan:
 
     @property
     def done(self) -> int:
-        """The number of cases that need nothing more."""
+        """The number of cases that are done."""
         return len(self.tasks) - len(self.left)
 
     def to_text(self) -> str:
         """A line in words."""
         questions = sum(len(task.questions) for task in self.tasks)
-        # a question about a theorem has one for each part
+        # a question about a theorem has one answer for each part
         answers = sum(task.answer_count for task in self.tasks)
         asked = plural(questions, "question")
         if answers != questions:
@@ -75,7 +75,7 @@ class Plan:
 
 
 def plan(tasks: Sequence[Task], store: Store) -> Plan:
-    """Return what is left to do: the tasks without what is done.
+    """Return the plan for tasks, given the results in a folder.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def plan(tasks: Sequence[Task], store: Store) -> Plan:
     answers = Counter[str]()
     for task in tasks:
         done = store.answers(task, names)
-        answers += counted(done)
+        answers += count_answers(done)
         questions = tuple(question for question in task.questions if question not in done)
         if questions:
             left.append(Task(task.case, questions))
@@ -103,7 +103,7 @@ def plan(tasks: Sequence[Task], store: Store) -> Plan:
 
 
 class Progress:
-    """A display of the progress of a batch; this one counts and shows nothing."""
+    """A display of the progress of a batch. The base class counts, and shows nothing."""
 
     def __init__(self) -> None:
         self._done = self._number = 0
@@ -115,15 +115,15 @@ class Progress:
         yield
 
     def started(self, task: Any) -> None:
-        """Take note that a worker began with a task."""
+        """Record that a worker began a task."""
 
     def finished(self, report: TaskResult) -> None:
-        """Take note that a task is done."""
+        """Record that a task is done."""
         self._done += 1
 
 
 class Lines(Progress):
-    """One plain line for each case that is done."""
+    """A display of one plain line for each case that is done."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         super().__init__()
@@ -132,14 +132,14 @@ class Lines(Progress):
     def finished(self, report: TaskResult) -> None:
         """Print a line about the task."""
         super().finished(report)
-        name, answers = report.task.name, _counted(report.counts)
+        name, answers = report.task.name, _counts_text(report.counts)
         text = f"{self._done}/{self._number}  {name}  {duration(report.seconds)}  {answers}"
-        with suppress(OSError):  # nobody may be there any more to read it, and the batch goes on
+        with suppress(OSError):  # the batch continues even if nobody can read the line
             print(text, file=self._stream, flush=True)
 
 
 class Live(Progress):
-    """A display on a terminal that is brought up to date in place."""
+    """A display on a terminal that is updated in place."""
 
     @contextmanager
     def of(self, plan: Plan) -> Iterator[None]:
@@ -160,11 +160,11 @@ class Live(Progress):
             yield
 
     def started(self, task: Any) -> None:
-        """Take note that a worker began with a task."""
+        """Record that a worker began a task."""
         self._running[task] = time.monotonic()
 
     def finished(self, report: TaskResult) -> None:
-        """Take note that a task is done."""
+        """Record that a task is done."""
         super().finished(report)
         self._running.pop(report.task, None)
         self._answers += report.counts
@@ -176,7 +176,7 @@ class Live(Progress):
 
         now = time.monotonic()
         elapsed = now - self._begin
-        # Another thread draws, while this one goes on: it has a copy.
+        # Another thread draws the table, so this one copies the shared dictionary.
         running = [f"{task.name} ({duration(now - at)})" for task, at in [*self._running.items()]]
         if len(running) > 8:
             running[8:] = ["…"]
@@ -187,14 +187,14 @@ class Live(Progress):
         table = Table.grid(padding=(0, 2))
         done = ProgressBar(self._number, self._done, width=40)
         table.add_row("cases", done, f"{self._done} of {self._number}")
-        table.add_row("answers", _counted(self._answers))
+        table.add_row("answers", _counts_text(self._answers))
         table.add_row("running", "\n".join(running))
         table.add_row("elapsed", duration(elapsed), left)
         return table
 
 
-def shown(quiet: bool) -> Progress:
-    """The display that fits: live on a terminal, plain lines elsewhere, nothing when ``quiet``."""
+def progress_display(quiet: bool) -> Progress:
+    """Return the display: live on a terminal, plain lines elsewhere, nothing when ``quiet``."""
     if quiet:
         return Progress()
     if sys.stderr.isatty():
@@ -202,20 +202,20 @@ def shown(quiet: bool) -> Progress:
     return Lines()
 
 
-def _counted(answers: Counter[str]) -> str:
+def _counts_text(answers: Counter[str]) -> str:
     return ", ".join(f"{number} {name}" for name, number in sorted(answers.items()))
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The end of a batch in numbers.
+    """The results of a batch in numbers.
 
     Parameters
     ----------
     cases : int
-        How many cases the batch has.
+        The number of cases of the batch.
     done_before : int
-        How many of them were done when it began.
+        The number of cases that were done when it began.
     answers : Counter
         How often each verdict and each kind of outcome is in the folder, for the questions of this
         batch.
@@ -249,7 +249,7 @@ class Summary:
         ran = ""
         if self.done_before < self.cases:
             ran = f" in {duration(self.seconds)}"
-        return f"cases: {self.cases}{ran}: {_counted(self.answers) or 'no answers'}"
+        return f"cases: {self.cases}{ran}: {_counts_text(self.answers) or 'no answers'}"
 
     __str__ = to_text
 
@@ -260,19 +260,19 @@ def run(
     progress: Progress,
     keep: Callable[[TaskResult], object] = lambda report: None,
 ) -> Summary:
-    """Perform what a plan says is left.
+    """Perform the tasks that a plan leaves to do.
 
-    A case that another batch is at is left to it, and looked at again until it is done or free.
+    A case on which another batch works is left to it, and tried again until it is done or free.
 
     Parameters
     ----------
     plan : Plan
     start : callable
-        Starts the executor; not called when nothing is left. All its workers have ended when
+        Starts the executor; not called if nothing is left. All its workers have ended when
         ``run`` returns or raises.
     progress : Progress
     keep : callable
-        Is told of each report.
+        Is called with each result.
 
     Raises
     ------
@@ -299,5 +299,5 @@ def _performed(tasks: Sequence[Any], executor: Any, progress: Progress) -> Itera
             else:
                 yield report
         if held:
-            time.sleep(PAUSE)
+            time.sleep(HELD_CASE_PAUSE_SECONDS)
         tasks = held

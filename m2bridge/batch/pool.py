@@ -1,8 +1,8 @@
-"""Worker processes that perform a function on many items, each item within limits of its own.
+"""Worker processes that perform a function on many items, each item within its own limits.
 
-Workers are forked from a server that has imported what they need. A worker says when it is ready
-and when it begins an item, so that its parent knows which item it was at when it ends, and when it
-is late. Nothing here knows what is computed: a :class:`Batch` does.
+Workers are forked from a server that has imported the modules they need. A worker sends a message
+when it is ready and when it begins an item, so that its parent knows the item at which a worker
+ended or is late. The work itself is defined by a :class:`Batch`.
 """
 
 import gc
@@ -22,7 +22,7 @@ from types import ModuleType
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from m2bridge import limits
-from m2bridge.batch import FALSE_STARTS, LAST, LEAST_FILES
+from m2bridge.batch import LAST_ITEMS_PER_WORKER, MAX_FALSE_STARTS, MIN_OPEN_FILES
 from m2bridge.engine.scratch import Scratch, short_folders, sweep
 from m2bridge.errors import BatchError, EngineError, M2BridgeError
 from m2bridge.system import cores, end_with, exit_text, leave, limit_address_space, open_files
@@ -30,8 +30,8 @@ from m2bridge.system import cores, end_with, exit_text, leave, limit_address_spa
 KeyT = TypeVar("KeyT", bound=Hashable)
 ResultT = TypeVar("ResultT")
 
-ENDING = (signal.SIGTERM, signal.SIGHUP)
-"""Signals that end a command in an orderly way, as Ctrl-C does."""
+ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+"""Signals after which a command cleans up and ends, as after Ctrl-C."""
 
 CONTEXT = multiprocessing.get_context("forkserver")
 
@@ -39,11 +39,11 @@ _kept: list[Scratch] = []
 
 
 class Performer(Generic[KeyT, ResultT]):
-    """The part of a pool that is in a worker; a context manager, entered when the worker begins."""
+    """The object that performs items in a worker; a context manager for the life of the worker."""
 
     @property
     def exhausted(self) -> bool:
-        """Whether a fresh worker should take the place of this one."""
+        """Whether a new worker should replace this one."""
         return False
 
     def perform(self, item: KeyT) -> ResultT:
@@ -54,13 +54,13 @@ class Performer(Generic[KeyT, ResultT]):
         return self
 
     def __exit__(self, *reason: object) -> None:
-        """End what it has begun."""
+        """Release resources when the worker ends."""
 
 
 class Batch(Generic[KeyT, ResultT]):
-    """Work on many items: its limits, what performs it, and the result for an item that is lost.
+    """Work on many items: its limits, its performer, and the result for a lost item.
 
-    It crosses processes.
+    It is pickled and sent to workers.
 
     Attributes
     ----------
@@ -69,12 +69,12 @@ class Batch(Generic[KeyT, ResultT]):
     memory : int or None
         Bytes of address space of a worker.
     module : str
-        What workers import before the first one begins.
+        The module that the server of workers imports before it forks the first one.
     patience : float
-        Seconds after the limit of an item, when its worker is killed: it sits in code that cannot
-        be interrupted.
-    farewell : float
-        Seconds that workers have at the end of a pool to end what they are at in an orderly way.
+        Seconds after the limit of an item until its worker is killed, because it is in code that
+        cannot be interrupted.
+            shutdown_seconds : float
+        Seconds that workers have at the end of a pool to stop their work and clean up.
     """
 
     __slots__ = ()
@@ -82,31 +82,31 @@ class Batch(Generic[KeyT, ResultT]):
     memory: int | None
     module: ClassVar[str]
     patience: ClassVar[float] = 0.0
-    farewell: ClassVar[float] = 5.0
+    shutdown_seconds: ClassVar[float] = 5.0
 
     def make_folder(self) -> None:
         """Make the folder of results, if there is one."""
 
     def performer(self) -> Performer[KeyT, ResultT]:
-        """Return what performs items in a worker."""
+        """Return the performer of items in a worker."""
         raise NotImplementedError
 
     def lost(self, item: KeyT, status: int | None) -> ResultT:
-        """The result for an item at which workers ended.
+        """Return the result for an item during which workers ended.
 
-        Their exit status is ``None`` if the item was not done in time, and 0 if nobody knows it.
+        The exit status is ``None`` if the item was not done in time, and 0 if it is unknown.
         """
         raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """The first message of a worker: it can be given items."""
+    """The first message of a worker, which can now receive items."""
 
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """The message that a worker starts an item; a crash before it is not the item's fault."""
+    """The message that a worker begins an item; a crash before it is not caused by the item."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class Done(Generic[ResultT]):
 
 
 Message = Done[ResultT] | M2BridgeError | Ready | Begun
-"""A result, a reason for not going on, or how far a worker has come."""
+"""A message of a worker: a result, an error that ends the batch, or a step of its work."""
 
 
 class Worker(Generic[KeyT, ResultT]):
@@ -127,25 +127,25 @@ class Worker(Generic[KeyT, ResultT]):
     Attributes
     ----------
     connection : Connection
-        Readable when a message is there, or the worker has ended.
+        Readable when a message has arrived or the worker has ended.
     ready : bool
-        Whether it can be given items.
+        Whether it can receive items.
     items : deque of KeyT
-        The item that it is at, and those that come after it.
+        The current item and those after it.
     at_work : bool
-        Whether it has started the first of them: only then can that item be what ended it.
+        Whether it has begun the first of them; only then can this item be the cause of its end.
     since : float
-        When it started that, on the monotonic clock.
+        When it began the item, on the monotonic clock.
     proved : bool
-        Whether it has ever started an item.
+        Whether it has ever begun an item.
     """
 
     def __init__(self, batch: Batch[KeyT, ResultT]) -> None:
         prepare()
         self.connection, theirs = CONTEXT.Pipe()
         self.process = CONTEXT.Process(target=serve, args=(theirs, batch), daemon=True)
-        # half a start makes the fork server complain
-        with interrupts_held(*ENDING), _without_script():
+        # an interrupted start would make the fork server print a traceback
+        with block_interrupts(*ENDING_SIGNALS), _without_script():
             try:
                 self.process.start()
             except (EOFError, OSError) as reason:
@@ -156,26 +156,26 @@ class Worker(Generic[KeyT, ResultT]):
         self.since = 0.0
 
     def give(self, items: Iterable[KeyT]) -> None:
-        """Give it items."""
+        """Send items to the worker."""
         self.items = deque(items)
         with suppress(OSError):  # a dead worker is noticed when its answer is awaited
             self.connection.send(list(self.items))
 
     def receive(self) -> Message[ResultT] | None:
-        """The message that is there; ``None`` if the worker has ended."""
+        """Receive a message; ``None`` if the worker has ended."""
         try:
             return self.connection.recv()  # type: ignore[no-any-return]
         except (EOFError, OSError):
             return None
 
-    def dismiss(self) -> None:
-        """Let it end: by itself if it is idle, else in the middle of what it is at, in order."""
+    def stop(self) -> None:
+        """Let an idle worker end by itself, a busy one by a signal, after which it cleans up."""
         if self.items or not self.ready:
             self.process.terminate()
         self.connection.close()
 
     def end(self, patience: float) -> int:
-        """Wait so many seconds for its end, then force it; the status, negative for a signal."""
+        """Wait ``patience`` seconds, then kill it; return its status, negative for a signal."""
         self.process.join(max(patience, 0))
         if self.process.exitcode is None:
             self.process.kill()
@@ -184,17 +184,18 @@ class Worker(Generic[KeyT, ResultT]):
 
 
 class Pool(Generic[KeyT, ResultT]):
-    """A pool of worker processes; a context manager, at whose end all of them have ended.
+    """A pool of worker processes; a context manager that ends all of them on exit.
 
     A worker is replaced when it has died, and when it is exhausted. The item at which a worker died
-    is performed once more by another one: the items before it may have left too little memory, and
-    whoever killed the worker may have meant another. The second death counts.
+    is performed a second time by another worker, since the first death may have other causes: too
+    little memory was left by earlier items, or the worker was killed from outside. If the second
+    worker dies too, the item is lost.
 
     Parameters
     ----------
     batch : Batch
     workers : int, optional
-        One for each core that this process may use, when left out.
+        Default: one for each core that this process may use.
     """
 
     def __init__(self, batch: Batch[KeyT, ResultT], workers: int | None = None) -> None:
@@ -207,13 +208,13 @@ class Pool(Generic[KeyT, ResultT]):
         self._false_starts = 0
 
     def run(self, items: Iterable[KeyT], started: Callable[[KeyT], object]) -> Iterator[ResultT]:
-        """Perform items, as :meth:`results`; the results in the order in which they arrive.
+        """Perform items as by :meth:`results`; yield the results in the order of arrival.
 
-        The last few begin in reverse: if long ones come last, the longest begins first, and workers
-        end together.
+        The last few items are performed in reverse order: if items are sorted by length, the
+        longest of them begins first, and all workers finish at about the same time.
         """
         listed = list(items)
-        early = max(len(listed) - LAST * self._number, 0)
+        early = max(len(listed) - LAST_ITEMS_PER_WORKER * self._number, 0)
         arranged = [*listed[:early], *reversed(listed[early:])]
         return (result for _, result in self.results([[item] for item in arranged], started))
 
@@ -222,14 +223,14 @@ class Pool(Generic[KeyT, ResultT]):
         groups: Iterable[Iterable[KeyT]],
         started: Callable[[KeyT], object] = lambda item: None,
     ) -> Iterator[tuple[KeyT, ResultT]]:
-        """Perform items; each with its result, in the order in which they arrive.
+        """Perform items; yield each with its result, in the order of arrival.
 
         Parameters
         ----------
         groups : iterable of iterables of items
-            Each is given to one worker, unless that dies.
+            Each group is performed by one worker, unless that dies.
         started : callable
-            Is told of each item when a worker starts it.
+            Is called with each item when a worker begins it.
 
         Raises
         ------
@@ -241,52 +242,52 @@ class Pool(Generic[KeyT, ResultT]):
         self._waiting: deque[Iterable[KeyT]] = deque(groups)
         self._deaths = Counter[KeyT]()
         while self._waiting or any(worker.items for worker in self._workers):
-            self._recruit()
+            self._spawn()
             for worker in self._workers:
                 if self._waiting and worker.ready and not worker.items:
                     worker.give(self._waiting.popleft())
-            for worker in self._speaking():
-                yield from self._hear(worker, started)
+            for worker in self._ready_connections():
+                yield from self._handle_message(worker, started)
             at_work = [worker for worker in self._workers if worker.at_work]
             for worker in at_work:
-                if self._left(worker) >= 0:
+                if self._seconds_left(worker) >= 0:
                     continue
                 worker.process.kill()
-                yield from self._bury(worker, late=True)
+                yield from self._handle_exit(worker, late=True)
 
-    def _recruit(self) -> None:
-        """Start workers, as many as are of use."""
+    def _spawn(self) -> None:
+        """Start as many workers as there are items for."""
         idle = [worker for worker in self._workers if not worker.items]
         for _ in range(min(self._number - len(self._workers), len(self._waiting) - len(idle))):
             self._workers.append(Worker(self._batch))
 
-    def _speaking(self) -> list[Worker[KeyT, ResultT]]:
-        """Workers with something to hear, after a moment at most."""
+    def _ready_connections(self) -> list[Worker[KeyT, ResultT]]:
+        """Return the workers that have sent a message; wait for one at most a second."""
         lines: dict[Any, Worker[KeyT, ResultT]] = {}
         moment = 1.0
         for worker in self._workers:
-            # An idle worker has nothing to say, unless it is awaited.
+            # An idle worker sends no message, except that a new one is ready.
             if worker.items or (self._waiting and not worker.ready):
                 lines[worker.connection] = worker
             if worker.at_work:
-                moment = min(moment, self._left(worker))
+                moment = min(moment, self._seconds_left(worker))
         return [lines[connection] for connection in wait(list(lines), max(moment, 0.0))]
 
-    def _left(self, worker: Worker[KeyT, ResultT]) -> float:
-        """The seconds until a worker that is at work is late."""
+    def _seconds_left(self, worker: Worker[KeyT, ResultT]) -> float:
+        """Return the seconds until a worker that is at work is late."""
         timeout = self._batch.timeout
         if timeout is None:
             return float("inf")
         return worker.since + timeout + self._batch.patience - time.monotonic()
 
-    def _hear(
+    def _handle_message(
         self, worker: Worker[KeyT, ResultT], started: Callable[[KeyT], object]
     ) -> Iterator[tuple[KeyT, ResultT]]:
         message = worker.receive()
         if isinstance(message, M2BridgeError):
             raise message
         if message is None:
-            yield from self._bury(worker, late=False)
+            yield from self._handle_exit(worker, late=False)
         elif isinstance(message, Ready):
             worker.ready = True
         elif isinstance(message, Begun):
@@ -299,24 +300,26 @@ class Pool(Generic[KeyT, ResultT]):
             item = worker.items.popleft()
             if message.exhausted:
                 self._put_back(worker)
-                worker.dismiss()
+                worker.stop()
                 self._workers.remove(worker)
                 self._leaving = [left for left in self._leaving if left.process.is_alive()]
                 self._leaving.append(worker)
             yield item, message.result
 
-    def _bury(self, worker: Worker[KeyT, ResultT], *, late: bool) -> Iterator[tuple[KeyT, ResultT]]:
-        """The meaning of the end of a worker for the items that it had."""
+    def _handle_exit(
+        self, worker: Worker[KeyT, ResultT], *, late: bool
+    ) -> Iterator[tuple[KeyT, ResultT]]:
+        """Remove a worker that has ended; repeat its items, or yield the current one as lost."""
         self._workers.remove(worker)
         worker.connection.close()
         status = worker.end(1.0)
         if not worker.proved:
             self._false_starts += 1
-            if self._false_starts >= FALSE_STARTS:
+            if self._false_starts >= MAX_FALSE_STARTS:
                 raise BatchError(
                     f"worker processes end before they begin; the last one {exit_text(status)}"
                 )
-        if not worker.at_work:  # none of its items is to blame
+        if not worker.at_work:  # the cause is not one of its items
             self._put_back(worker)
             return
         item = worker.items.popleft()
@@ -339,21 +342,21 @@ class Pool(Generic[KeyT, ResultT]):
 
     def __exit__(self, *reason: object) -> None:
         for worker in self._workers:
-            worker.dismiss()
-        deadline = time.monotonic() + self._batch.farewell
+            worker.stop()
+        deadline = time.monotonic() + self._batch.shutdown_seconds
         for worker in (*self._workers, *self._leaving):
             worker.end(deadline - time.monotonic())
         sweep()
 
 
 @contextmanager
-def interrupts_held(*more: signal.Signals) -> Iterator[None]:
-    """Hold Ctrl-C, and more signals, back during the block.
+def block_interrupts(*more: signal.Signals) -> Iterator[None]:
+    """Block Ctrl-C and ``more`` signals during the block.
 
-    The processes and threads that it starts never get them. Ctrl-C reaches the whole foreground
-    group; workers leave it to their parent, which then ends them.
+    Processes and threads that are started in the block never receive them. Ctrl-C reaches all
+    processes in the foreground; workers ignore it, and their parent ends them.
     """
-    resource_tracker.ensure_running()  # started in the block it would let the signal through again
+    resource_tracker.ensure_running()  # its start in the block would unblock the signal
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *more})
     try:
         yield
@@ -362,15 +365,15 @@ def interrupts_held(*more: signal.Signals) -> Iterator[None]:
 
 
 @contextmanager
-def signals_deferred(*numbers: signal.Signals) -> Iterator[None]:
-    """Let signals wait until the block is over, whichever thread they reach.
+def defer_signals(*numbers: signal.Signals) -> Iterator[None]:
+    """Handle signals only after the block, in whichever thread they arrive.
 
-    Processes that it starts do not wait. A signal that ends the process anyway, because nobody
-    handles it, does so.
+    This does not hold for processes that the block starts. A signal without a handler still ends
+    the process at once.
     """
     came: list[int] = []
     handled: dict[signal.Signals, Any] = {}
-    # only it sets handlers, and runs them
+    # only the main thread sets handlers and runs them
     if threading.current_thread() is threading.main_thread():
         for number in numbers:
             handler = signal.getsignal(number)
@@ -388,7 +391,7 @@ def signals_deferred(*numbers: signal.Signals) -> Iterator[None]:
 
 @contextmanager
 def _without_script() -> Iterator[None]:
-    """Let workers not run the script of this process, which may start workers in its turn."""
+    """Prevent workers from running the script of this process, which would start workers again."""
     script = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
     try:
@@ -398,20 +401,19 @@ def _without_script() -> Iterator[None]:
 
 
 def prepare(*modules: str) -> None:
-    """Start the server from which workers are forked, if it does not run.
+    """Start the server from which workers are forked, if it is not running.
 
-    Nobody waits here until it has imported modules, which workers need, and what those need.
+    It imports ``modules`` for the workers; this function does not wait for that.
 
     Raises
     ------
     BatchError
-        If this process may not have as many open files as that takes, or there is no folder for its
-        socket.
+        If this process may not open enough files, or there is no folder for the socket.
     """
-    check_files(LEAST_FILES)
+    check_files(MIN_OPEN_FILES)
     if modules:
         CONTEXT.set_forkserver_preload(list(modules))
-    with interrupts_held():
+    with block_interrupts():
         _choose_folder()
         try:
             forkserver.ensure_running()
@@ -423,10 +425,10 @@ def prepare(*modules: str) -> None:
 
 @cache
 def _choose_folder() -> None:
-    """Let multiprocessing put its sockets where names are short enough, and where they are swept.
+    """Let multiprocessing make its sockets in a folder with a short name that will be removed.
 
-    By itself it takes the folder for temporary files, whose name may be long, and leaves one there
-    if it is killed.
+    By default it uses the folder for temporary files, whose name may be too long, and leaves a
+    folder there if it is killed.
     """
     for place in short_folders():
         with suppress(EngineError):
@@ -435,11 +437,11 @@ def _choose_folder() -> None:
             configuration["tempdir"] = str(_kept[-1].path)
             sweep()
             return
-    raise BatchError("workers need a temporary folder with a short name: let TMPDIR name one")
+    raise BatchError("workers need a temporary folder with a short name: set TMPDIR to one")
 
 
 def check_files(least: int) -> None:
-    """Refuse to start processes where the system allows too few open files: that fails halfway.
+    """Check that enough open files are allowed, before starting processes fails halfway.
 
     Raises
     ------
@@ -449,15 +451,15 @@ def check_files(least: int) -> None:
     allowed = open_files()
     if allowed is not None and allowed < least:
         raise BatchError(
-            f"workers need {least} open files at least, and {allowed} are allowed here (ulimit -n)"
+            f"workers need at least {least} open files; {allowed} are allowed here (ulimit -n)"
         )
 
 
 def serve(line: Connection, batch: Batch[KeyT, ResultT]) -> None:
-    """The life of a worker: groups of items come, a result goes for each, until the line closes."""
+    """Run a worker: receive groups of items and send a result for each, until the pipe closes."""
     gc.freeze()  # so that workers share the memory of what the server has imported
     _end_with_parent()
-    limits.start()  # a pool is a command's
+    limits.start()  # messages name the option --timeout of the command
     try:
         with batch.performer() as performer:
             if batch.memory is not None:
@@ -473,14 +475,14 @@ def serve(line: Connection, batch: Batch[KeyT, ResultT]) -> None:
     except M2BridgeError as reason:
         line.send(reason)
     except (EOFError, BrokenPipeError, ConnectionResetError):
-        pass  # the parent closed the line
+        pass  # the parent closed the pipe
 
 
 def _end_with_parent() -> None:
-    """End when the parent has ended, at once and whatever this process is at.
+    """Let this process end as soon as its parent has ended, whatever it is doing.
 
-    The parent's end of a pipe closes then, which a signal tells. The parent never writes to this
-    pipe again, so that the signal, which nobody handles, comes for nothing else.
+    The end of the parent closes a pipe, which sends a signal. The parent never writes to this pipe,
+    so the signal has no other cause.
     """
     parent = multiprocessing.parent_process()
     assert parent is not None

@@ -1,7 +1,7 @@
-"""One function, or one piece of Macaulay2 code, for many items: in parallel, and resumable.
+"""A function, or Macaulay2 code, applied to many items in parallel, resumable.
 
-The processes are those of a batch, or a Dask cluster. Items and functions travel pickled; a folder
-keeps outcomes as JSON, with a digest of the item and of what is done with it.
+The processes are those of a batch, or a Dask cluster. Items and functions are pickled; a folder
+stores outcomes as JSON, with a digest of the item and of the work.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 import m2bridge
-from m2bridge.batch import GRACE, LARGEST_ITEM
-from m2bridge.batch.executors import Dask, is_large, once_more
-from m2bridge.batch.plan import Plan, Progress, Summary, run, shown
+from m2bridge.batch import CASE_GRACE_SECONDS, MAX_ITEM_BYTES
+from m2bridge.batch.executors import Dask, holds_too_much_memory, retry_if_engine_died
+from m2bridge.batch.plan import Plan, Progress, Summary, progress_display, run
 from m2bridge.batch.pool import Batch, Performer, Pool
 from m2bridge.batch.store import (
-    NO_ROOM,
+    CANNOT_STORE,
     SUFFIX,
     OutcomeKind,
     TaskResult,
@@ -46,7 +46,7 @@ from m2bridge.system import exit_text, write_aside
 from m2bridge.workspace.evaluation import Evaluator, bindings_of, value_of
 
 FORM = "class and fields"
-"""The form of values in a folder; outcomes with values in another one are computed anew."""
+"""The format of values in a folder; outcomes in another format are computed again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +56,20 @@ class Outcome:
     Parameters
     ----------
     name : str
-        That of the item.
+        The name of the item.
     kind : str
         ``computed``, or why there is no value: ``timed-out``, ``out-of-memory``, ``failed`` (an
-        error, see ``reason``), ``died`` (the worker, or Macaulay2, ended twice while at this item),
-        ``refused`` (the item is none that there are methods for) or ``not-applicable``.
+        error, see ``reason``), ``died`` (the worker, or Macaulay2, ended twice during this item),
+        ``refused`` (no method is able to handle the item) or ``not-applicable``.
     value : object
         What the function returned, or the value of the last statement of the code as a Python
         object.
     text : str
-        That value as Macaulay2 writes it; empty for functions.
+        The value as Macaulay2 prints it; empty for functions.
     output : str
-        What the code printed.
+        The output of the code.
     reason, details : str
-        One line for a person; the traceback of an error that m2bridge does not name.
+        One line for a person; the traceback of an unexpected error.
     seconds : float
 
     Examples
@@ -95,10 +95,10 @@ class ItemFile:
     path: Path
 
     def read(self) -> Any:
-        """The ideal in a file in TOML, JSON or ``.mrdi``; the text of any other one."""
+        """Return the ideal in a file in TOML, JSON or ``.mrdi``; the text of any other file."""
         if self.path.suffix == ".mrdi":
             return read_mrdi(self.path)
-        text = read_text(self.path, LARGEST_ITEM)
+        text = read_text(self.path, MAX_ITEM_BYTES)
         if self.path.suffix == ".toml":
             return read_ideal_file(text)[0]
         if self.path.suffix == ".json":
@@ -108,17 +108,17 @@ class ItemFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """An item on its way to a worker.
+    """An item as it is sent to a worker.
 
     Parameters
     ----------
     number : int
-        Its place.
+        The position of the item.
     name : str
     item : bytes
         The item, pickled.
     digest : str
-        Of the item and what is done with it.
+        The digest of the item and the work.
     """
 
     number: int
@@ -135,29 +135,29 @@ class ItemWork(Batch[Job, TaskResult]):
     Parameters
     ----------
     code : str
-        Macaulay2 code; or empty, and there is a function.
+        Macaulay2 code; empty if there is a function.
     function : bytes
-        Pickled.
+        The pickled function; empty if there is code.
     file : str
-        What errors call the code.
+        The name of the code in errors.
     packages : tuple of str
-        Of Macaulay2, for the code.
+        Packages of Macaulay2 that the code needs.
     beside : str
-        The folder in which Macaulay2 looks first for what the code loads.
+        The folder in which Macaulay2 first looks for files that the code loads.
     program : str or None
     timeout : float or None
     memory : int or None
     folder : Path or None
     retry : frozenset of str
-        Kinds of outcomes in the folder that count as not done...
+        Kinds of outcomes in the folder that count as not done ...
     since : float
-        ...if they were written before this time.
+        ... if they were written before this time.
     option : str
-        How whoever asked gives more time.
+        The argument or option that gives an item more time.
     """
 
     module: ClassVar[str] = __name__
-    patience: ClassVar[float] = GRACE + 5.0
+    patience: ClassVar[float] = CASE_GRACE_SECONDS + 5.0
     code: str
     function: bytes = b""
     file: str = "the code"
@@ -172,30 +172,30 @@ class ItemWork(Batch[Job, TaskResult]):
     option: str = field(default_factory=lambda: clock().option)
 
     def stored(self, job: Job) -> Outcome | None:
-        """The outcome in the folder, if it is that of this item, and of what is done with it."""
+        """Return the outcome in the folder, if it belongs to this item and this work."""
         if self.folder is None:
             return None
         for suffix in (".json", SUFFIX):
             path = self.folder / f"{job.name}{suffix}"
             try:
-                data = read_json(read_text(path, LARGEST_ITEM))
+                data = read_json(read_text(path, MAX_ITEM_BYTES))
                 outcome = Outcome(**{name: data[name] for name in Outcome.__dataclass_fields__})
                 is_of_this_job = data["digest"] == job.digest
                 is_tried_again = outcome.kind in self.retry and path.stat().st_mtime < self.since
             except (OSError, ConversionError, KeyError, TypeError):
-                continue  # there is none, or half of one, or another file
+                continue  # there is no outcome, or an incomplete or foreign file
             if is_of_this_job and _suffix(outcome) == suffix and not is_tried_again:
                 return outcome
         return None
 
     def store(self, job: Job, outcome: Outcome) -> Outcome:
-        """Write the outcome to the folder, if there is one; return it as it is read from there."""
+        """Write the outcome to the folder, if there is one; return it as it will be read."""
         if self.folder is None:
             return outcome
         try:
             outcome = replace(outcome, value=json.loads(json.dumps(outcome.value)))
         except (TypeError, ValueError) as reason:
-            why = f"the value is kept in a folder as JSON, and it is none: {reason}"
+            why = f"cannot store the value as JSON in the folder: {reason}"
             outcome = replace(outcome, kind="failed", reason=why, value=None)
         macaulay2 = ""
         if self.code:
@@ -209,7 +209,7 @@ class ItemWork(Batch[Job, TaskResult]):
         suffix = _suffix(outcome)
         path = self.folder / f"{job.name}{suffix}"
         write_aside(json.dumps(data, ensure_ascii=False) + "\n", path)
-        # An outcome of before, of the other kind, is overtaken by this one.
+        # This outcome replaces an earlier one under the other ending.
         (other,) = {".json", SUFFIX} - {suffix}
         overtaken = self.folder / f"{job.name}{other}"
         if _is_outcome(overtaken):
@@ -217,29 +217,29 @@ class ItemWork(Batch[Job, TaskResult]):
         return outcome
 
     def report(self, job: Job, outcome: Outcome) -> TaskResult:
-        """The report, after the outcome is stored."""
+        """Store an outcome; return the result for the batch."""
         import cloudpickle
 
         outcome = self.store(job, outcome)
         try:
             data = cloudpickle.dumps(outcome)
-        except Exception as reason:  # a value such as a file or a thread
+        except Exception as reason:  # the value may be a file or a thread
             why = f"the value cannot be sent from the worker: {reason_of(reason)}"
             outcome = Outcome(outcome.name, "failed", reason=why, seconds=outcome.seconds)
             data = cloudpickle.dumps(outcome)
         return TaskResult(job, Counter([outcome.kind]), outcome.seconds, outcome=data)
 
     def make_folder(self) -> None:
-        """Make the folder of outcomes, if they are kept."""
+        """Make the folder of outcomes, if there is one."""
         if self.folder is not None:
             self.folder.mkdir(parents=True, exist_ok=True)
 
     def performer(self) -> Performance:
-        """Return what performs jobs in a worker."""
+        """Return the performer of jobs in a worker."""
         return Performance(self)
 
     def lost(self, job: Job, status: int | None) -> TaskResult:
-        """The report on an item that was not done in time, or at which workers ended."""
+        """Return the result for an item that was late, or during which workers ended."""
         kind: OutcomeKind = "died"
         reason = "workers ended at this item"
         if status is None and self.timeout is not None:
@@ -247,16 +247,16 @@ class ItemWork(Batch[Job, TaskResult]):
             reason = f"the item did not finish within {limit_of(self.timeout)}; {clock().more}"
         elif status:
             reason = f"the worker {exit_text(status)} at this item, twice"
-            # FLINT and GMP abort where they get no more memory.
+            # FLINT and GMP abort when memory runs out.
             if status == -signal.SIGABRT and self.memory is not None:
                 kind = "out-of-memory"
         return self.report(job, Outcome(job.name, kind, reason=reason))
 
 
 def _is_outcome(path: Path) -> bool:
-    """Whether a file is an outcome, and not one of somebody else that has its name."""
+    """Return whether a file is an outcome, not a foreign file of this name."""
     try:
-        data = read_json(read_text(path, LARGEST_ITEM))
+        data = read_json(read_text(path, MAX_ITEM_BYTES))
     except (OSError, ConversionError):
         return False
     fields = {"digest", *Outcome.__dataclass_fields__}
@@ -264,29 +264,29 @@ def _is_outcome(path: Path) -> bool:
 
 
 def _suffix(outcome: Outcome) -> str:
-    """The ending of the file of an outcome."""
+    """Return the ending of the file for an outcome."""
     if outcome.kind == "computed":
         return ".json"
     return SUFFIX
 
 
 class Performance(Performer[Job, TaskResult]):
-    """The part of a worker: performs jobs one after the other, with one Macaulay2."""
+    """Performs jobs in a worker, one after the other, with one Macaulay2."""
 
     def __init__(self, work: ItemWork) -> None:
         self._work = work
-        # the parent wrote it
+        # pickled by the parent
         self._function = pickle.loads(work.function) if work.function else None
         program = cache(partial(locate, work.program))
         self._engine = Evaluator(program, Limits(memory=work.memory), passing=True)
 
     @property
     def exhausted(self) -> bool:
-        """Whether this process and its Macaulay2 hold too much memory."""
-        return is_large(self._engine.pid)
+        """Whether this process and its Macaulay2 use too much memory."""
+        return holds_too_much_memory(self._engine.pid)
 
     def perform(self, job: Job) -> TaskResult:
-        """Perform a job, unless another process is at it, or has done it."""
+        """Perform a job, unless another process performs it or has done so."""
         if self._work.folder is None:
             return self._work.report(job, self._outcome(job))
         with case_lock(self._work.folder, job.name) as mine:
@@ -300,12 +300,12 @@ class Performance(Performer[Job, TaskResult]):
             return self._work.report(job, self._outcome(job))
 
     def _outcome(self, job: Job) -> Outcome:
-        """What becomes of an item."""
+        """Return the outcome of an item."""
         begin = time.monotonic()
         try:
-            return once_more(partial(self._computed, job))
-        except Exception as error:  # whatever it is, it becomes the outcome of this item
-            if isinstance(error, OSError) and error.errno in NO_ROOM:
+            return retry_if_engine_died(partial(self._computed, job))
+        except Exception as error:  # any error becomes the outcome of this item
+            if isinstance(error, OSError) and error.errno in CANNOT_STORE:
                 raise
             details = ""
             if not isinstance(error, M2BridgeError):
@@ -316,18 +316,18 @@ class Performance(Performer[Job, TaskResult]):
             )
 
     def _start(self) -> None:
-        """Let Macaulay2 run, if it is needed: no item pays for its start."""
+        """Start Macaulay2, if it is needed, outside the time limit of an item."""
         if self._work.code and self._engine.process is None:
             self._engine.answer("")
 
     def _computed(self, job: Job) -> Outcome:
         self._start()
-        with limited(self._work.timeout) as running, alarm(running, GRACE):
+        with limited(self._work.timeout) as running, alarm(running, CASE_GRACE_SECONDS):
             outcome = self._value(job)
         return replace(outcome, seconds=round(running.seconds, 6))
 
     def _value(self, job: Job) -> Outcome:
-        item = pickle.loads(job.item)  # the parent wrote it
+        item = pickle.loads(job.item)  # pickled by the parent
         if isinstance(item, ItemFile):
             item = item.read()
         if self._function is not None:
@@ -363,7 +363,7 @@ def run_jobs(
     scheduler: str | None,
     progress: Progress,
 ) -> tuple[list[Outcome], Summary]:
-    """The outcomes of jobs, in their order, and the whole in numbers."""
+    """Perform jobs; return their outcomes in order, and a summary."""
     done: dict[int, Outcome] = {}
     left = []
     for job in jobs:
@@ -381,7 +381,7 @@ def run_jobs(
         return Pool(work, workers)
 
     def keep(report: TaskResult) -> None:
-        done[report.task.number] = pickle.loads(report.outcome)  # a worker wrote it
+        done[report.task.number] = pickle.loads(report.outcome)  # pickled by a worker
 
     summary = run(plan, begin_workers, progress, keep)
     return [done[job.number] for job in jobs], summary
@@ -400,24 +400,24 @@ def run_many(
     retry: Iterable[OutcomeKind] = (),
     progress: bool = False,
 ) -> list[Outcome]:
-    """Perform Macaulay2 code, or a function, for each item; the outcomes, in their order.
+    """Run Macaulay2 code, or call a function, for each item; return the outcomes in order.
 
-    Whatever an item does to the process that is at it, it gets an outcome, and the others get
-    theirs. When this returns or raises, at Ctrl-C too, all processes have ended.
+    Even if an item crashes its process, every item gets an outcome. When this function returns or
+    raises, after Ctrl-C too, all processes have ended.
 
     Parameters
     ----------
     work : str or callable
-        Macaulay2 code, in which each item is bound to the symbol ``item``, or an item that is a
-        mapping to the names that it has. Symbols are forgotten after each item; other state of
+        Macaulay2 code, in which each item is the value of the symbol ``item``; an item that is a
+        mapping sets the symbols that it names. Symbols are reset after each item; other state of
         Macaulay2, such as methods that the code installs, stays for the next items of the worker.
-        Or a function of the item, any that ``cloudpickle`` takes; methods of ideals that it calls
+        Or a function of the item that ``cloudpickle`` can pickle; methods of ideals that it calls
         without an engine share one Macaulay2 for each worker.
     items : iterable
-        Values that Macaulay2 takes (ideals, numbers, polynomials, …), or anything that the function
-        takes.
+        Values that Macaulay2 accepts (ideals, numbers, polynomials, …), or any arguments of the
+        function.
     workers : int, optional
-        Processes; one for each core that this process may use, when left out.
+        Number of processes; default: one for each core that this process may use.
     timeout : float, optional
         Seconds for each item.
     memory : int, optional
@@ -425,10 +425,10 @@ def run_many(
     executor : {"processes", "dask"}
         A local Dask cluster, or the one of the ``scheduler``, needs the extra ``cluster``; there
         ``memory`` holds for the Macaulay2 of code only, and ``timeout`` in Python only where it
-        looks at the clock (:mod:`m2bridge.limits`).
+        checks the deadline (:mod:`m2bridge.limits`).
     folder : path, optional
-        Where each outcome is kept in a file of JSON; what is there for the same item and work is
-        not done once more. Then a function has to return what JSON holds.
+        A folder with a JSON file for each outcome; an item whose outcome is there for the same work
+        is not computed again. A function must then return values that JSON can represent.
     retry : iterable of str
         Kinds of outcomes in the folder to try again, such as ``timed-out``.
     progress : bool
@@ -437,7 +437,7 @@ def run_many(
     Raises
     ------
     InvalidCaseError
-        If an argument is none of these.
+        If an argument is invalid.
     BatchError
         If workers do not start, or results cannot be stored.
 
@@ -455,14 +455,16 @@ def run_many(
 
     check_timeout(timeout)
     if executor not in ("processes", "dask"):
-        raise InvalidCaseError("executor", f"'{executor!s:.40}' is none: use processes or dask")
+        raise InvalidCaseError(
+            "executor", f"unknown executor '{executor!s:.40}': use processes or dask"
+        )
     if workers is not None and workers < 1:
         raise InvalidCaseError("workers", f"must be at least 1, not {workers}")
     if not (isinstance(work, str) or callable(work)):
         raise InvalidCaseError(
             "work", f"must be Macaulay2 code as text, or a function, not a {type(work).__name__}"
         )
-    Limits(memory=memory)  # raises an error for what is no limit
+    Limits(memory=memory)  # raises an error for an invalid limit
     if folder is not None:
         folder = Path(folder).absolute()
     code = source = ""
@@ -486,7 +488,7 @@ def run_many(
         workers=workers,
         executor=executor,
         scheduler=scheduler,
-        progress=shown(not progress),
+        progress=progress_display(not progress),
     )
     if code:
         return [_decoded(outcome) for outcome in outcomes]
@@ -496,7 +498,7 @@ def run_many(
 def _jobs(items: Iterable[Any], source: str) -> list[Job]:
     """Return a job for each item, with a digest of the item and of the source of the work.
 
-    The folder tells by the digest which items are done.
+    By the digest the folder identifies the items that are done.
     """
     import cloudpickle
 
@@ -515,18 +517,18 @@ def _jobs(items: Iterable[Any], source: str) -> list[Job]:
 
 
 def file_jobs(work: ItemWork, paths: Sequence[Path]) -> list[Job]:
-    """A job for each file, named after it.
+    """Return a job for each file, with the name of the file.
 
     Raises
     ------
     InvalidCaseError
-        If a file cannot be read, or is where the outcome of one is to be written.
+        If a file cannot be read, or an outcome would replace it.
     """
     are_short_names_different = len({path.stem for path in paths}) == len(paths)
     jobs = []
     for number, path in enumerate(paths):
         try:
-            digest = _digest(work.code, *work.packages, read_bytes(path, LARGEST_ITEM))
+            digest = _digest(work.code, *work.packages, read_bytes(path, MAX_ITEM_BYTES))
         except ConversionError as reason:
             raise InvalidCaseError("each", f"'{path}' cannot be read: {reason}") from None
         name = path.stem
@@ -539,7 +541,7 @@ def file_jobs(work: ItemWork, paths: Sequence[Path]) -> list[Job]:
 
 
 def _check_folder(work: ItemWork, jobs: Sequence[Job], paths: Sequence[Path]) -> None:
-    """Check that no outcome takes the place of an item."""
+    """Check that no outcome would replace an item."""
     if work.folder is None:
         return
     items = {path.resolve() for path in paths}
@@ -555,7 +557,7 @@ def _check_folder(work: ItemWork, jobs: Sequence[Job], paths: Sequence[Path]) ->
 
 
 def _decoded(outcome: Outcome) -> Outcome:
-    """The outcome of code with its value as a Python object."""
+    """Return the outcome of code with its value as a Python object."""
     try:
         return replace(outcome, value=value_of({"value": outcome.value}))
     except M2BridgeError as error:
@@ -567,7 +569,7 @@ def _digest(*parts: str | bytes) -> str:
 
 
 def _identity(item: Any, data: bytes) -> bytes:
-    """The bytes by which the folder tells items apart: the JSON, or the pickle if there is none."""
+    """Return the bytes that identify an item: its JSON, or its pickle if it has no JSON."""
     try:
         if hasattr(item, "to_json"):
             item = item.to_json()
@@ -577,10 +579,10 @@ def _identity(item: Any, data: bytes) -> bytes:
 
 
 def _source(function: Any) -> str:
-    """The text by which the folder tells functions apart: the name and the source.
+    """Return the text that identifies a function: its name and source.
 
-    Public functions of release 1.0 keep the text that they had there, so that its folders go on
-    where they were.
+    Public functions of release 1.0 keep their text of that release, so that its folders can be
+    resumed.
     """
     public = _public_name(function)
     if public in _of_1_0():
@@ -595,7 +597,7 @@ def _source(function: Any) -> str:
 
 
 def _public_name(function: Any) -> str:
-    """The name of a public function or method of m2bridge, such as ``Ideal.radical``; or empty."""
+    """Return the name of a public function of m2bridge, such as ``Ideal.radical``; else empty."""
     name = getattr(function, "__qualname__", "")
     found: Any = m2bridge
     for part in name.split("."):
@@ -605,7 +607,7 @@ def _public_name(function: Any) -> str:
 
 @cache
 def _of_1_0() -> dict[str, str]:
-    """The texts of public functions in release 1.0, by public names."""
+    """Return the texts of public functions in release 1.0 by their public names."""
     text = (Path(__file__).parent / "functions_1_0.json").read_text(encoding="utf-8")
     texts: dict[str, str] = json.loads(text)
     return texts

@@ -1,7 +1,8 @@
-"""The tasks of a batch, and the folder of results, which is its whole state.
+"""The tasks of a batch, and its folder of results, which is its whole state.
 
-A task is a case with the questions about it. For each the folder gets a file: a certificate, or an
-outcome that says why there is none. Only one process at a time works on a case, of whichever batch.
+A task is a case with questions about it. For each question the folder gets a file: a certificate,
+or an outcome that says why there is no certificate. Only one process at a time works on a case,
+even among several batches.
 """
 
 import errno
@@ -21,7 +22,7 @@ from typing import Any, Literal, get_args
 
 from m2bridge import errors
 from m2bridge._version import __version__
-from m2bridge.batch import ABANDONED, LONGEST_NAME
+from m2bridge.batch import ABANDONED_AFTER_SECONDS, MAX_CASE_NAME_BYTES
 from m2bridge.certificates.form import Certificate, file_name, text_of, write
 from m2bridge.certification.make import question_of, questions
 from m2bridge.convert.bounded_io import read_json
@@ -44,12 +45,11 @@ class Unanswered:
     family : str
     case : dict
     name : str
-        As of :class:`~m2bridge.certificates.form.Certificate`.
+        The name of the case, as in :class:`~m2bridge.certificates.form.Certificate`.
     question : str
     kind : {"timed-out", "out-of-memory", "failed", "died", "refused", "not-applicable"}
-        ``died``: Macaulay2 or the worker ended twice while at this case. ``refused``: the case is
-        too large for the methods that there are. ``not-applicable``: the question is not about this
-        case, and nothing is missing.
+        ``died``: Macaulay2 or the worker ended twice during this case. ``refused``: the case is too
+        large for all methods. ``not-applicable``: the question does not apply to this case.
     reason : str
         One line for a person.
     details : str
@@ -71,16 +71,16 @@ class Unanswered:
     versions: dict[str, str]
 
     def to_json(self) -> dict[str, Any]:
-        """A dictionary for ``json.dumps``."""
+        """Return a dictionary for ``json.dumps``."""
         return asdict(self)
 
     def to_text(self) -> str:
-        """The content of its file."""
+        """Return the content of its file."""
         return json.dumps(self.to_json(), sort_keys=True, indent=1, ensure_ascii=False) + "\n"
 
 
 def kind_of(error: BaseException) -> OutcomeKind:
-    """The kind of outcome that an exception amounts to."""
+    """Return the kind of outcome for an exception."""
     if isinstance(error, errors.TimeLimitError):
         return "timed-out"
     if isinstance(error, errors.MemoryLimitError | MemoryError):
@@ -97,7 +97,7 @@ def kind_of(error: BaseException) -> OutcomeKind:
 
 
 def reason_of(error: BaseException) -> str:
-    """The first line of an exception's message, with its type where it does not say enough."""
+    """Return the first line of an exception's message, with its type unless m2bridge raised it."""
     line = (str(error).splitlines() or [""])[0]
     if isinstance(error, errors.M2BridgeError) and line:
         return line
@@ -105,7 +105,7 @@ def reason_of(error: BaseException) -> str:
 
 
 def versions(macaulay2: str) -> dict[str, str]:
-    """Versions that an outcome records."""
+    """Return the versions that an outcome records."""
     return {"m2bridge": __version__, "macaulay2": macaulay2, "python": platform.python_version()}
 
 
@@ -116,9 +116,9 @@ class Task:
     Parameters
     ----------
     case : Model
-        Of a family in the registry.
+        A model of a family in the registry.
     questions : tuple of str
-        Keys of :func:`m2bridge.certification.make.questions`.
+        Keys of questions, as in :func:`m2bridge.certification.make.questions`.
 
     Examples
     --------
@@ -131,12 +131,12 @@ class Task:
 
     @property
     def name(self) -> str:
-        """``d3-dout2-a2-t2``."""
+        """The name of the case, such as ``d3-dout2-a2-t2``."""
         return family(self.case.family).label(self.case)
 
     @property
     def effort(self) -> int:
-        """A rough measure of how long it takes."""
+        """A rough measure of the time that the task takes."""
         return family(self.case.family).effort(self.case)
 
     @property
@@ -161,19 +161,19 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class TaskResult:
-    """The report on a task, or on an item of :mod:`m2bridge.batch.run_many`.
+    """The result of a task, or of an item of :mod:`m2bridge.batch.run_many`.
 
     Parameters
     ----------
     task : object
-        With a name, and an effort.
+        It has a name and an effort.
     counts : Counter
         The number of answers with each verdict, and with each kind of outcome.
     seconds : float
     held : bool
-        Another process is at this case; nothing was done.
+        Another process is working on this case; nothing was done.
     outcome : bytes
-        What became of an item, pickled, as it may be anything.
+        The pickled outcome of an item.
     """
 
     task: Any
@@ -183,13 +183,13 @@ class TaskResult:
     outcome: bytes = b""
 
 
-def counted(answers: Mapping[str, Iterable[str]]) -> Counter[str]:
-    """The number of answers to questions with each verdict, and with each kind of outcome."""
+def count_answers(answers: Mapping[str, Iterable[str]]) -> Counter[str]:
+    """Count the answers to questions by verdict and by kind of outcome."""
     return Counter(answer for verdicts in answers.values() for answer in verdicts)
 
 
 def tasks(cases: Iterable[Model], check: str = "all") -> tuple[Task, ...]:
-    """One task for each case.
+    """Return one task for each case.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ def tasks(cases: Iterable[Model], check: str = "all") -> tuple[Task, ...]:
     Raises
     ------
     InvalidCaseError
-        If a question is unknown, there are none about the cases, or the name of a case is too long
+        If a question is unknown, no question is about the cases, or the name of a case is too long
         for a file.
 
     Examples
@@ -215,19 +215,19 @@ def tasks(cases: Iterable[Model], check: str = "all") -> tuple[Task, ...]:
     words = tuple(dict.fromkeys(part.strip() for part in check.split(",")))
     listed = tuple(_task(case, words) for case in cases)
     if listed and not any(task.questions for task in listed):
-        raise errors.InvalidCaseError("check", f"'{check}' asks nothing about these cases")
+        raise errors.InvalidCaseError("check", f"'{check}' contains no question about these cases")
     return listed
 
 
 def _task(case: Model, words: Sequence[str]) -> Task:
     task = Task(case, _questions(case, words))
     length = len(task.name.encode())
-    if length > LONGEST_NAME:
+    if length > MAX_CASE_NAME_BYTES:
         named_by = [option.name for option in family(case.family).options]
         raise errors.InvalidCaseError(
             [*named_by, "family"][0],
-            f"'{task.name:.40}…' has a name of {length} letters, and results are files of at most"
-            f" {LONGEST_NAME}: 'dimension' and 'cross-check' have no such limit",
+            f"the name '{task.name:.40}…' has {length} letters, and names of files have at most"
+            f" {MAX_CASE_NAME_BYTES}: 'dimension' and 'cross-check' have no such limit",
         )
     return task
 
@@ -252,28 +252,26 @@ def _questions(case: Model, words: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(keys))
 
 
-FOLDER = ".claims"
-"""Where the locks on cases are."""
+CLAIMS_FOLDER = ".claims"
+"""The folder of the locks on cases."""
 
 
 @contextmanager
 def case_lock(results: Path, name: str) -> Iterator[bool]:
-    """Lock a case for the time of the block; whether it was free.
+    """Lock a case during the block; the context is whether it was free.
 
-    The lock is one that the kernel holds for this process, not the file on which it is put: it ends
-    with the process, however that ends, so that none is ever stale. On file systems without locks
-    every case is free; then two batches may do the same work, and the later certificate replaces
-    the earlier one.
+    The kernel holds the lock for this process, so it ends with the process in any case and is
+    never stale. On file systems without locks every case is free; then two batches may do the same
+    work, and the later certificate replaces the earlier one.
 
     Raises
     ------
     BatchError
-        If a link is in the place of the file, or of its folder: what is elsewhere is neither made
-        nor removed.
+        If the file or its folder is a link: nothing outside the folder is made or removed.
     """
     with _claims(results) as claims, _opened(name, claims, _LOCK) as file:
         mine = False
-        # its last owner may have removed it meanwhile, and others find another
+        # its last owner may have removed it meanwhile, and another process made a new one
         with suppress(FileNotFoundError):
             present = os.stat(name, dir_fd=claims, follow_symlinks=False)
             mine = locked(file) and os.path.samestat(os.fstat(file), present)
@@ -290,22 +288,22 @@ _LOCK = os.O_WRONLY | os.O_CREAT
 
 @contextmanager
 def _claims(results: Path) -> Iterator[int]:
-    """The folder of locks, opened; made, if it is not there."""
-    path = results / FOLDER
+    """Open the folder of locks, made if it does not exist."""
+    path = results / CLAIMS_FOLDER
     with suppress(FileExistsError):
-        path.mkdir()  # whoever deleted the folder of results does not want it again
+        path.mkdir()  # without parents: a deleted folder of results is not made again
     with _opened(path, None, os.O_RDONLY | os.O_DIRECTORY) as claims:
         yield claims
 
 
 @contextmanager
 def _opened(path: str | Path, folder: int | None, flags: int) -> Iterator[int]:
-    """Open what is at this place itself, and no link, for the time of the block.
+    """Open a file or folder, but no link, during the block.
 
     Raises
     ------
     BatchError
-        If it is a link, or a file in the place of a folder.
+        If it is a link, or a file instead of a folder.
     """
     try:
         descriptor = os.open(path, flags | os.O_NOFOLLOW, 0o666, dir_fd=folder)
@@ -313,8 +311,8 @@ def _opened(path: str | Path, folder: int | None, flags: int) -> Iterator[int]:
         if reason.errno not in (errno.ELOOP, errno.ENOTDIR):
             raise
         raise errors.BatchError(
-            f"'{path}', where the locks on cases are, is a link or no folder: remove it, nothing is"
-            " made or deleted where it leads"
+            f"'{path}', the place of the locks on cases, is a link or not a folder: remove it;"
+            " nothing is made or deleted where it leads"
         ) from None
     try:
         yield descriptor
@@ -323,13 +321,13 @@ def _opened(path: str | Path, folder: int | None, flags: int) -> Iterator[int]:
 
 
 COMPUTED = "COMPUTED"
-"""The answer to a question that is computed and not compared with a statement."""
+"""The answer to a question that is computed but not compared with a statement."""
 
 NOT_APPLICABLE = "NOT_APPLICABLE"
-"""The verdict on a statement, and the answer to a question, that are not about the case."""
+"""The verdict on a statement, or the answer to a question, that does not apply to the case."""
 
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
-"""Reasons for which nothing at all can be stored, whatever its name."""
+CANNOT_STORE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+"""Errors of the system after which no file at all can be stored."""
 
 _UNREADABLE = (
     FileNotFoundError,
@@ -339,7 +337,7 @@ _UNREADABLE = (
     RecursionError,
     errors.M2BridgeError,
 )
-"""What half a file, or one of somebody else, raises when it is read: then nothing is there."""
+"""Errors of reading an incomplete or foreign file, which then counts as missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,9 +348,9 @@ class Store:
     ----------
     folder : Path
     retry : frozenset of str
-        Kinds of outcomes that count as not done...
+        Kinds of outcomes that count as not done ...
     since : float
-        ...if they were written before this time.
+        ... if they were written before this time.
 
     Examples
     --------
@@ -369,19 +367,19 @@ class Store:
     since: float = field(default_factory=time.time)
 
     def names(self) -> frozenset[str]:
-        """The files that are there."""
+        """Return the names of the files in the folder."""
         return frozenset(os.listdir(self.folder)) if self.folder.is_dir() else frozenset()
 
     def answers(
         self, task: Task, names: Collection[str] | None = None
     ) -> dict[str, tuple[str, ...]]:
-        """Read what is done of a task: for each question its verdicts, or the kind of its outcome.
+        """Read the answers to a task: for each question its verdicts, or the kind of its outcome.
 
         Parameters
         ----------
         task : Task
         names : collection of str, optional
-            The files that are there, if they are known.
+            The names of the files in the folder, if they are known.
         """
         about = task.case.family, task.case.to_json()
         answers: dict[str, tuple[str, ...]] = {}
@@ -421,34 +419,34 @@ class Store:
         if missing:
             raise errors.BatchError(
                 f"{len(missing)} of {number} results are not in '{self.folder}', such as"
-                f" '{missing[0]}': it was deleted, or files in it were, while they were computed;"
-                " the same command computes what is missing"
+                f" '{missing[0]}': the folder, or files in it, were deleted during the batch; the"
+                " same command computes what is missing"
             )
 
     def left(self, task: Task) -> Task:
-        """The questions of a task that are not answered."""
+        """Return the task with its unanswered questions."""
         done = self.answers(task)
         left = tuple(question for question in task.questions if question not in done)
         return Task(task.case, left)
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Say which folder it is that cannot be written."""
+        """Turn errors of the system in the block into a BatchError that names the folder."""
         try:
             yield
         except OSError as reason:
             raise errors.BatchError(
-                f"'{self.folder}' cannot be written: {reason.strerror or reason}; what is there is"
-                " whole, and the same command goes on from it"
+                f"'{self.folder}' cannot be written: {reason.strerror or reason}; its files are"
+                " complete, and the same command resumes from them"
             ) from None
 
     def make(self) -> None:
-        """Make the folder; when it is deleted during a batch, nobody makes it anew."""
+        """Make the folder; if it is deleted during a batch, it is not made again."""
         with self.writing():
             self.folder.mkdir(parents=True, exist_ok=True)
 
     def put(self, certificate: Certificate) -> None:
-        """Store a certificate; it takes the place of an earlier outcome."""
+        """Store a certificate, which replaces an earlier outcome."""
         write(certificate, self.folder)
         (self.folder / outcome_name(certificate.name, certificate.question)).unlink(missing_ok=True)
 
@@ -487,7 +485,7 @@ class Store:
             write_aside(outcome.to_text(), path)
 
     def sweep(self, names: Iterable[str]) -> None:
-        """Remove what killed batches left: half of a file, outcomes overtaken by certificates."""
+        """Remove remains of killed batches: incomplete files, outcomes beside a certificate."""
         present = set(names)
         for name in present:
             certificate = name.removesuffix(SUFFIX) + ".json"
@@ -495,17 +493,17 @@ class Store:
             if not is_outcome and not is_aside(name):
                 continue
             path = self.folder / name
-            with suppress(FileNotFoundError):  # another batch may sweep, too
+            with suppress(FileNotFoundError):  # another batch may remove it too
                 status = path.lstat()
                 if not stat.S_ISREG(status.st_mode):
-                    continue  # a link or a folder is nothing that a batch has left
-                is_half = is_aside(name) and time.time() - status.st_mtime > ABANDONED
+                    continue  # a batch leaves no links or folders
+                is_half = is_aside(name) and time.time() - status.st_mtime > ABANDONED_AFTER_SECONDS
                 if is_half or (is_outcome and _verdicts(self.folder / certificate)):
                     path.unlink()
 
 
 def outcome_name(name: str, question: str) -> str:
-    """``d3-dout2-a2-t2-3.4.outcome.json``."""
+    """Return the name of the file of an outcome, such as ``d3-dout2-a2-t2-3.4.outcome.json``."""
     return file_name(name, question).removesuffix(".json") + SUFFIX
 
 
@@ -514,7 +512,7 @@ About = tuple[str, dict[str, Any]]
 
 
 def _verdicts(path: Path, about: About | None = None) -> tuple[str, ...] | None:
-    """The verdicts in a certificate; ``None`` if there is no whole certificate of this name."""
+    """Return the verdicts in a certificate; ``None`` if there is no complete one of this name."""
     try:
         answer = _content(path, ".json", about)["answer"]
         if "verdicts" not in answer:
@@ -532,7 +530,7 @@ def _kind(path: Path, about: About) -> OutcomeKind | None:
 
 
 def _content(path: Path, suffix: str, about: About | None) -> dict[str, Any]:
-    """The content of a file, if it is about the case and question that it is named after."""
+    """Return the content of a file, if it is about the case and question of its name."""
     data: dict[str, Any] = read_json(text_of(path))
     name = file_name(data["name"], data["question"])
     is_named = path.name == name.removesuffix(".json") + suffix

@@ -1,4 +1,4 @@
-"""Many certificates verified at once, on several cores, each file within limits of its own."""
+"""Verification of many certificates on several cores, each file within its own limits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 from m2bridge import reading
-from m2bridge.batch import LEAST_MEMORY
+from m2bridge.batch import MIN_CHECK_MEMORY_BYTES
 from m2bridge.batch.pool import Batch, Performer, Pool, prepare
 from m2bridge.batch.store import reason_of
 from m2bridge.checker.verify import VerifyResult
@@ -22,36 +22,36 @@ from m2bridge.system import exit_text, leave_no_dump
 
 Check = Callable[[Path], VerifyResult]
 
-OUT_OF_MEMORY = 77
+OUT_OF_MEMORY_STATUS = 77
 """Exit status of a process in which Python had no memory left; FLINT and GMP abort it then."""
 
 ITSELF = "m2bridge itself"
-"""What failed, where it is no check."""
+"""The name of the check where m2bridge failed, not a check."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verification(Batch[Path, VerifyResult]):
-    """The check of files, each within limits that no check can escape.
+    """The verification of files, each in a process with limits.
 
     Parameters
     ----------
     timeout : float
         Seconds of wall time.
     memory : int
-        Bytes of address space of the process that checks it.
+        Bytes of address space of the process that checks the file.
     check : callable, optional
-        A function of a module that takes the place of ``verify_path``.
+        A function of a module, used in place of ``verify_path``.
     folders : sequence of Path, optional
-        Those below which files are read; all files where this process is not confined.
+        Folders below which files may be read; ``None`` where this process is not confined.
 
     Raises
     ------
     InvalidCaseError
-        If one of them is no limit, or too small to check anything.
+        If a limit is invalid, or too small to check anything.
     """
 
     module: ClassVar[str] = "m2bridge.certification.verify"
-    farewell: ClassVar[float] = 0.0
+    shutdown_seconds: ClassVar[float] = 0.0
     timeout: float = 120.0
     memory: int = 2 * 2**30
     check: Check | None = None
@@ -59,41 +59,41 @@ class Verification(Batch[Path, VerifyResult]):
 
     def __post_init__(self) -> None:
         check_timeout(self.timeout)
-        if self.memory < LEAST_MEMORY:
-            least = LEAST_MEMORY // 2**20
+        if self.memory < MIN_CHECK_MEMORY_BYTES:
+            least = MIN_CHECK_MEMORY_BYTES // 2**20
             raise InvalidCaseError(
-                "memory", f"what checks certificates needs {least}M of address space at least"
+                "memory", f"must be at least {least}M of address space to check certificates"
             )
 
     def performer(self) -> Checker:
-        """Return what checks files in a worker."""
-        # the parent need not wait for it
+        """Return the checker of files in a worker."""
+        # imported here, so that the parent need not wait for it
         return Checker(self.check or imported(self.module).verify_path, self.folders)
 
     def lost(self, path: Path, status: int | None) -> VerifyResult:
-        """The finding about a file that was not done in time, or at which processes ended."""
+        """Return the finding for a file that was late, or at which processes ended."""
         name = str(path)
         if status is None:
-            late = f"not decided within {duration(self.timeout)}; {clock().option} gives it more"
+            late = f"not decided within {duration(self.timeout)}; {clock().more}"
             return VerifyResult("too-expensive", name, check="time", found=late)
         # FLINT aborts where there is no memory left; GMP raises SIGFPE for its own limits.
-        if status in (-signal.SIGABRT, -signal.SIGFPE, OUT_OF_MEMORY):
+        if status in (-signal.SIGABRT, -signal.SIGFPE, OUT_OF_MEMORY_STATUS):
             memory = f"{self.memory / 2**30:.3g} GiB of memory"
-            large = f"not decided within {memory}; --memory gives it more"
+            large = f"not decided within {memory}; give it more with --memory"
             return VerifyResult("too-expensive", name, check="memory", found=large)
-        ended = f"what checks it {exit_text(status)}, twice"
+        ended = f"the process of the check {exit_text(status)}, twice"
         return VerifyResult("failed", name, check="process", found=ended)
 
 
 class Checker(Performer[Path, VerifyResult]):
-    """Checks files one after the other, in a worker process."""
+    """Verifies files one after the other, in a worker process."""
 
     def __init__(self, check: Check, folders: Sequence[Path] | None = None) -> None:
         self._check = check
         self._folders = folders
 
     def perform(self, path: Path) -> VerifyResult:
-        """The finding about a file."""
+        """Return the finding for a file."""
         finding = self._found(path)
         quotes = finding.outcome == "malformed" or finding.check in ("schema", ITSELF)
         if self._folders is None or not quotes:
@@ -104,19 +104,17 @@ class Checker(Performer[Path, VerifyResult]):
         try:
             return self._check(path)
         except MemoryError:
-            os._exit(OUT_OF_MEMORY)
+            os._exit(OUT_OF_MEMORY_STATUS)
         except OSError as reason:
             found = str(reason.strerror or reason)
             return VerifyResult("failed", str(path), check="reading", found=found)
-        # Whatever it is, it becomes the finding about this file, and others get theirs.
+        # Any error becomes the finding for this file and does not affect the other files.
         except Exception as reason:
             found = reason_of(reason)
             return VerifyResult("failed", str(path), check=ITSELF, found=found)
 
     def __enter__(self) -> Self:
-        """Drop what libraries say when they abort the process, and their dumps; be confined, as
-        the process is that asked.
-        """
+        """Drop output and dumps of libraries that abort the process; confine it to the folders."""
         leave_no_dump()
         if self._folders is not None:
             reading.confine(self._folders)
@@ -129,11 +127,9 @@ class Checker(Performer[Path, VerifyResult]):
 def verify_files(
     paths: Sequence[Path], verification: Verification | None = None, workers: int | None = None
 ) -> list[VerifyResult]:
-    """The findings of :func:`m2bridge.certification.verify.verify_path` about files, in their
-    order.
+    """Verify files by :func:`m2bridge.certification.verify.verify_path`; return findings in order.
 
-    Whatever a file does to the process that checks it, it gets a finding, and the others get
-    theirs.
+    Even if a file crashes the process that checks it, every file gets a finding.
 
     Parameters
     ----------
@@ -141,7 +137,7 @@ def verify_files(
     verification : Verification, optional
         With the time and memory for each file.
     workers : int, optional
-        Processes; one for each core that this process may use, when left out.
+        Number of processes; default: one for each core that this process may use.
 
     Raises
     ------
@@ -155,10 +151,10 @@ def verify_files(
 
 
 def _groups(paths: Sequence[Path]) -> list[list[Path]]:
-    """Files of the same functions together, by their names; the largest groups first.
+    """Group files about the same functions by their names; return the largest groups first.
 
-    Verification remembers its last cases, so together they are faster. A file under another name is
-    verified all the same, at the cost of some time.
+    The checker caches its last cases, so files of one group are verified faster. A file with an
+    unusual name is verified as well, only more slowly.
     """
     groups: dict[tuple[Path, str], list[Path]] = {}
     for path in dict.fromkeys(paths):
@@ -174,5 +170,5 @@ def _groups(paths: Sequence[Path]) -> list[list[Path]]:
 def _size(path: Path) -> int:
     try:
         return path.stat().st_size
-    except OSError:  # what is wrong with it is said when it is read
+    except OSError:  # the error is reported when the file is read
         return 0

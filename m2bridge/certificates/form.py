@@ -1,14 +1,14 @@
-"""The content of a certificate, its form as JSON, and its file, which is never half there.
+"""The content of a certificate, its form as JSON, and its file, which is written atomically.
 
-Maker and checker share this file, so nothing in it depends on mathematics. A certificate has one
-text: keys in order, numbers and strings in one way. What is read has to be this text, byte for
-byte, so that equal files and equal digests mean equal certificates.
+Maker and checker share this file, so it contains no mathematics. A certificate has exactly one
+text: keys are sorted, and numbers and strings are written in one way. A file is accepted only if it
+is this text, byte for byte, so equal files and equal digests mean equal certificates.
 
 *Notation.* A *case* is one model of a family, such as a network with its widths; a *question* is
 the key of statements about it, ``closure`` or ``equations``. The *content* of a certificate is the
-part with mathematics: its answer, its evidence and the lemmas that it takes on trust. The *form* of
-a field is the type and the size that its value must have. A *digest* is the SHA-256 of a text.
-*Stored* is what stands in a certificate, *found* what a checker finds in its place.
+mathematical part: its answer, its evidence and the lemmas that it takes on trust. The *form* of
+a field is the type and size that its value must have. A *digest* is the SHA-256 of a text. A
+value is *stored* in a certificate, and *found* if a checker has computed it.
 """
 
 import hashlib
@@ -27,38 +27,37 @@ from m2bridge.reading import opened
 from m2bridge.system import write_aside
 
 SCHEMA = 3
-"""The version of the format that this release writes and reads; words do not belong to it."""
+"""The version of the format that this release writes and reads; wording is not part of it."""
 
-LARGEST = 10**9
+MAX_CASE_NUMBER = 10**9
 """The largest number of a case that a certificate may be about."""
 
-MOST_BYTES = 32 * 2**20
-"""The largest file that is read, in bytes."""
+MAX_CERTIFICATE_BYTES = 32 * 2**20
+"""The size of the largest file that is read."""
 
-# The case is read before anything about it is known, so its lists have at most so many entries, its
-# names have such characters, and the time that it is said to have taken is at most so many seconds:
-# all of a size that can be shown.
-_MOST_NUMBERS = 1000
+# A case is read before it is checked, so the length of its lists, the characters of its names and
+# the reported duration in seconds are limited.
+_MAX_NUMBERS_IN_CASE = 1000
 _NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z_.-]{0,200}")
-_LONGEST = 10**12
+_MAX_NUMBER = 10**12
 
-# The release that wrote a certificate is part of a command that is shown (with_release), and so is
-# never any text.
+# The release that wrote a certificate becomes part of a command in a message, and so cannot be
+# arbitrary text.
 _RELEASE = re.compile(r"[0-9][0-9A-Za-z.+]{0,30}")
-# The programs whose versions a certificate reports, and what a version looks like.
+# The form of a version, and the programs whose versions a certificate reports.
 _VERSION = re.compile(r"[0-9A-Za-z][\w.+-]{0,60}")
 _PROGRAMS = {"macaulay2", "m2bridge", "sympy", "python-flint", "python"}
 
-# The most characters of a value that are shown where two values differ.
-_SHOWN = 200
+# The length of the excerpts of two values that differ.
+_MAX_SHOWN_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
     """The mathematical part of a certificate; fields as in :class:`Certificate`.
 
-    ``on_trust`` are those of ``trusted`` that no theorem says: only the program that made the
-    certificate does. It is no field of a certificate, and a checker alone fills it.
+    ``on_trust`` are the entries of ``trusted`` that follow from no theorem, only from the program
+    that made the certificate. It is not a field of a certificate; only a checker sets it.
     """
 
     answer: dict[str, Any]
@@ -69,11 +68,9 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """The answer to one question about one case, and what it takes to check it: numbers,
-    polynomials, no sentences.
+    """The answer to one question about one case, with the numbers and polynomials for its check.
 
-    Sentences in it are only those of statements and lemmas, word for word as in the wording of the
-    family.
+    Its only sentences are statements and lemmas, word for word from the wording of the family.
 
     Parameters
     ----------
@@ -82,7 +79,7 @@ class Certificate:
     family : str
         Name of the family of models.
     case : dict
-        What names the case within the family: numbers, lists of numbers, words.
+        The parameters of the case within the family: numbers, lists of numbers, words.
     name : str
         The case in one word, such as ``d3-dout2-a2-t2``, unique among all families.
     question : str
@@ -91,7 +88,7 @@ class Certificate:
     answer : dict
         The verdicts, or the invariants of the closure.
     evidence : dict
-        What the answer rests on: facts about every orbit, bounds of a rank, or the generators of
+        The basis of the answer: facts about every orbit, bounds of a rank, or the generators of
         the ideal.
     trusted : list of str
         Lemmas and computations that the answer takes on trust.
@@ -102,14 +99,14 @@ class Certificate:
     libraries : dict of str to str
         SHA-256 of the shared Macaulay2 scripts that the program uses.
     reported : dict
-        What nobody can check: ``versions`` of ``macaulay2``, ``m2bridge`` (the release that wrote
-        it), ``sympy``, ``python-flint``, ``python``; ``seconds``, the wall time of the computation,
-        at least 0; ``peak_memory``, the largest resident memory of Macaulay2 during the
-        computation, in bytes, where the system tells it (else ``None``), with what its garbage
-        collector holds from earlier computations of the same process. Where the system cannot begin
-        to measure anew (only Linux can), since the start of the process.
+        Data that cannot be checked: ``versions`` of ``macaulay2``, ``m2bridge`` (the release that
+        wrote it), ``sympy``, ``python-flint``, ``python``; ``seconds``, the wall time of the
+        computation, at least 0; ``peak_memory``, the largest resident memory of Macaulay2 during
+        the computation in bytes, or ``None`` if the system does not report it. The memory includes
+        garbage from earlier computations in the same process, and on other systems than Linux the
+        maximum is taken since the start of the process.
     digest : str
-        SHA-256 of the canonical JSON of all the rest.
+        SHA-256 of the canonical JSON of all other fields.
     """
 
     schema: int
@@ -128,58 +125,59 @@ class Certificate:
 
     @property
     def release(self) -> str:
-        """The release of m2bridge that wrote the certificate; empty if it says none."""
+        """The release of m2bridge that wrote the certificate; empty if it contains none."""
         return _release(self.reported)
 
     @property
     def file_name(self) -> str:
-        """The name of its file, such as ``d3-dout2-a2-t2-3.4.json``: of its case and question."""
+        """The name of its file, from case and question, such as ``d3-dout2-a2-t2-3.4.json``."""
         return file_name(self.name, self.question)
 
     def computed_digest(self) -> str:
-        """The digest that the certificate must have: of the JSON of all its other fields."""
+        """Compute the digest of the canonical JSON of all other fields."""
         content = self._fields()
         del content["digest"]
         return digest(_canonical(content, separators=(",", ":")))
 
     def sealed(self) -> Self:
-        """A copy of the certificate with its digest."""
+        """Return a copy of the certificate with its digest."""
         return replace(self, digest=self.computed_digest())
 
     def to_json(self) -> dict[str, Any]:
-        """A dictionary for ``json.dumps``."""
+        """Return a dictionary for ``json.dumps``."""
         return asdict(self)
 
     def _fields(self) -> dict[str, Any]:
-        """The fields, for reading only: copying what is nested would take most of the time."""
+        """Return the fields without copying nested values, which would be slow."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @classmethod
     def from_json(cls, data: Any) -> Self:
-        """The certificate with these fields: the inverse of :meth:`to_json`.
+        """Return the certificate with these fields: the inverse of :meth:`to_json`.
 
         Raises
         ------
         CertificateError
-            If a field is missing, unknown, or of another form, or the schema does not exist.
-            Whether there is such a family, case or question is for the checker of the family to
-            say.
+            If a field is missing, unknown, or of a different form, or the schema does not exist.
+            The checker of the family later decides whether the family, case and question exist.
         OtherReleaseError
-            If it says that another release wrote it, in another schema.
+            If another release wrote it in another schema.
         """
         if not isinstance(data, dict):
             raise CertificateError("not a JSON object")
         schema = data.get("schema")
         if schema != SCHEMA:
             message = f"schema {schema!r:.40}; this m2bridge reads schema {SCHEMA}"
-            # schema 1 has its versions beside the rest
+            # schema 1 has ``versions`` as a field of the certificate
             release = _release(data.get("reported")) or _release(data)
             if release and type(schema) is int:
                 raise OtherReleaseError(f"{message}; {other_release_message(release)}")
             raise CertificateError(message)
         wrong = sorted(_FORM.keys() ^ data.keys())
         if wrong:
-            raise CertificateError(f"missing or unknown fields: {', '.join(wrong):.{_SHOWN}}")
+            raise CertificateError(
+                f"missing or unknown fields: {', '.join(wrong):.{_MAX_SHOWN_CHARS}}"
+            )
         for name, has_form in _FORM.items():
             if not has_form(data[name]):
                 message = f"the field '{name}' does not have the form of schema {SCHEMA}"
@@ -187,19 +185,19 @@ class Certificate:
         return cls(**data)
 
     def to_text(self) -> str:
-        """The content of a certificate's file; equal certificates have equal files."""
+        """Return the content of the certificate's file; equal certificates have equal files."""
         return _canonical(self._fields(), indent=1) + "\n"
 
     __str__ = to_text
 
 
 def file_name(name: str, question: str) -> str:
-    """The name of the file of a certificate on this question about the case with this name."""
+    """Return the name of the file for a case and a question."""
     return f"{name}-{question}.json"
 
 
 def other_release_message(release: str) -> str:
-    """The words that say how to verify a certificate that this other release wrote."""
+    """Return advice on how to verify a certificate that another release wrote."""
     return (
         f"written by m2bridge {release}, which can verify it: in a clone, git checkout v{release}"
         " and pip install ."
@@ -207,12 +205,12 @@ def other_release_message(release: str) -> str:
 
 
 def digest(text: str) -> str:
-    """SHA-256 of a text."""
+    """Return the SHA-256 of a text."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _canonical(fields: dict[str, Any], **layout: Any) -> str:
-    """The one JSON text of these fields: keys sorted, no escapes, no NaN.
+    """Return the canonical JSON text of fields: keys sorted, no escapes, no NaN.
 
     ``layout`` are the indentation and the separators, as for ``json.dumps``.
     """
@@ -220,9 +218,9 @@ def _canonical(fields: dict[str, Any], **layout: Any) -> str:
 
 
 def _release(reported: Any) -> str:
-    """The release of m2bridge in the field ``reported``; empty if there is none in it.
+    """Return the release of m2bridge in the field ``reported``; empty if there is none.
 
-    The value has not been looked at before, and may be of any type.
+    The value is unchecked and may be of any type.
     """
     versions = reported.get("versions") if isinstance(reported, dict) else None
     release = versions.get("m2bridge") if isinstance(versions, dict) else None
@@ -231,7 +229,7 @@ def _release(reported: Any) -> str:
     return ""
 
 
-# Whether a value has the form of a field. A bool is no number here, though Python takes it for one.
+# Predicates for the form of a field. They distinguish bool from int, unlike isinstance.
 
 
 def _is_integer(value: Any) -> bool:
@@ -259,11 +257,15 @@ def _are_named_texts(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return type(value) is int and abs(value) <= LARGEST
+    return type(value) is int and abs(value) <= MAX_CASE_NUMBER
 
 
 def _are_numbers(value: Any) -> bool:
-    return isinstance(value, list) and len(value) <= _MOST_NUMBERS and all(map(_is_number, value))
+    return (
+        isinstance(value, list)
+        and len(value) <= _MAX_NUMBERS_IN_CASE
+        and all(map(_is_number, value))
+    )
 
 
 def _is_part_of_a_case(value: Any) -> bool:
@@ -271,8 +273,8 @@ def _is_part_of_a_case(value: Any) -> bool:
 
 
 def _is_case(value: Any) -> bool:
-    """Whether this maps names to numbers, lists of numbers, words, yes or no."""
-    if not isinstance(value, dict) or len(value) > _MOST_NUMBERS:
+    """Return whether a value maps names to numbers, lists of numbers, words or booleans."""
+    if not isinstance(value, dict) or len(value) > _MAX_NUMBERS_IN_CASE:
         return False
     return all(map(_is_name, value)) and all(map(_is_part_of_a_case, value.values()))
 
@@ -299,7 +301,7 @@ def _are_versions(value: Any) -> bool:
 
 
 def _is_duration(value: Any) -> bool:
-    return type(value) in (int, float) and 0 <= value <= _LONGEST
+    return type(value) in (int, float) and 0 <= value <= _MAX_NUMBER
 
 
 def _is_memory(value: Any) -> bool:
@@ -324,22 +326,19 @@ _FORM: dict[str, Callable[[Any], bool]] = {
 
 
 def write(certificate: Certificate, folder: Path) -> Path:
-    """Write a certificate into a folder under its name, and give the path of its file.
-
-    An older file is replaced at once or not at all.
-    """
+    """Write a certificate to its file in a folder, atomically, and return the path."""
     target = folder / certificate.file_name
     write_aside(certificate.to_text(), target)
     return target
 
 
 def text_of(path: Path) -> str:
-    """The text of a regular file, of which never more than :data:`MOST_BYTES` are read.
+    """Return the text of a regular file of at most :data:`MAX_CERTIFICATE_BYTES`.
 
     Raises
     ------
     CertificateError
-        If it is something else than a file, which may never come to an end.
+        If it is not a regular file: a pipe or device may never end.
     TooExpensiveError
         If the file is larger.
     OSError
@@ -347,28 +346,28 @@ def text_of(path: Path) -> str:
     """
     if not path.is_file():
         raise CertificateError("not a file")
-    # what is there now may be something else, such as a pipe, which must not be waited for
+    # it may have been replaced by a pipe meanwhile, for which this must not wait
     descriptor = opened(path)
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise CertificateError("not a file")
-        if status.st_size <= MOST_BYTES:
+        if status.st_size <= MAX_CERTIFICATE_BYTES:
             # one byte more than allowed, as it may grow while it is read
-            content = file.read(MOST_BYTES + 1)
-            if len(content) <= MOST_BYTES:
+            content = file.read(MAX_CERTIFICATE_BYTES + 1)
+            if len(content) <= MAX_CERTIFICATE_BYTES:
                 return content.decode("utf-8")
-    limit = MOST_BYTES // 2**20
-    raise TooExpensiveError("size", f"more than {limit} MiB, and no more is read of a file")
+    limit = MAX_CERTIFICATE_BYTES // 2**20
+    raise TooExpensiveError("size", f"the file has more than {limit} MiB, the most that is read")
 
 
 def read(path: Path) -> Certificate:
-    """Read a certificate, whatever the name of its file is.
+    """Read a certificate from a file of any name.
 
     Raises
     ------
     CertificateError
-        If the file is not, byte for byte, what :func:`write` writes for the certificate in it.
+        If the file differs from the text that :func:`write` writes for its certificate.
     """
     try:
         text = text_of(path)
@@ -384,12 +383,12 @@ def read(path: Path) -> Certificate:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The first place where what is stored is not what was found.
+    """The first place at which a stored value differs from the one that was found.
 
     Parameters
     ----------
     place : str
-        Such as ``evidence.orbits[3].fibre_length``.
+        The path of the value, such as ``evidence.orbits[3].fibre_length``.
     stored, found : str
         The values as JSON, shortened.
     """
@@ -400,11 +399,11 @@ class Difference:
 
 
 def difference(stored: Any, found: Any, place: str) -> Difference | None:
-    """The first difference of what is stored and what was found; None if they are equal.
+    """Return the first difference between a stored and a found value; None if they are equal.
 
-    Dictionaries are compared key by key in their order, lists entry by entry. Values differ if
-    their types do: 1, 1.0 and true are three values. ``place`` names both in the certificate, and
-    the difference says at which place within them it is.
+    Dictionaries are compared key by key in sorted order, lists entry by entry. Values of different
+    types differ: 1, 1.0 and true are three values. ``place`` is the path of both values in the
+    certificate.
     """
     if isinstance(stored, dict) and isinstance(found, dict) and stored.keys() == found.keys():
         for key in sorted(stored):
@@ -424,18 +423,18 @@ def difference(stored: Any, found: Any, place: str) -> Difference | None:
 
 
 def _shortened(stored_value: Any, found_value: Any, place: str) -> Difference:
-    """The difference of two values that are not equal, as JSON.
+    """Return the difference of two unequal values, as JSON.
 
-    Of long texts a part is given that begins before the first character where they differ.
+    The excerpt of a long text begins before the first character that differs.
     """
     stored = json.dumps(stored_value, ensure_ascii=False)
     found = json.dumps(found_value, ensure_ascii=False)
-    start = max(_common(stored, found) - _SHOWN // 2, 0)
+    start = max(_common(stored, found) - _MAX_SHOWN_CHARS // 2, 0)
     return Difference(place, _part(stored, start), _part(found, start))
 
 
 def _common(first: str, second: str) -> int:
-    """The number of characters before the first one in which two texts differ."""
+    """Return the length of the common prefix of two texts."""
     for i, (one, other) in enumerate(zip(first, second, strict=False)):
         if one != other:
             return i
@@ -443,8 +442,8 @@ def _common(first: str, second: str) -> int:
 
 
 def _part(text: str, start: int) -> str:
-    """The part of a text that is shown, from ``start`` on, with dots for what is left out."""
-    end = start + _SHOWN
+    """Return the excerpt of a text from ``start`` on, with dots where it is cut."""
+    end = start + _MAX_SHOWN_CHARS
     shown = text[start:end]
     if start:
         shown = "…" + shown

@@ -1,13 +1,13 @@
-"""The words of statements as data: what makes certificates and what checks them read both.
+"""The wording of statements as data, read by the maker of certificates and by the checker.
 
-They share nothing else about statements: what one predicts, and its hypotheses, are written twice.
+They share nothing else about statements: predictions and hypotheses are implemented twice.
 
-*Notation.* A *statement* is a theorem, or what is claimed to be one, about all models of a family.
-It has a *key*, its number in the paper or its name in docs/statements.md, and a *part* where there
-are several with a key. Its *observable* is what it is about: a number or a fact that can be
-computed for one model. A *lemma* is what a verdict takes on trust. Words have a *version*, which a
-certificate does not name: it is the one whose words stand there. Former words stay beside the
-present ones, so that certificates that have them are still verified.
+*Notation.* A *statement* is a theorem, or a claim, about all models of a family. It has a *key*,
+its number in the paper or its name in docs/statements.md, and a *part* if several statements share
+a key. Its *observable* is the number or fact about a model that it predicts. A *lemma* is a result
+that a verdict takes on trust. Words have a *version*, which a certificate does not name; it follows
+from the words in the certificate. Former words stay beside the present ones, so that certificates
+that contain them can still be verified.
 """
 
 import re
@@ -26,16 +26,16 @@ class Words:
     Parameters
     ----------
     key, part : str
-        The number of the statement in the paper, or its name; and which part of it, empty if it is
-        the only one.
+        The number of the statement in the paper, or its name; and its part, empty if there is only
+        one.
     text : str
         The statement, with its hypotheses.
     source : str
-        Where the statement is made.
+        The place where the statement is made.
     observable : str
-        The name of what the statement is about: ``dimension``, ``singular``, … .
+        The name of the quantity that the statement is about: ``dimension``, ``singular``, … .
     machine_checked : str
-        What of it a machine has checked for all sizes, and where; empty if nothing.
+        The part of it that is formally verified for all sizes, and where; empty if none is.
     version : int
         1 for the first words of the statement, and one more for each later text or source.
     """
@@ -57,24 +57,24 @@ class Wording:
     ----------
     statements : tuple of Words
     computed, trusted : dict of str to tuple of str
-        For each observable what is computed for a verdict on it, and the lemmas on which the
+        For each observable the computations for a verdict on it, and the lemmas on which the
         verdict rests.
     hypotheses : dict of str to str
-        For the name of each hypothesis why a statement does not apply where that hypothesis fails.
+        For the name of each hypothesis the reason why a statement does not apply if it fails.
     lemmas : dict of str to str
         For the name of each lemma its words, with the place of its proof.
     closure : dict of str to object
-        For the name of each way to compute a Zariski closure the names of the lemmas, or the words,
-        of what it takes on trust.
+        For each method to compute a Zariski closure the lemmas that it takes on trust, by name or
+        in words.
     phrases : dict of str to str
-        Sets of cases in words, and the conditions that they are short for.
+        Sets of cases in words, with the conditions that they abbreviate.
     former : tuple of Words
-        Statements in the words of former certificates, which are decided all the same.
+        Statements in former words, so that certificates with these words are still verified.
     reworded : dict of str to str
         For the former words of a lemma or a hypothesis the present ones.
     remarks : dict of str to str
-        For the name of each remark its words: what independent methods agree on, how a formula is
-        called, and the like.
+        For the name of each remark its words: agreement of independent methods, names of
+        formulas, and the like.
     """
 
     statements: tuple[Words, ...]
@@ -89,14 +89,14 @@ class Wording:
     remarks: dict[str, str]
 
     def about(self, key: str) -> tuple[Words, ...]:
-        """The statements with this key, in their order."""
+        """Return the statements with this key, in order."""
         return tuple(words for words in self.statements if words.key == key)
 
     def listed(self, key: str, answer: Mapping[str, Any]) -> tuple[Words, ...]:
-        """The statements with this key, each in the version whose words stand in ``answer``.
+        """Return the statements with this key, each in the version whose words are in ``answer``.
 
-        ``answer`` is that of a certificate, and has not been looked at before. A statement whose
-        words there are of no version is listed in its present ones, so that they are compared.
+        ``answer`` is the unchecked answer of a certificate. A statement whose words there belong to
+        no version is listed in its present words, so that the comparison shows the difference.
         """
         listed = []
         for words in self.about(key):
@@ -107,9 +107,9 @@ class Wording:
         return tuple(listed)
 
     def renewed(self, text: str) -> str:
-        """The present words of a lemma or a hypothesis, if ``text`` is its former words.
+        """Return the present words of a lemma or hypothesis, if ``text`` is its former words.
 
-        Any other text is given back as it is.
+        Any other text is returned unchanged.
         """
         for former, present in self.reworded.items():
             found = _pattern(former).fullmatch(text)
@@ -120,17 +120,17 @@ class Wording:
         return text
 
     def words(self, key: str, part: str) -> Words:
-        """The statement with this key and part; KeyError if there is none."""
+        """Return the statement with this key and part; raise KeyError if there is none."""
         for words in self.about(key):
             if words.part == part:
                 return words
         raise KeyError((key, part))
 
     def fields(self, key: str, part: str) -> dict[str, Any]:
-        """All that is said of the statement with this key and part, and of verdicts on it.
+        """Return the fields of a statement for a statement object of the certifier.
 
-        It has the fields of :class:`Words` but the version, and what is ``computed`` and
-        ``trusted`` for a verdict.
+        They are the fields of :class:`Words` without the version, and ``computed`` and ``trusted``
+        for verdicts on it.
         """
         words = self.words(key, part)
         fields = asdict(words) | {
@@ -141,14 +141,14 @@ class Wording:
         return fields
 
 
-# Where a number of the case, or several with commas, stands in the words of a hypothesis.
+# A placeholder in the words of a hypothesis, for one or several numbers of the case.
 _PLACE = re.compile(r"\{(?P<name>[a-z]+)\}")
 _NUMBERS = r"[0-9, ]{1,200}"
 
 
 @cache
 def _pattern(words: str) -> re.Pattern[str]:
-    """What has these words, whatever numbers stand in their places."""
+    """Return a pattern for these words with any numbers in place of the placeholders."""
     pattern = ""
     end = 0
     for place in _PLACE.finditer(words):
@@ -159,7 +159,7 @@ def _pattern(words: str) -> re.Pattern[str]:
 
 
 def _stands_in(answer: Mapping[str, Any], words: Words) -> bool:
-    """Whether a verdict in the answer of a certificate is one on a statement in these words."""
+    """Return whether the answer of a certificate has a verdict on a statement in these words."""
     verdicts = answer.get("verdicts")
     if not isinstance(verdicts, list):
         return False
@@ -173,9 +173,9 @@ def _stands_in(answer: Mapping[str, Any], words: Words) -> bool:
 
 @cache
 def wording(path: Path) -> Wording:
-    """The words of all statements about a family, from its file ``words.toml``."""
+    """Return the wording of all statements about a family, from its file ``words.toml``."""
     data = _read(path)
-    # what is computed for several observables stands once, and has a name there
+    # a computation for several observables is defined once, by name
     computations = data.get("computations", {})
     lemmas = data["lemmas"]
     computed = {}
@@ -203,7 +203,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _reworded(data: Mapping[str, Any]) -> dict[str, str]:
-    """For the former words of a lemma or a hypothesis the present ones, which have its name."""
+    """Return the present words by former words of lemmas, hypotheses and closures."""
     reworded = {}
     for kind in ("lemmas", "hypotheses", "closure"):
         for name, texts in data.get(f"former-{kind}", {}).items():

@@ -1,9 +1,9 @@
-"""Certificates, made from a case and a question; and the questions about a family.
+"""Certification: the questions about a family, and a certificate for a case and a question.
 
-A question is observed, by methods that share nothing with predictions, and its content is what was
-observed and what follows. A certificate holds the content, the program of Macaulay2 behind it, and
-what is reported and nobody can check: versions, seconds, memory. What is checked of it afterwards
-stands in :mod:`m2bridge.checker`, and shares nothing with this file.
+A question is answered from observations, by methods that share nothing with predictions. A
+certificate has the answer, the observations, the Macaulay2 program behind them, and reported data
+that cannot be checked: versions, seconds, memory. The checker of certificates is
+:mod:`m2bridge.checker`, which shares nothing with this file.
 """
 
 import platform
@@ -16,7 +16,7 @@ from typing import Any, Unpack
 from m2bridge._version import __version__
 from m2bridge.algebra.field import QQ
 from m2bridge.certificates.form import (
-    LARGEST,
+    MAX_CASE_NUMBER,
     SCHEMA,
     Certificate,
     Content,
@@ -47,14 +47,15 @@ FORMER_SCRIPTS: dict[str, tuple[str, ...]] = {
     "wire": ("21aefd283c4d5cc6d26f06ce469dd4d994b13812884e456ee87c583ec99d1d28",),
     "values": ("5fdb8039284075fe387fd9fef2164b70e28711d8233769d48138d6c6d3ff01bb",),
 }
-"""By the name of a shared script, SHA-256 of its texts in former releases, of which somebody has
-read that they do what the present one does.
+"""SHA-256 of former texts of shared scripts, by the name of the script. A person has compared each
+of these texts with the present one, and they compute the same.
 """
 
 
 def program_difference(certificate: Certificate) -> Difference | None:
-    """Find the first place where program or shared scripts are not those of this release for this
-    case and question, nor the scripts those of a former one.
+    """Return the first difference between the program of a certificate and that of this release.
+
+    Shared scripts may also be those of a former release.
 
     Raises
     ------
@@ -79,10 +80,10 @@ def _script(name: str, question: str, model: Any) -> Script | None:
 
 
 def rests_on_program(certificate: Certificate) -> bool:
-    """Whether another program is a reason to refuse it.
+    """Return whether a certificate with a different program must be refused.
 
-    This release has one program for each case and question. Of another release nobody here knows
-    the program; where everything is computed anew the content does not rest on it.
+    This release has exactly one program for each case and question. The programs of other releases
+    are unknown here; but if the checker recomputes the whole content, it does not depend on them.
     """
     if certificate.release == __version__:
         return True
@@ -91,7 +92,7 @@ def rests_on_program(certificate: Certificate) -> bool:
 
 
 def _program(script: Script | None) -> tuple[str, dict[str, str]]:
-    """The text of a program, and SHA-256 of the shared scripts that it uses; empty for none."""
+    """Return the text of a program and the SHA-256 of its shared scripts; empty for ``None``."""
     if script is None:
         return "", {}
     return script.body, {name: _digest(name) for name in script.libraries}
@@ -103,15 +104,15 @@ def _digest(name: str) -> str:
 
 
 STATEMENTS = "statements"
-"""The observation that all statements share, if those of a family are not observed apart."""
+"""The observation shared by all statements, unless those of a family are observed separately."""
 
 
 @cache
 def questions(name: str) -> Mapping[str, Question[Any, Any]]:
-    """The questions of the family of this name, by their keys; InvalidCaseError if there is none.
+    """Return the questions of the named family by key; raise InvalidCaseError if it is unknown.
 
-    Statements with the same key are one question; those that are observed apart are none, unless
-    the family has one of its own with their key.
+    Statements with the same key form one question; statements that need a separate computation
+    form none, unless the family has a question of its own with their key.
     """
     chosen = family(name)
     by_key: dict[str, list[Statement]] = {}
@@ -126,12 +127,12 @@ def questions(name: str) -> Mapping[str, Question[Any, Any]]:
 
 
 def question_of(name: str, key: str) -> Question[Any, Any]:
-    """The question with this key about the family of this name.
+    """Return the question with this key about the named family.
 
     Raises
     ------
     InvalidCaseError
-        If there is no such family or question.
+        If the family or the question is unknown.
     """
     by_key = questions(name)
     if key not in by_key:
@@ -141,13 +142,13 @@ def question_of(name: str, key: str) -> Question[Any, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatedQuestion(Question[Any, Any]):
-    """Whether the statements with one key are true.
+    """The question whether the statements with one key are true.
 
     Parameters
     ----------
     key : str
     statements : tuple of Statement
-        With this key, one for each part.
+        The statements with this key, one for each part.
     family : Family
     """
 
@@ -161,24 +162,22 @@ class StatedQuestion(Question[Any, Any]):
 
     @property
     def observation(self) -> str:
-        """One for all statements about a case, or what these are about if they are observed
-        apart.
-        """
+        """The name of the shared observation, or of the observables if observed separately."""
         if not self.family.observed_separately:
             return STATEMENTS
         return " ".join([STATEMENTS, *sorted(self._observables)])
 
     def observe(self, model: Any) -> Any:
-        """Observe what the statements are about, by methods that share nothing with predictions."""
+        """Observe the quantities of the statements, by methods independent of the predictions."""
         return model.observe(self._observables, certified=True)
 
     def content(self, model: Any, observed: Any) -> Content:
-        """The verdicts, and the observations behind them."""
+        """Return the verdicts, and the observations behind them."""
         verdicts = verdicts_on(self.statements, model, observed)
         answer = {"verdicts": [verdict.to_data() for verdict in verdicts]}
         if observed is None:
             return Content(answer, {}, ())
-        # not those of the verdicts, which have none where a statement does not apply
+        # not from the verdicts themselves, which list none where a statement does not apply
         trusted: dict[str, None] = {}
         for verdict in verdicts:
             if verdict.decision is not Decision.UNDECIDED:
@@ -186,9 +185,9 @@ class StatedQuestion(Question[Any, Any]):
         return Content(answer, observed.evidence(), tuple(trusted))
 
     def rows(self, certificate: Certificate) -> list[AnswerRow]:
-        """One row for each verdict; its sentences are made from the numbers in it.
+        """Return a row for each verdict, with sentences made from its numbers.
 
-        The words are those of the certificate, which may be those of another release.
+        Statements appear in the words of the certificate, which may be those of another release.
         """
         orbits = certificate.evidence.get("orbits")
         number = len(orbits) if isinstance(orbits, list) else 0
@@ -214,17 +213,18 @@ class StatedQuestion(Question[Any, Any]):
         return rows
 
     def names(self) -> tuple[str, ...]:
-        """The key with each part."""
+        """Return the names of the statements: the key with each part."""
         return tuple(name_with_part(self.key, statement.part) for statement in self.statements)
 
     def script(self, model: Any) -> Script | None:
-        """The program that the family names."""
+        """Return the program that the family names."""
         return self.family.program(model, self.key)
 
     def usual(self, model: Any) -> bool:
-        """Whether the answer costs little more than others do.
+        """Return whether the question belongs to ``all``.
 
-        All questions share an observation; or some statement applies, and none takes Macaulay2.
+        It does if all questions share an observation, or if a statement applies and Macaulay2 is
+        not needed.
         """
         if not self.family.observed_separately:
             return True
@@ -232,17 +232,17 @@ class StatedQuestion(Question[Any, Any]):
         return applies and not self.needs_engine(model)
 
     def within_reach(self, model: Any) -> bool:
-        """The same."""
+        """Return whether the question belongs to ``reachable``, by the rule of :meth:`usual`."""
         return self.usual(model)
 
     def needs_engine(self, model: Any) -> bool:
-        """Whether Macaulay2 takes part in observing."""
+        """Return whether the observation needs Macaulay2."""
         needed: bool = model.needs_engine(self._observables)
         return needed
 
 
 def _witness_text(witness: Witness | None) -> str:
-    """A sentence about the place where a statement fails; empty if there is none."""
+    """Return a sentence about the orbit at which a statement fails; empty if there is none."""
     if witness is None:
         return ""
     values = f"stated {value_text(witness.predicted)}, computed {value_text(witness.observed)}"
@@ -272,12 +272,12 @@ def certify_all(
     Parameters
     ----------
     model : Model
-        Of a family in the registry.
+        A model of a family in the registry.
     questions : sequence of str
-        Keys of :func:`m2bridge.certification.make.questions`.
+        Keys of questions, as in :func:`m2bridge.certification.make.questions`.
     engine : Engine, optional
-        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
-        process shares.
+        The session to use; default: that of the enclosing ``with`` block, else the one shared in
+        the process.
     timeout : float, optional
         Seconds for all questions together.
 
@@ -289,8 +289,8 @@ def certify_all(
     Raises
     ------
     InvalidCaseError
-        If there is no such question, or a number of the case is above
-        :data:`~m2bridge.certificates.form.LARGEST`.
+        If a question is unknown, or a number of the case is above
+        :data:`~m2bridge.certificates.form.MAX_CASE_NUMBER`.
     EngineError
         If Macaulay2 failed or reached a limit; nothing is certified then.
     ContradictionError
@@ -305,12 +305,12 @@ def certify_all(
 
 
 def _check_numbers(case: dict[str, Any]) -> None:
-    """Raise InvalidCaseError for a number, alone or in a list, that the form does not hold."""
+    """Raise InvalidCaseError for a number in a case that is too large for a certificate."""
     for name, value in case.items():
         numbers = value if isinstance(value, list) else [value]
         for number in numbers:
-            if isinstance(number, int) and number > LARGEST:
-                raise InvalidCaseError(name, f"a certificate is about numbers up to {LARGEST}")
+            if isinstance(number, int) and number > MAX_CASE_NUMBER:
+                raise InvalidCaseError(name, f"must be at most {MAX_CASE_NUMBER} in a certificate")
 
 
 def _certificates(
@@ -329,7 +329,7 @@ def _certificates(
 def _observed(
     model: Any, question: Question[Any, Any], engine: Engine | None
 ) -> tuple[Any, dict[str, Any]]:
-    """What is observed of a model, and what is reported of the run, which nobody can check."""
+    """Return the observation of a model, and the reported data of the run."""
     if isinstance(engine, Session):
         engine.forget_peak_memory()
     with limited(None) as running:

@@ -1,8 +1,7 @@
-"""Verification with the program: what the checker says of the content, and then whether the program
-is the one of this release.
+"""Verification of the content by the checker, and then of the program against this release.
 
-The content is computed anew by :mod:`m2bridge.checker` alone, without Macaulay2. The program is
-compared as text: whoever trusts it can run it.
+The content is recomputed by :mod:`m2bridge.checker` alone, without Macaulay2. The program is only
+compared as text, with the one that this release would write.
 """
 
 from dataclasses import replace
@@ -18,14 +17,14 @@ from m2bridge.families import registry
 
 
 def verify(certificate: Certificate, name: str = "") -> VerifyResult:
-    """Compute the content of a certificate anew, by the checker alone, and compare the program with
-    this release's.
+    """Verify the content of a certificate by the checker alone, and compare its program with that
+    of this release.
 
     Parameters
     ----------
     certificate : Certificate
     name : str, optional
-        What the result calls it; the file name that it should have when left out.
+        The name in the result; default: the file name that the certificate should have.
 
     Raises
     ------
@@ -50,17 +49,17 @@ def verify(certificate: Certificate, name: str = "") -> VerifyResult:
 def verify_path(path: Path) -> VerifyResult:
     """Read and verify a file; ``malformed`` if it is not a certificate of any release.
 
-    It must have the name of its case and question, for which others take it. Time and memory are
-    not limited here: :func:`m2bridge.batch.verifying.verify_files` does that.
+    The file must have the name of its case and question, so that it is not taken for another
+    certificate. Time and memory are limited by :func:`m2bridge.batch.verifying.verify_files`.
 
     Raises
     ------
     OSError
-        If it cannot be read.
+        If the file cannot be read.
     """
     result = checker.verify_path(path, registry.checker)
     if result.check == "file name":
-        # the content is right, and the name is not: a program that is not right either says more
+        # the content is right and the name is wrong; a wrong program is the more serious error
         program = _with_program(read(path), replace(result, outcome="accepted"))
         return program if program.outcome == "rejected" else result
     if not result.accepted:
@@ -69,7 +68,7 @@ def verify_path(path: Path) -> VerifyResult:
 
 
 def _with_program(certificate: Certificate, result: VerifyResult) -> VerifyResult:
-    """The result itself, if the program is that of this release for the case and question."""
+    """Return the result, changed if the program is not that of this release for the question."""
     try:
         program = program_difference(certificate)
     except (InvalidCaseError, TooLargeError) as reason:
@@ -86,6 +85,6 @@ def _with_program(certificate: Certificate, result: VerifyResult) -> VerifyResul
     )
     if certificate.release == __version__:
         return different
-    # Another release may have another program, and be right.
+    # Another release may have a different program that is also right.
     remarks = (other_release_message(certificate.release),)
     return replace(different, outcome="other-release", remarks=remarks)

@@ -1,4 +1,4 @@
-"""The checker of certificates, which stands alone: this room and ``m2bridge/families/*/checker*``.
+"""The independent checker of certificates: this package and ``m2bridge/families/*/checker*``.
 
 It computes the content of a certificate from scratch, by ``docs/checkers.md``, and compares it,
 value by value, with what is stored. ``algebra`` has ranks and ideals, ``verify`` the comparison,
@@ -14,9 +14,9 @@ theorem says, and only the program that made a certificate, makes it *accepted o
 *Shared* with the program that makes certificates: the form of the file
 (``m2bridge.certificates.form``; strict JSON), the wording of statements and lemmas (``wording``,
 ``families/*/words.toml``), errors, the number of the release, and no mathematics: all of it is
-written anew, by other methods where there are any.
+implemented a second time, by other methods where there are any.
 
-*Not checked*: the Macaulay2 program in a certificate, and what stands under ``reported``.
+*Not checked*: the Macaulay2 program in a certificate, and the field ``reported``.
 
 *Notation.* A *case* is one model of a family, such as a network with its widths; a *question* is
 the key of statements about it, ``closure`` or ``equations``. An *observable* is the number or fact
@@ -37,10 +37,10 @@ from m2bridge.errors import CertificateError
 class FamilyChecker:
     """The checker of a family of models, whose name is ``family``.
 
-    ``name`` makes of the case in a certificate its unique name, or raises CertificateError if there
-    is no such case. ``questions`` has for the key of each question a function of the certificate,
-    which computes the content of that certificate from scratch (of a Zariski closure: from the
-    stored generators), or gives the first stored value that a check refutes; it may raise
+    ``name`` returns the unique name of the case in a certificate, or raises CertificateError if
+    there is no such case. ``questions`` has for the key of each question a function of the
+    certificate, which computes the content of that certificate from scratch (of a Zariski closure:
+    from the stored generators), or gives the first stored value that a check refutes; it may raise
     TooExpensiveError. ``wordings`` are those whose former words its certificates may have.
     """
 
@@ -50,16 +50,16 @@ class FamilyChecker:
     wordings: tuple[Wording, ...] = ()
 
     def renewed(self, text: str) -> str:
-        """The present words of a lemma or hypothesis, if ``text`` is its former words."""
+        """Return the present words of a lemma or hypothesis, if ``text`` is its former words."""
         for wording in self.wordings:
             text = wording.renewed(text)
         return text
 
 
 def only_case(name: str) -> Callable[[Mapping[str, Any]], str]:
-    """The function that names the only case of a family, all sizes at once: always ``name``.
+    """Return the function that names the only case of a family, all sizes at once, ``name``.
 
-    It raises CertificateError for a case with numbers, which would be one of certain sizes.
+    The function raises CertificateError for a case with numbers, which would be one of fixed sizes.
     """
 
     def of(case: Mapping[str, Any]) -> str:
@@ -71,13 +71,13 @@ def only_case(name: str) -> Callable[[Mapping[str, Any]], str]:
 
 
 def verdict(words: Words, hypothesis: str | None, outcome: str, **values: Any) -> dict[str, Any]:
-    """The verdict on one statement, by the names of its fields in a certificate.
+    """Return the verdict on one statement as the fields of a certificate.
 
     ``outcome`` is CONFIRMED, REFUTED or UNDECIDED. ``hypothesis`` is the text of the first
     hypothesis of the statement that fails, or None. If one fails the statement does not apply, and
     the outcome is not used: a theorem says nothing where a hypothesis fails. ``values`` are the
-    fields that are known: what is predicted, what is observed and, of a statement about orbits, the
-    orbits concerned, failing and undecided.
+    known fields: the predicted and the observed value and, for a statement about orbits, the orbits
+    concerned, failing and undecided.
     """
     return {
         "part": words.part,
@@ -100,9 +100,9 @@ def global_verdict(
     predicted: int | Sequence[int] | None,
     observed: int | Mapping[str, Sequence[int | None]] | None,
 ) -> dict[str, Any]:
-    """The verdict on a statement that predicts a number, several numbers, or yes or no.
+    """Return the verdict on a statement that predicts a number, several numbers, or yes or no.
 
-    CONFIRMED if what is observed is what the statement predicts, REFUTED if it is not.
+    It is CONFIRMED if the observed value is the predicted one, and REFUTED if it is not.
     ``hypothesis`` is as for :func:`verdict`. ``predicted`` is None where the statement means
     nothing, ``observed`` if it was not decided or would be too large to compute; then the verdict
     is UNDECIDED. Several numbers are observed by several methods: for the name of each
@@ -122,10 +122,10 @@ def global_verdict(
 
 
 def of_several(predicted: Sequence[int], observed: Mapping[str, Sequence[int | None]]) -> str:
-    """The outcome for several numbers that are predicted, and observed by several methods.
+    """Return the outcome for several predicted numbers, observed by several methods.
 
-    One that is another by one of the methods refutes, as does another count of numbers. If none
-    does, one method that finds all numbers confirms. Else the outcome is UNDECIDED.
+    The statement is refuted if a method finds a different number, or a different count of numbers.
+    Otherwise one method that finds all numbers confirms it. Else the outcome is UNDECIDED.
     """
     outcome = "UNDECIDED"
     for numbers in observed.values():
@@ -145,12 +145,12 @@ def statements(
     verdicts: Sequence[dict[str, Any]],
     evidence: dict[str, Any],
 ) -> Content:
-    """The content of a certificate on the statements ``listed``.
+    """Return the content of a certificate on the statements ``listed``.
 
-    ``verdicts`` are those on them, in the same order, and ``wording`` is that of the family.
+    ``verdicts`` are the verdicts on them, in the same order, and ``wording`` is that of the family.
     ``evidence`` has the numbers from which they follow, and is empty if nothing was computed. The
-    content rests on the lemmas behind the statements that are decided, each named once: on none
-    where nothing was computed, or nothing came out.
+    content rests on the lemmas behind the decided statements, each named once; on none if nothing
+    was computed or decided.
     """
     lemmas: list[str] = []
     if evidence:

@@ -36,10 +36,10 @@ LIMITS = (5_000, 200_000, 100_000)
 
 # The most exponents of the polynomials that are read, that is, terms times variables: each exponent
 # takes eight bytes.
-MOST_EXPONENTS = 5 * 10**7
+MAX_EXPONENT_ENTRIES = 5 * 10**7
 
 # The most entries of a matrix, or terms of polynomials, with which is_cohen_macaulay computes.
-MOST_ENTRIES = 10**7
+MAX_MATRIX_ENTRIES = 10**7
 
 Exponents = tuple[int, ...]
 
@@ -133,7 +133,7 @@ def read(texts: Any, names: Sequence[str]) -> list[dict[Exponents, int]]:
         raise CertificateError("not a list of texts of polynomials")
     # a text with k terms has k − 1 signs between them, with a space on both sides
     terms = sum(text.count(" ") // 2 + 1 for text in texts)
-    if terms * len(names) > MOST_EXPONENTS:
+    if terms * len(names) > MAX_EXPONENT_ENTRIES:
         size = f"{terms} terms in {len(names)} coordinates"
         raise TooExpensiveError("length of the generators", size)
     context = flint.fmpq_mpoly_ctx.get(tuple(names), flint.Ordering.degrevlex)
@@ -317,7 +317,7 @@ def is_cohen_macaulay(generators: Sequence[Any], series: Series, variables: int)
     for degree, left in enumerate((*numerator, 0)):
         columns = comb(codimension + degree - 1, degree)
         rows = list(multiples(restricted, degree, codimension))
-        if len(rows) * columns > MOST_ENTRIES or columns - _rank_of(rows) != left:
+        if len(rows) * columns > MAX_MATRIX_ENTRIES or columns - _rank_of(rows) != left:
             return False
     return True
 
@@ -330,7 +330,7 @@ def _restricted(generators: Sequence[Any], kept: int, variables: int) -> list[An
     terms = 0
     for g in generators:
         terms += len(g) * comb(kept + g.total_degree() - 1, kept - 1)
-    if terms > MOST_ENTRIES:
+    if terms > MAX_MATRIX_ENTRIES:
         return None
     random = Random(0)
     small = ring(kept)

@@ -1,15 +1,16 @@
-"""The check of one certificate, and its result.
+"""The verification of one certificate, and its result.
 
-A certificate is accepted if its content is what the checker of its family computes anew. Digests
-and names say only that it is the certificate that somebody made; they prove no mathematics.
+A certificate is accepted if its content is what the checker of its family computes from scratch.
+Digests and names only show that the file is unchanged; they prove no mathematics.
 
-Releases differ in their words and programs. So where a certificate of another release is not what
-this one would write, it is not called wrong, unless its digests are, which are made in one way.
+Releases differ in their words and programs. So a certificate of another release that differs from
+what this release would write is not rejected, unless its digests are wrong, which all releases
+compute in the same way.
 
 *Notation.* The *content* of a certificate is its answer, its evidence and its lemmas ``trusted``.
-Its *seals* are what must fit together without any mathematics: the two digests, the release, the
-name and the field. *Stored* is what stands in the certificate, *found* or *computed* what the
-checker finds.
+Its *seals* are the fields that must be consistent without any mathematics: the two digests, the
+release, the name and the field. A value is *stored* in the certificate, and *found* or *computed*
+by the checker.
 """
 
 from collections.abc import Callable
@@ -47,27 +48,26 @@ VerifyOutcome = Literal[
 
 @dataclass(frozen=True, slots=True)
 class VerifyResult:
-    """The outcome of checking a certificate.
+    """The result of verifying a certificate.
 
-    ``accepted``: every check of the content passed, and no more is trusted than theorems.
-    ``accepted-on-trust``: every check passed too, but something that the content says is decided by
-    none of them, and rests on the word of the program that made it; the first remark says what.
-    ``program-not-checked``, which the command
-    ``verify`` says, and no function of this package, as it has no programs: the content is right,
-    but another release wrote the certificate, with a program that is not this release's, and nobody
-    looked at what that program does. ``too-expensive``: not decided within the limits on size, time
-    and memory. ``other-release``: another release wrote it, in another format or with other
-    contents, and only that one can say whether it is right. ``malformed``: not a certificate.
-    ``rejected``: wrong. ``failed``: it could not be read, or its check failed.
+    ``accepted``: every check of the content passed, and only theorems are taken on trust.
+    ``accepted-on-trust``: every check passed, but a part of the content is decided by none of them
+    and rests on the program that made it; the first remark names this part.
+    ``program-not-checked`` (a result of the command ``verify`` only, as this package has no
+    programs): the content is right, but another release wrote the certificate with a program that
+    differs from this release's and was not checked. ``too-expensive``: not decided within the
+    limits on size, time and memory. ``other-release``: another release wrote it in another format
+    or with other contents, and only that release can decide whether it is right. ``malformed``: not
+    a certificate. ``rejected``: wrong. ``failed``: it could not be read, or its check failed.
     """
 
     outcome: VerifyOutcome
-    name: str  # of the file, or what it should be
+    name: str  # the name of the file, or the name that it should have
     _: KW_ONLY
-    check: str = ""  # which check failed: the place in the certificate, or what could not be done
-    stored: str = ""  # the value at that place
-    found: str = ""  # the value that should be there, or why the check failed
-    remarks: tuple[str, ...] = ()  # what decides nothing
+    check: str = ""  # the check that failed: a place in the certificate, or a step
+    stored: str = ""  # the stored value at that place
+    found: str = ""  # the value that the checker found, or why the check failed
+    remarks: tuple[str, ...] = ()  # additional information without influence on the outcome
 
     @property
     def accepted(self) -> bool:
@@ -76,19 +76,19 @@ class VerifyResult:
 
     @property
     def content_right(self) -> bool:
-        """Whether the content is what was computed anew, whatever the program is."""
+        """Whether the content is right, whatever the program is."""
         return self.accepted or self.outcome == "program-not-checked"
 
     def to_json(self) -> dict[str, Any]:
-        """A dictionary for ``json.dumps``."""
+        """Return a dictionary for ``json.dumps``."""
         return asdict(self) | {"remarks": list(self.remarks)}
 
 
 def verify(certificate: Certificate, checker_of: CheckerOf, name: str = "") -> VerifyResult:
     """Compute the content of a certificate from scratch and compare it with what is stored.
 
-    The program in it is not looked at, but for its digest. ``checker_of`` finds the checker of a
-    family, ``name`` is the file name used in the result. Raises ContradictionError if independent
+    Of the program only the digest is checked. ``checker_of`` returns the checker of a family;
+    ``name`` is the file name used in the result. ContradictionError is raised if independent
     methods disagree: then the checker itself is wrong, not the certificate.
     """
     name = name or certificate.file_name
@@ -96,7 +96,7 @@ def verify(certificate: Certificate, checker_of: CheckerOf, name: str = "") -> V
         family = checker_of(certificate.family)
         return _checked(certificate, family, name)
     except InvalidCaseError as reason:
-        # with a digest that fits it may be the certificate of a package that is not installed
+        # with a right digest it may belong to a family in a package that is not installed
         sealed = certificate.digest == certificate.computed_digest()
         outcome: VerifyOutcome = "failed" if sealed else "rejected"
         where = certificate.family
@@ -106,10 +106,10 @@ def verify(certificate: Certificate, checker_of: CheckerOf, name: str = "") -> V
 
 
 def _checked(certificate: Certificate, family: FamilyChecker, name: str) -> VerifyResult:
-    """The result of the checker of a family, which the result calls by ``name``.
+    """Check a certificate with the checker of its family; ``name`` is the file name in the result.
 
-    Checked are in turn the case and the question, the seals, and the content: the first of these
-    that is not as it should be decides.
+    The case and the question, the seals, and the content are checked in this order, and the first
+    error decides.
     """
     unknown = _unknown(certificate, family)
     if unknown:
@@ -120,7 +120,7 @@ def _checked(certificate: Certificate, family: FamilyChecker, name: str) -> Veri
     compute = family.questions[certificate.question]
     computed = compute(certificate)
     if isinstance(computed, Difference):
-        # the checker of the family has found a stored value to be wrong, and went no further
+        # the checker of the family has refuted a stored value
         return _refused("rejected", certificate, name, computed)
     wrong = _first_difference(certificate, computed, family)
     if wrong:
@@ -134,7 +134,7 @@ def _checked(certificate: Certificate, family: FamilyChecker, name: str) -> Veri
 
 
 def _former_words(certificate: Certificate, family: FamilyChecker) -> list[str]:
-    """For each statement that a certificate has in former words, that it is so."""
+    """Return a remark for each statement that the certificate has in former words."""
     remarks = []
     for wording in family.wordings:
         for words in wording.listed(certificate.question, certificate.answer):
@@ -149,12 +149,12 @@ def _former_words(certificate: Certificate, family: FamilyChecker) -> list[str]:
 def _refused(
     outcome: VerifyOutcome, certificate: Certificate, name: str, where: Difference
 ) -> VerifyResult:
-    """The result ``outcome`` at ``where``, the first place at which the certificate is not right.
+    """Return the result ``outcome`` at ``where``, the first wrong place in the certificate.
 
     If another release wrote the certificate, the outcome is ``other-release`` instead: only that
-    release can say whether what is stored is right. With a wrong digest nobody needs to ask it.
-    (Whoever forges a certificate can name another release, and so have it refused in other words;
-    it is not accepted.)
+    release can decide whether the stored values are right. A wrong digest is rejected in any case.
+    (A forged certificate may name another release; it is then refused as ``other-release``, and
+    never accepted.)
     """
     remarks: tuple[str, ...] = ()
     of_another = certificate.release not in ("", __version__)
@@ -169,8 +169,8 @@ def _refused(
 def verify_path(path: Path, checker_of: CheckerOf) -> VerifyResult:
     """Read and verify the certificate in a file, which must have the name of its case and question.
 
-    The result says whatever is wrong with the file; OSError if it cannot be read. Time and memory
-    are not limited here: :func:`m2bridge.batch.verifying.verify_files` does that.
+    Any error in the file becomes a result; OSError is raised if it cannot be read. Time and memory
+    are limited by :func:`m2bridge.batch.verifying.verify_files`.
     """
     name = str(path)
     try:
@@ -184,7 +184,7 @@ def verify_path(path: Path, checker_of: CheckerOf) -> VerifyResult:
     result = verify(certificate, checker_of, name)
     if not result.content_right or path.name == certificate.file_name:
         return result
-    # under the name of another case it would be taken for what it is not about
+    # under a wrong name it would be taken for a certificate of another case
     return VerifyResult(
         "rejected",
         name,
@@ -196,9 +196,9 @@ def verify_path(path: Path, checker_of: CheckerOf) -> VerifyResult:
 
 
 def _unknown(certificate: Certificate, family: FamilyChecker) -> Difference | None:
-    """The case or the question that stands in the certificate, if the family has none like it.
+    """Return the case or question of the certificate as a difference, if the family lacks it.
 
-    ``found`` of the difference says what the family has instead.
+    ``found`` of the difference contains the reason, or the questions that the family has.
     """
     try:
         family.name(certificate.case)
@@ -213,10 +213,10 @@ def _unknown(certificate: Certificate, family: FamilyChecker) -> Difference | No
 
 
 def _broken_seal(certificate: Certificate, family: FamilyChecker) -> Difference | None:
-    """The first seal that is broken: of the digests, the release, the name and the field.
+    """Return the first broken seal, among the digests, the release, the name and the field.
 
-    The digests are those of the stored texts, the release is there, the name is that of the case,
-    and the field is QQ.
+    The digests must be those of the stored texts, the release must be given, the name must be that
+    of the case, and the field must be QQ.
     """
     return (
         _broken_digest(certificate)
@@ -227,7 +227,7 @@ def _broken_seal(certificate: Certificate, family: FamilyChecker) -> Difference 
 
 
 def _broken_digest(certificate: Certificate) -> Difference | None:
-    """The first digest that is not that of the stored text; all releases make them in one way."""
+    """Return the first wrong digest; all releases compute digests in the same way."""
     script = certificate.script
     stored = difference(certificate.digest, certificate.computed_digest(), "digest")
     return stored or difference(script["digest"], digest(script["text"]), "script.digest")
@@ -236,13 +236,12 @@ def _broken_digest(certificate: Certificate) -> Difference | None:
 def _first_difference(
     certificate: Certificate, content: Content, family: FamilyChecker
 ) -> Difference | None:
-    """The first stored value that is not that of ``content``, which was computed anew.
+    """Return the first stored value that differs from the computed ``content``.
 
-    The evidence comes first: a wrong answer follows from wrong evidence, and not the other way.
-    Lemmas and hypotheses in former words are those in the present words: the tables of the family
-    have them, each with the place of its proof, and no other words are taken for a lemma, whatever
-    release a certificate says that it is of. A statement stands in
-    ``content`` in the words that are stored, if these are of one of its versions.
+    The evidence is compared first, because a wrong answer follows from wrong evidence. Lemmas and
+    hypotheses in former words are replaced by the present words according to the tables of the
+    family; no other words are accepted, whatever release the certificate names. Statements appear
+    in ``content`` in the stored words if these belong to one of their versions.
     """
     answer = _with_hypotheses(certificate.answer, family)
     trusted = [family.renewed(lemma) for lemma in certificate.trusted]
@@ -254,7 +253,7 @@ def _first_difference(
 
 
 def _with_hypotheses(answer: dict[str, Any], family: FamilyChecker) -> dict[str, Any]:
-    """A stored answer with hypotheses in their present words, in verdicts and in their lists."""
+    """Return a stored answer in which hypotheses have their present words."""
     verdicts = answer.get("verdicts")
     if not isinstance(verdicts, list):
         return answer
@@ -271,7 +270,7 @@ def _with_hypotheses(answer: dict[str, Any], family: FamilyChecker) -> dict[str,
 
 
 def _with_hypothesis(value: Any, family: FamilyChecker) -> Any:
-    """A copy of a stored value whose hypothesis, if it has one, is in its present words."""
+    """Return a copy of a stored value in which the hypothesis, if any, has its present words."""
     if not isinstance(value, dict):
         return value
     hypothesis = value.get("hypothesis")

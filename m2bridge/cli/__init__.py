@@ -1,4 +1,4 @@
-"""The command line: arguments to one call to an exit code; the only door to click."""
+"""The command line: its commands and exit codes. No other package imports click."""
 
 DONE = 0
 REFUTED = 1
@@ -8,7 +8,7 @@ NO_ENGINE = 4
 FAILED = 5
 
 OTHER_RELEASE = 6
-"""The exit code of ``verify`` where another release wrote a certificate, and has to verify it."""
+"""The exit code of ``verify`` for a certificate that only the release which wrote it can verify."""
 
 INTERRUPTED = 130
 """The exit code after Ctrl-C, as when SIGINT ends a program."""
@@ -16,14 +16,14 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 """The exit code when the output pipe is closed, as when SIGPIPE ends a program."""
 
-LARGEST_CODE = 100_000_000
-"""Bytes of Macaulay2 code, which reads it all before the first statement runs."""
+MAX_CODE_BYTES = 100_000_000
+"""A file of Macaulay2 code, which Macaulay2 reads as a whole before it runs the first statement."""
 
-LARGEST_FUNCTION = 10_000_000
-"""Bytes of a file with a function: its coefficients are read as exact numbers."""
+MAX_FUNCTION_FILE_BYTES = 10_000_000
+"""A file with the coefficients of a function, which are read as exact numbers."""
 
-GRACE = 0.4
-"""Seconds after the limit, in which loops that look at the clock show what was found."""
+RESULT_GRACE_SECONDS = 0.4
+"""Time after the limit for loops that check the deadline to return what they have found."""
 
-WRITING = 0.3
-"""Seconds for writing what was found, when the limit was reached."""
+WRITING_SECONDS = 0.3
+"""Time for writing a partial result after the limit was reached."""

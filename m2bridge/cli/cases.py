@@ -1,7 +1,7 @@
-"""Cases of any family on the command line: options, maps in files, names for the shell.
+"""Cases of any family on the command line: options, maps in files, shell completion.
 
-Which options a command has depends on the family that is named in it. So the words are looked
-through for ``--family`` before they are parsed.
+The options of a command depend on the family that it names. So ``--family`` is looked for in the
+arguments before they are parsed.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 CommandResultT = TypeVar("CommandResultT")
 
 ALL = "all"
-"""Every statement, or every usual question."""
+"""The argument for every statement, or every usual question."""
 REACHABLE = "reachable"
-"""Every question whose answer is expected within minutes."""
+"""The argument for every question whose answer is expected within minutes."""
 
 
 Completion = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
 def _completion(names: Callable[[str], Iterable[str]], separator: str = "") -> Completion:
-    """The completion of a word by names of the family; with a separator, of a list's last word."""
+    """Return the completion by names of a family; with a separator, of the last word in a list."""
 
     def complete(
         ctx: click.Context, param: click.Parameter, incomplete: str
@@ -82,61 +82,66 @@ complete_questions = _completion(_questions, ",")
 complete_kinds = _completion(_kinds, ",")
 
 
-CASE = ("d", "d_out", "a", "t", "coordinates", "weights")
-"""The options of the default family, which those of another family, or a map, replace."""
+CASE_OPTIONS = ("d", "d_out", "a", "t", "coordinates", "weights")
+"""The options of the default family, replaced for another family or a map."""
 
 WEIGHTS = ("attention", "factored")
-"""Which weights of attention are the parameters; the first by default."""
+"""The parametrizations of attention, by (A, V) or (Q, K, V); the first is the default."""
 
 _NUMBERS = ("d", "d_out", "a")
 _REPLACED = "m2bridge.cli.cases"
 
 
-def replace_case(ctx: click.Context, options: Sequence[click.Parameter]) -> None:
-    """Let a command have these options in place of those of the default family."""
+def replace_case_options(ctx: click.Context, options: Sequence[click.Parameter]) -> None:
+    """Give a command these options in place of those of the default family."""
     ctx.meta[_REPLACED] = options
 
 
 class FamilyCommand(click.Command):
-    """A command that takes the options of the family that is named, such as ``--widths``."""
+    """A command with the options of the named family, such as ``--widths``."""
 
     several: ClassVar[bool] = False
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Look for a family or a map first: they say which other options there are."""
+        """Find the family or map first, which determines the other options; then parse."""
         name = value_of("--family", args)
         if name is not None or value_of("--map", args) is not None:
             limit = None
-            if not self.several:  # in a batch each case has a limit of its own
+            if not self.several:  # in a batch the limit is one for each case
                 limit = limit_in(args)
             options: Sequence[CaseOption] = ()
             try:
                 with limited(limit, begin=clock().begin or None):
                     if name is not None:
                         options = family(name).options
-                replace_case(ctx, [as_parameter(option, self.several) for option in options])
+                replace_case_options(
+                    ctx, [as_parameter(option, self.several) for option in options]
+                )
             except InvalidCaseError:
-                # the shell asks what may come next, and takes no answer but that
+                # shell completion shows no errors
                 if not ctx.resilient_parsing:
                     raise
         return super().parse_args(ctx, args)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """All options, those of the default family replaced by those of the one that is named."""
+        """Return the options, those of the default family replaced by those of the named one."""
         params = super().get_params(ctx)
         if _REPLACED not in ctx.meta:
             return params
-        return [*ctx.meta[_REPLACED], *(param for param in params if param.name not in CASE)]
+        return [
+            *ctx.meta[_REPLACED],
+            *(param for param in params if param.name not in CASE_OPTIONS),
+        ]
 
 
 class FamilyBatch(FamilyCommand):
-    """A command that takes several values for each option, such as ``--widths 1..3,2``."""
+    """A command with several values for each option of a family, such as ``--widths 1..3,2``."""
 
     several = True
 
 
 def value_of(option: str, args: Sequence[str]) -> str | None:
-    """The value of an option among the words of the command line; ``None`` if it is not there."""
+    """Return the value of an option in unparsed arguments; ``None`` if it is not given."""
     for place, arg in enumerate(args):
         if arg.startswith(f"{option}="):
             return arg.partition("=")[2]
@@ -146,10 +151,7 @@ def value_of(option: str, args: Sequence[str]) -> str | None:
 
 
 def limit_in(args: Sequence[str]) -> float | None:
-    """The limit of time among the words of the command line, before they are read as options.
-
-    ``None`` if there is none, or what stands there is no limit and will be refused.
-    """
+    """Return the time limit in unparsed arguments; ``None`` if it is missing or invalid."""
     try:
         number = float(value_of("--timeout", args) or inf)
     except ValueError:
@@ -160,14 +162,14 @@ def limit_in(args: Sequence[str]) -> float | None:
 
 
 def as_parameter(option: CaseOption, several: bool = False) -> click.Parameter:
-    """An option of a family on the command line; what is given for it is read by the family.
+    """Return the parameter for an option of a family, whose text the family itself reads.
 
-    Where ``several`` values may be given, defaults come in later.
+    Where ``several`` values are possible, the family fills in the default later.
     """
     if option.positional:
         return click.Argument([option.name])
     more: dict[str, Any] = {"help": option.help, "default": None}
-    if option.flag:  # with a word such as false, a value may be said
+    if option.flag:  # the value true or false may also be given explicitly
         more |= {"is_flag": True, "flag_value": "true"}
     if not several:
         more |= {"default": option.default, "show_default": not option.flag}
@@ -175,13 +177,13 @@ def as_parameter(option: CaseOption, several: bool = False) -> click.Parameter:
 
 
 class MapFile(click.Path):
-    """A file with a polynomial map; who gives a number in its place may have meant a case."""
+    """A file with a polynomial map; a number in its place gets a hint on how to name a case."""
 
     def __init__(self) -> None:
         super().__init__(exists=True, dir_okay=False, path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The path."""
+        """Convert to a path."""
         if str(value).isdigit() and not Path(value).exists():
             self.fail(
                 f"there is no file '{value}'; a case is named by --d 2 --d-out 1 (--a 1)",
@@ -194,36 +196,35 @@ class MapFile(click.Path):
 def family_options(command: Command) -> Command:
     """Give a command the options ``--family NAME`` and ``--map FILE``."""
     help_family = (
-        "Another family of models, with options of its own: --family polynomial-network --widths"
-        " 2,2,1."
+        "Another family of models with its own options: --family polynomial-network --widths 2,2,1."
     )
-    help_map = "A polynomial map, or layers of them, in a TOML file."
+    help_map = "A TOML file with a polynomial map, or with layers of polynomial maps."
     command = click.option("--family", help=help_family, shell_complete=complete_families)(command)
     return click.option("--map", "file", type=MapFile(), help=help_map)(command)
 
 
 def map_options(command: Command) -> Command:
-    """Give a command the argument ``FILE``, the same as ``--map FILE``, and a choice of its output
-    coordinates.
-    """
+    """Give a command the argument ``FILE``, short for ``--map FILE``, and ``--outputs``."""
     outputs = (
-        "Of the map in FILE only these coordinates: x,y. They are outputs of the last layer where"
-        " there are layers."
+        "Use only these coordinates of the map, such as x,y; for layered maps they are outputs of"
+        " the last layer."
     )
     command = click.option("--outputs", metavar="NAMES", help=outputs)(command)
     return click.argument("named_file", metavar="[FILE]", required=False, type=MapFile())(command)
 
 
-def every_size(name: str, options: Mapping[str, Any], more: Iterable[str] = ()) -> Family[Any]:
-    """The family of the one case that ``--all-sizes`` names for a family.
+def all_sizes_family(
+    name: str, options: Mapping[str, Any], more: Iterable[str] = ()
+) -> Family[Any]:
+    """Return the family whose only case is all sizes of the named family.
 
     Raises
     ------
     InvalidCaseError
-        If it has none, or a size, or one of ``more`` options, is given.
+        If there is none, or if a size or one of the options in ``more`` is given.
     """
     chosen = family(name)
-    is_batch = "all_a" in options  # there defaults come in later
+    is_batch = "all_a" in options  # there the family fills in defaults later
     usual = {option.name: option.default for option in chosen.options}
     if is_batch:
         usual = dict.fromkeys(usual)
@@ -234,7 +235,7 @@ def every_size(name: str, options: Mapping[str, Any], more: Iterable[str] = ()) 
             if option == "file":
                 option = "cases" if is_batch else "map"
             raise InvalidCaseError(
-                option, "has no meaning with --all-sizes, which is about all sizes at once, over QQ"
+                option, "has no effect with --all-sizes, which is about all sizes at once, over QQ"
             )
     if not chosen.all_sizes:
         raise InvalidCaseError(
@@ -244,14 +245,14 @@ def every_size(name: str, options: Mapping[str, Any], more: Iterable[str] = ()) 
 
 
 def named_case(options: dict[str, Any]) -> Any:
-    """The model that a command's options name, which are taken out of them.
+    """Take the options that name a case out of a command's options; return the model.
 
     Raises
     ------
     InvalidCaseError
-        If there is no such family, or no such case of it, or the case is not one model.
+        If the family or the case does not exist, or the case is not a single model.
     click.UsageError
-        If the file cannot be read, or a family and a file are named.
+        If the file cannot be read, or both a family and a file are given.
     """
     name = options.pop("family", None)
     file = options.pop("file", None)
@@ -280,7 +281,7 @@ def named_case(options: dict[str, Any]) -> Any:
     model = chosen.from_options(texts)
     if not isinstance(model, Model):
         raise InvalidCaseError(
-            "family", f"{model.title} is not one model: it can be certified, and nothing else"
+            "family", f"{model.title} is not a single model: it can only be certified"
         )
     return model
 
@@ -297,7 +298,7 @@ def _default_case(options: dict[str, Any]) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text in place of a file, which came with the call of a tool; messages call it by a name."""
+    """A text in place of a file, passed to a tool of ``mcp``; messages use its name."""
 
     name: str
     content: str
@@ -307,12 +308,12 @@ class Text:
 
 
 def read_file(file: Path | Text, reader: Callable[[str], CommandResultT]) -> CommandResultT:
-    """The content of a text file, by its reader.
+    """Read a text file with a reader of its content.
 
     Raises
     ------
     click.UsageError
-        If it cannot be read, or the reader refuses it.
+        If the file cannot be read, or the reader refuses its content.
     """
     try:
         if isinstance(file, Text):

@@ -1,4 +1,4 @@
-"""Commands for certificates: ``certify`` makes them, many at once, and ``verify`` checks them."""
+"""Commands for certificates: ``certify`` makes them for many cases, ``verify`` checks them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from m2bridge.cli import DONE, FAILED, OTHER_RELEASE, REFUTED, UNDECIDED, common
-from m2bridge.cli.cases import FamilyBatch, complete_families, complete_questions, every_size
+from m2bridge.cli.cases import FamilyBatch, all_sizes_family, complete_families, complete_questions
 from m2bridge.cli.common import echo_json, fitted, progress, show_batch
 from m2bridge.engine import locate
 from m2bridge.errors import InvalidCaseError
@@ -35,31 +35,31 @@ if TYPE_CHECKING:
 )
 @click.option("--d", help="Input embedding dimensions d: 3, 1..4 or 1,3,5.")
 @click.option("--d-out", help="Output embedding dimensions d'.")
-@click.option("--a", help="Query/key dimensions a; d when left out.")
-@click.option("--t", help="Numbers of tokens; 2 when left out.")
+@click.option("--a", help="Query/key dimensions a [default: d].")
+@click.option("--t", help="Numbers of tokens [default: 2].")
 @click.option(
     "--family",
     default="attention",
     shell_complete=complete_families,
-    help="Another family: --family polynomial-network --widths 1..3,2,1.",
+    help="Another family of models: --family polynomial-network --widths 1..3,2,1.",
 )
 @click.option(
-    "--all-sizes", is_flag=True, help="Theorems for all sizes at once, in place of a grid."
+    "--all-sizes", is_flag=True, help="Certify theorems for all sizes at once, not a grid."
 )
 @click.option(
     "--all-a",
     is_flag=True,
-    help="Take the cases with a > d too; they have the same functions as a = d.",
+    help="Include the cases with a > d, which have the same functions as a = d.",
 )
 @click.option(
-    "--cases", "file", type=click.Path(path_type=Path), help="A .toml or .csv file of cases."
+    "--cases", "file", type=click.Path(path_type=Path), help="A .toml or .csv file with cases."
 )
 @click.option(
     "--check",
     default="all",
     show_default=True,
     shell_complete=complete_questions,
-    help="Questions: all, reachable, or 3.2,3.4 or all,closure.",
+    help="Questions to answer: all, reachable, or a list such as 3.2,3.4 or all,closure.",
 )
 @click.option(
     "--out", type=common.NewPath(path_type=Path), required=True, help="The folder of results."
@@ -69,21 +69,22 @@ if TYPE_CHECKING:
     type=click.Choice(["serial", "processes", "dask"]),
     default="processes",
     show_default=True,
+    help="Where cases are computed: in this process, in processes, or in a Dask cluster.",
 )
 @click.option(
     "--scheduler",
     metavar="ADDRESS",
-    help="With --executor dask: tcp://host:port; else a local cluster.",
+    help="Address of a Dask cluster, tcp://host:port, for --executor dask [default: a local one].",
 )
 @click.option(
     "--recycle",
     type=common.Integer(min=1),
     default=200,
     show_default=True,
-    help="Cases for each worker.",
+    help="Number of cases after which a worker process is replaced.",
 )
 @click.option(
-    "--timeout", type=common.seconds, help="Seconds for each case, and for reading a file of cases."
+    "--timeout", type=common.seconds, help="Time limit for each case, and for reading --cases."
 )
 @common.batch_options
 @click.option("--quiet", is_flag=True, help="Print errors only.")
@@ -99,14 +100,14 @@ def certify_command(
     exit_zero: bool,
     **options: Any,
 ) -> int:
-    """Certify a grid of cases: one certificate for each case and question, in a folder.
+    """Certify a grid of cases: write one certificate for each case and question to a folder.
 
-    The folder is the state: the same command goes on from what is there. Exit code 0 when
-    everything is confirmed, computed or not applicable, 1 when something is refuted (0 with
+    The folder is the whole state: an interrupted command resumes when it is run again. Exit code
+    0 when everything is confirmed, computed or not applicable, 1 when something is refuted (0 with
     --exit-zero), 3 when something has no answer.
     """
     from m2bridge.batch.cases import ordered
-    from m2bridge.batch.plan import plan, run, shown
+    from m2bridge.batch.plan import plan, progress_display, run
     from m2bridge.batch.store import Store, tasks
 
     _check_workers(**options)
@@ -122,15 +123,15 @@ def certify_command(
         files, *others = planned.unusable
         if others:
             files += f" and {plural(len(others), 'other')}"
-        note = f"Note: not the certificate that the name says, and to be replaced: {files}"
+        note = f"Note: files that are not the certificate of their name will be replaced: {files}"
         click.echo(note, err=True)
-    summary = run(planned, partial(_executor, store, planned, options), shown(quiet))
+    summary = run(planned, partial(_executor, store, planned, options), progress_display(quiet))
     store.check(questions)
     return show_batch(summary, as_json, quiet, exit_zero)
 
 
 def _prepare(name: str) -> None:
-    """Start the server of workers, which imports what they need while this process does, too."""
+    """Start the server of workers, so that it imports modules while this process does."""
     from m2bridge.batch.pool import prepare
 
     prepare("m2bridge.batch.executors", *family(name).modules)
@@ -140,25 +141,25 @@ def _check_workers(
     executor: str, scheduler: str | None, workers: int | None, **others: Any
 ) -> None:
     if scheduler is not None and executor != "dask":
-        raise InvalidCaseError("scheduler", "only for --executor dask")
+        raise InvalidCaseError("scheduler", "has no effect without --executor dask")
     if scheduler is not None and workers is not None:
-        raise InvalidCaseError("workers", "the cluster of the scheduler has as many as it has")
+        raise InvalidCaseError("workers", "has no effect with --scheduler")
     if executor == "serial" and workers not in (None, 1):
-        raise InvalidCaseError("workers", "--executor serial works in one process, this one")
+        raise InvalidCaseError("workers", "must be 1 with --executor serial")
 
 
 def _cases(name: str, options: dict[str, Any]) -> Iterable[Any]:
     from m2bridge.batch.cases import grid, read_cases
 
     if options["all_sizes"]:
-        return [every_size(name, options, ("file", "all_a")).build()]
+        return [all_sizes_family(name, options, ("file", "all_a")).build()]
     chosen = family(name)
     texts = {option.name: options.get(option.name) for option in chosen.options}
     if options["file"] is not None:
         extra = [name for name, value in texts.items() if value is not None]
         if extra:
-            raise InvalidCaseError(extra[0], "a grid cannot be given together with --cases")
-        with limited(options["timeout"]):  # else a pipe could hold the command up for ever
+            raise InvalidCaseError(extra[0], "has no effect with --cases")
+        with limited(options["timeout"]):  # a pipe could otherwise block for ever
             return list(read_cases(options["file"], chosen, options["all_a"]))
     return grid(chosen, texts, options["all_a"])
 
@@ -197,9 +198,9 @@ _CODES = {
     "malformed": REFUTED,
     "rejected": REFUTED,
 }
-"""The exit code of each outcome of a check."""
+"""The exit code for each outcome of a check."""
 
-_GRAVEST_FIRST = (REFUTED, FAILED, OTHER_RELEASE, UNDECIDED)
+_WORST_FIRST = (REFUTED, FAILED, OTHER_RELEASE, UNDECIDED)
 
 
 @click.command("verify", epilog="Example: m2bridge verify results")
@@ -207,14 +208,16 @@ _GRAVEST_FIRST = (REFUTED, FAILED, OTHER_RELEASE, UNDECIDED)
     "paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path), metavar="PATH…"
 )
 @click.option(
-    "--workers", type=common.Integer(min=1), help="Processes; one for each core when left out."
+    "--workers",
+    type=common.Integer(min=1),
+    help="Number of processes [default: one for each core].",
 )
 @click.option(
     "--timeout",
     type=common.seconds,
     default=120.0,
     show_default=True,
-    help="Seconds for each file.",
+    help="Time limit for each file.",
 )
 @click.option(
     "--memory",
@@ -222,20 +225,20 @@ _GRAVEST_FIRST = (REFUTED, FAILED, OTHER_RELEASE, UNDECIDED)
     metavar="SIZE",
     default="2G",
     show_default=True,
-    help="Address space for each file.",
+    help="Limit on the address space for each file.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object instead of a table.")
 def verify_command(
     *, paths: Sequence[Path], workers: int | None, timeout: float, memory: int, as_json: bool
 ) -> int:
-    """Check certificates, files or folders of them, without Macaulay2.
+    """Verify certificates, files or folders of them, without Macaulay2.
 
-    Each file is checked apart, within limits. Exit code 0 when all are accepted, some perhaps on
-    trust of the Macaulay2 program that made them, which a line of its own counts; 1 when some are
-    rejected or malformed; else 5 when the check of some failed; else 6 when some are for another
-    release to verify; else 3 when some are too expensive to check, or hold a program that nobody
-    checked. Outcomes of a batch (*.outcome.json), which say why there is no certificate, are
-    counted and left out.
+    Each file is verified separately, within limits. Exit code 0 when all are accepted (some perhaps
+    on trust in the Macaulay2 program that made them, which a separate line counts); else 1 when
+    some are rejected or malformed; else 5 when some could not be checked because of a failure; else
+    6 when some need another release to verify them; else 3 when some are too expensive to check,
+    or contain a program that was not checked. Outcomes of a batch (*.outcome.json), which say why
+    there is no certificate, are counted and skipped.
     """
     from m2bridge.batch.store import SUFFIX
     from m2bridge.batch.verifying import Verification, verify_files
@@ -246,7 +249,7 @@ def verify_command(
     outcomes = len(files_and_outcomes) - len(files)
     left_out = ""
     if outcomes:
-        left_out = f"; {plural(outcomes, 'outcome')} of a batch without a certificate left out"
+        left_out = f"; {plural(outcomes, 'outcome')} of a batch without a certificate skipped"
     if not files:
         raise click.UsageError(f"there are no certificates to verify{left_out}")
     with progress("verifying"):
@@ -262,10 +265,10 @@ def verify_command(
     summary = f"  {plural(len(findings), 'certificate')}: {words}{left_out}"
     if counts["accepted-on-trust"]:
         trusted = plural(counts["accepted-on-trust"], "certificate")
-        summary += f"\n  {trusted} accepted on trust of Macaulay2, for what no check here decides"
+        summary += f"\n  {trusted} accepted on trust in Macaulay2, where no check here decides"
     if counts["other-release"]:
         others = plural(counts["other-release"], "certificate")
-        summary += f"\n  {others} for another release to verify, which decides nothing here"
+        summary += f"\n  {others} for another release to verify; nothing is decided here"
     if not as_json:
         click.echo(fitted(table).removeprefix("\n"))
         click.echo(f"\n{summary}")
@@ -275,24 +278,24 @@ def verify_command(
 
 
 def _code_of(outcomes: Iterable[str]) -> int:
-    """The exit code of outcomes, that of the gravest."""
+    """Return the exit code for outcomes, that of the most severe one."""
     codes = {_CODES[outcome] for outcome in outcomes}
-    for code in _GRAVEST_FIRST:
+    for code in _WORST_FIRST:
         if code in codes:
             return code
     return DONE
 
 
 def json_files(paths: Sequence[Path]) -> Iterator[Path]:
-    """The files named, what ends in ``.json`` below the folders named, and unreadable folders."""
+    """Yield the named files, the ``.json`` files below named folders, and unreadable folders."""
     for path in paths:
         if path.is_dir():
-            yield from sorted(_below(path))
+            yield from sorted(_json_below(path))
         else:
             yield path
 
 
-def _below(folder: Path) -> Iterator[Path]:
+def _json_below(folder: Path) -> Iterator[Path]:
     unreadable: list[Path] = []
 
     def keep(error: OSError) -> None:

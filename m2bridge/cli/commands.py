@@ -1,4 +1,4 @@
-"""The command line as a whole: all commands, by what they are for, and the exit codes of errors."""
+"""The command line as a whole: all commands in sections, and how errors are reported."""
 
 import sys
 import traceback
@@ -14,7 +14,6 @@ from m2bridge.cli import (
     DONE,
     FAILED,
     INTERRUPTED,
-    NO_ENGINE,
     UNDECIDED,
     USAGE,
     certificates as certifying,
@@ -43,7 +42,7 @@ SECTIONS = {
     ),
     "Certify and verify": (certifying.certify_command, certifying.verify_command),
     "Show": (showing.report_command, showing.atlas_command, showing.figure_group),
-    "Bridge to Macaulay2, and this program": (
+    "Run Macaulay2, and about this program": (
         bridge.run_command,
         bridge.script_command,
         mcp.mcp_command,
@@ -70,17 +69,20 @@ def cli() -> None:
 
 
 def run() -> int:
-    """Run the command line, and return its exit code."""
+    """Run the command line and return its exit code."""
 
     def main() -> Any:
-        # for the command whose processes perform other commands
-        return cli.main(standalone_mode=False, prog_name="m2bridge", obj=reported)
+        # ``mcp`` runs other commands in its processes, and reports their errors alike
+        return cli.main(standalone_mode=False, prog_name="m2bridge", obj=run_reporting_errors)
 
-    return reported(main, sys.argv[1:])
+    return run_reporting_errors(main, sys.argv[1:])
 
 
-def reported(perform: Callable[[], Any], words: Sequence[str] = ()) -> int:
-    """Perform a command, which the words name, and return its exit code; failures are shown."""
+def run_reporting_errors(perform: Callable[[], Any], words: Sequence[str] = ()) -> int:
+    """Run a command and return its exit code; errors are printed.
+
+    ``words`` are the arguments on the command line, from which the advice for a mistake is made.
+    """
     try:
         return int(perform() or DONE)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -89,47 +91,39 @@ def reported(perform: Callable[[], Any], words: Sequence[str] = ()) -> int:
     except click.ClickException as error:
         return _refuse(_refusal(error, words), words)
     except (KeyboardInterrupt, click.Abort) as error:
-        # click takes it for the end of what a person types
+        # click turns the end of a pipe into Abort, as it does when a person ends the input
         if isinstance(error.__cause__, EOFError):
-            return _fail("a process that should have answered has ended", FAILED)
+            return _fail("a process ended before it answered", FAILED)
         click.echo("Interrupted.", err=True)
         return INTERRUPTED
     except errors.InvalidCaseError as error:
         place = f"--{error.option.replace('_', '-')}"
-        if error.option == "relations":  # no option, but a part of the file with a map
+        if error.option == "relations":  # this is not an option but a part of the file with a map
             place = "--map: [map] relations"
         return _refuse(f"{place}: {error.message}", words)
-    except (errors.MethodUnavailableError, errors.PackageError) as error:
-        return _fail(str(error), USAGE)
-    except (errors.EngineNotFoundError, errors.EngineVersionError) as error:
-        return _fail(str(error), NO_ENGINE)
-    except (errors.TimeLimitError, errors.MemoryLimitError, errors.TooLargeError) as error:
-        return _fail(str(error), UNDECIDED)
     except errors.M2BridgeError as error:
-        return _fail(f"{type(error).__name__}: {error}", FAILED)
+        message = str(error)
+        if error.exit_code == FAILED:
+            message = f"{type(error).__name__}: {message}"
+        return _fail(message, error.exit_code)
     except MemoryError:
-        return _fail(
-            "there is not enough memory for this, on this machine or within its limit", UNDECIDED
-        )
+        return _fail("not enough memory on this machine, or within the limit on memory", UNDECIDED)
     except OSError as error:
         return _fail(str(error), FAILED)
     except Exception:
-        # A mistake in m2bridge is shown, and its exit code is not that of a refuted statement.
+        # A bug in m2bridge shows its traceback; its exit code differs from a refuted statement's.
         click.echo(traceback.format_exc(), err=True, nl=False)
         return FAILED
 
 
 def _refuse(message: str, words: Sequence[str]) -> int:
-    """Show what is wrong with the words, and how a command that was given alone is used.
-
-    The exit code is returned.
-    """
+    """Print the usage of a command that was given alone, and the mistake; return the exit code."""
     click.echo(_usage(cli, words), err=True, nl=False)
     return _fail(message, USAGE)
 
 
 def _fail(message: str, code: int) -> int:
-    """Show a message, without control characters; only a failure takes more than one line."""
+    """Print a message without control characters, in one line unless it is a failure."""
     text = shortened(line(message))
     if code == FAILED:
         text = visible_lines(message)
@@ -141,17 +135,19 @@ EXAMPLE = "Example: m2bridge closure --d 2 --d-out 1"
 
 
 def _refusal(error: click.ClickException, words: Sequence[str]) -> str:
-    """The message for a mistake; for an unknown option with what was probably meant."""
+    """Return the message for a mistake; for an unknown option, with the one probably meant."""
     if isinstance(error, click.NoSuchOption) and error.ctx is not None:
-        advice = _meant(error, error.ctx, words)
+        advice = _where_option_belongs(error, error.ctx, words)
         if advice:
             return f"No such option '{error.option_name}'{advice}"
-        return _one_dash(error, error.ctx, words) or error.format_message()
+        return _missing_dash(error, error.ctx, words) or error.format_message()
     return error.format_message()
 
 
-def _meant(error: click.NoSuchOption, ctx: click.Context, words: Sequence[str]) -> str:
-    """The place where the option belongs, if it is right elsewhere."""
+def _where_option_belongs(
+    error: click.NoSuchOption, ctx: click.Context, words: Sequence[str]
+) -> str:
+    """Return advice on where an unknown option belongs; empty if no command has it."""
     name = error.option_name
     example = (ctx.command.epilog or EXAMPLE).removeprefix("Example: ")
     if isinstance(ctx.command, click.Group):
@@ -159,13 +155,13 @@ def _meant(error: click.NoSuchOption, ctx: click.Context, words: Sequence[str]) 
     if name in ("--map", "--ideal", "--file", "--folder", "--out") and _takes_a_path(ctx.command):
         return f": the path is given without an option, as in '{example}'"
     if name in ("--out", "--output", "-o"):
-        return f": what is printed goes to a file by the shell, as in '{example} > FILE'"
+        return f": redirect the output to a file, as in '{example} > FILE'"
     takes_families = any(param.name == "family" for param in ctx.command.params)
     owners = _families_with(name)
     if not owners or not takes_families:
         return ""
     if any(word.partition("=")[0] == "--map" for word in words):
-        return ": a case is named by numbers or by --map FILE, and not by both"
+        return ": give numbers or --map FILE, not both"
     return f": it is an option of {' and '.join(f'--family {owner}' for owner in owners)}"
 
 
@@ -175,7 +171,7 @@ def _takes_a_path(command: click.Command) -> bool:
 
 
 def _families_with(option: str) -> list[str]:
-    """The families whose cases are named by this option, among others."""
+    """Return the families that have this option."""
     named = option.removeprefix("--").replace("-", "_")
     loaded, _ = families()
     owners = []
@@ -185,8 +181,8 @@ def _families_with(option: str) -> list[str]:
     return owners
 
 
-def _one_dash(error: click.NoSuchOption, ctx: click.Context, words: Sequence[str]) -> str:
-    """The option that was meant where one dash is missing: ``-d 2``."""
+def _missing_dash(error: click.NoSuchOption, ctx: click.Context, words: Sequence[str]) -> str:
+    """Return the message for an option with one dash too few, such as ``-d 2``."""
     options = {option for param in ctx.command.get_params(ctx) for option in param.opts}
     wrong = [word.partition("=")[0] for word in words if word.startswith(error.option_name)]
     meant = [word for word in (*wrong, error.option_name) if f"-{word}" in options]
@@ -196,7 +192,7 @@ def _one_dash(error: click.NoSuchOption, ctx: click.Context, words: Sequence[str
 
 
 def _usage(group: click.Group, words: Sequence[str]) -> str:
-    """The usage of a command that was given alone, with an example; empty where more was given."""
+    """Return the usage of a command that was given without arguments, with an example; else ''."""
     if len(words) != 1:
         return ""
     command = group.commands.get(words[0])

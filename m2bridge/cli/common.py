@@ -1,7 +1,7 @@
-"""What commands share: their group, options and what these ask for together, results, exit codes.
+"""Shared parts of commands: the group, options, limits, output of results, exit codes.
 
-A command reads its options into a :class:`Run` or a :class:`Request`, which says within which
-limits a function is called and in which form its result is printed.
+A command reads its options into a :class:`Run` or a :class:`Request`, which hold the limits of the
+computation and the output format.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ import click
 from click.core import ParameterSource
 
 from m2bridge.algebra.field import CoefficientField
-from m2bridge.cli import DONE, GRACE, REFUTED, UNDECIDED, WRITING
+from m2bridge.cli import DONE, REFUTED, RESULT_GRACE_SECONDS, UNDECIDED, WRITING_SECONDS
 from m2bridge.cli.cases import Command, complete_kinds, named_case
 from m2bridge.engine import Session
 from m2bridge.engine.context import chosen
 from m2bridge.errors import InvalidCaseError, TimeLimitError
 from m2bridge.limits import (
-    MOST_MEMORY,
+    MAX_MEMORY_BYTES,
     Clock,
     Limits,
     alarm,
@@ -40,7 +40,7 @@ from m2bridge.limits import (
     progress_listener,
 )
 from m2bridge.loading import importing
-from m2bridge.results import SHOWN
+from m2bridge.results import MAX_SHOWN_GENERATORS
 from m2bridge.results.base import Result, VerdictsResult
 from m2bridge.results.sheet import Sheet, visible
 
@@ -49,18 +49,18 @@ if TYPE_CHECKING:
 
 
 def explicit_options(context: click.Context) -> set[str]:
-    """The options and arguments that stand on the command line."""
+    """Return the names of the options and arguments that are given on the command line."""
     source = context.get_parameter_source
     return {name for name in context.params if source(name) is ParameterSource.COMMANDLINE}
 
 
 class Commands(click.Group):
-    """Commands with their whole summaries in the help, in sections.
+    """A group whose help lists its commands in sections, with untruncated summaries.
 
     Parameters
     ----------
     sections : dict of str to sequence of click.Command
-        The commands by what they are for; a group without sections lists its commands by name.
+        The commands by the title of their section; a group without sections lists them by name.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Commands(click.Group):
             self.add_command(command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the section of each purpose."""
+        """Write a section of the help for each group of commands."""
         sections = self.sections
         if not sections:
             named = [self.get_command(ctx, name) for name in self.list_commands(ctx)]
@@ -88,12 +88,12 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that is named.
+        """Return the named command.
 
         Raises
         ------
         click.UsageError
-            If there is none of this name; it suggests the closest one, or lists all.
+            If there is no such command; the message suggests the closest one, or lists all.
         """
         name, names = args[0], self.list_commands(ctx)
         if name.startswith("-") or ctx.resilient_parsing or name in names:
@@ -113,68 +113,68 @@ _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def decimal(value: str) -> float:
-    """Return a number in decimal digits; Python takes ``1_0`` and digits of other scripts."""
+    """Read a number in decimal digits; Python would accept ``1_0`` and digits of other scripts."""
     if not _DECIMAL.fullmatch(str(value)):
         raise click.BadParameter(f"'{value}' is not a number such as 0.5 or 1e-6")
     return float(value)
 
 
 def seconds(value: str) -> float:
-    """Return a finite number of seconds, greater than 0."""
+    """Read a finite number of seconds greater than 0."""
     if not _DECIMAL.fullmatch(str(value)) or not 0 < float(value) < inf:
         raise click.BadParameter(f"'{value}' is not a number of seconds greater than 0")
     return float(value)
 
 
 def integer(value: Any) -> Any:
-    """Return an integer, where a batch would take several."""
+    """Read an integer, and refuse several with a hint at commands that accept them."""
     if re.fullmatch(r"[0-9]+(\.\.|,)[0-9.,]+", str(value)):
         raise click.BadParameter(
-            f"'{value}' is more than one number: 'm2bridge certify' takes many cases, this"
-            " command one"
+            f"'{value}' is more than one number: this command takes one case, 'm2bridge certify'"
+            " takes many"
         )
     return Integer().convert(value, None, None)
 
 
 class Integer(click.IntRange):
-    """An integer in decimal digits, perhaps within bounds; Python takes ``1_0`` and ``٣`` too."""
+    """An integer in decimal digits, within bounds; Python would accept ``1_0`` and ``٣``."""
 
     name = "integer"
 
     def _describe_range(self) -> str:
-        """The bounds in the help of an option; click writes ``x<=None`` where there are none."""
+        """Return the bounds for the help; click writes ``x<=None`` for an unbounded range."""
         if self.min is None and self.max is None:
             return ""
         return super()._describe_range()
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Convert to an integer."""
+        """Convert a text to an integer."""
         if isinstance(value, str) and not _DIGITS.fullmatch(value):
             self.fail(f"'{value}' is not a valid integer.", param, ctx)
         return super().convert(value, param, ctx)
 
 
 class NewPath(click.Path):
-    """A path at which something may be written; the empty one, elsewhere a folder, is refused."""
+    """A path that will be written; the empty path, which click takes for a folder, is refused."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Convert to a path."""
+        """Convert a nonempty text to a path."""
         if not os.fspath(value):
             self.fail("the name is empty", param, ctx)
         return super().convert(value, param, ctx)
 
 
 def memory_size(value: str) -> int:
-    """Read ``4G``, ``512M`` or a number of bytes."""
+    """Read an amount of memory such as ``4G`` or ``512M``, in bytes."""
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?", value, re.IGNORECASE)
     if match is None:
         raise click.BadParameter(f"'{value}' is not an amount of memory: write 4G or 512M")
     amount = float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " ")
-    return int(min(amount, 2.0 * MOST_MEMORY))
+    return int(min(amount, 2.0 * MAX_MEMORY_BYTES))
 
 
 def engine_memory(value: str) -> int | None:
-    """Read an amount of memory that Macaulay2 can have as its limit."""
+    """Read an amount of memory that is a possible limit for Macaulay2."""
     return Limits(memory=memory_size(value)).memory
 
 
@@ -184,7 +184,7 @@ ImportedFunction = Callable[[], Callable[..., Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """The limits of a command, its Macaulay2, and the form of its result."""
+    """The limits of a command, its Macaulay2 program, and the format of its result."""
 
     timeout: float | None = None
     memory: int | None = None
@@ -194,15 +194,16 @@ class Run:
 
     @classmethod
     def of(cls, options: dict[str, Any], **more: Any) -> Self:
-        """The values among the options of a command, which are taken out of them."""
+        """Take the values of the fields out of the options of a command."""
         names = [field.name for field in fields(cls) if field.name in options]
         return cls(**{name: options.pop(name) for name in names}, **more)
 
     def engine(self, *, early: bool = True) -> AbstractContextManager[Session | None]:
-        """A session, which starts while Python imports modules, or later: at its first run.
+        """Return a session with the program and limits of the command.
 
-        None where Macaulay2 may not be needed, or one was chosen before, and nothing is said of it:
-        what needs it takes that one, or that of the process.
+        It starts while Python imports modules if it is needed ``early``, else at its first use. If
+        the command names no program or limit, and Macaulay2 may not be needed or a session is
+        current already, the context has no session: computations use the current one.
         """
         own = self.program is not None or self.memory is not None
         if not own and (not early or chosen() is not None):
@@ -215,8 +216,8 @@ class Run:
     def compute(
         self, what: str, function: ImportedFunction, *subject: Any, early: bool = True, **more: Any
     ) -> tuple[Any, int]:
-        """Show the result of a function, which is imported while Macaulay2 starts."""
-        with within(timeout=self.timeout) as running, progress(what), self.engine(early=early):
+        """Print the result of a function, which is imported while Macaulay2 starts; return both."""
+        with time_limit(timeout=self.timeout) as running, progress(what), self.engine(early=early):
             with importing():
                 compute = function()
             result = compute(*subject, **more)
@@ -225,36 +226,39 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request(Run):
-    """A model over a field, and how it is computed with."""
+    """A model with its field and coordinates, and the limits and format of the command."""
 
     model: Any
     field: CoefficientField
     coordinates: Any = None
 
     def show(self, what: str, function: ImportedFunction, **more: Any) -> int:
-        """Show what a function computes of the model over the field; return the exit code."""
+        """Print the result of a function for the model over the field; return the exit code."""
         more |= {"field": self.field, "coordinates": self.coordinates}
         return self.compute(f"{what} of the {self.model.title}", function, self.model, **more)[1]
 
 
 def case_request(options: dict[str, Any]) -> Request:
-    """The case that the options of a command name; the shared options are taken out of them."""
+    """Take the case and the shared options out of the options of a command."""
     return Request.of(options, model=named_case(options))
 
 
 @contextmanager
-def within(*, timeout: float | None) -> Iterator[Clock]:
-    """Limit the time of a command by the clock that loops look at, and an alarm for other loops.
+def time_limit(*, timeout: float | None) -> Iterator[Clock]:
+    """Limit the time of a command, by the deadline that loops check and by an alarm for other code.
 
     The time that the program took to start counts.
     """
-    with limited(timeout, begin=clock().begin or None) as running, alarm(running, GRACE):
+    with (
+        limited(timeout, begin=clock().begin or None) as running,
+        alarm(running, RESULT_GRACE_SECONDS),
+    ):
         running.check()
         yield running
 
 
-def together(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
-    """Return what adds options to a command, which its help lists in this order."""
+def stack_options(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
+    """Return a decorator that adds options to a command, in the order of its help."""
 
     def add(command: Command) -> Command:
         for option in reversed(options):
@@ -269,40 +273,40 @@ strategy_option = click.option(
     type=click.Choice(STRATEGIES),
     default="auto",
     show_default=True,
-    help="How the ideal is found.",
+    help="How the ideal is computed.",
 )
 
 max_degree_option = click.option(
     "--max-degree",
     type=Integer(),
     default=None,
-    help="All generators up to this degree, without elimination.",
+    help="Compute all generators up to this degree, without elimination.",
 )
 
 exit_zero_option = click.option(
     "--exit-zero",
     is_flag=True,
-    help="Exit code 0, not 1, where something is refuted: for set -e and workflows.",
+    help="Exit with code 0 instead of 1 if a statement is refuted, for set -e and workflows.",
 )
 
 
 def _begin_limit(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
-    """Let the limit hold until the command ends: before the computation modules are loaded."""
-    # The root is closed whatever happens; the command's own context is not, if another option is
+    """Begin the time limit, before modules are loaded; it ends with the command."""
+    # The root context is always closed; the command's own is not if another option is
     # refused.
     ctx.find_root().with_resource(limited(value, begin=clock().begin or None))
     return value
 
 
 timeout_option = click.option(
-    "--timeout", type=seconds, callback=_begin_limit, help="Seconds for the whole computation."
+    "--timeout", type=seconds, callback=_begin_limit, help="Time limit for the whole computation."
 )
 
 memory_option = click.option(
     "--memory",
     type=engine_memory,
     metavar="SIZE",
-    help="Address space of Macaulay2, and in a batch of its worker, such as 4G.",
+    help="Limit on the address space of Macaulay2, such as 4G; in a batch also of each worker.",
 )
 
 engine_option = click.option(
@@ -315,65 +319,67 @@ field_option = click.option(
     metavar="FIELD",
     default="QQ",
     show_default=True,
-    help="QQ or GF(p).",
+    help="The field of coefficients, QQ or GF(p).",
 )
 
 all_option = click.option(
     "--all",
     "everything",
     is_flag=True,
-    help="Write all generators and all of each, not the first 12, as text or LaTeX.",
+    help="Write all generators in full, not the first 12 shortened (text and LaTeX).",
 )
 
 
 def file_argument(**kind: Any) -> Callable[[Command], Command]:
-    """``FILE``, which has to exist."""
+    """Return the argument ``FILE``, an existing file."""
     return click.argument(
         "file", type=click.Path(exists=True, dir_okay=False, path_type=Path, **kind)
     )
 
 
-case_options = together(
+case_options = stack_options(
     click.option("--d", type=integer, help="Input embedding dimension d."),
     click.option("--d-out", type=integer, help="Output embedding dimension d'."),
-    click.option("--a", type=integer, default=None, help="Query/key dimension a; d when left out."),
+    click.option("--a", type=integer, default=None, help="Query/key dimension a [default: d]."),
     click.option("--t", type=integer, default=2, show_default=True, help="Number of tokens."),
     field_option,
     click.option(
         "--coordinates",
         type=click.Choice(COORDINATES),
         default=None,
-        help="Reduced ones are the default for t ≥ 2, and full ones for t = 1.",
+        help="Coordinates of functions [default: reduced for t ≥ 2, full for t = 1].",
     ),
 )
 """``--d --d-out --a --t --field --coordinates``."""
 
-form_options = together(
+form_options = stack_options(
     click.option(
         "--format",
         "form",
         type=click.Choice(["text", "json", "latex", "m2"]),
         default="text",
         show_default=True,
-        help="How the result is written.",
+        help="The output format.",
     ),
-    click.option("--json", "form", flag_value="json", help="The same as --format json."),
+    click.option("--json", "form", flag_value="json", help="Short for --format json."),
 )
 """``--format --json``."""
 
-run_options = together(timeout_option, memory_option, engine_option, form_options)
+run_options = stack_options(timeout_option, memory_option, engine_option, form_options)
 """``--timeout --memory --m2 --format --json``."""
 
-batch_options = together(
+batch_options = stack_options(
     click.option(
-        "--workers", type=Integer(min=1), help="Worker processes; one for each core when left out."
+        "--workers",
+        type=Integer(min=1),
+        help="Number of worker processes [default: one for each core].",
     ),
     memory_option,
     click.option(
         "--retry",
         default="",
         shell_complete=complete_kinds,
-        help="Outcomes to try again: timed-out,out-of-memory,failed,died,refused.",
+        help="Kinds of outcomes to try again: timed-out,out-of-memory,failed,died,refused.",
     ),
     engine_option,
 )
@@ -381,33 +387,33 @@ batch_options = together(
 
 
 def results_folder(path: Path) -> Path:
-    """The folder of results, which is made if it is not there.
+    """Return the absolute path of the folder of results, made if it does not exist.
 
     Raises
     ------
     InvalidCaseError
-        If there cannot be a folder of this name.
+        If no folder can be made at this path.
     """
-    from m2bridge.batch.store import NO_ROOM
+    from m2bridge.batch.store import CANNOT_STORE
 
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as reason:
-        if reason.errno in NO_ROOM:
+        if reason.errno in CANNOT_STORE:
             raise
         raise InvalidCaseError(
-            "out", f"'{path}' cannot be made a folder: {reason.strerror}"
+            "out", f"cannot make the folder '{path}': {reason.strerror}"
         ) from None
     return path.absolute()
 
 
 def outcome_kinds(text: str) -> frozenset[Any]:
-    """The kinds of outcomes of ``--retry``.
+    """Read the kinds of outcomes in ``--retry``.
 
     Raises
     ------
     InvalidCaseError
-        If there is none of a name.
+        If a kind is unknown.
     """
     from m2bridge.batch.store import KINDS
 
@@ -419,7 +425,7 @@ def outcome_kinds(text: str) -> frozenset[Any]:
 
 
 def exit_code(result: VerdictsResult | Summary, exit_zero: bool = False) -> int:
-    """The exit code of verdicts; with ``exit_zero`` a refutation counts as an answer."""
+    """Return the exit code for verdicts; with ``exit_zero`` a refutation counts as an answer."""
     if result.refuted and not exit_zero:
         return REFUTED
     if result.undecided:
@@ -428,14 +434,14 @@ def exit_code(result: VerdictsResult | Summary, exit_zero: bool = False) -> int:
 
 
 def finished(result: Result) -> int:
-    """The exit code of a result without verdicts."""
+    """Return the exit code for a result without verdicts."""
     if result.unfinished:
         return UNDECIDED
     return DONE
 
 
 def show_batch(summary: Summary, as_json: bool, quiet: bool, exit_zero: bool = False) -> int:
-    """Print how a batch went, and return its exit code."""
+    """Print the summary of a batch, and return its exit code."""
     if as_json:
         echo_json(json.dumps(summary.to_json()))
     elif not quiet:
@@ -444,7 +450,7 @@ def show_batch(summary: Summary, as_json: bool, quiet: bool, exit_zero: bool = F
 
 
 def echo_json(text: str, end: str = "\n") -> None:
-    """Print JSON, with numbers for what the encoding lacks or what would control a terminal."""
+    """Print JSON; characters that the encoding lacks, or that control a terminal, are escaped."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
 
     def written(match: re.Match[str]) -> str:
@@ -456,8 +462,8 @@ def echo_json(text: str, end: str = "\n") -> None:
     click.echo(re.sub(r"[^\x00-\x7e]", written, text) + end, nl=False)
 
 
-def fitted(sheet: Sheet, most: int | None = SHOWN, plain: str | None = None) -> str:
-    """The sheet in the width of the terminal; where there is none its text, or the plain one."""
+def fitted(sheet: Sheet, most: int | None = MAX_SHOWN_GENERATORS, plain: str | None = None) -> str:
+    """Return a sheet in the width of the terminal; without a terminal ``plain``, or its text."""
     if not sys.stdout.isatty():
         if plain is None:
             return sheet.text(most)
@@ -467,18 +473,18 @@ def fitted(sheet: Sheet, most: int | None = SHOWN, plain: str | None = None) -> 
     return terminal.written(sheet, most, width=get_terminal_size().columns)
 
 
-def written(path: Path) -> None:
-    """Say on standard error where a file was written."""
+def report_file_written(path: Path) -> None:
+    """Print the path of a written file on standard error."""
     click.echo(f"Written: {path}", err=True)
 
 
 def show(result: Result, form: str, clock: Clock, everything: bool = False) -> int:
-    """Print a result in the time that is left and a moment more; return the exit code.
+    """Print a result within the remaining time and a short grace; return the exit code.
 
-    Of each ideal text and LaTeX have the first generators, or everything; other forms have
-    everything anyway.
+    Text and LaTeX have the first generators of each ideal, or with ``everything`` all; other
+    formats always have all.
     """
-    most = None if everything else SHOWN
+    most = None if everything else MAX_SHOWN_GENERATORS
     writers: dict[str, Callable[[], str]] = {
         "text": lambda: fitted(result.to_sheet(), most),
         "latex": lambda: result.to_latex(most),
@@ -486,7 +492,7 @@ def show(result: Result, form: str, clock: Clock, everything: bool = False) -> i
         "json": lambda: json.dumps(result.to_json(), ensure_ascii=False),
     }
     try:
-        with overtime(clock, WRITING):
+        with overtime(clock, WRITING_SECONDS):
             text = writers[form]()
     except TimeLimitError:
         raise clock.late(f"writing the result as {form}") from None
@@ -500,14 +506,16 @@ def show(result: Result, form: str, clock: Clock, everything: bool = False) -> i
 
 
 listeners: list[Callable[[str], object]] = []
-"""Who gets the text of each result, in whichever form it is printed: the worker of ``mcp``."""
+"""Functions that receive the text of each result, whatever its format; a worker of ``mcp`` adds
+one.
+"""
 
 
 @contextmanager
 def progress(what: str) -> Iterator[None]:
-    """Show what is being computed and the elapsed time until the block ends, then remove it.
+    """Show the computation and the elapsed time on the terminal until the block ends.
 
-    Where the computation counts its steps, a bar shows them too. On a terminal only.
+    A bar shows the number of steps where the computation counts them.
     """
     if not sys.stderr.isatty():
         yield

@@ -1,4 +1,4 @@
-"""Commands that compute, and those that decide whether statements hold and where functions lie."""
+"""Commands that compute closures, loci and degrees, and that decide statements and membership."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.cli import DONE, LARGEST_FUNCTION, common
+from m2bridge.cli import DONE, MAX_FUNCTION_FILE_BYTES, common
 from m2bridge.cli.cases import (
     ALL,
     WEIGHTS,
     Command,
     FamilyCommand,
+    all_sizes_family,
     complete_statements,
-    every_size,
     family_options,
     map_options,
     read_file,
 )
 from m2bridge.cli.common import exit_code, progress, show
-from m2bridge.convert import LONGEST_NUMBER
+from m2bridge.convert import MAX_NUMBER_DIGITS
 from m2bridge.convert.bounded_io import read_json, read_rational, read_text
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families.registry import DEFAULT, family
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from m2bridge.statements.statement import Statement
 
 
-# Copies of the choices of functions in modules that need SymPy, which is slow to import; a test
+# Copies of choices that are defined in modules which import SymPy, and that is slow; a test
 # compares them.
 DIMENSION_METHODS = ("auto", "elimination", "jacobian", "formula", "all")
 LOCUS_METHODS = ("auto", "fibres", "orbits", "jacobian", "all")
@@ -51,13 +51,17 @@ POLAR_METHODS = ("auto", "theorem", "slices", "conormal")
 
 
 def method_option(methods: tuple[str, ...]) -> Callable[[Command], Command]:
-    """``--method``, one of these."""
+    """Return the option ``--method`` with these choices."""
     return click.option(
-        "--method", type=click.Choice(methods), default="auto", show_default=True, help="How."
+        "--method",
+        type=click.Choice(methods),
+        default="auto",
+        show_default=True,
+        help="The method of computation.",
     )
 
 
-model_options = common.together(common.case_options, family_options, map_options)
+model_options = common.stack_options(common.case_options, family_options, map_options)
 """The options that name a case of any family, or a map."""
 
 
@@ -68,7 +72,7 @@ model_options = common.together(common.case_options, family_options, map_options
 @method_option(DIMENSION_METHODS)
 @common.run_options
 def dimension_command(method: Any, **options: Any) -> int:
-    """The dimension of the Zariski closure, by up to three methods."""
+    """Compute the dimension of the Zariski closure, by up to three methods."""
     request, early = common.case_request(options), method in ("elimination", "all")
     return request.show("dimension", _dimension, early=early, method=method)
 
@@ -88,10 +92,10 @@ def _dimension() -> Callable[..., Result]:
     type=click.Choice(WEIGHTS),
     default="attention",
     show_default=True,
-    help="(A, V) or (Q, K, V).",
+    help="The parameters of the model: (A, V) or (Q, K, V).",
 )
 @click.option(
-    "--all-sizes", is_flag=True, help="For all sizes at once, generators as representations."
+    "--all-sizes", is_flag=True, help="Compute generators for all sizes, as representations."
 )
 @common.all_option
 @common.run_options
@@ -102,10 +106,10 @@ def closure_command(
     weights: Any = None,
     **options: Any,
 ) -> int:
-    """Ideal, dimension, degree and Hilbert series of the Zariski closure.
+    """Compute ideal, dimension, degree and Hilbert series of the Zariski closure.
 
-    With --all-sizes for all sizes with small cores at once: generators as representations, and
-    formulas; with --all besides a polynomial for each representation.
+    With --all-sizes it computes, for all sizes with small cores at once, generators as
+    representations, and formulas; with --all also a polynomial for each representation.
     """
     if all_sizes:
         return _closures_of_all_sizes(
@@ -131,22 +135,23 @@ def _closures_of_all_sizes(options: dict[str, Any]) -> int:
         options.get("family") or DEFAULT,
         ("strategy", "max_degree", "weights", "outputs"),
     )
-    every_size(name, options, ("file", "named_file", "field", "coordinates", *of_one_size))
+    all_sizes_family(name, options, ("file", "named_file", "field", "coordinates", *of_one_size))
     request, what = common.Run.of(options), "Zariski closures for all sizes"
     closures = family(name).closures_of_all_sizes
     return request.compute(what, lambda: closures, early=False, vectors=request.everything)[1]
 
 
-OF_AN_IDEAL = frozenset(
+OPTIONS_FOR_IDEALS = frozenset(
     {"named_ideal", "projective", "field", "timeout", "memory", "program", "form", "everything"}
 )
-"""The options of commands about varieties that have a meaning for an ideal."""
+"""The options that commands about varieties accept together with ``--ideal``."""
 
 
 def ideal_option(command: Command) -> Command:
-    """``--ideal FILE|TEXT``."""
+    """Give a command the option ``--ideal FILE|TEXT``."""
     help_ideal = (
-        "Of the variety of an ideal: polynomials such as 'x^2 - y^2*z, x*y', or a TOML file: "
+        "Compute for the variety of an ideal: polynomials such as 'x^2 - y^2*z, x*y', or a TOML"
+        " file: "
         '[ideal], variables = ["x", "y"], generators = ["x^2 - y^3"].'
     )
     return click.option("--ideal", "named_ideal", metavar="FILE|TEXT", help=help_ideal)(command)
@@ -157,14 +162,14 @@ def ideal_option(command: Command) -> Command:
 )
 @model_options
 @method_option(LOCUS_METHODS)
-@click.option("--ideals", is_flag=True, help="Compute the ideals of the components too.")
+@click.option("--ideals", is_flag=True, help="Also compute the ideals of the components.")
 @ideal_option
 @click.option(
     "--projective",
     is_flag=True,
     help=(
-        "Of the projective variety of a cone, or of a homogeneous ideal, with projective"
-        " dimensions."
+        "Compute for the projective variety of a cone or of a homogeneous ideal, with"
+        " projective dimensions."
     ),
 )
 @common.all_option
@@ -172,15 +177,17 @@ def ideal_option(command: Command) -> Command:
 def singular_locus_command(
     method: Any, ideals: bool, named_ideal: str | None, projective: bool, **options: Any
 ) -> int:
-    """Singular locus of the Zariski closure, orbit by orbit and by components; with --ideal, of any
-    variety.
+    """Compute the singular locus of the Zariski closure, by orbits and components; with --ideal, of
+    any variety.
     """
     if named_ideal is not None:
-        return _of_ideal(
+        return _show_for_ideal(
             "singular locus", named_ideal, options, partial(_locus_of_ideal, projective)
         )
     if projective and method not in ("auto", "jacobian"):
-        raise click.UsageError("--projective is by the Jacobian criterion: leave --method out")
+        raise click.UsageError(
+            "--method has no effect with --projective, which uses the Jacobian criterion"
+        )
     request = common.case_request(options)
     if projective:
         return request.show("projective singular locus", _projective_singular_locus)
@@ -209,12 +216,12 @@ def _locus_of_ideal(projective: bool) -> Callable[..., Result]:
     )
 
 
-def _of_ideal(
+def _show_for_ideal(
     what: str, named: str, options: dict[str, Any], function: Callable[[], Callable[..., Result]]
 ) -> int:
-    """Show what a function, which is imported meanwhile, computes of the variety of an ideal."""
+    """Print the result of a function for the variety of an ideal; return the exit code."""
     request, field = _ideal_request(options)
-    with common.within(timeout=request.timeout) as clock, request.engine():
+    with common.time_limit(timeout=request.timeout) as clock, request.engine():
         with importing():
             compute = function()
         ideal, title = read_ideal(named, field)
@@ -224,16 +231,16 @@ def _of_ideal(
 
 
 def _ideal_request(options: dict[str, Any]) -> tuple[common.Run, CoefficientField | None]:
-    """Return the request for an ideal, and the field if one is named.
+    """Return the limits and format of a command with ``--ideal``, and the field if it is given.
 
     Raises
     ------
     click.UsageError
-        If options are given that are about cases and maps.
+        If options are given that belong to cases and maps.
     """
     context = click.get_current_context()
     explicit = common.explicit_options(context)
-    foreign = sorted(explicit - OF_AN_IDEAL)
+    foreign = sorted(explicit - OPTIONS_FOR_IDEALS)
     if foreign:
         parameters = {param.name: param for param in context.command.get_params(context)}
         name = parameters[foreign[0]].get_error_hint(context).strip("'")
@@ -247,14 +254,14 @@ def _ideal_request(options: dict[str, Any]) -> tuple[common.Run, CoefficientFiel
 def read_ideal(
     named: str, field: CoefficientField | None, option: str = "--ideal: "
 ) -> tuple[Ideal, str]:
-    """The ideal in a file of this name, else that of the polynomials in the text; and its title.
+    """Return the ideal in the named file, or else of the polynomials in the text; and its title.
 
-    ``option`` is how a message begins that says what is wrong.
+    ``option`` is the beginning of the message about a mistake.
 
     Raises
     ------
     click.UsageError
-        If there is no such file, and the text is not that of polynomials.
+        If there is no such file and the text is not a list of polynomials.
     """
     from m2bridge.ideals.construct import ideal, read_ideal_file
 
@@ -264,7 +271,7 @@ def read_ideal(
         return ideal(named, field=field), ""
     except ConversionError as reason:
         raise click.UsageError(
-            f"{option}there is no file '{printable(named):.60}', and it is not the text of"
+            f"{option}'{printable(named):.60}' is neither a file nor a list of"
             f" polynomials: {reason}"
         ) from None
 
@@ -277,18 +284,18 @@ def read_ideal(
 @ideal_option
 @common.run_options
 def polar_degrees_command(method: Any, named_ideal: str | None, **options: Any) -> int:
-    """Polar degrees, and their sum, the generic ED degree; with --ideal, of any variety.
+    """Compute polar degrees and their sum, the generic ED degree; with --ideal, of any variety.
 
-    Without a theorem they are counted modulo two random primes or more, which is no proof. Of an
-    affine variety they are those of its closure in projective space.
+    Where no theorem applies they are counted modulo two or more random primes, which is no proof.
+    The polar degrees of an affine variety are those of its closure in projective space.
     """
     if named_ideal is not None:
-        return _of_ideal(
+        return _show_for_ideal(
             "polar degrees", named_ideal, options, partial(_polar_of_ideal, named_ideal)
         )
     request = common.case_request(options)
     if request.field != QQ:
-        raise InvalidCaseError("field", "polar degrees are those over QQ")
+        raise InvalidCaseError("field", "must be QQ for polar degrees")
     model, early = (
         request.model.in_coordinates(request.coordinates, None),
         method in ("slices", "conormal"),
@@ -328,39 +335,50 @@ METHODS_OF_IDEALS = (
     "associated_primes",
     "jacobian",
 )
-"""Methods of ideals that take nothing else."""
-OF_TWO_IDEALS = ("contains", "equals", "intersect", "quotient", "saturate", "eliminate")
-"""Those that take another ideal, or a polynomial, or variables."""
+"""Methods of ideals without another argument."""
+METHODS_OF_TWO_IDEALS = ("contains", "equals", "intersect", "quotient", "saturate", "eliminate")
+"""Methods that take another ideal, a polynomial, or variables."""
 
 
 @click.command("ideal", epilog="Example: m2bridge ideal 'x^2 - y^2*z, x*y' radical")
 @click.argument("ideal", metavar="FILE|TEXT")
-@click.argument("method", type=click.Choice(METHODS_OF_IDEALS + OF_TWO_IDEALS), metavar="METHOD")
-@click.option("--other", help="The other polynomials, or the variables of 'eliminate': 'x, y'.")
-@click.option("--field", type=CoefficientField.parse, metavar="FIELD", help="QQ or GF(p).")
+@click.argument(
+    "method", type=click.Choice(METHODS_OF_IDEALS + METHODS_OF_TWO_IDEALS), metavar="METHOD"
+)
+@click.option(
+    "--other", help="The polynomials of the second ideal, or the variables of 'eliminate': 'x, y'."
+)
+@click.option(
+    "--field",
+    type=CoefficientField.parse,
+    metavar="FIELD",
+    help="The field of coefficients, QQ or GF(p).",
+)
 @common.timeout_option
 @common.memory_option
 @common.engine_option
 @click.option(
-    "--json", "as_json", is_flag=True, help="One JSON object: ideal, method, value, text."
+    "--json", "as_json", is_flag=True, help="Print a JSON object: ideal, method, value, text."
 )
 def ideal_command(
     ideal: str, method: str, other: str | None, field: Any, as_json: bool, **options: Any
 ) -> int:
-    """What a method of an ideal gives: dimension, radical, primary decomposition and so on.
+    """Compute the dimension, radical, primary decomposition and so on of an ideal.
 
-    The ideal is that of polynomials such as 'x^2 - y^2*z, x*y', or of a file.
+    The ideal is given by polynomials such as 'x^2 - y^2*z, x*y', or by a file.
     """
-    if (other is not None) != (method in OF_TWO_IDEALS):
-        raise click.UsageError(f"--other is of {', '.join(OF_TWO_IDEALS)}, which need it")
+    if (other is not None) != (method in METHODS_OF_TWO_IDEALS):
+        raise click.UsageError(
+            f"--other belongs to {', '.join(METHODS_OF_TWO_IDEALS)}, which need it"
+        )
     request = common.Run.of(options)
-    with common.within(timeout=request.timeout), request.engine():
+    with common.time_limit(timeout=request.timeout), request.engine():
         with importing():
             from m2bridge.ideals import construct  # noqa: F401  (while Macaulay2 starts)
         given, title = read_ideal(ideal, field, option="")
         arguments: list[Any] = []
         if other is not None:
-            arguments = _second(other, method, given)
+            arguments = _second_operand(other, method, given)
         with progress(f"{method} of {title or printable(ideal):.60}"):
             value = getattr(given, method)(*arguments)
     if as_json:
@@ -373,17 +391,17 @@ def ideal_command(
 
 ideal_command.help = (
     f"{cleandoc(str(ideal_command.help))}\n\n"
-    f"METHOD is one of {', '.join(METHODS_OF_IDEALS + OF_TWO_IDEALS)}."
+    f"METHOD is one of {', '.join(METHODS_OF_IDEALS + METHODS_OF_TWO_IDEALS)}."
 )
 
 
-def _second(other: str, method: str, given: Ideal) -> list[Any]:
-    """What a method takes besides the ideal: variables of its ring, or another ideal.
+def _second_operand(other: str, method: str, given: Ideal) -> list[Any]:
+    """Return the second argument of a method: variables of the ring, or another ideal.
 
     Raises
     ------
     InvalidCaseError
-        If it is none in this ring.
+        If the text does not describe variables or an ideal of this ring.
     """
     from m2bridge.ideals.construct import ideal
 
@@ -401,7 +419,7 @@ def _second(other: str, method: str, given: Ideal) -> list[Any]:
 
 
 def _as_json(value: Any) -> Any:
-    """What a method gives as JSON: numbers as they are, results as theirs, the rest as text."""
+    """Return the value of a method for JSON: numbers, results by ``to_json``, the rest as text."""
     if isinstance(value, bool | int):
         return value
     if isinstance(value, tuple):
@@ -419,15 +437,15 @@ def _as_json(value: Any) -> Any:
 @common.all_option
 @common.run_options
 def implicitize_command(file: Path, **options: Any) -> int:
-    """Closure of the image of the polynomial map in FILE: ideal, dimension, degree, fibres, base
-    locus.
+    """Compute the closure of the image of the polynomial map in FILE: ideal, dimension, degree,
+    fibres, base locus.
 
     FILE is TOML: a table [map] with parameters = ["s", "t"] (and relations = ["…"]), and a table
-    [coordinates] with lines such as x = "3/7*s^2*t - (s + t)^3". The source is the set of points
+    [coordinates] with lines such as x = "3/7*s^2*t - (s + t)^3". The domain is the set of points
     where all relations vanish.
     """
     request = common.Run.of(options)
-    with common.within(timeout=request.timeout) as clock:
+    with common.time_limit(timeout=request.timeout) as clock:
         with importing():
             from m2bridge.convert.toml_files import read_map
             from m2bridge.maps.closure import image
@@ -437,7 +455,7 @@ def implicitize_command(file: Path, **options: Any) -> int:
             try:
                 result = image(polynomial_map, title=title, **options)
             except InvalidCaseError as reason:
-                if reason.option != "relations":  # that one is no option, but a part of the file
+                if reason.option != "relations":  # this is not an option but a part of the file
                     raise
                 raise click.UsageError(f"{file}: [map] {reason}") from None
     return show(result, request.form, clock, request.everything)
@@ -450,21 +468,25 @@ def implicitize_command(file: Path, **options: Any) -> int:
 )
 @click.argument("statement", default=ALL, shell_complete=complete_statements)
 @click.option(
-    "--all-sizes", is_flag=True, help="For all sizes at once, without --d, --a, --widths and so on."
+    "--all-sizes",
+    is_flag=True,
+    help="Decide for all sizes at once, without --d, --a, --widths etc.",
 )
 @common.case_options
 @family_options
 @common.run_options
 @common.exit_zero_option
 def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **options: Any) -> int:
-    """Decide statements of the paper for one case, all of them or those with one number, or one
-    part: '3.4 (iii)'.
+    """Decide statements of the paper for one case: all, those with one number, or one part such as
+    '3.4 (iii)'.
 
-    With --all-sizes for every case at once: where they hold, and where they fail. 'hilbert'
-    compares a predicted Hilbert function with the computed one, 'generators' the representations
-    that generate the ideal for all sizes with the ideal of the case, or with --all-sizes of every
-    small case, and 'generated' their degrees only; 'exposed' says at which weights training by a
-    squared loss stops for an open set of targets. These are not part of 'all'.
+    With --all-sizes it decides for every case at once where they hold and where they fail.
+
+    Four more statements are not part of 'all'. 'hilbert' compares a predicted Hilbert function
+    with the computed one. 'generators' compares the representations that generate the ideal for
+    all sizes with the ideal of the case, or, with --all-sizes, of every small case; 'generated'
+    compares their degrees only. 'exposed' says at which weights training by a squared loss stops
+    for an open set of targets.
 
     Exit code 0 when nothing is refuted or undecided, 1 when something is refuted (0 with
     --exit-zero), 3 when something is undecided.
@@ -472,17 +494,15 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
     name = options.get("family") or DEFAULT
     if all_sizes:
         return _cross_check_all_sizes(statement, name, options, exit_zero)
-    if not family(name).options:  # one case only, all sizes of another family
-        raise InvalidCaseError(
-            "family", "statements for all sizes are cross-checked by --all-sizes"
-        )
+    if not family(name).options:  # the only case is all sizes of another family
+        raise InvalidCaseError("family", "use --all-sizes to cross-check statements for all sizes")
     chosen = []
     if not options.get("file"):
         chosen = _chosen(statement, name)
     request = common.case_request(options)
     if request.field != QQ:
         raise InvalidCaseError(
-            "field", "statements are about characteristic 0: cross-checks are over QQ"
+            "field", "must be QQ for cross-checks: statements are about characteristic 0"
         )
     model = request.model
     early = model.needs_engine(model.observables(chosen))
@@ -499,14 +519,14 @@ def _cross_check() -> Callable[..., Result]:
 
 
 def _chosen(statement: str, name: str) -> list[Statement]:
-    """The statements about a family with this key or name, and those that follow from them.
+    """Return the statements about a family with this key or name, and those that follow from them.
 
-    A name is what results and reports call a part.
+    The name of a statement is its key and part, as results and reports write it.
 
     Raises
     ------
     click.BadParameter
-        If there are none.
+        If no statement has this key or name.
     InvalidCaseError
         If there are no statements about the family at all.
     """
@@ -531,7 +551,7 @@ def _names(statement: Statement) -> tuple[str, str]:
 def _cross_check_all_sizes(
     statement: str, name: str, options: dict[str, Any], exit_zero: bool
 ) -> int:
-    every = every_size(name, options, ("file", "field", "coordinates"))
+    every = all_sizes_family(name, options, ("file", "field", "coordinates"))
     statements = _chosen(statement, name)
     needs_engine = any(question.needs_engine(every.build()) for question in every.questions())
     check = family(name).cross_check_all_sizes
@@ -551,13 +571,11 @@ def _cross_check_all_sizes(
 @click.option(
     "--function",
     "function",
-    help='Reduced coordinates as JSON, or a JSON file: {"c_1_1_1_1": "3/2", …}.',
+    help='Reduced coordinates of the function, as JSON or a JSON file: {"c_1_1_1_1": "3/2", …}.',
 )
-@click.option("--A", "A", help="Weights A as a JSON list of rows; with --V instead of --function.")
+@click.option("--A", "A", help="Weights A as a JSON list of rows; use with --V.")
 @click.option(
-    "--K",
-    "K",
-    help="Weights K, with --Q and --V in place of --A: A = KᵀQ is multiplied out exactly.",
+    "--K", "K", help="Weights K; with --Q and --V they replace --A by the exact product A = KᵀQ."
 )
 @click.option("--Q", "Q", help="Weights Q.")
 @click.option("--V", "V", help="Weights V as a JSON list of rows.")
@@ -566,10 +584,10 @@ def _cross_check_all_sizes(
 def membership_command(
     function: str | None, A: str | None, K: str | None, Q: str | None, V: str | None, **options: Any
 ) -> int:
-    """Say whether a function is in the neuromanifold, in its Zariski closure, or outside; its orbit
-    and weights.
+    """Decide whether a function is in the neuromanifold, in its Zariski closure, or outside; show
+    its orbit and weights.
 
-    With weights --d, --d-out and --a may be left out: the matrices have these sizes.
+    With weights, --d, --d-out and --a may be left out: the sizes of the matrices determine them.
     """
     given = {"K": K, "Q": Q, "A": A, "V": V}
     texts = {letter: text for letter, text in given.items() if text is not None}
@@ -580,18 +598,18 @@ def membership_command(
         raise InvalidCaseError(
             "function", "give either --function, or --K, --Q and --V, or --A and --V"
         )
-    weights = {letter: _exact(letter, text) for letter, text in texts.items()}
+    weights = {letter: _exact_values(letter, text) for letter, text in texts.items()}
     for name, size in _sizes(weights).items():
-        # one that is given and does not fit is refused with the matrices
+        # a size that is given and does not fit is refused together with the matrices
         if options.get(name) is None:
             options[name] = size
     request = common.case_request(options)
     if request.field != QQ:
-        raise InvalidCaseError("field", "membership asks for real weights: it is decided over QQ")
-    with common.within(timeout=request.timeout) as clock:
+        raise InvalidCaseError("field", "must be QQ for membership, which asks for real weights")
+    with common.time_limit(timeout=request.timeout) as clock:
         values = None
         if function is not None:
-            values = _exact("function", _function(function))
+            values = _exact_values("function", _function_text(function))
         with request.engine(), progress(f"membership for {request.model}"):
             with importing():
                 from m2bridge.trained_weights.membership import membership
@@ -600,7 +618,7 @@ def membership_command(
             except InvalidCaseError as reason:
                 if reason.option != "weights":
                     raise
-                raise click.UsageError(str(reason)) from None  # that is no option here
+                raise click.UsageError(str(reason)) from None  # "weights" is no option here
     if any(re.search(r"\d[.eE]", text) for text in texts.values()):
         remarks = ("decimals are taken exactly as they are written", result.remark)
         result = replace(result, remark="; ".join(filter(None, remarks)))
@@ -608,7 +626,7 @@ def membership_command(
 
 
 def _sizes(weights: Mapping[str, Any]) -> dict[str, int]:
-    """The sizes of a case that matrices tell: V has d' rows and d columns, and K has a rows."""
+    """Return the sizes that matrices determine: V has d' rows and d columns, K has a rows."""
     V = weights.get("V")
     if not isinstance(V, list) or not V or not isinstance(V[0], list) or not V[0]:
         return {}
@@ -619,37 +637,37 @@ def _sizes(weights: Mapping[str, Any]) -> dict[str, int]:
     return sizes
 
 
-def _function(text: str) -> str:
-    """The JSON object that is given, or the content of the file that is named."""
+def _function_text(text: str) -> str:
+    """Return the given JSON object, or the content of the named file."""
     if text.lstrip().startswith("{"):
         return text
     if not exists(text):
         raise InvalidCaseError("function", f"'{text:.120}' is neither a JSON object nor a file")
     try:
-        return read_text(Path(text), LARGEST_FUNCTION)
+        return read_text(Path(text), MAX_FUNCTION_FILE_BYTES)
     except ConversionError as reason:
         raise InvalidCaseError("function", f"'{text}' cannot be read: {reason}") from None
 
 
 _ROWS = """'[[1, 2], [3, "1/2"]]'"""
-_WRITTEN = {
+_EXAMPLES = {
     "function": """'{"c_1_1_1_1": 1, "c_1_1_2_2": "1/2"}'""",
     **dict.fromkeys("AKQV", _ROWS),
 }
 
 
-def _exact(option: str, text: str) -> Any:
-    """The content of a JSON text with exact numbers."""
+def _exact_values(option: str, text: str) -> Any:
+    """Read a JSON text with exact numbers."""
     try:
-        return _rationals(read_json(text, parse_float=read_rational, digits=LONGEST_NUMBER))
+        return _rationals(read_json(text, parse_float=read_rational, digits=MAX_NUMBER_DIGITS))
     except ConversionError as reason:
         raise InvalidCaseError(
-            option, f"{reason}; write, in quotes for the shell, {_WRITTEN[option]}"
+            option, f"{reason}; write, in quotes for the shell, {_EXAMPLES[option]}"
         ) from None
 
 
 def _rationals(value: Any, depth: int = 2) -> Any:
-    """The exact values of numbers, and of texts such as ``3/7``, in an object or lists."""
+    """Return an object or nested lists with exact values of numbers and texts such as ``3/7``."""
     if depth and isinstance(value, dict):
         return {name: _rationals(entry, 0) for name, entry in value.items()}
     if depth and isinstance(value, list):

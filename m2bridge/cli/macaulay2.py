@@ -1,4 +1,4 @@
-"""Commands about Macaulay2, such as any code and which program is used, and how to cite."""
+"""Commands that run Macaulay2 code, print programs, diagnose the installation, and cite."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import click
 
 from m2bridge._version import __version__
 from m2bridge.citation import WORKS
-from m2bridge.cli import DONE, LARGEST_CODE, NO_ENGINE, common
+from m2bridge.cli import DONE, MAX_CODE_BYTES, NO_ENGINE, common
 from m2bridge.cli.cases import Text
 from m2bridge.cli.common import echo_json, fitted, show_batch
 from m2bridge.convert.bounded_io import read_bytes, read_open
@@ -30,52 +30,52 @@ from m2bridge.system import folder
     "--packages",
     default="",
     metavar="A,B,…",
-    help="Packages to load besides those that M2 loads by itself.",
+    help="Packages to load in addition to those that Macaulay2 preloads.",
 )
 @click.option(
     "--each",
     metavar="GLOB",
-    help="Run it for each of these files, such as 'ideals/*.toml', in processes.",
+    help="Run the code for each of these files, such as 'ideals/*.toml', in parallel processes.",
 )
 @click.option(
-    "--out", type=common.NewPath(path_type=Path), help="With --each: the folder of results."
+    "--out", type=common.NewPath(path_type=Path), help="With --each: the folder for results."
 )
 @click.option(
     "--executor",
     type=click.Choice(["processes", "dask"]),
-    help="With --each: processes when left out.",
+    help="With --each: where the code runs [default: processes].",
 )
 @click.option("--quiet", is_flag=True, help="With --each: print errors only.")
-# of each file with --each
-@click.option("--timeout", type=common.seconds, help="Seconds for the whole computation.")
+# with --each it holds for each file
+@click.option("--timeout", type=common.seconds, help="Time limit for the whole computation.")
 @common.batch_options
 @click.option(
-    "--json", "as_json", is_flag=True, help="One JSON object: value, text, output, seconds."
+    "--json", "as_json", is_flag=True, help="Print a JSON object: value, text, output, seconds."
 )
 def run_command(
     file: Path | Text, packages: str, as_json: bool, each: str | None, **options: Any
 ) -> int:
-    """Run the Macaulay2 code in FILE (- for standard input): what it prints, and the value of its
+    """Run the Macaulay2 code in FILE (- for standard input); print its output and the value of the
     last statement.
 
-    The value is written as Macaulay2 writes it; nothing if the statement ends with a semicolon.
-    With --json it is in m2bridge's wire format besides, exact and with its rings. An error in the
-    code says file, line and column.
+    The value is printed as Macaulay2 prints it; nothing if the statement ends with a semicolon.
+    With --json it is also given in m2bridge's wire format, exact and with its rings. An error in
+    the code has file, line and column.
 
-    With --each the code runs once for each file, in which 'item' is the ideal of a file in TOML,
-    JSON or .mrdi, and the text of any other file. Limits are for each of them. The folder has a
-    result or an outcome for each, and the same command goes on from what is there. Exit code 3 if
+    With --each the code runs once for each file; in it 'item' is the ideal in a file in TOML, JSON
+    or .mrdi, and the text of any other file. Limits hold for each file. The folder has a result or
+    an outcome for each, and an interrupted command resumes when it is run again. Exit code 3 if
     some have no result.
     """
     name = "standard input" if str(file) == "-" else str(file)
     beside = "" if isinstance(file, Text) or str(file) == "-" else str(file.resolve().parent)
     if each is not None:
         return _run_each(_code(file, name), name, beside, packages, each, as_json, options)
-    extra = [option for option in _OF_EACH if options.pop(option)]
+    extra = [option for option in _OPTIONS_OF_EACH if options.pop(option)]
     if extra:
-        raise click.UsageError(f"--{extra[0]} needs --each")
+        raise click.UsageError(f"--{extra[0]} has no effect without --each")
     request = common.Run.of(options)
-    with common.within(timeout=request.timeout):
+    with common.time_limit(timeout=request.timeout):
         with importing():
             from m2bridge.workspace.macaulay2 import Macaulay2
 
@@ -84,7 +84,7 @@ def run_command(
             m2.workspace(packages.replace(",", " ").split()) as work,
         ):
             code = _code(file, name)
-            if beside:  # what the file loads may stand there
+            if beside:  # so that the code can load files in its folder
                 work.run(f"path = prepend({quoted(f'{beside}/')}, path);")
             try:
                 shown = work.show(code, file=name)
@@ -110,8 +110,8 @@ def run_command(
     return DONE
 
 
-_OF_EACH = ("out", "workers", "executor", "retry", "quiet")
-"""The options of ``run`` that have a meaning with ``--each`` only."""
+_OPTIONS_OF_EACH = ("out", "workers", "executor", "retry", "quiet")
+"""The options of ``run`` that have an effect only with ``--each``."""
 
 
 def _run_each(
@@ -127,9 +127,9 @@ def _run_each(
     if not paths:
         raise click.UsageError(f"--each: there is no file '{each}'")
     if options["out"] is None:
-        raise click.UsageError("--each needs --out, the folder of results")
+        raise click.UsageError("--each needs --out, the folder for results")
     with importing():
-        from m2bridge.batch.plan import shown
+        from m2bridge.batch.plan import progress_display
         from m2bridge.batch.run_many import ItemWork, file_jobs, run_jobs
 
     work = ItemWork(
@@ -147,17 +147,19 @@ def _run_each(
         workers=options["workers"],
         executor=options["executor"] or "processes",
         scheduler=None,
-        progress=shown(options["quiet"]),
+        progress=progress_display(options["quiet"]),
     )
     return show_batch(summary, as_json, options["quiet"])
 
 
 def _code(file: Path | Text, name: str) -> str:
-    """The code in a file, whatever its bytes."""
+    """Read the code in a file; bytes that are not UTF-8 are kept."""
     if isinstance(file, Text):
         return file.content
     try:
-        data = read_open(0, LARGEST_CODE) if str(file) == "-" else read_bytes(file, LARGEST_CODE)
+        data = (
+            read_open(0, MAX_CODE_BYTES) if str(file) == "-" else read_bytes(file, MAX_CODE_BYTES)
+        )
     except ConversionError as reason:
         raise click.UsageError(f"{name}: {reason}") from None
     return data.decode("utf-8-sig", errors="surrogateescape")
@@ -183,16 +185,16 @@ SCRIPTS = ("orbits", "jacobian")
     type=click.Choice(SCRIPTS),
     default="orbits",
     show_default=True,
-    help="Of singular-locus.",
+    help="The method of 'script singular-locus'.",
 )
 @common.timeout_option
 def script_command(computation: str, method: str, **options: Any) -> int:
-    """Print the complete Macaulay2 program of a computation; it runs with M2 --script.
+    """Print the complete Macaulay2 program of a computation, which runs with M2 --script.
 
     The computation is closure, dimension, singular-locus, fibres or polar-degrees.
     """
     request = common.case_request(options)
-    with common.within(timeout=request.timeout):
+    with common.time_limit(timeout=request.timeout):
         with importing():
             from m2bridge.families.attention.questions import standalone
 
@@ -220,27 +222,27 @@ def _as_json() -> str:
     return json.dumps(items, ensure_ascii=False)
 
 
-FORMS = {"text": _as_text, "bibtex": _as_bibtex, "json": _as_json}
+CITATION_FORMATS = {"text": _as_text, "bibtex": _as_bibtex, "json": _as_json}
 
 
 @click.command("cite", epilog="Example: m2bridge cite --format bibtex")
 @click.option(
     "--format",
     "form",
-    type=click.Choice(list(FORMS)),
+    type=click.Choice(list(CITATION_FORMATS)),
     default="text",
     show_default=True,
-    help="How.",
+    help="The output format.",
 )
 @click.option(
     "--json",
     "form",
     flag_value="json",
-    help="The same as --format json: a list for CSL, which Zotero reads.",
+    help="Short for --format json: a list in CSL, which Zotero reads.",
 )
 def cite_command(form: str) -> int:
-    """Say how to cite m2bridge, and the papers behind it."""
-    text = FORMS[form]()
+    """Print how to cite m2bridge, and the papers on which it is based."""
+    text = CITATION_FORMATS[form]()
     if form == "json":
         echo_json(text)
     else:
@@ -261,9 +263,9 @@ PACKAGES = (
 
 
 def diagnosis(explicit: str | None, timeout: float) -> tuple[Sheet, EngineError | None]:
-    """A sheet of the programs and packages that are found, and why there is no Macaulay2, if so.
+    """Return a sheet of the programs and packages found, and the error if there is no Macaulay2.
 
-    Each program has so many seconds to say its version.
+    Each program has ``timeout`` seconds to print its version.
     """
     found = []
     for candidate in candidates(explicit):
@@ -284,7 +286,7 @@ def diagnosis(explicit: str | None, timeout: float) -> tuple[Sheet, EngineError 
         rows.append((origin, _version(one), taken))
         if program:
             programs.append((origin, line(str(program))))
-        # The refusal that is the failure is said after the sheet, with what to do.
+        # The error with its advice is printed after the sheet.
         if one.refusal is not None and one.refusal is not failure:
             refused.append((origin, _reason(one.refusal)))
     title = (
@@ -310,7 +312,7 @@ def _version(one: Probed) -> str:
 
 
 def _reason(refusal: EngineError) -> str | None:
-    """Why a program is not taken, without the advice that is there once; ``None`` if none is."""
+    """Return why a program is not used, without the advice; ``None`` if it does not exist."""
     message = str(refusal).partition(". Get Macaulay2")[0]
     if message == "nothing there":
         return None
@@ -333,10 +335,10 @@ def _installed(name: str) -> str:
     type=common.seconds,
     default=10.0,
     show_default=True,
-    help="Seconds for each program to say its version.",
+    help="Time limit for each program to print its version.",
 )
 def doctor_command(program: str | None, timeout: float) -> int:
-    """Show which Macaulay2 is used, and from where everything comes."""
+    """Show which Macaulay2 is used, and where programs and packages are found."""
     sheet, failure = diagnosis(program, timeout)
     click.echo(fitted(sheet))
     if failure is not None:

@@ -1,11 +1,10 @@
-"""Entry point: what signals do, before and while commands run, and the standard streams.
+"""Entry point: signals before and while commands run, and robust standard streams.
 
-The first thing is what an interrupt does, before anything is imported that Python has not loaded:
-libraries may swallow a KeyboardInterrupt meanwhile, and Python would show where it was. Nothing
-runs yet that would have to be ended in an orderly way, so until commands run an interrupt ends the
-process at once.
+The handler of interrupts is set before any other module is imported: libraries may swallow a
+KeyboardInterrupt during their import, and Python would print a traceback. Nothing runs yet that
+needs an orderly end, so until commands run an interrupt ends the process at once.
 
-Standard output and error may be closed, full, a broken pipe, or of a narrow encoding.
+Standard output and error may be closed, full, a broken pipe, or unable to encode a character.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ def main() -> NoReturn:
         print(f"Error: {error}", file=sys.stderr)
         sys.exit(FAILED)
     start()
-    gc.disable()  # what is imported stays: collecting it only costs time, now and at the end
+    gc.disable()  # imported modules stay alive, so collecting them only costs time
     streams = Streams()
     from m2bridge.cli.commands import run
 
@@ -53,16 +52,16 @@ def main() -> NoReturn:
 
 
 class NonRaisingStream(io.FileIO):
-    """A standard stream that never raises: what cannot be written is dropped, its reason kept.
+    """A standard stream that never raises: data that cannot be written is dropped.
 
-    So a progress line that nobody can read stops no batch, and results that nobody can read are
-    noticed at the end.
+    The first failure is kept. So a progress line that nobody can read does not stop a batch, and
+    results that nobody can read are reported at the end.
     """
 
     failure: OSError | None = None
 
     def write(self, data: object, /) -> int:
-        """Write or drop the data; return the number of its bytes."""
+        """Write the data, or drop it after a failure; return its number of bytes."""
         if self.failure is None:
             try:
                 return super().write(data)  # type: ignore[arg-type]
@@ -72,17 +71,17 @@ class NonRaisingStream(io.FileIO):
 
 
 class Streams:
-    """Takes the place of ``sys.stdout`` and ``sys.stderr``."""
+    """Replacements for ``sys.stdout`` and ``sys.stderr`` that never raise."""
 
     def __init__(self) -> None:
-        _fill()
-        if sys.stdin is None:  # it was closed: there is nothing to read
+        _open_closed_descriptors()
+        if sys.stdin is None:  # it was closed, so nothing can be read
             sys.stdin = io.TextIOWrapper(io.FileIO(0, closefd=False))
-        self._out, sys.stdout = _stream(1, sys.stdout)
-        _, sys.stderr = _stream(2, sys.stderr)
+        self._out, sys.stdout = _replacement_stream(1, sys.stdout)
+        _, sys.stderr = _replacement_stream(2, sys.stderr)
 
     def finish(self, code: int) -> int:
-        """The exit code: that of the command, if its results could be written."""
+        """Return the exit code of the command, or of the failure to write its results."""
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
         failure = self._out.failure
@@ -97,21 +96,21 @@ class Streams:
         return FAILED
 
 
-def _fill() -> None:
-    """Put something in the place of closed descriptors: files that are opened would get them."""
+def _open_closed_descriptors() -> None:
+    """Open the null device on closed standard descriptors, before other files get their numbers."""
     for descriptor in range(3):
         try:
             os.fstat(descriptor)
         except OSError:
             mode = os.O_WRONLY
             if descriptor < 2:
-                # Results must not vanish: what stands for standard output cannot be written to.
+                # Results must not vanish silently, so a closed output stays unwritable.
                 mode = os.O_RDONLY
             os.set_inheritable(os.open(os.devnull, mode), True)
 
 
-def _stream(descriptor: int, before: TextIO | None) -> tuple[NonRaisingStream, TextIO]:
-    """The raw stream, and the text stream on it, in the encoding of the one before."""
+def _replacement_stream(descriptor: int, before: TextIO | None) -> tuple[NonRaisingStream, TextIO]:
+    """Return a raw stream that never raises, and a text stream on it with the previous encoding."""
     encoding = "utf-8"
     if before is not None:
         from contextlib import suppress

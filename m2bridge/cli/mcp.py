@@ -1,17 +1,17 @@
-"""``m2bridge mcp``: commands as tools of a server by the Model Context Protocol.
+"""``m2bridge mcp``: commands as tools of a server of the Model Context Protocol.
 
-A tool is a command: the schema of its arguments is made from the options. A call gives its
-parameters values, each by its name, and never words of a command line; the command is performed
-with ``--json``, in a worker process, one of those of ``anyio.to_process``. Options of a family are
-those that the family declares, and files those below some folders.
+A tool is a command: the schema of its arguments is made from the options. A call passes values to
+the parameters by name, and never words of a command line; the command runs with ``--json`` in a
+worker process of ``anyio.to_process``. A tool has the options that the family in the call declares,
+and it reads only files below the allowed folders.
 
-An idle worker takes the next call, and has kept its Macaulay2 for it; a call that comes while all
-are busy begins another. So calls share a session and nothing in it; and one that is not waited for,
-because it was cancelled or is late, is ended with its worker and all that this has begun.
+An idle worker takes the next call and keeps its Macaulay2 for it; a call that arrives while all are
+busy starts another worker. So calls share a session, but no state in it. A call that is cancelled
+or late is ended together with its worker and all processes that the worker has started.
 
-Why processes: threads would share one limit on memory and one standard output, an alarm reaches the
-main thread only, and FLINT lets no other thread run meanwhile. So a call could not be ended, and
-the notices of others would wait for it.
+Threads would not do: they share one limit on memory and one standard output, an alarm reaches only
+the main thread, and FLINT blocks other threads. So a call could not be ended, and the progress
+reports of other calls would have to wait for it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from m2bridge.cli import (
     macaulay2 as bridge,
     show as showing,
 )
-from m2bridge.cli.cases import CASE, Text, as_parameter, replace_case
+from m2bridge.cli.cases import CASE_OPTIONS, Text, as_parameter, replace_case_options
 from m2bridge.engine import Session
 from m2bridge.engine.context import choose
 from m2bridge.engine.discovery import VARIABLE
@@ -62,20 +62,20 @@ from m2bridge.system import cores, end_with, limit_address_space
 if TYPE_CHECKING:
     from m2bridge.families.base import CaseOption
 
-MOST_TEXT = 4000  # characters beside the whole result, for who reads it
-NOTICE = 2.0  # seconds between two notices of progress
-PATIENCE = 5.0  # seconds after the limit for a worker in code that looks at no clock
-LOADING = 120.0  # seconds for a worker to begin, on a slow disk
+MAX_ANSWER_TEXT_CHARS = 4000  # the text for people, beside the structured result
+NOTICE_INTERVAL_SECONDS = 2.0  # between two reports of progress
+PATIENCE_SECONDS = 5.0  # after the limit, for a worker in code that does not check the deadline
+LOADING_SECONDS = 120.0  # for the start of a worker, on a slow disk
 
-NO_PART = {"__main__", "main", "notebook"}
-"""The last parts of names of modules that no call needs."""
-LAZY = ("ml_dtypes", "safetensors")
-"""What functions import when files of weights are read."""
+UNNEEDED_MODULES = {"__main__", "main", "notebook"}
+"""The last parts of the names of modules that no call needs."""
+LAZY_IMPORTS = ("ml_dtypes", "safetensors")
+"""Modules that functions import when they read files of weights."""
 
 NOT_GIVEN = click.Option(["--any"]).default
-"""What click writes in place of a value that is not given."""
+"""The value that click sets for a parameter that is not given."""
 
-COMMANDS: dict[str, click.Command] = {
+TOOL_COMMANDS: dict[str, click.Command] = {
     "closure": computing.closure_command,
     "dimension": computing.dimension_command,
     "singular_locus": computing.singular_locus_command,
@@ -90,7 +90,7 @@ COMMANDS: dict[str, click.Command] = {
 """The command of each tool."""
 
 OBJECTS = list[dict[str, Any]]
-RESULTS: dict[str, dict[str, Any]] = {
+RESULT_FIELDS: dict[str, dict[str, Any]] = {
     "closure": {"dimension": int, "degree": int, "generators": list[str], "complete": str},
     "dimension": {"dimension": int, "status": str},
     "singular_locus": {"dimension": int, "components": OBJECTS},
@@ -102,40 +102,49 @@ RESULTS: dict[str, dict[str, Any]] = {
     "ideal": {"ideal": dict[str, Any], "method": str, "value": Any, "text": str},
     "evaluate": {"value": Any, "text": str, "output": str, "seconds": float},
 }
-"""The main fields of what ``--json`` prints, with their types; there are others."""
+"""The main fields of the JSON result of each tool, with their types; there are more."""
 
-# Options about a terminal, a batch or this machine, and those that all tools have.
-LEFT_OUT = {"form", "as_json", "everything", "exit_zero", "quiet", "program", "workers", "each"}
-LEFT_OUT |= {"out", "executor", "retry", "named_file", "timeout", "memory"}
+# Options about a terminal, a batch or this machine, and options that all tools have.
+OMITTED_OPTIONS = {
+    "form",
+    "as_json",
+    "everything",
+    "exit_zero",
+    "quiet",
+    "program",
+    "workers",
+    "each",
+}
+OMITTED_OPTIONS |= {"out", "executor", "retry", "named_file", "timeout", "memory"}
 NUMBER = int | float | str
-TYPES = {**dict.fromkeys("AKQV", list[list[NUMBER]]), "function": dict[str, NUMBER]}
-ABOUT = {
-    "options": 'With family: its own options by their names, such as {"widths": "2,2,1"}.',
-    "statement": "A statement, '3.4', or a part, '3.4 (iii)'; all when left out.",
-    "code": "Code of Macaulay2; the value of its last statement is that of the call.",
-    "file": "A file with arrays.",
-    "map": "A polynomial map, or layers of them: a TOML file, or its text.",
-    "paths": "Certificates, and folders of them.",
-    "ideal": "Polynomials, 'x^2 - y^3, x*y', or a file.",
-    "timeout": "Seconds for all of it.",
-    "memory": "MiB of address space for Macaulay2.",
+ARGUMENT_TYPES = {**dict.fromkeys("AKQV", list[list[NUMBER]]), "function": dict[str, NUMBER]}
+ARGUMENT_HELP = {
+    "options": 'The options of the family by name, such as {"widths": "2,2,1"}.',
+    "statement": "A statement, '3.4', or a part of one, '3.4 (iii)' [default: all].",
+    "code": "Macaulay2 code; the result is the value of its last statement.",
+    "file": "A file with arrays of weights.",
+    "map": "A polynomial map, or layers of polynomial maps: a TOML file, or its content.",
+    "paths": "Certificates, or folders of certificates.",
+    "ideal": "Polynomials such as 'x^2 - y^3, x*y', or a file with an ideal.",
+    "timeout": "Time limit for the call, in seconds.",
+    "memory": "Limit on the address space of Macaulay2, in MiB.",
 }
 
 
 def arguments_of(name: str) -> dict[str, click.Parameter]:
-    """The parameters of a command that are arguments of its tool, by the names that they have."""
-    kept = [param for param in COMMANDS[name].params if param.name not in LEFT_OUT]
+    """Return the parameters of a command that are arguments of its tool, by the argument's name."""
+    kept = [param for param in TOOL_COMMANDS[name].params if param.name not in OMITTED_OPTIONS]
     named = {param.opts[0].lstrip("-").replace("-", "_"): param for param in kept}
-    if name == "evaluate":  # what is run comes with the call
+    if name == "evaluate":  # the code itself is an argument, not a file
         named["code"] = named.pop("file")
     return named
 
 
 def _type(param: click.Parameter) -> Any:
-    """The type of a parameter of a tool."""
+    """Return the Python type of an argument of a tool."""
     if isinstance(param.type, click.Choice):
         return Literal[tuple(param.type.choices)]
-    kinds = {"integer": int, "decimal": float, "boolean": bool} | TYPES
+    kinds = {"integer": int, "decimal": float, "boolean": bool} | ARGUMENT_TYPES
     kind: Any = kinds.get(str(param.name), kinds.get(param.type.name, str))
     return list[kind] if param.nargs == -1 else kind
 
@@ -146,7 +155,7 @@ def _default(param: click.Parameter) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolAnswer:
-    """What a command line printed as JSON, the text of its results, and its message, if any."""
+    """The JSON that a command printed, the text of its results, and its error message, if any."""
 
     printed: str = ""
     text: str = ""
@@ -154,11 +163,11 @@ class ToolAnswer:
 
 
 class Workers:
-    """At most as many worker processes as there are cores, and two in any case.
+    """The worker processes of the server, at most one for each core, but two in any case.
 
-    Each performs calls, whose failures ``reported`` shows; it has so many bytes of memory, as has
-    its Macaulay2, and reads files below these folders only. The first call begins the first of
-    them.
+    The first call starts the first worker. Workers, and each Macaulay2 of theirs, have ``memory``
+    bytes of address space and read only files below ``folders``; ``reported`` runs a command and
+    prints its errors.
     """
 
     def __init__(
@@ -170,79 +179,79 @@ class Workers:
     ) -> None:
         from anyio import CapacityLimiter
 
-        self._folder = Scratch()  # what a worker that is killed leaves goes with it
+        self._folder = Scratch()  # holds the temporary files of workers, even of killed ones
         watched = self._folder.path / "watched"
         os.mkfifo(watched)
-        # closed by the system when this process ends, whatever ends it: then workers end too
+        # the system closes it when this process ends for whatever reason, and then workers end
         self._held = os.open(watched, os.O_RDWR)
-        self._begun = partial(_begun, watched, memory, folders)
-        self._performed = partial(_performed, self._begun, reported, memory)
+        self._begun = partial(_prepare_worker, watched, memory, folders)
+        self._performed = partial(_perform_in_worker, self._begun, reported, memory)
         self._turns = CapacityLimiter(max(cores(), 2))
 
     async def ask(self, name: str, values: Mapping[str, Any]) -> ToolAnswer:
-        """The answer of a worker, which is ended if it is not waited for.
+        """Return the answer of a worker, which is ended if the call is cancelled or late.
 
-        The limit counts from now on; that a worker begins is no part of it.
+        The limit counts from now, without the time that a worker takes to start.
         """
         import anyio
         from anyio import to_process
 
         to_process.current_default_process_limiter().total_tokens = self._turns.total_tokens
         try:
-            with anyio.move_on_after(values["timeout"] + PATIENCE) as limit:
+            with anyio.move_on_after(values["timeout"] + PATIENCE_SECONDS) as limit:
                 async with self._turns:
                     before = anyio.current_time()
-                    limit.deadline += LOADING
+                    limit.deadline += LOADING_SECONDS
                     await to_process.run_sync(self._begun, cancellable=True)
-                    limit.deadline += anyio.current_time() - before - LOADING
+                    limit.deadline += anyio.current_time() - before - LOADING_SECONDS
                     answer: ToolAnswer = await to_process.run_sync(
                         self._performed, name, values, cancellable=True
                     )
                     return answer
         except anyio.BrokenWorkerProcess:
-            return ToolAnswer(error="Error: the process that computed it has ended")
+            return ToolAnswer(error="Error: the process of this computation has ended")
         finally:
             sweep(self._folder.path)
-        return ToolAnswer(error="Error: it did not finish in time, and was ended")
+        return ToolAnswer(error="Error: the call did not finish in time and was ended")
 
     def end(self) -> None:
-        """End all of them, and leave nothing."""
+        """End all workers and remove their temporary files."""
         os.close(self._held)
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + PATIENCE_SECONDS
         while self._folder.path.exists() and time.monotonic() < end:
-            rmtree(self._folder.path, ignore_errors=True)  # some may write there yet
+            rmtree(self._folder.path, ignore_errors=True)  # workers may still write there
         self._folder.remove()
 
 
-def _performed(
+def _perform_in_worker(
     begun: Callable[[], list[str]],
     reported: Callable[[Callable[[], object]], object],
     memory: int,
     name: str,
     values: Mapping[str, Any],
 ) -> ToolAnswer:
-    """Perform a call in this process, a worker."""
+    """Perform a call in this worker process."""
     texts = begun()
     texts.clear()
     limits.start("timeout")
     with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as error:
-        reported(partial(performed, name, values, memory // 2**20))
+        reported(partial(perform_tool, name, values, memory // 2**20))
     return ToolAnswer(printed=out.getvalue(), text="".join(texts), error=error.getvalue())
 
 
 _kept: list[Scratch] = []
-"""The folder of this process, if it is a worker."""
+"""The temporary folder of this process, if it is a worker."""
 
 
 @cache
-def _begun(watched: Path, memory: int, folders: tuple[Path, ...]) -> list[str]:
-    """Prepare this process, once; the texts that commands will say of their results."""
+def _prepare_worker(watched: Path, memory: int, folders: tuple[Path, ...]) -> list[str]:
+    """Prepare this worker process, once; return the list to which commands add their texts."""
     end_with(os.open(watched, os.O_RDONLY))
     _kept.append(Scratch(str(watched.parent)))
     os.environ["TMPDIR"] = tempfile.tempdir = str(_kept[-1].path)
     limit_address_space(memory)
     session = Session(limits=Limits(memory=memory))
-    with suppress(EngineError):  # a command that needs Macaulay2 says what is missing
+    with suppress(EngineError):  # a command that needs Macaulay2 will report the error
         session.start()
     choose(session)
     _load()
@@ -253,68 +262,68 @@ def _begun(watched: Path, memory: int, folders: tuple[Path, ...]) -> list[str]:
 
 
 def _load() -> None:
-    """Import what calls may need; a limit that is reached meanwhile would leave it half loaded."""
+    """Import all modules that calls may need, before a time limit could interrupt an import."""
     load_wholly()
     for module in walk_packages(m2bridge.__path__, "m2bridge."):
-        if module.name.rpartition(".")[2] not in NO_PART:
+        if module.name.rpartition(".")[2] not in UNNEEDED_MODULES:
             imported(module.name)
-    for name in LAZY:
+    for name in LAZY_IMPORTS:
         with suppress(ImportError):
             imported(name)
     families()
 
 
-def performed(name: str, values: Mapping[str, Any], most: int) -> object:
+def perform_tool(name: str, values: Mapping[str, Any], most: int) -> object:
     """Perform the command of a tool; return its exit code.
 
     Raises
     ------
     click.ClickException, M2BridgeError, OSError, MemoryError
-        As the command, and if a value is none of the arguments of the tool.
+        Errors of the command, and if a value is not valid for an argument of the tool.
     """
-    command = COMMANDS[name]
+    command = TOOL_COMMANDS[name]
     try:
         with click.Context(command, info_name=command.name) as context:
             parse(context, name, values, most)
             return command.invoke(context)
     except (click.ClickException, M2BridgeError, OSError, MemoryError):
         raise
-    except Exception as mistake:  # whose words, and lines of a traceback, may quote a file
+    except Exception as mistake:  # its message and traceback may quote a file
         *_, place = traceback.extract_tb(mistake.__traceback__)
         where = f"{Path(place.filename).name}, line {place.lineno}"
         kind = type(mistake).__name__
-        click.echo(f"Error: m2bridge itself is wrong: {kind} in {where}", err=True)
+        click.echo(f"Error: internal error of m2bridge: {kind} in {where}", err=True)
         return FAILED
 
 
 def parse(context: click.Context, name: str, values: Mapping[str, Any], most: int) -> None:
-    """Let the parameters of a command have the values of a call, each by its own name.
+    """Set the parameters of a command to the values of a call, each by name.
 
-    No value becomes a word of a command line, so none can be more than a value.
+    No value becomes a word of a command line, so a value cannot act as an option.
 
     Raises
     ------
     click.UsageError
-        If an option is none of the family, a value is none of its parameter, or a path does not
-        lead to a place below a folder that may be read.
+        If the family lacks an option, a value is invalid for its parameter, or a path is not below
+        a folder that may be read.
     """
     command = context.command
-    given, texts = _given(name, values), dict[str, Text]()
-    given |= _form(command) | {"timeout": values["timeout"]}
-    # less than the Macaulay2 that runs has; checkers, and code of users, have their own processes
+    given, texts = _given_values(name, values), dict[str, Text]()
+    given |= _json_flag(command) | {"timeout": values["timeout"]}
+    # a lower limit needs a new Macaulay2; checkers and code of users have their own processes
     if values.get("memory", most) < most or name in ("verify", "evaluate"):
         given["memory"] = f"{values['memory']}M"
     own = _own_options(values)
     if own is not None:
-        replace_case(context, list(map(as_parameter, own)))
-        given = _of_family(name, given, values, own)
+        replace_case_options(context, list(map(as_parameter, own)))
+        given = _with_family_options(name, given, values, own)
     for argument, param in arguments_of(name).items():
         value = given.get(str(param.name))
         if argument == "code" or (argument == "map" and isinstance(value, str) and "\n" in value):
             texts[str(param.name)] = Text(argument, given.pop(str(param.name)))
         elif value is not None and isinstance(param.type, click.Path):
             _check_paths(argument, value)
-    # the limit first: it counts while the others are read
+    # the time limit first, since it counts while the others are read
     for param in sorted(command.get_params(context), key=lambda param: param.name != "timeout"):
         if param.name not in ("help", *texts):
             param.handle_parse_result(context, given, [])
@@ -324,8 +333,8 @@ def parse(context: click.Context, name: str, values: Mapping[str, Any], most: in
     context.params |= texts
 
 
-def _given(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of the arguments that are not left out, by the names of parameters."""
+def _given_values(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of given arguments, by the names of parameters."""
     given: dict[str, Any] = {}
     for argument, param in arguments_of(name).items():
         value = values[argument]
@@ -338,51 +347,52 @@ def _given(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
     return given
 
 
-def _form(command: click.Command) -> dict[str, Any]:
-    """That the result is printed as JSON."""
+def _json_flag(command: click.Command) -> dict[str, Any]:
+    """Return the parameter that makes the command print JSON, with its value."""
     names = [param.name for param in command.params]
     return {"form": "json"} if "form" in names else {"as_json": True}
 
 
 def _own_options(values: Mapping[str, Any]) -> Sequence[CaseOption] | None:
-    """The options of the family or map that is named; ``None`` where none is."""
+    """Return the options of the named family or map; ``None`` if none is named."""
     if values.get("family") is not None:
         return family(values["family"]).options
     for written in values.get("options", {}):
-        raise click.UsageError(f"options: '{printable(written):.60}' is no option of a family")
+        raise click.UsageError(f"options: '{printable(written):.60}' is not an option of a family")
     return None if values.get("map") is None else ()
 
 
-def _of_family(
+def _with_family_options(
     name: str, given: dict[str, Any], values: Mapping[str, Any], own: Sequence[CaseOption]
 ) -> dict[str, Any]:
-    """The values with those of the options of a family.
+    """Return the values together with those of a family's options.
 
-    Arguments that are options of the default family are those of another one, if this has them too.
+    An argument that is an option of the default family is passed on if the named family has an
+    option of this name, and refused otherwise.
     """
-    of_command = {param.name for param in COMMANDS[name].params} - {*CASE}
+    of_command = {param.name for param in TOOL_COMMANDS[name].params} - {*CASE_OPTIONS}
     by_name = {option.name: option for option in own if option.name not in of_command}
     which = "a map" if values.get("family") is None else f"the family '{values['family']:.60}'"
     given = dict(given)
-    for argument in CASE:
+    for argument in CASE_OPTIONS:
         if argument in given and argument not in by_name:
-            raise click.UsageError(f"'{argument}' is no option of {which}")
+            raise click.UsageError(f"'{argument}' is not an option of {which}")
     for written, value in values.get("options", {}).items():
         option = by_name.get(written.replace("-", "_"))
         if option is None or option.name in ("help", *given):
-            reason = "is given twice" if option is not None else f"is no option of {which}"
+            reason = "is given twice" if option is not None else f"is not an option of {which}"
             raise click.UsageError(f"options: '{printable(written):.60}' {reason}")
         if value is False:
             continue
         if (value is True) is not option.flag:
             kind = "true or false" if option.flag else "a number or a text"
-            raise click.UsageError(f"options: '{option.name}' takes {kind}")
+            raise click.UsageError(f"options: '{option.name}' must be {kind}")
         given[option.name] = "true" if value is True else str(value)
     return given
 
 
 def _check_paths(argument: str, value: Any) -> None:
-    """Check that paths lead to places that may be read, before anything looks there."""
+    """Check that paths may be read, before anything accesses them."""
     for path in [value] if isinstance(value, str) else value:
         try:
             check_readable(path)
@@ -391,14 +401,14 @@ def _check_paths(argument: str, value: Any) -> None:
 
 
 def tool(name: str, most: Limits, workers: Workers) -> Any:
-    """The tool of this name; a call asks a worker."""
+    """Return the tool of this name, whose calls are performed by workers."""
     from mcp.server.mcpserver.tools.base import Tool, ToolAnnotations
     from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
     from pydantic import ConfigDict, Field, create_model
 
     fields: dict[str, Any] = {}
     for argument, param in arguments_of(name).items():
-        about = ABOUT.get(argument) or getattr(param, "help", None) or argument
+        about = ARGUMENT_HELP.get(argument) or getattr(param, "help", None) or argument
         kind, default = _type(param), _default(param)
         if param.required:
             fields[argument] = (kind, Field(description=about))
@@ -406,25 +416,31 @@ def tool(name: str, most: Limits, workers: Workers) -> Any:
             fields[argument] = (kind | None, Field(default, description=about))
     more: dict[str, Any] = {"timeout": (float, most.timeout, {"gt": 0, "le": most.timeout})}
     mebibytes = (most.memory or 0) // 2**20
-    if "memory" in [param.name for param in COMMANDS[name].params]:
-        more["memory"] = (int, mebibytes, {"ge": limits.LEAST_MEMORY // 2**20, "le": mebibytes})
+    if "memory" in [param.name for param in TOOL_COMMANDS[name].params]:
+        more["memory"] = (
+            int,
+            mebibytes,
+            {"ge": limits.MIN_ENGINE_MEMORY_BYTES // 2**20, "le": mebibytes},
+        )
     if "family" in fields:
         more["options"] = (dict[str, bool | int | str], {}, {})
     for argument, (kind, default, bounds) in more.items():
-        fields[argument] = (kind, Field(default, description=ABOUT[argument], **bounds))
+        fields[argument] = (kind, Field(default, description=ARGUMENT_HELP[argument], **bounds))
 
     async def call(ctx: Any, **values: Any) -> Any:
-        return await called(name, values, workers, ctx)
+        return await call_tool(name, values, workers, ctx)
 
-    # a name that is no argument of the tool is refused, and not left out
+    # an unknown argument is refused, not ignored
     strict = type("Strict", (ArgModelBase,), {"model_config": ConfigDict(extra="forbid")})
     arguments = create_model(f"{name}_arguments", __base__=strict, **fields)
-    shown: dict[str, Any] = {field: (kind | None, None) for field, kind in RESULTS[name].items()}
+    shown: dict[str, Any] = {
+        field: (kind | None, None) for field, kind in RESULT_FIELDS[name].items()
+    }
     found = create_model(f"{name}_result", __config__=ConfigDict(extra="allow"), **shown)
     return Tool(
         fn=call,
         name=name,
-        description=str(COMMANDS[name].help).partition("\n\n")[0],
+        description=str(TOOL_COMMANDS[name].help).partition("\n\n")[0],
         parameters=arguments.model_json_schema(),
         fn_metadata=FuncMetadata(arg_model=arguments, output_model=found),
         is_async=True,
@@ -433,8 +449,8 @@ def tool(name: str, most: Limits, workers: Workers) -> Any:
     )
 
 
-async def called(name: str, values: dict[str, Any], workers: Workers, ctx: Any) -> Any:
-    """The result of a call, or the error of the command; meanwhile there are notices."""
+async def call_tool(name: str, values: dict[str, Any], workers: Workers, ctx: Any) -> Any:
+    """Return the result of a call, or the command's error; report progress meanwhile."""
     import anyio
     from mcp_types import CallToolResult, TextContent
 
@@ -444,7 +460,7 @@ async def called(name: str, values: dict[str, Any], workers: Workers, ctx: Any) 
         while True:
             seconds = time.monotonic() - begin
             await ctx.report_progress(seconds, values["timeout"], f"{name}: {seconds:.0f} s")
-            await anyio.sleep(NOTICE)
+            await anyio.sleep(NOTICE_INTERVAL_SECONDS)
 
     async with anyio.create_task_group() as group:
         group.start_soon(notices)
@@ -453,14 +469,14 @@ async def called(name: str, values: dict[str, Any], workers: Workers, ctx: Any) 
     found = _sendable(json.loads(answer.printed or "{}"))
     text = answer.text or found.get("output", "") + found.get("text", "") or answer.printed
     said = _sendable("\n".join(filter(None, (text, answer.error))))
-    content = [TextContent(type="text", text=shortened(said, MOST_TEXT))]
+    content = [TextContent(type="text", text=shortened(said, MAX_ANSWER_TEXT_CHARS))]
     if not found:
         return CallToolResult(content=content, is_error=True)
     return CallToolResult(content=content, structured_content=found)
 
 
 def _sendable(value: Any) -> Any:
-    """A value of JSON with the bytes of names of files that are no UTF-8 as numbers."""
+    """Return a JSON value in which bytes of file names that are not UTF-8 are escaped."""
     if isinstance(value, str):
         return value.encode(errors="backslashreplace").decode()
     if isinstance(value, list):
@@ -470,23 +486,28 @@ def _sendable(value: Any) -> Any:
     return value
 
 
-def _first(failures: BaseException) -> BaseException:
-    """The first of exceptions that are grouped."""
+def _first_exception(failures: BaseException) -> BaseException:
+    """Return the first exception in nested groups."""
     while isinstance(failures, BaseExceptionGroup):
         failures = failures.exceptions[0]
     return failures
 
 
 def _current_folder() -> tuple[Path, ...]:
-    """The current folder; none where that is the root, in which desktops start programs."""
+    """Return the current folder, unless it is the root, where desktops start programs."""
     here = Path.cwd()
     return () if here.parent == here else (here,)
 
 
 @click.command("mcp", epilog="Example: m2bridge mcp --timeout 300 --memory 4G")
-@click.option("--timeout", type=common.seconds, default=600.0, help="Seconds for a call, at most.")
 @click.option(
-    "--memory", type=common.engine_memory, default="4G", help="Of Macaulay2 for a call, at most."
+    "--timeout", type=common.seconds, default=600.0, help="Largest limit on the time of a call."
+)
+@click.option(
+    "--memory",
+    type=common.engine_memory,
+    default="4G",
+    help="Largest address space of Macaulay2 for a call.",
 )
 @click.option(
     "--files",
@@ -494,10 +515,10 @@ def _current_folder() -> tuple[Path, ...]:
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     multiple=True,
     metavar="FOLDER",
-    help="Calls read files below it only, the current folder when left out; several times if need"
-    " be.",
+    help="A folder below which calls may read files [default: the current folder]; may be"
+    " repeated.",
 )
-@click.option("--allow-code", is_flag=True, help="With the tool 'evaluate': any Macaulay2 code.")
+@click.option("--allow-code", is_flag=True, help="Add the tool 'evaluate': any Macaulay2 code.")
 @common.engine_option
 @click.pass_obj
 def mcp_command(
@@ -505,14 +526,15 @@ def mcp_command(
 ) -> int:
     """Serve commands as tools for assistants and other programs (Model Context Protocol).
 
-    On standard input and output. Callers can lower the limits, and not raise them.
+    The server uses standard input and output. Callers can lower the limits but not raise them.
     """
-    library("mcp.server.mcpserver", "mcp is missing: in the clone, pip install '.[mcp]'")
+    missing = "the package mcp is missing: in the clone, pip install '.[mcp]'"
+    library("mcp.server.mcpserver", missing)
     from mcp.server.mcpserver import MCPServer
 
     if program is not None:
-        os.environ[VARIABLE] = program  # of workers too
-    os.environ["PYTHONSAFEPATH"] = "1"  # which take no modules from the current folder
+        os.environ[VARIABLE] = program  # workers inherit it
+    os.environ["PYTHONSAFEPATH"] = "1"  # workers import no modules from the current folder
     folders = tuple(map(Path.absolute, folders)) or _current_folder()
     workers = Workers(reported, memory=memory, folders=folders)
 
@@ -521,12 +543,12 @@ def mcp_command(
         workers.end()
         os.kill(os.getpid(), number)
 
-    # the thread that waits for input would outlive an exception
+    # an exception would not end the thread that waits for input
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, end)
     most = Limits(timeout=options["timeout"], memory=memory)
-    names = [name for name in COMMANDS if options["allow_code"] or name != "evaluate"]
+    names = [name for name in TOOL_COMMANDS if options["allow_code"] or name != "evaluate"]
     server = MCPServer(
         "m2bridge",
         version=__version__,
@@ -536,8 +558,8 @@ def mcp_command(
     )
     try:
         server.run()
-    except BaseExceptionGroup as failures:  # such as standard input that cannot be read
-        raise _first(failures) from None
+    except BaseExceptionGroup as failures:  # for example if standard input cannot be read
+        raise _first_exception(failures) from None
     finally:
         workers.end()
     return DONE

@@ -1,50 +1,50 @@
-"""The one place that knows both SymPy's and Macaulay2's notation.
+"""Conversion between SymPy's and Macaulay2's notation; no other package knows both.
 
-Here are its limits on what comes from outside: within them all is read, or refused, in seconds.
+This file has the limits on input: within them every input is read, or refused, in seconds.
 """
 
-LARGEST_DOCUMENT = 2_000_000
-"""Bytes of a file that people write."""
+MAX_DOCUMENT_BYTES = 2_000_000
+"""A file that people write."""
 
-LONGEST_INTEGER = 4000
-"""Digits of an integer in JSON, which Python has to write again: it refuses more than 4300."""
+MAX_JSON_INTEGER_DIGITS = 4000
+"""Python writes integers of at most 4300 digits."""
 
-LONGEST_NUMBER = 10_000
-"""Digits of a number that is written out: computations with longer ones take minutes."""
+MAX_NUMBER_DIGITS = 10_000
+"""Digits of a number in text: computations with longer ones take minutes."""
 
-MOST_PARAMETERS = 2000
-"""Parameters of a map in a file; a rank of so many columns takes a minute."""
+MAX_MAP_PARAMETERS = 2000
+"""Parameters of a map in a file; the rank of a matrix with this many columns takes a minute."""
 
 # Polynomials in text, before they are expanded.
 
-DEEPEST_PARENTHESES = 50
-"""The parser calls itself for each, and Python's own stack has an end."""
+MAX_PARENTHESIS_DEPTH = 50
+"""The parser is recursive, and Python's stack is limited."""
 
-LARGEST_EXPONENT = 1000
-"""Of a power in text, whose base may be a sum."""
+MAX_EXPONENT = 1000
+"""The exponent of a power in text, whose base may be a sum."""
 
-MOST_TERMS = 100_000
-"""Terms of a polynomial: SymPy computes with so many in seconds."""
+MAX_POLYNOMIAL_TERMS = 100_000
+"""SymPy computes with this many terms in seconds."""
 
-LONGEST_COEFFICIENT = 1_000_000
-"""Bits."""
+MAX_COEFFICIENT_BITS = 1_000_000
+"""Bits of a coefficient of a polynomial in text."""
 
-LARGEST_POLYNOMIAL = 5_000_000
-"""Terms times bits of a coefficient: 1 MB of numbers."""
+MAX_POLYNOMIAL_TERM_BITS = 5_000_000
+"""Terms times bits of the largest coefficient: about 1 MB of numbers."""
 
-MOST_PRODUCTS = 1_000_000
-"""Products of two terms with small coefficients, in a whole text; one takes a microsecond."""
+MAX_TERM_PRODUCTS = 1_000_000
+"""Products of two terms in the expansion of a text; each takes a microsecond."""
 
 # Arrays of numbers in files.
 
-LARGEST_ARRAY = 2**28
-"""Entries of an array: 2 GB of double precision."""
+MAX_ARRAY_ENTRIES = 2**28
+"""An array of this many entries has 2 GB in double precision."""
 
-LARGEST_JSON_OF_ARRAYS = 50_000_000
-"""Bytes: a few million numbers, which take some seconds."""
+MAX_ARRAYS_JSON_BYTES = 50_000_000
+"""A few million numbers, which take some seconds to read."""
 
-LONGEST_HEADER = 10_000
-"""Bytes, as in NumPy, which reads the header of a file .npy before it looks at its length."""
+MAX_NPY_HEADER_BYTES = 10_000
+"""The limit of NumPy, which reads the header of a file .npy before it checks its length."""
 
-MOST_DIMENSIONS = 32
-"""As all versions of NumPy have them."""
+MAX_ARRAY_DIMENSIONS = 32
+"""The number that all versions of NumPy support."""

@@ -16,13 +16,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from m2bridge.convert import LARGEST_DOCUMENT, LONGEST_INTEGER, LONGEST_NUMBER
+from m2bridge.convert import MAX_DOCUMENT_BYTES, MAX_JSON_INTEGER_DIGITS, MAX_NUMBER_DIGITS
 from m2bridge.errors import ConversionError
-from m2bridge.limits import LONGEST_WAIT, check, clock
+from m2bridge.limits import MAX_WAIT_SECONDS, check, clock
 from m2bridge.reading import check_readable, opened
 from m2bridge.system import any_length, integer
 
-_AT_ONCE = 2**20
+_CHUNK_BYTES = 2**20
 """Bytes between two looks at the clock."""
 
 # A part of a name in TOML, bare or quoted.
@@ -30,7 +30,7 @@ _PART = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*"""
 _LONG_KEY = re.compile(rf"(?<![\w-])(?:{_PART}\.[ \t]*){{20}}")
 
 
-def read_text(path: Path, most: int = LARGEST_DOCUMENT) -> str:
+def read_text(path: Path, most: int = MAX_DOCUMENT_BYTES) -> str:
     """The text of a file in UTF-8, read as by :func:`read_bytes`.
 
     Raises
@@ -46,7 +46,7 @@ def read_text(path: Path, most: int = LARGEST_DOCUMENT) -> str:
         raise ConversionError(message, place=message) from None
 
 
-def read_bytes(path: Path, most: int = LARGEST_DOCUMENT) -> bytes:
+def read_bytes(path: Path, most: int = MAX_DOCUMENT_BYTES) -> bytes:
     """Read a regular file, or a pipe with a name; nothing else is opened.
 
     No more than ``most`` bytes are read, and no longer than the limit of the computation allows.
@@ -70,7 +70,7 @@ def read_bytes(path: Path, most: int = LARGEST_DOCUMENT) -> bytes:
         raise ConversionError(getattr(reason, "strerror", None) or str(reason)) from None
 
 
-def read_open(descriptor: int, most: int = LARGEST_DOCUMENT) -> bytes:
+def read_open(descriptor: int, most: int = MAX_DOCUMENT_BYTES) -> bytes:
     """All that comes from an open file, such as standard input; at most ``most`` bytes, in time.
 
     Raises
@@ -83,11 +83,11 @@ def read_open(descriptor: int, most: int = LARGEST_DOCUMENT) -> bytes:
     data = bytearray()
     while len(data) <= most:
         left = clock().remaining
-        milliseconds = None if left is None else min(left, LONGEST_WAIT) * 1000
+        milliseconds = None if left is None else min(left, MAX_WAIT_SECONDS) * 1000
         ready.poll(milliseconds)
         check()
         try:
-            part = os.read(descriptor, min(_AT_ONCE, most + 1 - len(data)))
+            part = os.read(descriptor, min(_CHUNK_BYTES, most + 1 - len(data)))
         except BlockingIOError:  # nothing has come yet
             continue
         if not part:
@@ -102,7 +102,10 @@ def _check_it_ends(status: os.stat_result) -> None:
 
 
 def read_json(
-    text: str, *, parse_float: Callable[[str], Any] | None = None, digits: int = LONGEST_INTEGER
+    text: str,
+    *,
+    parse_float: Callable[[str], Any] | None = None,
+    digits: int = MAX_JSON_INTEGER_DIGITS,
 ) -> Any:
     """The value of a JSON text.
 
@@ -149,12 +152,12 @@ def read_toml(text: str) -> dict[str, Any]:
     Raises
     ------
     ConversionError
-        If it is not TOML, is larger than :data:`LARGEST_DOCUMENT`, or is nested too deeply.
+        If it is not TOML, is larger than :data:`MAX_DOCUMENT_BYTES`, or is nested too deeply.
     """
     if not isinstance(text, str):
         raise ConversionError(f"not a text, but a {type(text).__name__}")
-    if len(text) > LARGEST_DOCUMENT:
-        raise ConversionError(f"larger than {LARGEST_DOCUMENT / 1e6:g} MB")
+    if len(text) > MAX_DOCUMENT_BYTES:
+        raise ConversionError(f"larger than {MAX_DOCUMENT_BYTES / 1e6:g} MB")
     if _LONG_KEY.search(text):  # Python's reader takes quadratic time for them
         raise ConversionError(
             "not TOML that is read here: a name of more than 20 parts with dots between them"
@@ -232,7 +235,7 @@ def read_rational(text: str) -> Fraction:
     Raises
     ------
     ConversionError
-        If it is not one, or has more than :data:`LONGEST_NUMBER` digits when it is written out.
+        If it is not one, or has more than :data:`MAX_NUMBER_DIGITS` digits when it is written out.
 
     Examples
     --------
@@ -240,9 +243,9 @@ def read_rational(text: str) -> Fraction:
     (Fraction(-150, 1), Fraction(3, 7))
     """
     too_long = ConversionError(
-        f"a number has more than {LONGEST_NUMBER} digits when it is written out"
+        f"a number has more than {MAX_NUMBER_DIGITS} digits when it is written out"
     )
-    if len(text) > 3 * LONGEST_NUMBER:  # numerator, denominator, and blanks around
+    if len(text) > 3 * MAX_NUMBER_DIGITS:  # numerator, denominator, and blanks around
         raise too_long
     match = _RATIONAL.fullmatch(text)
     if match is None:
@@ -251,7 +254,7 @@ def read_rational(text: str) -> Fraction:
     if len(exponent) > 9:  # int() of many digits takes long, too
         raise too_long
     digits = max(len(part) for part in match["digits"].split("/"))
-    if digits + abs(int(exponent)) > LONGEST_NUMBER:
+    if digits + abs(int(exponent)) > MAX_NUMBER_DIGITS:
         raise too_long
     try:
         with any_length():

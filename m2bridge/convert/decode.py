@@ -86,7 +86,8 @@ def decode_value(
     ----------
     value : JSON
     make_ideal : callable
-        Makes an ideal of its ring and its generators: ideals with methods stand above this room.
+        Makes an ideal of its ring and its generators: ideals with methods are defined in a higher
+        layer.
 
     Raises
     ------

@@ -54,7 +54,7 @@ def polynomial_reader(ring: PolyRing) -> Callable[[list[DenseTerm]], PolyElement
 
 
 def dense_terms(data: list[Any], width: int) -> list[DenseTerm]:
-    """The terms of a polynomial in so many variables, from sparse terms or the engine's text.
+    """The terms of a polynomial, from sparse terms or the engine's text.
 
     Raises
     ------

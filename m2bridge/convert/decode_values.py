@@ -191,7 +191,7 @@ def _unknown(kind: str) -> Any:
 
 
 def _plain(plain: Callable[[Any], Any], general: Callable[[Any], Any], items: Any) -> Any:
-    """Make a collection of Python's, or ours where Python cannot hold or keep apart the items."""
+    """Make a Python collection, or one of ours if Python cannot hold or distinguish the items."""
     whole = general(items)
     try:
         simple = plain(items)

@@ -32,7 +32,7 @@ from m2bridge.errors import ConversionError
 from m2bridge.results.sheet import quoted
 from m2bridge.system import decimal
 
-_GROUP = 1000
+_ITEMS_PER_PIECE = 1000
 """Items of a list that is written in one piece; Macaulay2 takes no literal with very many items."""
 
 
@@ -91,9 +91,9 @@ def braces(items: Iterable[str]) -> str:
 
 def grouped(items: list[str]) -> str:
     """A list of any length."""
-    if len(items) <= _GROUP:
+    if len(items) <= _ITEMS_PER_PIECE:
         return braces(items)
-    pieces = [grouped(group) for group in groups(items, _GROUP)]
+    pieces = [grouped(group) for group in groups(items, _ITEMS_PER_PIECE)]
     return f"mbTogether {braces(pieces)}"
 
 
@@ -205,7 +205,7 @@ def variable_parts(names: Sequence[str]) -> list[list[str | int]]:
     listed = [_parts(name) for name in names]
     indexed = {parts[0] for parts in listed if len(parts) > 1}
     for place, (symbol, *indices) in enumerate(listed):
-        # Macaulay2 cannot keep x and x_1 apart.
+        # Macaulay2 cannot distinguish x from x_1.
         if not indices and symbol in indexed:
             listed[place] = [escaped(names[place], plain=True)]
     return listed
@@ -228,11 +228,11 @@ def _parts(name: str) -> list[str | int]:
 
 # Polynomials.
 
-_MANY = 200
+_MANY_TERMS = 200
 """Terms from which on a polynomial is written for speed."""
-_SHIFT = 32
+_CHARACTER_SHIFT = 32
 """From numbers to characters, which are none of those that control."""
-_CHARACTERS = 0xD800 - _SHIFT
+_CHARACTERS = 0xD800 - _CHARACTER_SHIFT
 """The number of characters that follow without a gap."""
 
 Term = tuple[tuple[int, ...], str]
@@ -247,7 +247,7 @@ def polynomial(over: Any, terms: Iterable[Term]) -> str:
     listed = list(terms)
     numbers = values.IntegerRing | CoefficientField
     plain = isinstance(over, values.Algebra) and isinstance(over.coefficients, numbers)
-    if plain and len(listed) >= _MANY:
+    if plain and len(listed) >= _MANY_TERMS:
         monomials = [_factors(exponents) for exponents, _ in listed]
         powers = sorted(set(chain(*monomials)))
         if len(powers) <= _CHARACTERS:
@@ -269,7 +269,7 @@ def _packed(over: Any, powers: Factors, monomials: list[Factors], numbers: list[
     reverse lexicographic order, in which sums are fastest: Macaulay2 finds one part before the
     other. No other order is wrong.
     """
-    characters = {power: chr(number + _SHIFT) for number, power in enumerate(powers)}
+    characters = {power: chr(number + _CHARACTER_SHIFT) for number, power in enumerate(powers)}
     written = []
     for monomial, number in zip(monomials, numbers, strict=True):
         degree = sum([exponent for _, exponent in monomial])

@@ -29,7 +29,7 @@ _PLAIN = "mbp"
 _NO_PLAIN_CHARACTER = re.compile("[^0-9A-Za-z]|Z")
 """Z itself is written as a number, so that it says where one begins and ends."""
 
-_GROUP = 200
+_TERMS_PER_PIECE = 200
 """Terms or items that are written in one piece.
 
 Macaulay2's parser crashes on flat sums of about 50 000 terms and on flat lists of about 200 000
@@ -57,7 +57,7 @@ def to_macaulay2(name: str) -> str:
 def all_to_macaulay2(names: Sequence[str]) -> tuple[str, ...]:
     """The Macaulay2 names of all variables that one script uses.
 
-    Macaulay2 cannot keep ``x`` and ``x_1`` apart; a name that is also used with indices gets the
+    Macaulay2 cannot distinguish ``x`` from ``x_1``; a name that is also used with indices gets the
     prefix ``mbp``.
     """
     written = tuple(to_macaulay2(name) for name in names)
@@ -141,23 +141,23 @@ def polynomial(value: PolyElement, names: Sequence[str] | None = None) -> str:
         summands.append(term(monomial, number(coefficient), names))
     if not summands:
         return "0"
-    if len(summands) <= _GROUP:
+    if len(summands) <= _TERMS_PER_PIECE:
         return _sum(summands)
-    sums = [_sum(group) for group in _slices(summands, _GROUP)]
+    sums = [_sum(group) for group in _slices(summands, _TERMS_PER_PIECE)]
     return f"sum {sequence(sums)}"
 
 
 def sequence(items: Iterable[str]) -> str:
     """A Macaulay2 list of any length, one item per line, or ``join({…}, {…})`` where it is long."""
     listed = list(items)
-    if len(listed) <= _GROUP:
+    if len(listed) <= _TERMS_PER_PIECE:
         return "{" + ",\n    ".join(listed) + "}"
-    pieces = [sequence(group) for group in groups(listed, _GROUP)]
+    pieces = [sequence(group) for group in groups(listed, _TERMS_PER_PIECE)]
     return "join(" + ",\n  ".join(pieces) + ")"
 
 
 def groups(items: list[str], most: int) -> Iterator[list[str]]:
-    """The items in at most so many groups, of at least so many items each but the last."""
+    """The items in a bounded number of groups, all but the last of a minimal size."""
     needed = -(-len(items) // most)  # rounded up
     return _slices(items, max(most, needed))
 

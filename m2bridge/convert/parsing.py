@@ -35,12 +35,12 @@ from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.numbers import fraction
 from m2bridge.algebra.ring import PolynomialRing, first_names, normal_form, place_of_variant
 from m2bridge.convert import (
-    DEEPEST_PARENTHESES,
-    LARGEST_EXPONENT,
-    LARGEST_POLYNOMIAL,
-    LONGEST_COEFFICIENT,
-    MOST_PRODUCTS,
-    MOST_TERMS,
+    MAX_COEFFICIENT_BITS,
+    MAX_EXPONENT,
+    MAX_PARENTHESIS_DEPTH,
+    MAX_POLYNOMIAL_TERM_BITS,
+    MAX_POLYNOMIAL_TERMS,
+    MAX_TERM_PRODUCTS,
 )
 from m2bridge.errors import ConversionError
 from m2bridge.system import integer
@@ -60,9 +60,9 @@ _INDEX = re.compile(r"(?:(?<=_)[({]|(?<!_)\[)\s*([0-9]+(?:\s*,\s*[0-9]+)*)\s*[)}
 
 _DECIMAL = re.compile(r"[0-9]{1,20}\.[0-9]{0,20}|\.[0-9]{1,20}")
 
-_QUOTED = 40
+_QUOTED_CHARS = 40
 """Characters of a text that a message repeats before and after a place in it."""
-_LONGEST_DIVISOR = 60
+_MAX_DIVISOR_CHARS = 60
 """Characters of a divisor that a message repeats."""
 
 
@@ -216,7 +216,7 @@ class _Reader:
         end = self.tokens[self.place][2] - 1
         divisor = self.text[begin:end].strip()
         message = "only numbers that are not zero can be divisors"
-        if len(divisor) <= _LONGEST_DIVISOR:
+        if len(divisor) <= _MAX_DIVISOR_CHARS:
             relation = f'"w*{divisor} - 1"'
             message += (
                 f"; in a map, 1/{divisor} is a further parameter w with relations = [{relation}]"
@@ -248,9 +248,9 @@ class _Reader:
     def exponent(self) -> int:
         kind, digits, _ = self.tokens[self.place]
         # Many digits are not read: that takes quadratic time.
-        readable = kind == "integer" and len(digits) <= len(str(LARGEST_EXPONENT))
-        if not readable or int(digits) > LARGEST_EXPONENT:
-            self.fail(f"an exponent must be an integer from 0 to {LARGEST_EXPONENT}")
+        readable = kind == "integer" and len(digits) <= len(str(MAX_EXPONENT))
+        if not readable or int(digits) > MAX_EXPONENT:
+            self.fail(f"an exponent must be an integer from 0 to {MAX_EXPONENT}")
         self.place += 1
         return int(digits)
 
@@ -270,8 +270,8 @@ class _Reader:
             shown = f"'{token}'" if token else "the end"
             self.fail(f"expected a number, a name or '(', found {shown}", start)
         self.depth += 1
-        if self.depth > DEEPEST_PARENTHESES:
-            self.fail(f"more than {DEEPEST_PARENTHESES} parentheses inside one another", start)
+        if self.depth > MAX_PARENTHESIS_DEPTH:
+            self.fail(f"more than {MAX_PARENTHESIS_DEPTH} parentheses inside one another", start)
         inside = self.sum()
         if not self.sign(")"):
             self.fail("expected ')'")
@@ -289,8 +289,8 @@ class _Reader:
     def check_size(self, work: int, terms: int, bits: int, place: int) -> None:
         """Refuse what would take long, before it is expanded."""
         self.work += work
-        too_many = self.work > MOST_PRODUCTS or terms > MOST_TERMS
-        if too_many or bits > LONGEST_COEFFICIENT or terms * bits > LARGEST_POLYNOMIAL:
+        too_many = self.work > MAX_TERM_PRODUCTS or terms > MAX_POLYNOMIAL_TERMS
+        if too_many or bits > MAX_COEFFICIENT_BITS or terms * bits > MAX_POLYNOMIAL_TERM_BITS:
             self.fail("too large when it is expanded", place)
 
     def fail(self, message: str, place: int | None = None) -> NoReturn:
@@ -306,8 +306,8 @@ def _variables(ring: PolynomialRing) -> dict[str, PolyElement]:
 
 def _refused(message: str, text: str, column: int) -> ConversionError:
     """The error for this place, with the text, or the part of it around the place."""
-    start = max(0, column - _QUOTED)
-    end = column + _QUOTED
+    start = max(0, column - _QUOTED_CHARS)
+    end = column + _QUOTED_CHARS
     part = text[start:end]
     if start > 0:
         part = "…" + part

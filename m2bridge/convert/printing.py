@@ -14,7 +14,7 @@ from m2bridge.algebra.ring import GeneratingSet
 from m2bridge.convert import m2_syntax
 from m2bridge.convert.m2_syntax import all_to_macaulay2
 from m2bridge.limits import check_deadline_in
-from m2bridge.results import SHOWN, WIDTH
+from m2bridge.results import MAX_POLYNOMIAL_CHARS, MAX_SHOWN_GENERATORS
 from m2bridge.results.markup import polynomial_latex
 from m2bridge.results.sheet import Polynomials, first_terms, plural, printable
 from m2bridge.system import any_length, decimal
@@ -72,15 +72,15 @@ def _sparse_term(monomial: tuple[int, ...], size: int, names: Sequence[str]) -> 
     return "*".join(factors)
 
 
-def ideal_text(ideal: GeneratingSet, most: int | None = SHOWN) -> str:
-    """The generators, at most so many and shortened, and the ring, on one line."""
+def ideal_text(ideal: GeneratingSet, most: int | None = MAX_SHOWN_GENERATORS) -> str:
+    """The first generators, shortened, and the ring, on one line."""
     return f"ideal({', '.join(generator_texts(ideal, most)) or '0'}) of {ideal.ring}"
 
 
 def generator_texts(
-    ideal: GeneratingSet, most: int | None = SHOWN, width: int = WIDTH
+    ideal: GeneratingSet, most: int | None = MAX_SHOWN_GENERATORS, width: int = MAX_POLYNOMIAL_CHARS
 ) -> list[str]:
-    """The generators; at most so many, each of at most so many characters."""
+    """The first generators, each shortened."""
     texts = [polynomial_text(generator) for generator in ideal.generators[:most]]
     if most is None:
         return texts

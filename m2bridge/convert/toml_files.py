@@ -10,8 +10,8 @@ from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
-from m2bridge.algebra.ring import MOST_VARIABLES, PolynomialRing, variable_name
-from m2bridge.convert import MOST_PARAMETERS
+from m2bridge.algebra.ring import MAX_RING_VARIABLES, PolynomialRing, variable_name
+from m2bridge.convert import MAX_MAP_PARAMETERS
 from m2bridge.convert.bounded_io import read_toml
 from m2bridge.convert.parsing import read_polynomial
 from m2bridge.errors import ConversionError, InvalidCaseError
@@ -148,10 +148,10 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
     parameters = strings(table["parameters"], "[map] parameters")
     for name in (*parameters, *coordinates):
         variable_name(name)
-    if len(parameters) > MOST_PARAMETERS:
-        raise ConversionError(f"[map] parameters: {len(parameters)}; at most {MOST_PARAMETERS}")
-    if len(coordinates) > MOST_VARIABLES:
-        raise ConversionError(f"[coordinates]: {len(coordinates)}; at most {MOST_VARIABLES}")
+    if len(parameters) > MAX_MAP_PARAMETERS:
+        raise ConversionError(f"[map] parameters: {len(parameters)}; at most {MAX_MAP_PARAMETERS}")
+    if len(coordinates) > MAX_RING_VARIABLES:
+        raise ConversionError(f"[coordinates]: {len(coordinates)}; at most {MAX_RING_VARIABLES}")
     source = PolynomialRing(QQ, tuple(parameters))
     if not coordinates:
         raise ConversionError("[coordinates]: there must be at least one")

@@ -1,4 +1,4 @@
-"""Macaulay2 as a process: the only door to pexpect, and no mathematics."""
+"""Macaulay2 as a process, without any mathematics. No other package imports pexpect."""
 
 from m2bridge.engine.context import RunOptions, computation, using
 from m2bridge.engine.discovery import Candidate, candidates, locate

@@ -1,9 +1,8 @@
-"""The Macaulay2 of the computation that is running, as :mod:`m2bridge.limits` has its clock.
+"""The Macaulay2 session of the running computation, a context variable like its clock.
 
-A public function that asks Macaulay2 is a :func:`computation`: it takes ``engine=`` and
-``timeout=``, which hold for all that it calls. No function in between has to hand them on. What is
-below asks :func:`m2bridge.engine.current`. The choice is a context variable: it holds in its
-thread.
+A public function that needs Macaulay2 is a :func:`computation`: it takes ``engine=`` and
+``timeout=``, which hold for all functions that it calls, so these need not pass them on. They get
+the session from :func:`m2bridge.engine.current`. The choice holds in its own thread only.
 """
 
 import functools
@@ -24,11 +23,11 @@ _chosen: ContextVar[Engine | None] = ContextVar("engine", default=None)
 
 
 class RunOptions(TypedDict, total=False):
-    """The keywords that each :func:`computation` takes.
+    """The keyword arguments of each :func:`computation`.
 
     ``engine`` is a session to use, such as :class:`m2bridge.Macaulay2`; without one the session of
-    the ``with`` block around it is used, else the one that the process shares. ``timeout`` is a
-    number of seconds for the whole computation; an earlier limit around it stays.
+    the enclosing ``with`` block is used, else the one shared in the process. ``timeout`` is a
+    number of seconds for the whole computation; an earlier limit of an enclosing block stays.
     """
 
     engine: Engine | None
@@ -36,23 +35,23 @@ class RunOptions(TypedDict, total=False):
 
 
 def chosen() -> Engine | None:
-    """The Macaulay2 that was chosen for this computation; ``None`` where the shared one serves."""
+    """Return the session chosen for this computation; ``None`` if the shared one is used."""
     return _chosen.get()
 
 
 def choose(engine: Engine | None) -> None:
-    """Choose the Macaulay2 of all that comes; ``None`` leaves it to the shared one."""
+    """Choose the session for all further computations; ``None`` means the shared one."""
     _chosen.set(engine)
 
 
 @contextmanager
 def using(engine: Engine | None) -> Iterator[None]:
-    """Choose the Macaulay2 for all that the block does; with ``None`` the choice around it stays.
+    """Choose the session for the block; with ``None`` the choice of the enclosing block stays.
 
     Raises
     ------
     InvalidCaseError
-        If it is something else; programs run isolated, and not in a workspace.
+        If ``engine`` is not a session; a workspace is none, because programs run isolated.
     """
     if engine is None:
         yield
@@ -69,10 +68,10 @@ def using(engine: Engine | None) -> Iterator[None]:
 
 
 def computation(function: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
-    """Let a function take ``engine=`` and ``timeout=``, for all that it calls.
+    """Add the keywords ``engine=`` and ``timeout=`` to a function, for all functions that it calls.
 
-    The function declares them as ``**options: Unpack[RunOptions]``, for type checkers, and finds
-    none of them there: it runs within ``limited(timeout)`` and ``using(engine)``.
+    The function declares them as ``**options: Unpack[RunOptions]`` for type checkers, but never
+    receives them: it runs within ``limited(timeout)`` and ``using(engine)``.
     """
     signature = inspect.signature(function)
     own = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
@@ -83,7 +82,7 @@ def computation(function: Callable[Parameters, Returned]) -> Callable[Parameters
         engine = kwargs.pop("engine", None)
         timeout = kwargs.pop("timeout", None)
         for name in kwargs:
-            if name not in names:  # the function itself would take any
+            if name not in names:  # because of **options the function itself would accept any
                 message = f"{function.__name__}() got an unexpected keyword argument '{name}'"
                 raise TypeError(message)
         with limited(timeout), using(engine):  # type: ignore[arg-type]

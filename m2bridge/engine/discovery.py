@@ -1,7 +1,7 @@
-"""Where Macaulay2 may be, and which of these programs is used.
+"""The search for Macaulay2: candidate programs, and the one that is used.
 
-A program counts as Macaulay2 by what it answers to ``--version``; it is asked once. One that the
-user names is taken or refused; of the others the first that can be used is taken.
+A program is accepted as Macaulay2 by its answer to ``--version``, which is asked once. A program
+that the user names is used or refused; otherwise the first usable candidate is used.
 """
 
 import errno
@@ -16,17 +16,17 @@ from functools import cache
 from pathlib import Path
 
 from m2bridge.errors import EngineError, EngineNotFoundError, EngineVersionError
-from m2bridge.limits import LEAST_MEMORY, clock
+from m2bridge.limits import MIN_ENGINE_MEMORY_BYTES, clock
 from m2bridge.results.sheet import printable, visible
 from m2bridge.system import address_space, signal_of
 
 OLDEST = (1, 21)
-"""The version of Debian 12, with which everything is tested, as with the newest."""
+"""The oldest supported version, that of Debian 12; all tests run with it and with the newest."""
 
 VARIABLE = "M2BRIDGE_M2"
 WHEEL = "passagemath-macaulay2"
 TESTED_WHEEL = f"{WHEEL}==10.8.11"
-"""The wheel that is tested. 10.8.12 and 10.8.13 need AVX-512, and die of SIGILL on processors
+"""The tested wheel. 10.8.12 and 10.8.13 need AVX-512 and are killed by SIGILL on processors
 without it.
 """
 
@@ -36,12 +36,12 @@ OTHER_PROCESSOR = (
     "was stopped by SIGILL: this build needs a processor with other instructions (AVX-512);"
     f" {INSTALL_WHEEL}"
 )
-"""What to say of a program whose instructions this processor does not have; to follow its name."""
+"""The message, after the name of a program, if the processor lacks some of its instructions."""
 _PROBE_LIMIT = 30.0
-"""Seconds for the answer to ``--version``, on a machine however busy."""
+"""Seconds for the answer to ``--version``, even on a busy machine."""
 
 CALM = {"OPENBLAS_NUM_THREADS": "1"}
-"""OpenBLAS takes 32 MiB of address space a core, and tries for ever where a limit denies it."""
+"""OpenBLAS maps 32 MiB of address space for each core, and hangs if a limit forbids it."""
 
 ADVICE = (
     f"Get Macaulay2 in one of two ways: {INSTALL_WHEEL} (no root needed), or your system's package"
@@ -52,14 +52,14 @@ ADVICE = (
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A place where Macaulay2 may be.
+    """A possible location of Macaulay2.
 
     Parameters
     ----------
     origin : str
         ``--m2``, ``M2BRIDGE_M2``, ``wheel passagemath-macaulay2`` or ``PATH``.
     program : Path or None
-        ``None`` when there is nothing at this place.
+        ``None`` if there is no program at this location.
     """
 
     origin: str
@@ -72,7 +72,7 @@ class Candidate:
         Raises
         ------
         EngineNotFoundError, EngineVersionError
-            If there is no program, or it is not a Macaulay2 that m2bridge works with.
+            If there is no program, or it is not a supported Macaulay2.
         """
         if self.program is None:
             raise EngineNotFoundError("nothing there")
@@ -80,7 +80,7 @@ class Candidate:
 
 
 def candidates(explicit: str | os.PathLike[str] | None = None) -> tuple[Candidate, ...]:
-    """All places, in the order in which they are tried; the named ones only when they are named."""
+    """Return all candidates in the order of search, including those that the user names."""
     places = []
     if explicit is not None:
         places.append(Candidate("--m2", _absolute(os.fspath(explicit))))
@@ -93,15 +93,15 @@ def candidates(explicit: str | os.PathLike[str] | None = None) -> tuple[Candidat
 
 
 def locate(explicit: str | os.PathLike[str] | None = None) -> Candidate:
-    """The Macaulay2 to use: ``--m2``, else ``M2BRIDGE_M2``, else the wheel's, else ``M2`` on PATH.
+    """Find the Macaulay2 to use: ``--m2``, ``M2BRIDGE_M2``, the wheel's, or ``M2`` on PATH.
 
-    A program that the user names is used or refused; m2bridge never falls back to another one
-    silently. An unusable program that nobody named is passed over.
+    A program that the user names is used or refused, without a silent fallback to another one. An
+    unusable program that the user did not name is skipped.
 
     Raises
     ------
     EngineNotFoundError
-        If there is none.
+        If there is no Macaulay2.
     EngineVersionError
         If the named program is older than 1.21 or not Macaulay2.
     """
@@ -110,7 +110,7 @@ def locate(explicit: str | os.PathLike[str] | None = None) -> Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Probed:
-    """What a candidate said when it was asked for its version.
+    """A candidate after it was asked for its version.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def probed(candidate: Candidate) -> Probed:
 
 
 def first_usable(found: Iterable[Probed]) -> Candidate:
-    """The Macaulay2 to use, by the rules of :func:`locate`, which has the exceptions."""
+    """Return the first usable candidate, by the rules and with the exceptions of :func:`locate`."""
     refused: list[EngineError] = []
     for one in found:
         if one.refusal is None:
@@ -148,7 +148,7 @@ def first_usable(found: Iterable[Probed]) -> Candidate:
 
 
 def _absolute(path: str) -> Path:
-    return Path(os.path.expanduser(path)).absolute()  # which leaves an unknown user's name as it is
+    return Path(os.path.expanduser(path)).absolute()  # "~name" of an unknown user stays as it is
 
 
 def _in_wheel() -> Path | None:
@@ -167,7 +167,7 @@ def _version(program: Path) -> str:
     if not os.path.isfile(program) or not os.access(program, os.X_OK):
         raise EngineNotFoundError(f"{program} is not an executable program. {ADVICE}")
     answer = _probe(program)
-    if answer.returncode < 0:  # killed from outside, which says nothing about the program
+    if answer.returncode < 0:  # perhaps killed from outside: ask a second time
         answer = _probe(program)
     killed = signal_of(answer.returncode)
     if killed == signal.SIGILL:
@@ -194,7 +194,7 @@ def _version(program: Path) -> str:
 _MISSING = re.compile(
     r": (?:line )?\d+: ([\w-]+): (?:command not found|not found|No such file or directory)"
 )
-"""What bash and dash say where a shell script calls a program that is not on PATH."""
+"""The message of bash and dash if a shell script calls a program that is not on PATH."""
 
 
 def _probe(program: Path) -> subprocess.CompletedProcess[bytes]:
@@ -211,7 +211,7 @@ def _probe(program: Path) -> subprocess.CompletedProcess[bytes]:
             env={**CALM, **os.environ},
         )
     except subprocess.TimeoutExpired as reason:
-        if seconds < _PROBE_LIMIT:  # that of the computation came first
+        if seconds < _PROBE_LIMIT:  # the limit of the computation was reached first
             raise running.late(f"'{program} --version'") from None
         raise EngineVersionError(_refusal(program, "gave no answer")) from reason
     except OSError as reason:
@@ -225,15 +225,15 @@ def _probe(program: Path) -> subprocess.CompletedProcess[bytes]:
 
 
 def _complaint(answer: subprocess.CompletedProcess[bytes]) -> str:
-    """The last line of what a program printed to standard error."""
+    """Return the last line that a program printed to standard error."""
     last = answer.stderr.decode(errors="replace").strip().rpartition("\n")[2]
     return f" and complained '{printable(last)[-160:]}'" if last else ""
 
 
 def _refusal(program: Path, answer: str) -> str:
-    """Why a program is not taken."""
+    """Return the message about a program that is refused."""
     allowed = address_space()
-    if allowed is not None and allowed < LEAST_MEMORY:
+    if allowed is not None and allowed < MIN_ENGINE_MEMORY_BYTES:
         return (
             f"{program} does not start within the {allowed // 2**20}M of address space allowed here"
             f" (ulimit -v): '--version' {answer}. Macaulay2 takes up to 620M before it computes"

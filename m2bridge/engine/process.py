@@ -1,10 +1,10 @@
-"""One Macaulay2 process on a pseudo-terminal of its own.
+"""A Macaulay2 process on its own pseudo-terminal.
 
-The process leads a session of its own whose controlling terminal is ours: when this Python process
-ends for whatever reason, SIGKILL included, the terminal closes and the kernel hangs Macaulay2 and
-its children up, whether or not this process ignores that signal. The terminal is raw, so that
-nothing is echoed or translated. Starting it forks no Python code, which keeps it safe in programs
-with threads. What systems do in different ways is in :mod:`m2bridge.system`.
+The process leads its own session, whose controlling terminal belongs to this Python process. If
+Python ends for whatever reason, SIGKILL included, the terminal closes and the kernel ends Macaulay2
+and its children by SIGHUP, even if this process ignores that signal. The terminal is raw, so that
+nothing is echoed or translated. The process is started without a fork of Python code, which is safe
+in programs with threads. Differences between systems are in :mod:`m2bridge.system`.
 """
 
 import os
@@ -23,7 +23,7 @@ from pexpect import EOF, TIMEOUT
 from pexpect.fdpexpect import fdspawn
 
 from m2bridge.engine.discovery import CALM
-from m2bridge.limits import LONGEST_WAIT
+from m2bridge.limits import MAX_WAIT_SECONDS
 from m2bridge.system import (
     forget_peak_memory,
     has_ended,
@@ -46,19 +46,19 @@ class Overdue(Exception):
 
 
 class Process:
-    """A running program on a raw pseudo-terminal; killed when it is dropped.
+    """A running program on a raw pseudo-terminal; killed when the object is garbage-collected.
 
     Parameters
     ----------
     program : Path
     arguments : sequence of str
     memory : int or None
-        Limit on the address space, in bytes; that of this process when left out, and where the
-        system sets none.
-    folder : Path
-        Where it puts temporary files; its home too, if this process has none.
-    settings : mapping
-        Environment variables for what this process has not set.
+        Limit on the address space, in bytes; default: the limit of this process. Some systems
+        cannot set one.
+            folder : Path
+        The folder for temporary files, and the home folder if this process has none.
+            settings : mapping
+        Environment variables, used where this process has not set them.
     """
 
     def __init__(
@@ -86,9 +86,9 @@ class Process:
 
     @property
     def peak_memory(self) -> int | None:
-        """Bytes of resident memory at most, since its start or :meth:`forget_peak_memory`.
+        """The largest resident memory in bytes, since its start or :meth:`forget_peak_memory`.
 
-        ``None`` where the system does not say.
+        ``None`` if the system does not report it.
         """
         return peak_memory(self.pid)
 
@@ -98,11 +98,11 @@ class Process:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it runs no more."""
+        """Whether the process has ended."""
         return not self._finalizer.alive or _has_ended(self.pid, patience=0)
 
     def send(self, text: str) -> None:
-        """Type a short text in ASCII (a terminal holds 4 KiB that nobody has read)."""
+        """Send a short ASCII text (a terminal buffers at most 4 KiB)."""
         with suppress(OSError):  # a dead process is noticed when its answer is awaited
             self._terminal.send(text.encode("ascii"))
 
@@ -112,12 +112,12 @@ class Process:
         Returns
         -------
         before, group : str
-            What was printed before the pattern, and the text of its group.
+            The output before the pattern, and the text of its group.
 
         Raises
         ------
         Ended, Overdue
-            With what was printed as their argument.
+            If it ended, or did not answer in time; the output is their argument.
         """
         awaited = [pattern, EOF, TIMEOUT]
         deadline = inf if timeout is None else time.monotonic() + timeout
@@ -132,16 +132,15 @@ class Process:
                 raise Overdue(before)
 
     def stop(self) -> None:
-        """Kill the process and no more, while another thread waits for what it says."""
+        """Only kill the process, while another thread waits for its answer and cleans up."""
         if self._finalizer.alive:
             kill_group(self.pid)
 
     def kill(self) -> int | None:
-        """Kill the process and everything it started; its exit status, negative for a signal.
+        """Kill the process and its descendants; return its exit status, negative for a signal.
 
-        An exit status of a process that had ended by itself is preserved. ``None`` if it is not
-        known: somebody else has collected it, or the system has, because this process ignores
-        SIGCHLD.
+        The status of a process that had ended by itself is preserved. It is ``None`` if it was
+        collected elsewhere, or by the system because this process ignores SIGCHLD.
         """
         return self._finalizer()
 
@@ -159,10 +158,9 @@ def _environment(folder: Path, settings: Mapping[str, str]) -> dict[str, str]:
 
 
 def _spawn(command: tuple[str, ...], terminal: int, environment: Mapping[str, str]) -> int:
-    """Start a program in a session of its own, without signals and files of this process.
+    """Start a program in its own session, without open files and signal settings of this process.
 
-    ``nohup`` lets a program ignore the signal by which a terminal says that it has closed, and so
-    would all that the program starts.
+    Under ``nohup`` this process ignores SIGHUP, and without a reset its children would do so too.
     """
     standard = [(os.POSIX_SPAWN_DUP2, terminal, number) for number in range(3)]
     others = [(os.POSIX_SPAWN_CLOSE, number) for number in _inheritable()]
@@ -178,25 +176,25 @@ def _spawn(command: tuple[str, ...], terminal: int, environment: Mapping[str, st
 
 
 def _inheritable() -> Iterator[int]:
-    """Open files, other than the standard ones, that a program started now would have too.
+    """Yield open files, other than the standard ones, that a new program would inherit.
 
-    Without those that were opened before the limit on their number was lowered: the system takes
-    them for mistakes.
+    Files with numbers above the limit (which was lowered later) are omitted: the system would
+    refuse to close them.
     """
     limit = os.sysconf("SC_OPEN_MAX")
     for number in map(int, os.listdir("/dev/fd")):
-        with suppress(OSError):  # that of the listing itself
+        with suppress(OSError):  # the descriptor of the listing itself is closed by now
             if 2 < number < limit and os.get_inheritable(number):
                 yield number
 
 
 def _end(pid: int, master: int) -> int | None:
-    """Kill a process and all that it started, and close its terminal, as :meth:`Process.kill`."""
-    # A program that has closed its terminal is about to end, with an exit status that says why.
+    """Kill a process and its descendants, close its terminal; return as :meth:`Process.kill`."""
+    # A program that has closed its terminal is about to end with an informative exit status.
     patience = 0.02 if is_hung_up(master) else 0
     if not _has_ended(pid, patience):
         kill_group(pid)
-    # The leader is waited for last: until then its id cannot be given to a stranger.
+    # The leader is waited for last, so that the system does not reuse its id before.
     deadline = time.monotonic() + 5
     while (members := list(_descendants(pid))) and time.monotonic() < deadline:
         for member in members:
@@ -211,7 +209,7 @@ def _end(pid: int, master: int) -> int | None:
 
 
 def _has_ended(pid: int, patience: float) -> bool:
-    """Whether a child has ended, or does within some seconds; its exit status is not collected."""
+    """Return whether a child ends within some seconds; its exit status is not collected."""
     deadline = time.monotonic() + patience
     while not has_ended(pid):
         if time.monotonic() >= deadline:
@@ -221,7 +219,7 @@ def _has_ended(pid: int, patience: float) -> bool:
 
 
 def _descendants(leader: int) -> Iterator[int]:
-    """Living processes of a session other than its leader."""
+    """Yield the living processes of a session except its leader."""
     for pid in psutil.pids():
         if pid == leader:
             continue
@@ -232,7 +230,7 @@ def _descendants(leader: int) -> Iterator[int]:
 
 
 def _seconds_until(deadline: float) -> float:
-    return max(min(deadline - time.monotonic(), LONGEST_WAIT), 0)
+    return max(min(deadline - time.monotonic(), MAX_WAIT_SECONDS), 0)
 
 
 def _text(data: bytes | None) -> str:

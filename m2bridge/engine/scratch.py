@@ -1,8 +1,8 @@
 """Temporary folders that do not outlive their process for long, however it ends.
 
 A folder is locked by the kernel for the process that made it, and the lock ends with the process.
-So folders that nobody holds were left by processes that were killed, and whoever starts next
-removes them. A process id would not do: it may be given again, and containers that share a folder
+So unlocked folders were left by processes that were killed, and the next process that starts
+removes them. A process id would not do: the system reuses it, and containers that share a folder
 number their processes each for itself.
 """
 
@@ -19,18 +19,18 @@ from typing import Any
 from m2bridge.errors import EngineError
 
 PREFIX = "m2bridge-run-"
-"""The beginning of their names."""
+"""The beginning of the names of temporary folders."""
 
-_RANDOM = 8
-"""Letters after it, by which :mod:`tempfile` makes names new; people give other names."""
+_RANDOM_LETTERS = 8
+"""The random letters that :mod:`tempfile` appends; folders named by people differ from this."""
 
 _SYSTEM = ("/tmp", "/var/tmp")
 
-_SHORT = 60
-"""Bytes of a name: the socket that multiprocessing makes in it has 40 more, systems take 103."""
+_MAX_FOLDER_NAME_BYTES = 60
+"""The name of a socket of multiprocessing is 40 bytes longer, and systems accept 103."""
 
 close_after_fork: weakref.WeakSet[Any] = weakref.WeakSet()
-"""What a child made by ``fork`` leaves to its parent, by a method ``disown``."""
+"""Objects that a child made by ``fork`` must leave to its parent, by their method ``disown``."""
 
 
 def _disown_all() -> None:
@@ -42,14 +42,14 @@ os.register_at_fork(after_in_child=_disown_all)
 
 
 class Scratch:
-    """A new temporary folder, removed by :meth:`remove`, when it is dropped, and at Python's end.
+    """A new temporary folder, removed by :meth:`remove`, by garbage collection or when Python ends.
 
     A child made by ``fork`` leaves it to the parent.
 
     Parameters
     ----------
     where : str, optional
-        The folder in which it is made; that for temporary files when left out.
+        The parent folder; the system's folder for temporary files when left out.
 
     Raises
     ------
@@ -68,7 +68,7 @@ class Scratch:
         close_after_fork.add(self)
 
     def remove(self) -> None:
-        """Remove the folder and all that is in it."""
+        """Remove the folder and its content."""
         self._finalizer()
 
     def disown(self) -> None:
@@ -78,19 +78,19 @@ class Scratch:
 
 
 def short_folders() -> tuple[str, ...]:
-    """The folders in which temporary folders with sockets may be made, whose names are short."""
+    """Return folders with names short enough for temporary folders that contain sockets."""
     usual = tempfile.gettempdir()
-    return (usual,) if len(os.fsencode(usual)) <= _SHORT else _SYSTEM
+    return (usual,) if len(os.fsencode(usual)) <= _MAX_FOLDER_NAME_BYTES else _SYSTEM
 
 
 def sweep(*folders: Path) -> None:
-    """Remove what processes of this user, which were killed, have left in folders.
+    """Remove temporary folders that killed processes of this user have left in ``folders``.
 
-    In those for temporary files when none are named.
+    The default is the system's folder for temporary files.
     """
     for folder in folders or {tempfile.gettempdir(), *short_folders()}:
-        for path in Path(folder).glob(f"{PREFIX}{'?' * _RANDOM}"):
-            with suppress(OSError):  # somebody else's, or swept by another process at this moment
+        for path in Path(folder).glob(f"{PREFIX}{'?' * _RANDOM_LETTERS}"):
+            with suppress(OSError):  # another user's, or being removed by another process
                 _sweep(path)
 
 
@@ -105,8 +105,8 @@ def _sweep(path: Path) -> None:
 
 
 def _make(where: str | None) -> tuple[Path, int]:
-    """A new folder and its lock."""
-    # Once more, where another process took it for one that was left, before it was locked.
+    """Make a folder; return its path and the descriptor of its lock."""
+    # Another process may remove the folder as a left one before it is locked: then try again.
     while True:
         path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=where)).absolute()
         with suppress(FileNotFoundError):
@@ -117,9 +117,9 @@ def _make(where: str | None) -> tuple[Path, int]:
 
 
 def locked(descriptor: int) -> bool:
-    """Lock an open file or folder for this process; whether it was free.
+    """Lock an open file or folder for this process; return whether it was free.
 
-    On a file system without locks all are.
+    On a file system without locks it is always free.
     """
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,7 +1,7 @@
-"""Macaulay2 scripts, what runs them, and how they are rendered: the only door to Jinja.
+"""Macaulay2 scripts: their form, the protocol of engines that run them, and their templates.
 
-Pages and documents are rendered here, too. Every value of a script is Macaulay2 code already, by
-:mod:`m2bridge.convert.m2_syntax`; words of people enter as ``title`` only.
+HTML pages and documents are rendered here as well; no other module imports Jinja. Every value in a
+script is already Macaulay2 code, by :mod:`m2bridge.convert.m2_syntax`, except ``title``.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Script:
     libraries : tuple of str
         The shared scripts (``m2scripts/<name>.m2``) that it uses, in the order of loading.
     given : tuple of pairs of str and int
-        Integers that a run has beside the program, by the names that they have in it. The program
-        does without them: what it prints by itself, and its digest, do not depend on them.
+        Integers that a run sets before the program, by name. The program also works without them,
+        and its text and digest do not depend on them.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class Script:
 
     @property
     def code(self) -> str:
-        """The body, and before it in its first line what is given."""
+        """The body, with assignments of the given integers at the beginning of its first line."""
         return "".join(f"{name} = {value}; " for name, value in self.given) + self.body
 
     def standalone(self) -> str:
@@ -78,7 +78,7 @@ class Transcript:
     records : tuple of str
         The wire records, without the closing one.
     output : str
-        What the script printed besides.
+        Other output of the script.
     seconds : float
         Wall time.
     version : str
@@ -100,7 +100,7 @@ class Transcript:
 
 
 def fields_of(records: Iterable[str]) -> dict[str, Any]:
-    """Read the fields of wire records; their values as JSON has them.
+    """Read the fields of wire records, with values as JSON.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def fields_of(records: Iterable[str]) -> dict[str, Any]:
 
 
 class Engine(Protocol):
-    """Runs scripts one after the other; no run sees anything of another.
+    """An object that runs scripts one after the other, isolated from each other.
 
     Examples
     --------
@@ -145,18 +145,17 @@ class Engine(Protocol):
         Raises
         ------
         EngineError
-            If it did not run to its end; the records that were complete by then are in the
-            exception.
+            If it did not finish; the exception contains the records that were complete.
         """
 
 
 def render(
     name: str, libraries: tuple[str, ...] = ("wire",), values: Mapping[str, object] | None = None
 ) -> Script:
-    """Fill in ``templates/<name>.m2.j2``.
+    """Render ``templates/<name>.m2.j2``.
 
-    Every value is Macaulay2 code, except ``title``: words of any origin, which stand in a comment
-    and cannot leave it, because all line breaks and control characters become spaces.
+    Every value is Macaulay2 code, except ``title``: text of any origin, which stays within a
+    comment because all line breaks and control characters become spaces.
 
     Raises
     ------
@@ -197,9 +196,9 @@ def _script_environment() -> Environment:
 
 
 def page(name: str, values: Mapping[str, object]) -> str:
-    """Fill in ``templates/<name>.html.j2``, which knows ``version``.
+    """Render ``templates/<name>.html.j2``, which also gets ``version``.
 
-    Control characters become their numbers.
+    Control characters are replaced by their numbers.
 
     Raises
     ------
@@ -210,7 +209,7 @@ def page(name: str, values: Mapping[str, object]) -> str:
 
 
 def document(name: str, values: Mapping[str, object]) -> str:
-    """Fill in ``templates/<name>.j2``, Markdown or LaTeX; commands stand in ``<% %>``, values in
+    """Render ``templates/<name>.j2``, Markdown or LaTeX, with commands in ``<% %>`` and values in
     ``<< >>``.
 
     Raises
@@ -222,13 +221,13 @@ def document(name: str, values: Mapping[str, object]) -> str:
 
 
 def cited(text: str, documentation: str = "") -> Markup:
-    """Text in which arXiv numbers are links, and pages of the documentation where it is known.
+    """Return HTML in which arXiv numbers, and pages of the documentation if given, are links.
 
     Parameters
     ----------
     text : str
     documentation : str
-        Address of the site, or path of its folder from that of the page.
+        The address of the site, or the path of its folder relative to the page.
     """
     from markupsafe import Markup, escape
 
@@ -244,7 +243,7 @@ def cited(text: str, documentation: str = "") -> Markup:
 @cache
 def _page_environment() -> Environment:
     def finalize(value: Any) -> Any:
-        # The texts that macros write are of another type, and stay as they are.
+        # Macros return text of type Markup, which stays as it is.
         return visible(value) if type(value) is str else value
 
     environment = _environment(autoescape=True, finalize=finalize)

@@ -1,8 +1,8 @@
-"""Macaulay2 as a process that takes one request after the other, and sessions of isolated scripts.
+"""Conversations with a Macaulay2 process, and sessions that run isolated scripts.
 
-Nothing is decided by words in what Macaulay2 prints: a request has come to its end exactly when the
-last record of its answer file names it and counts the others. Two shared scripts,
-``m2scripts/session.m2`` and ``wire.m2``, are the other half of this file.
+Nothing is decided by text that Macaulay2 prints: a request is finished exactly when the last record
+of its answer file names it and counts the other records. The other half of this protocol is in the
+shared scripts ``m2scripts/session.m2`` and ``wire.m2``.
 """
 
 import json
@@ -28,15 +28,15 @@ from m2bridge.limits import Clock, Limits, check_timeout, clock, limited
 from m2bridge.results.sheet import quoted
 from m2bridge.system import m2script
 
-# No setup file of the user, no banner, no prompts; the same random numbers at each start.
+# No setup file of the user, no banner, no prompts; the same random seed at each start.
 OPTIONS = ("-q", "--silent", "--no-readline", "--no-prompts", "--no-debug", "--no-randomize")
 _START_LIMIT = 120.0
-"""Seconds: Macaulay2 takes one, and many on a machine that is busy or reads it from the network."""
+"""Seconds; the start takes one, but more on a busy machine or from a network drive."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Reply:
-    """What a request left: its records with the closing one, what was printed, and the seconds."""
+    """The reply to a request: records with the closing one, output, and seconds."""
 
     nonce: str
     records: tuple[str, ...]
@@ -45,29 +45,29 @@ class _Reply:
 
 
 class Conversation:
-    """A process of Macaulay2, its folder, and whose turn it is.
+    """A process of Macaulay2, its folder, and the lock that lets threads take turns.
 
-    Code goes in as files and answers come out in another, whose closing record carries the name of
-    the request; the terminal carries what is printed, and the report that a request is over. After
-    a time-out, a crash or an interrupt the process is killed with everything it started: a
-    conversation is never repaired, nothing is run again unasked.
+    Code is passed in files and answers come back in another file, whose closing record has the
+    name of the request; the terminal carries output, and the report that a request is finished.
+    After a timeout, a crash or an interrupt the process is killed with all its descendants: a
+    conversation is never repaired, and nothing is run again unasked.
 
-    Threads take turns. A signal handler runs within what its thread is at, and would wait for a
-    turn that ends after it: there a request is refused.
+    Threads take turns. A signal handler interrupts its own thread, so waiting for the turn of that
+    thread would never end: there a request is refused.
 
     Parameters
     ----------
     locate : callable
-        Finds the program, when it is needed.
+        Finds the program when it is needed.
     limits : Limits
     options, scripts : tuple of str
-        Of the command line, besides :data:`OPTIONS`; names of the shared scripts.
+        Command-line options in addition to :data:`OPTIONS`; names of the shared scripts.
     """
 
     codes = 1
-    """The number of codes that are kept: a later one may call a function of theirs that fails."""
+    """The number of sources kept for messages: later code may call a function from earlier code."""
     over = ""
-    """Why no process may begin any more; empty while one may."""
+    """Why no process can be started any more; empty while one can."""
 
     def __init__(
         self,
@@ -79,42 +79,42 @@ class Conversation:
         self._locate = locate
         self.limits = limits
         self.ended = ""
-        """Why the process that ran last has ended, in words; empty while none has."""
+        """Why the last process ended, in words; empty if none has ended."""
         self.first_column = 0
         """The number of the first column in messages of this Macaulay2: 1 in old ones, else 0."""
         self._options = (*OPTIONS, *options)
         self._scripts = scripts
         self.process: Process | None = None
-        """The process, if one runs."""
+        """The running process, if any."""
         self._mark = secrets.token_hex(8)
         self._ready = False
         self._scratch: Scratch | None = None
         self._sources: dict[str, Source] = {}
         self._turn = threading.RLock()
         self._whose_turn: int | None = None
-        """The thread that is at a request, a start or an end."""
+        """The thread that has the turn."""
         self._process_began = 0.0
-        """When the process began, on the monotonic clock."""
+        """When the process was started, on the monotonic clock."""
         close_after_fork.add(self)
 
     @property
     def candidate(self) -> Candidate:
-        """The program, which is sought when it is needed first.
+        """The program, located at its first use.
 
         Raises
         ------
         EngineNotFoundError, EngineVersionError
-            If there is none, or the one that was named is not a Macaulay2 that m2bridge works with.
+            If there is no program, or the named one is not a supported Macaulay2.
         """
         return self._locate()
 
     @property
     def pid(self) -> int | None:
-        """Process id of Macaulay2, if it runs."""
+        """The process id of Macaulay2, if it is running."""
         return self.process.pid if self.process else None
 
     def check_open(self) -> None:
-        """Refuse by an exception that a process is started; called before each start."""
+        """Raise EngineError if no process may be started; called before each start."""
         if self.over:
             raise EngineError(self.over)
 
@@ -123,30 +123,30 @@ class Conversation:
         return {}
 
     def start(self) -> None:
-        """Start Macaulay2, if it does not run, without waiting until it is ready.
+        """Start Macaulay2, if it is not running, without waiting until it is ready.
 
         Raises
         ------
         EngineError
-            If there is no temporary folder; if the session is over: its ``with`` block was left.
+            If there is no temporary folder, or the session is over because its block was left.
         """
         with self._its_turn(0) as mine:
-            if mine:  # else it has been started
+            if mine:  # otherwise another thread uses it, so it has been started
                 self._start()
 
     @property
     def _is_within_a_turn(self) -> bool:
-        """Whether this thread has a turn already, and a signal handler has interrupted it."""
+        """Whether this thread has the turn already, so that a signal handler is running."""
         return self._whose_turn == threading.get_ident()
 
     @contextmanager
     def _its_turn(self, seconds: float | None) -> Iterator[bool]:
-        """Take a turn for the block; whether there is one within so many seconds.
+        """Take the turn during the block; the context is whether it was free within ``seconds``.
 
-        There is none within another turn of the same thread.
+        It is never free within another turn of the same thread.
         """
-        # Its owner may take the lock again: so a signal that comes between two of these lines, when
-        # nothing has begun or all is done, finds a turn.
+        # The lock is reentrant, so a signal that arrives between two of these lines, when no
+        # request has begun or it is finished, gets the turn.
         patience = -1 if seconds is None else min(seconds, threading.TIMEOUT_MAX)
         turn = self._turn
         mine = not self._is_within_a_turn and turn.acquire(timeout=patience)
@@ -161,20 +161,20 @@ class Conversation:
             turn.release()
 
     def _no_turn(self, waiting: Clock) -> EngineError:
-        """The error for a request that has no turn."""
+        """Return the error for a request that did not get the turn."""
         if self._is_within_a_turn:
             return EngineError(
-                "this Macaulay2 is at a request of the same thread, which waits for this one, as in"
-                " a signal handler: use another Macaulay2() there"
+                "this Macaulay2 performs a request of the same thread, which a signal handler has"
+                " interrupted: use another Macaulay2() there"
             )
         return TimeLimitError(
-            f"Macaulay2 was at requests of other threads until the end of {waiting.limit}; give"
-            f" each thread a Macaulay2() of its own, or {waiting.more}"
+            f"Macaulay2 performed requests of other threads until the end of {waiting.limit}; give"
+            f" each thread its own Macaulay2(), or {waiting.more}"
         )
 
     def _start(self) -> tuple[Process, Path]:
-        """The process, and the folder for its files."""
-        # killed between two requests
+        """Start the process if it is not running; return it, and the folder for its files."""
+        # it was killed between two requests
         if self._ready and self.process is not None and self.process.has_ended:
             self._end(f"Macaulay2 {ending(self.process.kill())} between two calls")
         if self.process is None:
@@ -190,8 +190,8 @@ class Conversation:
                 folder=self._scratch.path,
                 settings=self.settings(),
             )
-            # It is asked at once: so its answer is there when it is needed, perhaps much later. The
-            # message of an error says how this version numbers columns.
+            # Asked at once, so that the answer is there when it is needed, perhaps much later. The
+            # error message of 1/0 shows how this version numbers columns.
             self.process.send(f"1/0\nmbStart({quoted(self._mark)});\n")
             self._process_began = time.monotonic()
             self._ready = False
@@ -208,32 +208,32 @@ class Conversation:
         given: str = "",
         timeout: float | None,
     ) -> Transcript:
-        """Run code that comes to its end.
+        """Run code, and wait until it has finished.
 
         Parameters
         ----------
         function : str
-            Of ``m2scripts/session.m2``; called with the name of the request and its files' common
-            stem.
+            A function in ``m2scripts/session.m2``, called with the name of the request and the
+            common stem of its files.
         source : Source
         arguments : sequence of str
-            Further ones, as Macaulay2 code.
+            Further arguments, as Macaulay2 code.
         given : str
-            Code that comes first.
+            Code that sets values, run first.
         timeout : float or None
-            Seconds, in which it also waits for its turn, and not for the start of Macaulay2; the
-            limit of the clock and that of the conversation hold besides.
+            Seconds, including the wait for its turn, without the start of Macaulay2. The limits of
+            the clock and of the conversation hold as well.
 
         Raises
         ------
         InvalidCaseError
             If the timeout is not a positive number.
         EngineError
-            If this thread is at a request already: a signal handler asks.
+            If a signal handler has interrupted a request of this thread.
         ScriptError, ConversionError
-            If Macaulay2 reports an error in the code; in what is given.
+            If Macaulay2 reports an error in the code; in the given values.
         TimeLimitError, MemoryLimitError, EngineDiedError
-            If it reached a limit or died.
+            If Macaulay2 reached a limit or died.
         """
         check_timeout(timeout)
         clock().check()
@@ -252,10 +252,10 @@ class Conversation:
             waited = waiting.seconds
             exchange = partial(self._exchange, function, texts, arguments, limit, waited)
             reply = exchange()
-            if reply is None:  # what ran earlier had made the process useless: in another
+            if reply is None:  # earlier code had made the process useless: use a new one
                 reply = exchange()
             if reply is None:
-                raise EngineError(f"Macaulay2 does not take {source.name}")
+                raise EngineError(f"Macaulay2 does not accept {source.name}")
             self._keep(reply.nonce, source)
             *records, last = reply.records or ("",)
             closing = {"end": reply.nonce, "records": len(records)}
@@ -270,7 +270,7 @@ class Conversation:
         return Transcript(tuple(records), reply.output, reply.seconds, self.candidate.version)
 
     def _keep(self, nonce: str, source: Source) -> None:
-        """Keep a source by the name of its file, in place of the oldest where there are enough."""
+        """Keep a source by the name of its file; drop the oldest if there are too many."""
         if len(self._sources) >= self.codes:
             oldest = next(iter(self._sources))
             del self._sources[oldest]
@@ -286,8 +286,8 @@ class Conversation:
     ) -> _Reply | None:
         """Write the texts to files, call the function on them, and wait for the report.
 
-        Of the limit some seconds have passed, in which the request waited for its turn. ``None``
-        if Macaulay2 did not begin with it: what ran earlier has made it useless, and it was ended.
+        The request has ``waited`` some seconds of its limit for its turn. The reply is ``None`` if
+        Macaulay2 did not begin with it: earlier code made the process useless, and it was ended.
         """
         process, folder = self._started()
         nonce = secrets.token_hex(8)
@@ -304,7 +304,7 @@ class Conversation:
                 output, begun = self._report(process, running, answers, late)
             seconds = time.monotonic() - begin
             if begun != nonce:
-                self._end("Macaulay2 did not take what it was given")
+                self._end("Macaulay2 did not accept the request")
                 return None
             records = _complete_records(answers)
             return _Reply(nonce=nonce, records=records, output=output, seconds=seconds)
@@ -313,15 +313,15 @@ class Conversation:
                 path.unlink(missing_ok=True)
 
     def close(self, reason: str = "it was closed") -> None:
-        """End Macaulay2 and everything it started; the next request starts it again.
+        """End Macaulay2 and its descendants; the next request starts it again.
 
-        A request that another thread is at fails with :class:`~m2bridge.errors.EngineDiedError`.
+        A request of another thread fails with :class:`~m2bridge.errors.EngineDiedError`.
         """
         with self._its_turn(0) as mine:
             if mine:
                 self._end(reason)
             elif (process := self.process) is not None:
-                process.stop()  # whoever waits for its answer does the rest
+                process.stop()  # the thread that waits for its answer does the rest
 
     def remove(self, reason: str) -> None:
         """End Macaulay2 for good, and remove its folder."""
@@ -337,7 +337,7 @@ class Conversation:
             process.kill()
 
     def _started(self) -> tuple[Process, Path]:
-        """The process, once it has said that it is ready, and the folder for its files."""
+        """Return the process, once it is ready, and the folder for its files."""
         clock().check()
         process, folder = self._start()
         if not self._ready:
@@ -357,10 +357,9 @@ class Conversation:
     def _report(
         self, process: Process, running: Clock, answers: Path | None, late: str
     ) -> tuple[str, str]:
-        """Wait for the report; any failure ends the process.
+        """Wait for the report; return the output, and the nonce of the request that began last.
 
-        What was printed until then, and the nonce of the request that began last. What was late
-        is said before the limit.
+        Any failure ends the process. ``late`` begins the message for a timeout.
         """
         report = rb"\n\x01m2bridge %s ([^\n]*)\n" % self._mark.encode()
         try:
@@ -394,40 +393,41 @@ class Conversation:
 
 
 def _answers_so_far(answers: Path | None) -> tuple[str, ...]:
-    """The complete records without the closing one, which may have come just before the limit."""
+    """Return the complete records without the closing one, which may have come before the limit."""
     records = _complete_records(answers)
     return tuple(record for record in records if not record.startswith('{"end":'))
 
 
 def _complete_records(answers: Path | None) -> tuple[str, ...]:
-    """The records of an answer file that were written to their end."""
+    """Return the complete records of an answer file."""
     if answers is None or not answers.exists():
         return ()
     text = answers.read_bytes().decode("utf-8", errors="surrogateescape")
-    *complete, _ = text.split("\n")  # after the last line end comes nothing, or half a record
+    *complete, _ = text.split("\n")  # the last line end is followed by an incomplete record
     return tuple(complete)
 
 
 LIBRARIES = ("wire", "invariants", "fibres", "fibres_of_weights")
-"""The shared scripts that every session has loaded."""
+"""The shared scripts that every session loads."""
 
 
 class Session(Conversation):
-    """A Macaulay2 that answers one script after the other; found and started at the first run.
+    """A Macaulay2 that runs one script after the other; found and started at the first run.
 
-    A script goes in as a file and works with symbols of its own; its answers come out in another
-    file, whose closing record carries the nonce of the run. What the script prints is kept apart
-    and never read for answers. After a time-out, a crash or an interrupt the process is killed with
-    everything it started: a conversation is never repaired, and no script is run again unasked.
+    A script is passed as a file and works with its own symbols; its answers come back in another
+    file, whose closing record has the nonce of the run. The output of the script is returned
+    separately and never parsed for answers. After a timeout, a crash or an interrupt the process is
+    killed with all its descendants: a conversation is never repaired, and no script is run again
+    unasked.
 
     Threads that share a session take turns. A child made by ``fork`` leaves the process to its
-    parent, and starts another when it runs something. A session that is dropped ends its process.
-    In its ``with`` block it is the :func:`current` one, which computations use.
+    parent and starts its own when it runs a script. A session that is garbage-collected ends its
+    process. In its ``with`` block it is the :func:`current` session, which computations use.
 
     Parameters
     ----------
     program : path, optional
-        Which Macaulay2; found by :func:`m2bridge.engine.locate` when left out.
+        The Macaulay2 program; default: found by :func:`m2bridge.engine.locate`.
     limits : Limits
         Limits for each run.
     """
@@ -442,7 +442,7 @@ class Session(Conversation):
             scripts=(*LIBRARIES, "session"),
         )
         self._around: list[Engine | None] = []
-        """What was chosen around each block that was entered."""
+        """The sessions that were chosen before each entered block."""
 
     @property
     def version(self) -> str:
@@ -451,10 +451,8 @@ class Session(Conversation):
 
     @property
     def peak_memory(self) -> int | None:
-        """Largest resident memory of the Macaulay2 for isolated runs, in bytes, where the system
-        tells it.
-
-        Since its start, or since :meth:`forget_peak_memory`.
+        """Largest resident memory of the Macaulay2 for isolated runs, in bytes, since its start or
+        :meth:`forget_peak_memory`; ``None`` if the system does not report it.
         """
         return self.process.peak_memory if self.process else None
 
@@ -469,8 +467,8 @@ class Session(Conversation):
         Parameters
         ----------
         timeout : float, optional
-            Seconds, in which it also waits for its turn; never more than the session's own limit.
-            The start of Macaulay2 counts only where the whole computation has a limit, see
+            Seconds, including the wait for its turn; never more than the session's own limit. The
+            start of Macaulay2 counts only if the whole computation has a limit, see
             :mod:`m2bridge.limits`.
 
         Raises
@@ -479,11 +477,11 @@ class Session(Conversation):
             If the timeout is not a positive number, or the script is not a
             :class:`~m2bridge.Script`.
         ScriptError
-            If Macaulay2 reports an error, or the script emits nothing; the session goes on.
+            If Macaulay2 reports an error, or the script emits nothing; the session continues.
         TimeLimitError, MemoryLimitError, EngineDiedError
-            If it reached a limit or died; the next run starts a fresh process.
+            If Macaulay2 reached a limit or died; the next run starts a new process.
         EngineError
-            If a signal handler asks, which has interrupted a run of this session.
+            If a signal handler has interrupted a run of this session.
         """
         if not isinstance(script, Script):
             kind = type(script).__name__
@@ -493,7 +491,7 @@ class Session(Conversation):
         transcript = self.request("mbRun", Source(name, script.code), timeout=timeout)
         if not transcript.records:
             raise ScriptError(
-                f'{name} emitted nothing: say mbEmit("name", value) in it, or evaluate code by'
+                f'{name} emitted nothing: call mbEmit("name", value) in it, or evaluate code by'
                 " Macaulay2().value",
                 error="the script emitted nothing",
                 file=name,
@@ -508,9 +506,9 @@ class Session(Conversation):
 
     def __exit__(self, *_: object) -> None:
         around = self._around.pop()
-        if chosen() is self:  # a block that another thread leaves chooses nothing there
+        if chosen() is self:  # not if another thread leaves the block
             choose(around)
-        self.end("this session is over, because its with block was left: make another Macaulay2()")
+        self.end("this session is over because its with block was left: make another Macaulay2()")
 
     def end(self, reason: str = "this session was ended: make another Macaulay2()") -> None:
         """End Macaulay2 for good."""
@@ -518,16 +516,16 @@ class Session(Conversation):
 
 
 def current() -> Engine:
-    """The Macaulay2 of the computation that is running: the chosen one, else that of this process.
+    """Return the session of the running computation: the chosen one, or the one of this process.
 
     The session of the process ends with Python. Threads take turns with it, and a child made by
-    ``fork`` starts its own, as with every session. Where another Macaulay2 is to be used than
+    ``fork`` starts its own, as with every session. If another Macaulay2 program is located than
     before, the session of the old one is dropped.
 
     Raises
     ------
     EngineNotFoundError
-        If none was chosen, and there is no Macaulay2 here.
+        If no session was chosen and no Macaulay2 is found.
     """
     return chosen() or _shared(locate())
 

@@ -1,7 +1,7 @@
-"""Errors of code that Macaulay2 ran, with their places in it, and of a process that ended.
+"""Errors of Macaulay2 code, with their positions in the code, and of a process that has ended.
 
-Words of Macaulay2 are read here, and only to say what happened: that it happened is known from the
-records. Where they are not understood, the error has what was printed and no place.
+Messages of Macaulay2 are parsed only to describe an error; whether one occurred is known from the
+records. If a message is not understood, the error contains the output and no position.
 """
 
 import re
@@ -19,7 +19,7 @@ from m2bridge.errors import (
     ScriptError,
 )
 from m2bridge.limits import Limits
-from m2bridge.system import NO_LIMIT, address_space, exit_text, limits_memory, signal_of
+from m2bridge.system import LIMIT_REFUSED_STATUS, address_space, exit_text, limits_memory, signal_of
 
 # file:line:column:(load depth):[depth]: error: …, and such lines for the calls that led there.
 _PLACE = r"(?P<file>[^\n]*?)\"?:(?P<line>\d+):(?P<column>\d+):\(\d+\):(?:\[\d+\]:)? "
@@ -27,31 +27,31 @@ _HEAD = re.compile(rf"^{_PLACE}error: ", re.MULTILINE)
 _BARE_HEAD = re.compile(r"^error: ", re.MULTILINE)
 _FRAME = re.compile(rf"^{_PLACE}(?:error: |--back ?trace)", re.MULTILINE)
 _OPENING = " ... to match this"
-"""The message at the bracket that a bracket of the message before does not close."""
+"""The beginning of a second message, at the opening bracket that does not match."""
 
-_AROUND = 2
+_CONTEXT_LINES = 2
 """Lines that are shown before and after the place of an error."""
-_WIDTH = 200
+_MAX_LINE_CHARS = 200
 """Characters that are shown of a line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Code that Macaulay2 ran, and what people call it."""
+    """Code that Macaulay2 ran, and its name in messages."""
 
     name: str
     code: str
 
     @property
     def lines(self) -> list[str]:
-        """The lines, as Macaulay2 counts them; an empty last one only if there is no other."""
+        """The lines as Macaulay2 counts them, without an empty last one."""
         lines = re.split(r"\r?\n", self.code)
         return lines[:-1] if len(lines) > 1 and not lines[-1] else lines
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place in a source; line and column count from 1, or are not known."""
+    """A position in a source; line and column count from 1, or are ``None`` if unknown."""
 
     source: Source
     line: int | None = None
@@ -59,17 +59,17 @@ class Place:
 
     @property
     def excerpt(self) -> str:
-        """The lines around it."""
+        """The lines around the position, with the position marked."""
         lines = self.source.lines
         if self.line is None or self.column is None:
             return ""
-        first = max(1, self.line - _AROUND)
-        last = min(len(lines), self.line + _AROUND)
+        first = max(1, self.line - _CONTEXT_LINES)
+        last = min(len(lines), self.line + _CONTEXT_LINES)
         shown = []
         for number in range(first, last + 1):
             mark = ">" if number == self.line else " "
-            shown.append(f"{mark} {number:4} | {lines[number - 1][:_WIDTH]}")
-            if number == self.line and self.column <= _WIDTH:
+            shown.append(f"{mark} {number:4} | {lines[number - 1][:_MAX_LINE_CHARS]}")
+            if number == self.line and self.column <= _MAX_LINE_CHARS:
                 shown.append(" " * 7 + "| " + " " * (self.column - 1) + "^")
         return "\n".join(shown)
 
@@ -86,25 +86,25 @@ def script_error(
     sources: Mapping[str, Source],
     first_column: int,
 ) -> ScriptError | ConversionError:
-    """The error for code that Macaulay2 did not run to its end, or for what was given to it.
+    """Return the error for code that Macaulay2 did not finish, or for values that it refused.
 
     Parameters
     ----------
     nonce : str
         The name of the request.
     records : tuple of str
-        The wire records that were written to their end.
+        The complete wire records.
     output : str
-        What was printed.
+        The output of Macaulay2.
     sources : mapping
-        All that a place may be in, by the nonces that are the names of their files.
+        The sources in which the error may be, by the nonces that are the names of their files.
     first_column : int
-        How this Macaulay2 numbers the first column, 0 or 1.
+        The number of the first column in messages of this Macaulay2, 0 or 1.
     """
     printed, message, text = _parts(output)
     places = list(_places(text, sources, first_column))
     if not places and f"{nonce}.given.m2" in output:
-        return ConversionError(f"Macaulay2 does not take what is given: {message}")
+        return ConversionError(f"Macaulay2 does not accept the given value: {message}")
     if not places:
         places = [Place(sources[nonce])]
     place = places[0]
@@ -128,7 +128,7 @@ def script_error(
 
 
 def _parts(output: str) -> tuple[str, str, str]:
-    """What was printed before the error, its message, and the text with the places."""
+    """Return the output before the error, the message, and the text with the positions."""
     heads = list(_HEAD.finditer(output))
     if not heads:
         bare = _BARE_HEAD.search(output)
@@ -137,16 +137,16 @@ def _parts(output: str) -> tuple[str, str, str]:
         return output[: bare.start()], _message(output, bare.end()), ""
     head = place = heads[-1]
     if len(heads) > 1 and output.startswith(_OPENING, head.end()):
-        place = heads[-2]  # that of the bracket left open
+        place = heads[-2]  # the position of the bracket that does not match
     begin = place.start("file") + _start_of_path(place["file"])
     return output[:begin], _message(output, place.end()), output[head.start() :]
 
 
 def _start_of_path(text: str) -> int:
-    """The place where the name of a file begins, after what was printed on the same line.
+    """Return the index at which the name of a file begins, after other output on the same line.
 
-    What was printed may end with any letter but a blank, so a name in a temporary folder of ours is
-    looked for first, then one that begins with / or ../, and then the last word.
+    The output may end with any character except a blank, so a name in a temporary folder of
+    m2bridge is tried first, then one that begins with / or ../, then the last word.
     """
     own = re.search(rf"(?:(?:\.\./)+|/)?(?:[^\s/]+/)*?{PREFIX}[^/]+/[^/]+$", text)
     match = own or re.search(r"(?:(?:\.\./)+|/)[^\s]*$", text) or re.search(r"\S*$", text)
@@ -154,7 +154,7 @@ def _start_of_path(text: str) -> int:
 
 
 def _message(output: str, begin: int) -> str:
-    """The message that begins there, up to the calls that led to it."""
+    """Return the message that begins at an index, up to the list of calls that led to it."""
     end = _FRAME.search(output, begin)
     message = output[begin : end.start()] if end else output[begin:]
     return re.sub(r"^-- ?", "", message.strip(), flags=re.MULTILINE)
@@ -168,7 +168,7 @@ def _places(text: str, sources: Mapping[str, Source], first_column: int) -> Iter
 
 
 def _place(source: Source, line: int, width: int) -> Place:
-    """The place where people see it; at the end of the code where Macaulay2 has met its end."""
+    """Return the position for people; an error after the last line is at the end of the code."""
     lines = source.lines
     if line > len(lines):
         return Place(source, len(lines), len(lines[-1]) + 1)
@@ -176,12 +176,12 @@ def _place(source: Source, line: int, width: int) -> Place:
 
 
 def _column(line: str, width: int) -> int:
-    """The character before which a line has this width in Macaulay2's count."""
+    """Return the column, in characters, for a width in Macaulay2's count."""
     reached = 0
     for number, character in enumerate(line, 1):
         if reached >= width:
             return number
-        # It counts bytes, and a tab up to the next multiple of 8.
+        # Macaulay2 counts bytes, and a tab as far as the next multiple of 8.
         if character == "\t":
             reached += 8 - reached % 8
         else:
@@ -195,22 +195,22 @@ _OUT_OF_MEMORY = re.compile(
 
 
 def size(memory: int) -> str:
-    """A number of bytes as a person writes it."""
+    """Return a number of bytes as text, in GiB or MiB."""
     return f"{memory / 2**30:.3g} GiB" if memory >= 2**30 else f"{memory / 2**20:.3g} MiB"
 
 
 def death(status: int | None, output: str, records: tuple[str, ...], limits: Limits) -> EngineError:
-    """The error for a process that ended by itself.
+    """Return the error for a process that ended by itself.
 
-    Its exit status is negative for a signal, and ``None`` where it is not known.
+    The exit status is negative for a signal, and ``None`` if it is unknown.
     """
     tail = output[-2000:]
-    if status == NO_LIMIT and not output:
-        return EngineDiedError("this system refuses a limit on memory; run without --memory")
+    if status == LIMIT_REFUSED_STATUS and not output:
+        return EngineDiedError("this system refuses a limit on memory: run without --memory")
     given = limits.memory if limits_memory() else None
     inherited = address_space()
     is_limited = given is not None or inherited is not None
-    # Where memory is limited, the collector of garbage ends in these ways without a word.
+    # With limited memory the garbage collector aborts in these ways without a message.
     crashed = is_limited and status in (-signal.SIGABRT, -signal.SIGSEGV)
     if not crashed and not _OUT_OF_MEMORY.search(tail):
         last = f"; its last words: {tail.strip().splitlines()[-1]}" if tail.strip() else ""
@@ -230,13 +230,11 @@ def death(status: int | None, output: str, records: tuple[str, ...], limits: Lim
 
 
 def ending(status: int | None) -> str:
-    """Say how a process ended, by its exit status; to follow its name."""
+    """Return how a process ended, by its exit status, as text that follows its name."""
     if status is None:
-        return (
-            "ended (how, is not known: this program ignores SIGCHLD, or waits for all its children)"
-        )
+        return "ended (status unknown: this program ignores SIGCHLD, or waits for all its children)"
     if signal_of(status) == signal.SIGILL:
         return OTHER_PROCESSOR
-    # This is how Linux frees memory.
+    # Linux kills processes in this way to free memory.
     hint = " (the system may have run out of memory)" if status == -signal.SIGKILL else ""
     return exit_text(status) + hint

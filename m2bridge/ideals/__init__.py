@@ -1,32 +1,32 @@
 """Ideals as people work with them: constructed, combined, decomposed, resolved.
 
-Each question is one program of Macaulay2 (``program``); what is found is again an ``Ideal``. The
-limits of the room stand here.
+Each question is one Macaulay2 program (``program``); ideals in the answer are again ``Ideal``
+objects. This file has the limits of the package.
 """
 
-MOST_BRACKETS = 100
-"""Brackets inside one another in a text with polynomials: it is read by recursion."""
+MAX_BRACKET_DEPTH = 100
+"""Nested brackets in a text with polynomials, which is parsed recursively."""
 
-LARGEST_MRDI = 100_000_000
-"""Bytes of a file in the format ``.mrdi``, which is read into memory as a whole."""
+MAX_MRDI_BYTES = 100_000_000
+"""A file in the format ``.mrdi``, which is read into memory as a whole."""
 
-LIMITS_OF_A_BASIS = (60, 200, 2000)
+FLINT_BASIS_LIMITS = (60, 200, 2000)
 """Polynomials in a Gröbner basis by FLINT, terms of a polynomial, bits of a coefficient: beyond
 them Macaulay2 is faster.
 """
-MOST_TERMS_OF_GENERATORS = 1000
-"""The largest number of terms of all generators together of an ideal that FLINT is given."""
-MOST_MONOMIALS_OF_A_REDUCTION = 5000
-"""Monomials up to twice the degree of the generators: a bound for what a reduction goes through,
-which no limit of FLINT is.
+MAX_FLINT_GENERATOR_TERMS = 1000
+"""Terms of all generators of an ideal for which FLINT computes a Gröbner basis."""
+MAX_REDUCTION_MONOMIALS = 5000
+"""Monomials up to twice the degree of the generators: a bound for the length of a reduction, which
+FLINT itself cannot limit.
 """
 
-FEW_MINORS = 60
-"""``auto`` takes all minors of the Jacobian matrix of a component if there are at most so many."""
+MAX_MINORS_BY_AUTO = 60
+"""``auto`` uses all minors of the Jacobian matrix of a component if there are at most this many."""
 
-SHOWN_EQUATIONS = 6
+MAX_SHOWN_EQUATIONS = 6
 """Equations of a component that a table shows."""
-LONGEST_SHOWN = 60
-"""Characters of each."""
-LARGEST_FACTORED = 2**29
+MAX_SHOWN_EQUATION_CHARS = 60
+"""Characters of an equation in a table."""
+FACTORING_CHARACTERISTIC_BOUND = 2**29
 """Macaulay2 factors polynomials, and so finds radicals, modulo primes below this number."""

@@ -18,7 +18,7 @@ from sympy import Symbol
 
 from m2bridge.algebra.field import QQ, CoefficientField, check_is_field
 from m2bridge.algebra.ring import (
-    MOST_VARIABLES,
+    MAX_RING_VARIABLES,
     PolynomialRing,
     check_characters,
     check_variable,
@@ -29,7 +29,7 @@ from m2bridge.convert import parsing
 from m2bridge.convert.bounded_io import read_toml
 from m2bridge.convert.toml_files import check_keys, line, polynomial, read_field, strings, table_of
 from m2bridge.errors import ConversionError
-from m2bridge.ideals import MOST_BRACKETS
+from m2bridge.ideals import MAX_BRACKET_DEPTH
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.ideals.interop import from_mrdi, sage_generators, sage_parts
 from m2bridge.system import collection_paused
@@ -274,8 +274,8 @@ def read_ideal_file(text: str, *, field: CoefficientField | None = None) -> tupl
     title = line(table, "ideal", "title")
     name_of_field = line(table, "ideal", "field")
     names = tuple(map(variable_name, strings(table["variables"], "[ideal] variables")))
-    if not 0 < len(names) <= MOST_VARIABLES:
-        counts = f"{len(names)}; there must be one at least, and at most {MOST_VARIABLES}"
+    if not 0 < len(names) <= MAX_RING_VARIABLES:
+        counts = f"{len(names)}; there must be one at least, and at most {MAX_RING_VARIABLES}"
         raise ConversionError(f"[ideal] variables: {counts}")
     rational = PolynomialRing(QQ, names)
     texts = strings(table["generators"], "[ideal] generators")
@@ -334,7 +334,7 @@ class Listing:
 
 
 def listing(text: str) -> Listing:
-    """Take a text with polynomials apart: lists and ideals, as many programs print them.
+    """Split a text with polynomials: lists and ideals, as many programs print them.
 
     It is cut at brackets and commas; :mod:`m2bridge.convert.parsing` reads the polynomials, and
     nothing is run. What is read, with ``f, g`` for polynomials::
@@ -454,9 +454,9 @@ def _parts(text: str) -> list[str]:
     for place, sign in enumerate(text):
         if sign in _CLOSING:
             open_brackets.append(sign)
-            if len(open_brackets) > MOST_BRACKETS:
+            if len(open_brackets) > MAX_BRACKET_DEPTH:
                 raise ConversionError(
-                    f"column {place + 1}: more than {MOST_BRACKETS} brackets inside one another"
+                    f"column {place + 1}: more than {MAX_BRACKET_DEPTH} brackets inside one another"
                 )
         elif sign in ")]}":
             if not open_brackets or _CLOSING[open_brackets.pop()] != sign:

@@ -99,7 +99,7 @@ class Ideal(Result, GeneratingSet):
         return str(self).partition("\n")[0]
 
     def to_sheet(self) -> Sheet:
-        """The generators and the ring on one line; if it has not all, a line for each besides."""
+        """The generators and the ring on one line; if shortened, also a line for each generator."""
         title = ideal_text(self)
         if title == ideal_text(self, None):
             return Sheet(title, [], [ideal_latex(self)])
@@ -525,7 +525,7 @@ class Ideal(Result, GeneratingSet):
         """The ideal as an object of Sage, in degrevlex; :func:`m2bridge.from_sage` goes back.
 
         Raises MethodUnavailableError where Sage, or those parts of passagemath that know polynomial
-        rings, are not in this Python; ConversionError if a name is none that Sage takes.
+        rings, are not in this Python; ConversionError if Sage does not accept a name.
 
         >>> umbrella = ideal("x^2 - y^2*z").to_sage()  # doctest: +SKIP
         >>> umbrella.groebner_basis()  # doctest: +SKIP

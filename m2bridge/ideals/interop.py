@@ -30,7 +30,7 @@ from m2bridge.convert.parsing import from_terms
 from m2bridge.convert.printing import polynomial_text
 from m2bridge.convert.toml_files import read_field, strings
 from m2bridge.errors import ConversionError, M2BridgeError, MethodUnavailableError
-from m2bridge.ideals import LARGEST_MRDI
+from m2bridge.ideals import MAX_MRDI_BYTES
 from m2bridge.system import decimal, integer
 
 _INDEXED = re.compile(r"([^_]+)_(?:(-?[0-9]+)|\((-?[0-9]+(?:,-?[0-9]+)*)\))")
@@ -103,7 +103,7 @@ def from_mrdi(source: Path | str | Mapping[str, Any]) -> GeneratingSet:
     elif not isinstance(source, (str, os.PathLike)):
         raise ConversionError(f"not a path or a mapping, but a {type(source).__name__}")
     else:
-        data = read_json(read_text(Path(source), LARGEST_MRDI))
+        data = read_json(read_text(Path(source), MAX_MRDI_BYTES))
     try:
         (namespace,) = data["_ns"]
         words = _VOCABULARIES[namespace]

@@ -1,7 +1,7 @@
 """Questions about ideals of one ring as Macaulay2 programs, and small Gröbner bases by FLINT.
 
-Every question of the room goes through :func:`question`, and :func:`tidy` gives what is found the
-same form in all versions of Macaulay2. Small ideals over QQ are compared without Macaulay2: two
+Every question of this package goes through :func:`question`, and :func:`tidy` gives what is found
+the same form in all versions of Macaulay2. Small ideals over QQ are compared without Macaulay2: two
 ideals are equal if and only if their reduced Gröbner bases are.
 """
 
@@ -24,10 +24,10 @@ from m2bridge.convert.printing import polynomial_text
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import EngineDiedError, MethodUnavailableError, ScriptError
 from m2bridge.ideals import (
-    LARGEST_FACTORED,
-    LIMITS_OF_A_BASIS,
-    MOST_MONOMIALS_OF_A_REDUCTION,
-    MOST_TERMS_OF_GENERATORS,
+    FACTORING_CHARACTERISTIC_BOUND,
+    FLINT_BASIS_LIMITS,
+    MAX_FLINT_GENERATOR_TERMS,
+    MAX_REDUCTION_MONOMIALS,
 )
 
 RING = "givenRing"
@@ -60,11 +60,11 @@ def factoring(*ideals: GeneratingSet) -> Iterator[None]:
         yield
     except (ScriptError, EngineDiedError) as reason:  # Macaulay2 1.21 ends at such a prime
         field = ideals[0].ring.field
-        if field.characteristic < LARGEST_FACTORED:
+        if field.characteristic < FACTORING_CHARACTERISTIC_BOUND:
             raise
         raise MethodUnavailableError(
             f"over {field} Macaulay2 factors no polynomials, as it has to here: use"
-            f" p < {LARGEST_FACTORED}"
+            f" p < {FACTORING_CHARACTERISTIC_BOUND}"
         ) from reason
 
 
@@ -153,14 +153,14 @@ def small_basis(ideal: GeneratingSet) -> ReducedGroebnerBasis | None:
     if ideal.ring.field != QQ or count == 0:
         return None
     degree = max(map(total_degree, ideal.generators), default=0)
-    if sum(map(len, ideal.generators)) > MOST_TERMS_OF_GENERATORS:
+    if sum(map(len, ideal.generators)) > MAX_FLINT_GENERATOR_TERMS:
         return None
-    if comb(count + 2 * degree, count) > MOST_MONOMIALS_OF_A_REDUCTION:
+    if comb(count + 2 * degree, count) > MAX_REDUCTION_MONOMIALS:
         return None
     context = flint.fmpz_mpoly_ctx.get(("x", count), flint.Ordering.degrevlex)
     generators = [context.from_dict(integer_coefficients(g)) for g in ideal.generators]
     polynomials = flint.fmpz_mpoly_vec(generators, context)
-    basis, finished = polynomials.buchberger_naive(limits=LIMITS_OF_A_BASIS)
+    basis, finished = polynomials.buchberger_naive(limits=FLINT_BASIS_LIMITS)
     if not finished:
         return None
     reduced = set()

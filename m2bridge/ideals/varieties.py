@@ -24,7 +24,7 @@ from m2bridge.convert.printing import (
 )
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.errors import MethodUnavailableError, check_choice
-from m2bridge.ideals import FEW_MINORS, LONGEST_SHOWN, SHOWN_EQUATIONS
+from m2bridge.ideals import MAX_MINORS_BY_AUTO, MAX_SHOWN_EQUATION_CHARS, MAX_SHOWN_EQUATIONS
 from m2bridge.ideals.program import (
     ask,
     factoring,
@@ -184,7 +184,7 @@ def singular_locus(
     ----------
     minors : {"auto", "selected", "all"}
         Whether all minors are taken at once; ``auto`` does so where there are at most
-        :data:`m2bridge.ideals.FEW_MINORS`.
+        :data:`m2bridge.ideals.MAX_MINORS_BY_AUTO`.
 
     Raises
     ------
@@ -225,7 +225,7 @@ def singular_locus(
 def most_minors(minors: Minors) -> str:
     """The number up to which all minors of a component are taken at once, for Macaulay2."""
     check_choice("minors", minors, Minors)
-    return {"auto": str(FEW_MINORS), "selected": "0", "all": "infinity"}[minors]
+    return {"auto": str(MAX_MINORS_BY_AUTO), "selected": "0", "all": "infinity"}[minors]
 
 
 MeasuredPrime = tuple[GeneratingSet, int, int]
@@ -347,7 +347,7 @@ def _variety(component: IrreducibleComponent[Any]) -> str:
 
 
 def _short(component: IrreducibleComponent[Any]) -> list[str]:
-    return generator_texts(component.ideal, SHOWN_EQUATIONS, LONGEST_SHOWN)
+    return generator_texts(component.ideal, MAX_SHOWN_EQUATIONS, MAX_SHOWN_EQUATION_CHARS)
 
 
 def _is_short(component: IrreducibleComponent[Any]) -> bool:

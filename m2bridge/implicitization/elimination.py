@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 import flint
 
 from m2bridge.algebra.linear_algebra import (
-    PRIMES_OF_AN_ECHELON,
+    PRIMES_PER_RATIONAL_ECHELON,
     elimination_price,
     filled,
     leading_columns,
@@ -358,7 +358,7 @@ class Substitution:
         expansions = [self.expand(monomial).to_dict() for monomial in check_deadline_in(monomials)]
         occurring = sorted(set().union(*expansions))
         row_of = {exponents: row for row, exponents in enumerate(occurring)}
-        check(PRIMES_OF_AN_ECHELON * elimination_price(len(row_of), len(monomials)))
+        check(PRIMES_PER_RATIONAL_ECHELON * elimination_price(len(row_of), len(monomials)))
         matrix = flint.fmpz_mat(len(row_of), len(monomials))
         for column, expansion in enumerate(check_deadline_in(expansions)):
             for exponents, c in expansion.items():

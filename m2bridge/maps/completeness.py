@@ -33,7 +33,7 @@ from m2bridge.convert.answers import answer_to
 from m2bridge.convert.m2_syntax import all_to_macaulay2
 from m2bridge.engine import current
 from m2bridge.engine.script import Script, render
-from m2bridge.ideals import LARGEST_FACTORED
+from m2bridge.ideals import FACTORING_CHARACTERISTIC_BOUND
 from m2bridge.ideals.program import question
 from m2bridge.implicitization.elimination import linear_part
 from m2bridge.implicitization.implicitize import HigherDegrees, Implicitization, implicitize
@@ -95,9 +95,10 @@ def elimination_values(
     MethodUnavailableError
         If the radical of the relations is needed, and the characteristic is too large for that.
     """
-    if independent.maybe_reducible and field.characteristic >= LARGEST_FACTORED:
+    if independent.maybe_reducible and field.characteristic >= FACTORING_CHARACTERISTIC_BOUND:
         raise errors.MethodUnavailableError(
-            f"over {field} Macaulay2 finds no radical of the relations: use p < {LARGEST_FACTORED}"
+            f"over {field} Macaulay2 finds no radical of the relations:"
+            f" use p < {FACTORING_CHARACTERISTIC_BOUND}"
         )
     variables = independent.source.variables
     # together, so that a parameter and a coordinate never become the same name

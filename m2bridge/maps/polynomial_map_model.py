@@ -31,7 +31,7 @@ from typing import Any, ClassVar
 from m2bridge.algebra.field import QQ, CoefficientField, check_is_field
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing, variable_name
-from m2bridge.convert import MOST_PARAMETERS, toml_files
+from m2bridge.convert import MAX_MAP_PARAMETERS, toml_files
 from m2bridge.convert.bounded_io import read_toml
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.ideals.ideal import Ideal
@@ -185,9 +185,11 @@ def _read_layer(table: dict[str, Any], where: str, before: tuple[str, ...]) -> L
     if not isinstance(outputs, dict) or not outputs:
         raise ConversionError(f"{where}, outputs: must be a table with at least one output")
     count = len(inputs) + len(parameters)
-    if count > MOST_PARAMETERS:
+    if count > MAX_MAP_PARAMETERS:
         # a monomial of SymPy has an exponent for every variable
-        raise ConversionError(f"{where}: {count} inputs and parameters; at most {MOST_PARAMETERS}")
+        raise ConversionError(
+            f"{where}: {count} inputs and parameters; at most {MAX_MAP_PARAMETERS}"
+        )
     try:
         # outputs too, which no ring of this layer has as variables
         for name in (*inputs, *parameters, *outputs):

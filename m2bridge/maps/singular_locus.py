@@ -40,7 +40,7 @@ from m2bridge.maps.completeness import elimination_values, linear_reduction
 from m2bridge.maps.locus import ORIGIN, ZERO, Component, LocusFindings, OrbitStatus, compare
 from m2bridge.maps.model import Model
 from m2bridge.maps.polynomial_map_model import Case, as_model
-from m2bridge.results import SHOWN
+from m2bridge.results import MAX_SHOWN_GENERATORS
 from m2bridge.results.base import Result, result_json
 from m2bridge.results.sheet import Block, Facts, Sheet, Table, computed_by, printable, value_text
 
@@ -224,8 +224,8 @@ def _component_row(component: Component) -> tuple[object, ...]:
     """The generators where they are few and short, else their degrees."""
     equations, ideal = "–", component.ideal
     if ideal is not None:
-        equations = f"V({', '.join(map(polynomial_text, ideal.generators[:SHOWN]))})"
-        if len(ideal.generators) > SHOWN or len(equations) > SHORT + len("V()"):
+        equations = f"V({', '.join(map(polynomial_text, ideal.generators[:MAX_SHOWN_GENERATORS]))})"
+        if len(ideal.generators) > MAX_SHOWN_GENERATORS or len(equations) > SHORT + len("V()"):
             equations = degree_summary(ideal.generator_degrees)
     degree = value_text(component.degree)
     return component.description, component.dimension, degree, equations

@@ -1,1 +1,1 @@
-"""The room pictures."""
+"""Drawings of real surfaces and layered graphs, from plain numbers."""

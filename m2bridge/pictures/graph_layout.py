@@ -1,4 +1,4 @@
-"""The places of the nodes and edges of a layered graph: few edges cross, none meets another node.
+"""The layout of a layered graph, with few crossings and no edge through another node.
 
 Source: Sugiyama, Tagawa, Toda, *Methods for visual understanding of hierarchical system structures*
 (1981): an edge over several layers gets a place in each of them, its bend, and layers are sorted by
@@ -13,11 +13,11 @@ from typing import TypeVar
 Node = TypeVar("Node", bound=Hashable)
 Edge = tuple[Node, Node]
 NodePosition = tuple[float, int]
-"""Across, and the layer."""
+"""The horizontal coordinate, and the layer."""
 Neighbours = Mapping[Hashable, Sequence[Hashable]]
 
-SWEEPS = 24
-"""Layers settle after a few; of those that go on changing, the best arrangement seen counts."""
+LAYOUT_SWEEPS = 24
+"""Layers become stable after a few sweeps; otherwise the best arrangement found is used."""
 
 
 def placed(
@@ -62,7 +62,7 @@ def _across(
             above[low].append(high)
     best = _centred(rows)
     fewest = None
-    for sweep in range(SWEEPS):
+    for sweep in range(LAYOUT_SWEEPS):
         if sweep % 2 == 0:
             for row in rows:
                 _sort(row, below, _centred(rows))

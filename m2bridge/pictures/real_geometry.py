@@ -26,23 +26,23 @@ from m2bridge.limits import check_deadline_in
 
 Interval = tuple[fmpq, fmpq]
 Box = Mapping[str, Interval]
-"""For each variable the open interval that is looked at."""
+"""The open interval for each variable."""
 
 Point = tuple[float, ...]
 Spot = Mapping[str, Any]
 """A point: for each variable a rational number, or a ball of FLINT that contains it."""
 
-PRECISION = 128
-"""Bits of roots; intervals between them may be as small as a power of :data:`CLOSE`."""
+ROOT_PRECISION_BITS = 128
+"""The precision of roots; intervals between them may be as small as a power of :data:`CLOSE`."""
 
-LARGEST_DENOMINATOR = 200
-"""Of the rational numbers that are tried: what people can still read."""
+MAX_DENOMINATOR = 200
+"""The denominators of rational candidates, small enough to be readable."""
 
 CLOSE = fmpq(1, 10**7)
-"""How far the first and the last node are from the ends of an interval, of its length."""
+"""The distance of the first and last node from the ends of an interval, relative to its length."""
 
-TRIED = 12
-"""Fractions among which a rational point of a branch is looked for."""
+BRANCH_FRACTIONS_TRIED = 12
+"""The number of fractions that are tried for a rational point of a branch."""
 
 
 def to_flint(polynomials: Iterable[PolyElement]) -> list[fmpq_mpoly]:
@@ -158,7 +158,7 @@ def nodes(interval: Interval, count: int) -> list[fmpq]:
 
 
 def middle(interval: Interval) -> fmpq:
-    """A rational number in the middle third of an interval, with as small a denominator as is."""
+    """A rational number in the middle third of an interval, with the least denominator."""
     low, high = interval
     third = (high - low) / 3
     return fractions_between((low + third, high - third), 1)[0]
@@ -172,7 +172,7 @@ def fractions_between(interval: Interval, count: int) -> list[fmpq]:
     away = (interval[1] - interval[0]) / 100
     low, high = interval[0] + away, interval[1] - away
     fractions: list[fmpq] = []
-    for denominator in range(1, LARGEST_DENOMINATOR + 1):
+    for denominator in range(1, MAX_DENOMINATOR + 1):
         first = int((low * denominator).floor())
         last = int((high * denominator).ceil())
         for numerator in range(first, last + 1):
@@ -244,7 +244,7 @@ def branches(
     fineness : int
         About how many points there are along the box.
     """
-    with ctx.workprec(PRECISION):
+    with ctx.workprec(ROOT_PRECISION_BITS):
         variety = _Branches(prime, box)
         if variety.base is None:
             return tuple(variety.isolated())
@@ -337,7 +337,7 @@ class _Branches:
     def _rational_on(self, base: str, span: Interval, count: int) -> dict[int, Spot]:
         """A rational point of each branch, by number, among those over a few fractions."""
         points: dict[int, Spot] = {}
-        for place in check_deadline_in(fractions_between(span, TRIED)):
+        for place in check_deadline_in(fractions_between(span, BRANCH_FRACTIONS_TRIED)):
             for number, spot in enumerate(self.points({base: place}, exact=True)):
                 rational = self.rational(spot)
                 if rational is not None:
@@ -370,7 +370,7 @@ def patches(
     fineness : int
         About how many points there are along the box.
     """
-    with ctx.workprec(PRECISION):
+    with ctx.workprec(ROOT_PRECISION_BITS):
         return tuple(_Decomposition(surface, box, cuts, fineness).patches())
 
 
@@ -449,9 +449,9 @@ class _Decomposition:
 
     def _rational(self, span: Interval, strip: int, root: int) -> Mapping[str, fmpq] | None:
         """A rational point of the cell among a few candidates."""
-        for x in check_deadline_in(fractions_between(span, TRIED)):
+        for x in check_deadline_in(fractions_between(span, BRANCH_FRACTIONS_TRIED)):
             section = self.surface.subs({self.x: x})
-            for y in fractions_between(self._strips(x)[strip], TRIED // 4):
+            for y in fractions_between(self._strips(x)[strip], BRANCH_FRACTIONS_TRIED // 4):
                 spot = self._spots(x, section, y, exact=True)[root]
                 if isinstance(spot[self.z], fmpq):
                     return spot

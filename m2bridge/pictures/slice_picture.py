@@ -1,8 +1,7 @@
 """The picture of a real surface in a box, for paper and for a page where the mouse turns it.
 
-Colours say which points are functions of real weights, lines where the surface is singular. Nothing
-is computed here but what hides what; where the pieces come from, :mod:`m2bridge.maps.slice_surface`
-says.
+Colours show which points are functions of real weights, and lines where the surface is singular.
+The pieces are computed by :mod:`m2bridge.maps.slice_surface`; here only visibility is computed.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,11 +23,11 @@ from m2bridge.results.markup import polynomial_latex
 SpaceVector = Sequence[float]
 """The coordinates of a point, or of a direction, in space."""
 
-NEAR = 0.04
-"""Of the box, whose side is 2: what is as near to a point of the surface does not hide it."""
+NEAR_SURFACE_DISTANCE = 0.04
+"""In a box of side 2, squares this near to a point of the surface do not hide it."""
 
-DIGITS = 3
-"""Decimals of the points of a page; more would be less than a pixel."""
+POINT_DECIMALS = 3
+"""Decimals of points on a page; more would be less than a pixel."""
 
 FUNCTIONS = "functions of real weights"
 CLOSURE_ONLY = "only in the Zariski closure"
@@ -36,18 +35,18 @@ UNDECIDED = "in the Zariski closure; real weights not decided"
 
 FACES = {FUNCTIONS: picture.SKY, CLOSURE_ONLY: picture.ORANGE, UNDECIDED: picture.GREEN}
 STYLES = {FUNCTIONS: "solid", CLOSURE_ONLY: "dotted", UNDECIDED: "dashed"}
-"""Of lines on a page."""
+"""The line styles on a page."""
 LINES = {FUNCTIONS: "-", CLOSURE_ONLY: (0, (0.1, 2.2)), UNDECIDED: "--"}
-"""The same for matplotlib."""
+"""The line styles in matplotlib."""
 
 LIGHT = (0.35, -0.45, 0.82)
 """The direction of the light, of length 1, from the right, before and above."""
-WIDTH = 2.8
-"""Of lines, in points."""
-LONG = 50
-"""Signs in the legend, of which two do not fit side by side."""
-PALE = 0.35
-"""Of a line that is behind the surface."""
+LINE_WIDTH_POINTS = 2.8
+"""The width of lines."""
+LONG_LEGEND_CHARS = 50
+"""Longer entries of the legend do not fit side by side."""
+HIDDEN_LINE_ALPHA = 0.35
+"""The opacity of a line behind the surface."""
 
 
 def axes(elevation: float, azimuth: float) -> tuple[SpaceVector, SpaceVector, SpaceVector]:
@@ -84,7 +83,7 @@ def hidden(
         r = _area(point - start, v) / area
         s = _area(u, point - start) / area
         nearness = start[:, 2] + r * u[:, 2] + s * v[:, 2]
-        hides = (r >= 0) & (s >= 0) & (r + s <= 1) & (nearness > point[2] + NEAR)
+        hides = (r >= 0) & (s >= 0) & (r + s <= 1) & (nearness > point[2] + NEAR_SURFACE_DISTANCE)
         behind.append(bool(hides.any()))
     return behind
 
@@ -184,7 +183,7 @@ def scene(view: SurfaceResult) -> dict[str, Any]:
     """A dictionary for ``json.dumps``: squares have four corners, lines any number of points."""
 
     def flat(points: Sequence[SpaceVector]) -> list[float]:
-        return [round(float(value), DIGITS) for value in scaled(points, view).ravel()]
+        return [round(float(value), POINT_DECIMALS) for value in scaled(points, view).ravel()]
 
     surfaces, lines = [], []
     for piece in view.pieces:
@@ -204,7 +203,7 @@ def scene(view: SurfaceResult) -> dict[str, Any]:
 
 
 def draw_surface(view: SurfaceResult) -> Any:
-    """A figure of matplotlib."""
+    """Draw the surface as a figure of matplotlib."""
     with picture.styled():
         figure = picture.new_figure(6.4, 6.0, f"{view.model.title}: surface in a slice")
         space = figure.add_subplot(projection="3d", computed_zorder=False, proj_type="ortho")
@@ -216,7 +215,7 @@ def draw_surface(view: SurfaceResult) -> Any:
         words = f"A surface of degree {degree} in the Zariski closure"
         picture.add_title(figure, f"${equation_latex(view.equation)}$", words)
         columns = 2
-        if any(len(piece.name) >= LONG for piece in view.pieces):
+        if any(len(piece.name) >= LONG_LEGEND_CHARS for piece in view.pieces):
             columns = 1
         figure.legend(
             handles=_legend(view), loc="lower center", ncols=columns, bbox_to_anchor=(0.5, 0)
@@ -283,18 +282,18 @@ def _curves(space: Any, view: SurfaceResult) -> None:
                 end = start + len(list(run))
                 alpha = 1.0
                 if is_behind:
-                    alpha = PALE
+                    alpha = HIDDEN_LINE_ALPHA
                 part = points[start : end + 1].T
                 space.plot(*part, alpha=alpha, zorder=3, **_line_style(piece))
                 start = end
 
 
 def _line_style(piece: Piece) -> dict[str, Any]:
-    """How the line of a piece is drawn."""
+    """Return the style of the line of a piece, for matplotlib."""
     return {
         "color": piece.colour,
         "linestyle": LINES[piece.place],
-        "linewidth": WIDTH,
+        "linewidth": LINE_WIDTH_POINTS,
         "dash_capstyle": "round",
     }
 

@@ -27,20 +27,20 @@ from m2bridge.results.sheet import Table, value_text
 from m2bridge.system import write_aside
 
 CertificateReader = Callable[[Certificate], Any]
-"""What a certificate says of one value; ``None`` if nothing."""
+"""A function that reads a value from a certificate; ``None`` if there is none."""
 
 CLOSURE = "closure"
 """The question whose answer has the invariants of a Zariski closure, or says why there are none."""
 EQUATIONS = "equations"
-"""The question whose answer has these up to a degree."""
+"""The question whose answer has these invariants up to a degree."""
 POLAR = "polar-degrees"
 """The question whose answer has the polar degrees."""
 
 CERTIFICATES = "certificates"
-"""The folder in an atlas that its pages are made from."""
+"""The folder of certificates in an atlas."""
 
-MOST_GENERATORS = 200
-"""Generators that are shown: a page stays readable, and the certificate has all."""
+MAX_ATLAS_GENERATORS = 200
+"""Generators on a page, which stays readable; the certificate has all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ def grids(entries: Iterable[Entry]) -> tuple[list[tuple[Any, ...]], list[Entry]]
     return tables, alone
 
 
-HEADER = (
+ORBIT_TABLE_HEADER = (
     "orbit",
     "dimension",
     "tangent dimension",
@@ -171,7 +171,7 @@ def orbit_table(certificates: Mapping[str, Certificate]) -> Table | None:
     if not orbits:
         return None
     lines = [_line(orbit, facts.get(orbit, {}), tangents.get(orbit, {})) for orbit in orbits]
-    return Table(HEADER, tuple(lines))
+    return Table(ORBIT_TABLE_HEADER, tuple(lines))
 
 
 def orbit_facts(certificates: Iterable[Certificate], name: str) -> FactsByOrbit:
@@ -360,7 +360,7 @@ def _numbers_of_more(values: Iterable[int]) -> str:
 
 
 def _representations(parts: Iterable[Mapping[str, Any]]) -> str:
-    """Such as ``degree 2: S_11 X ⊗ S_11 H ⊗ S_4 Y``."""
+    """Return representations as text, such as ``degree 2: S_11 X ⊗ S_11 H ⊗ S_4 Y``."""
     spaces = ("X", "H", "Y")
     written = []
     for part in parts:
@@ -376,7 +376,7 @@ def _representations(parts: Iterable[Mapping[str, Any]]) -> str:
 
 
 def hilbert_polynomial_text(coefficients: Sequence[int]) -> str:
-    """``4 C(n + 4, 4) − 6 C(n + 3, 3) + 4 C(n + 2, 2)``: the e_i, with alternating signs."""
+    """Return ``4 C(n + 4, 4) − 6 C(n + 3, 3) + …``: the coefficients e_i with alternating signs."""
     text = ""
     for i, coefficient in enumerate(coefficients):
         signed = (-1) ** i * coefficient
@@ -389,7 +389,7 @@ def hilbert_polynomial_text(coefficients: Sequence[int]) -> str:
 
 
 def _series(series: Mapping[str, Any]) -> str:
-    """Such as ``(T³ + 2 T² + T + 1)/(1 − T)⁵``."""
+    """Return a Hilbert series as text, such as ``(T³ + 2 T² + T + 1)/(1 − T)⁵``."""
     value = HilbertSeries(tuple(series["numerator"]), series["denominator_exponent"])
     text = expression_text(value.expression).replace("*", " ").replace("-", "−")
 
@@ -460,7 +460,7 @@ def _case_page(entry: Entry, before: Entry | None, after: Entry | None, document
         "after": after,
         "legend": family(entry.case.family).orbits,
         "marks": MARKS,
-        "most": MOST_GENERATORS,
+        "most": MAX_ATLAS_GENERATORS,
         "certificates": f"../{CERTIFICATES}",
         "documentation": documentation,
     }

@@ -51,7 +51,7 @@ def evidence_table(orbits: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def verdict_words(verdict: str) -> str:
-    """``not applicable``."""
+    """Return a verdict in lower-case words, such as ``not applicable``."""
     return verdict.replace("_", " ").lower()
 
 
@@ -66,9 +66,9 @@ VERDICTS = (
 )
 """The verdicts in the order of a report.
 
-Four are on statements; what is only computed, such as a closure, is COMPUTED; what failed has
-NO_ANSWER. What another release answered, and did not refute, with a program that is not this
-release's, is PROGRAM_NOT_CHECKED.
+Four are verdicts on statements. A result without a statement, such as a closure, is COMPUTED; a
+failure is NO_ANSWER. An answer of another release that is not refuted, with a program that differs
+from this release's, is PROGRAM_NOT_CHECKED.
 """
 
 VERDICT_WORDS = {verdict: verdict_words(verdict) for verdict in VERDICTS} | {
@@ -255,7 +255,7 @@ class Report:
 
     @property
     def headings(self) -> tuple[str, ...]:
-        """The headings of these columns."""
+        """The headings of the columns that name a case."""
         return tuple(heading for _, heading in self.columns)
 
     def by_case(self) -> dict[NamedCase, tuple[list[VerdictRow], list[Detail]]]:
@@ -269,7 +269,7 @@ class Report:
         return parts
 
     def cells(self, case: NamedCase) -> tuple[TableCell, ...]:
-        """The cells of a case in these columns."""
+        """Return the cells of a case in the columns that name it."""
         if self.columns == NAMES:
             return (case.name,)
         return case.cells
@@ -315,7 +315,7 @@ class Report:
         return before, self.summary["statements"] or ["nothing"], after
 
     def _ranges_in_words(self) -> list[str]:
-        """``d = 3``, ``1 ≤ a ≤ 4``."""
+        """Return the ranges of the numbers in words, such as ``d = 3``, ``1 ≤ a ≤ 4``."""
         headings = dict(self.columns)
         words = []
         for name, (low, high) in self.summary["ranges"].items():
@@ -342,7 +342,7 @@ class Report:
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """The numbers of the paragraph."""
+        """Return the counts of the summary paragraph, for ``json.dumps``."""
         families = sorted({case.family for case in self.cases})
         papers = dict.fromkeys(str(family(name).paper) for name in families if family(name).paper)
         return {
@@ -387,7 +387,7 @@ class Report:
         ranges = {}
         lines = [self.cells(case) for case in self.cases]
         for (option, _), column in zip(self.columns, zip(*lines, strict=True), strict=False):
-            # A truth value is no number, though Python takes it for one.
+            # A bool is also an int in Python, but not a number here.
             values = [cell for cell in column if type(cell) is int]
             if values:
                 ranges[option] = min(values), max(values)

@@ -1,9 +1,9 @@
 """A report as text, Markdown, LaTeX, CSV, JSON and HTML.
 
-The page stays usable with tens of thousands of cases because it shows little at a time: the first
-rows of the table, the grids of verdicts, the case that is opened. The rest is JSON, deflated, in
-base64; the cases in parts of :data:`CASES_IN_A_PART`, each of which is unpacked when one of its
-cases is opened.
+The HTML page stays usable with tens of thousands of cases because it shows little at a time: the
+first rows of the table, the grids of verdicts, one opened case. The rest is compressed JSON in
+base64, in parts of :data:`CASES_PER_HTML_PART` cases, each unpacked when one of its cases is
+opened.
 """
 
 import json
@@ -37,23 +37,23 @@ from m2bridge.reports.content import (
 from m2bridge.results.markup import cell, csv_text, latex, latex_links
 from m2bridge.results.sheet import Block, Facts, Sheet, Table, line, table
 
-CASES_IN_A_PART = 100
-"""A part is unpacked when one of its cases is opened: some tens of kilobytes, at once."""
+CASES_PER_HTML_PART = 100
+"""A part of this size has some tens of kilobytes, which are unpacked at once."""
 
-WIDTH = 100
+TEXT_LINE_CHARS = 100
 """Characters in a line of the text form."""
 
-MOST_OF_NUMBERS = 20
-"""Characters of the numbers of a case in a table of LaTeX; wider ones leave no room for reasons."""
+MAX_LATEX_NUMBER_CHARS = 20
+"""The width of the numbers of a case in a LaTeX table; wider ones leave no space for reasons."""
 
-LARGEST_OF_NAMES = 0.32
-"""Share of the line for names of cases in a table of LaTeX; longer ones have several lines."""
+MAX_LATEX_NAME_SHARE = 0.32
+"""The share of the line for names of cases in a LaTeX table; longer ones wrap."""
 
-INDENT = " " * 7
-"""Of witnesses in the text form."""
+WITNESS_INDENT = " " * 7
+"""The indentation of witnesses in the text form."""
 
 MARKS = dict(zip(VERDICTS, "✗?!○✓•–", strict=True))
-"""One sign for each verdict, so that none is told by its colour alone."""
+"""A sign for each verdict, so that verdicts do not differ by colour alone."""
 
 HashableT = TypeVar("HashableT", bound=Hashable)
 
@@ -62,13 +62,15 @@ def to_html(report: Report, documentation: str = "") -> str:
     """One self-contained page; what it cites are links, if the documentation has an address."""
     cases = report.by_case()
     sheets = [_case_sheet(rows, details) for rows, details in cases.values()]
-    parts = [sheets[i : i + CASES_IN_A_PART] for i in range(0, len(sheets), CASES_IN_A_PART)]
+    parts = [
+        sheets[i : i + CASES_PER_HTML_PART] for i in range(0, len(sheets), CASES_PER_HTML_PART)
+    ]
     more = {
         "title": " and ".join(sorted({family(case.family).title for case in cases})),
         "marks": MARKS,
         "table": pack(_page_table(report)),
         "parts": [pack(part) for part in parts],
-        "cases_in_a_part": CASES_IN_A_PART,
+        "cases_in_a_part": CASES_PER_HTML_PART,
     }
     return page("report", _values(report, documentation) | more)
 
@@ -99,7 +101,7 @@ def titles(documentation: str) -> str:
 
 
 def pack(data: Any) -> str:
-    """JSON, deflated, in base64."""
+    """Return a value as JSON, compressed, in base64."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return b64encode(zlib.compress(text.encode())).decode()
 
@@ -210,7 +212,7 @@ SIGNS = dict(
         strict=True,
     )
 )
-"""Verdicts that are no answers stand out; none is told by a colour."""
+"""The signs of verdicts in LaTeX, which do not differ by colour alone."""
 
 
 def to_latex_grid(report: Report, documentation: str = "") -> str:
@@ -269,7 +271,7 @@ def _numbers(report: Report, row: VerdictRow) -> tuple[str, ...]:
 
 def to_text(report: Report) -> str:
     """The verdicts, the table with each witness on a line of its own, and what they rest on."""
-    fill = partial(textwrap.fill, width=WIDTH, break_on_hyphens=False)
+    fill = partial(textwrap.fill, width=TEXT_LINE_CHARS, break_on_hyphens=False)
     parts = [fill(line(report.answer))]
     for block in to_sheet(report).blocks:
         if isinstance(block, Table):
@@ -282,11 +284,11 @@ def to_text(report: Report) -> str:
         lemmas = [fill(f"* {line(lemma)}", subsequent_indent="  ") for lemma in report.trusted]
         trust = "\n".join(["Taken on trust:", *lemmas])
     text = "\n\n".join([*parts, trust])
-    return text.replace("\nwitness: ", f"\n{INDENT}witness: ") + "\n"
+    return text.replace("\nwitness: ", f"\n{WITNESS_INDENT}witness: ") + "\n"
 
 
 def _cut(rule: re.Match[str]) -> str:
-    return rule[0][:WIDTH]
+    return rule[0][:TEXT_LINE_CHARS]
 
 
 def to_sheet(report: Report) -> Sheet:
@@ -326,9 +328,9 @@ def to_latex(report: Report, documentation: str = "") -> str:
     numbers take too much room.
     """
     width = _width(report)
-    by_name = report.columns == NAMES or width > MOST_OF_NUMBERS
+    by_name = report.columns == NAMES or width > MAX_LATEX_NUMBER_CHARS
     longest = max((len(case.name) for case in report.cases), default=0)
-    of_names = min(0.0115 * longest, LARGEST_OF_NAMES)
+    of_names = min(0.0115 * longest, MAX_LATEX_NAME_SHARE)
     return _document(
         "report.tex",
         report,

@@ -1,32 +1,32 @@
-"""The room results: the limits on what is shown of a result.
+"""Results and their output formats; this file has the limits on the length of output.
 
-A result may hold tens of thousands of polynomials of megabytes each; what is shown of it stays
-readable, and small enough for a terminal, a notebook and a browser. Each limit says what it cuts.
+A result may have tens of thousands of polynomials of megabytes each. Its output stays readable, and
+small enough for a terminal, a notebook and a browser.
 """
 
-SHOWN = 12
-"""Polynomials of an ideal that are written, unless all are asked for: half a screen."""
+MAX_SHOWN_GENERATORS = 12
+"""Polynomials of an ideal that are written by default: half a screen."""
 
-WIDTH = 240
-"""Characters of a polynomial that are written, unless all is asked for: three lines."""
+MAX_POLYNOMIAL_CHARS = 240
+"""Characters of a polynomial that are written by default: three lines."""
 
-FOLDED_WIDTH = 400
+FOLDED_POLYNOMIAL_CHARS = 400
 """Characters of a polynomial in HTML before it is unfolded."""
 
-MOST_TERMS = 4000
+MAX_UNFOLDED_POLYNOMIAL_CHARS = 4000
 """Characters of a polynomial in HTML that can be unfolded; a longer one would fill the page."""
 
-LONGEST_CELL = 600
+MAX_CELL_CHARS = 600
 """Characters of one fact in HTML."""
 
-MOST_ITEMS = 1024
-"""Rows of each block in HTML, before it is seen whether they fit into :data:`LARGEST_PAGE`."""
+MAX_HTML_ROWS = 1024
+"""Rows of each block in HTML, reduced if they do not fit into :data:`MAX_PAGE_BYTES`."""
 
-LARGEST_PAGE = 100_000
+MAX_PAGE_BYTES = 100_000
 """Bytes of one result in a notebook, which keeps all outputs in one file."""
 
-LARGEST_PICTURE = 80_000
+MAX_PICTURE_BYTES = 80_000
 """Bytes of a picture in HTML: less than a page, so that its table fits beside it."""
 
-MOST_TEXT = 30_000
-"""Characters that a notebook shows of a text."""
+MAX_NOTEBOOK_TEXT_CHARS = 30_000
+"""Characters of a text that a notebook shows."""

@@ -1,7 +1,7 @@
-"""The base classes of results: the forms that each has, and those that hold verdicts.
+"""Base classes of results, and of results with verdicts.
 
-A result says itself what it shows (``to_sheet``), and what machines read of it (``to_json``,
-``to_macaulay2``); the other forms are written from its sheet, here for all of them.
+A result defines its content for people (``to_sheet``) and for programs (``to_json``,
+``to_macaulay2``); text, HTML and LaTeX are written here from its sheet.
 """
 
 from abc import ABC, abstractmethod
@@ -9,27 +9,27 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
-from m2bridge.results import LARGEST_PAGE, MOST_TEXT, SHOWN
+from m2bridge.results import MAX_NOTEBOOK_TEXT_CHARS, MAX_PAGE_BYTES, MAX_SHOWN_GENERATORS
 from m2bridge.results.sheet import Sheet, quoted, shortened
 from m2bridge.results.writers import html, paper
 
 
 class Result(ABC):
-    """A result with its forms: text, which ``print`` shows, HTML, LaTeX, JSON and Macaulay2."""
+    """A result, which can be written as text (by ``print``), HTML, LaTeX, JSON and Macaulay2."""
 
     __slots__ = ()
 
     @property
     def unfinished(self) -> str:
-        """The limit that was reached before all was computed; empty if none was.
+        """The limit that was reached before the computation was complete; empty if none was.
 
-        A result that may be unfinished has a field in its place, with a default.
+        A result that may be unfinished replaces this by a field with a default.
         """
         return ""
 
     @abstractmethod
     def to_sheet(self) -> Sheet:
-        """Return what is shown: text, HTML and LaTeX are written from it."""
+        """Return the content for people, from which text, HTML and LaTeX are written."""
 
     @abstractmethod
     def to_json(self) -> dict[str, Any]:
@@ -37,14 +37,14 @@ class Result(ABC):
 
     @abstractmethod
     def to_macaulay2(self) -> str:
-        """Return the result as Macaulay2 reads it."""
+        """Return the result as Macaulay2 code."""
 
-    def to_text(self, most: int | None = SHOWN) -> str:
-        """Return text with at most so many generators of each ideal, all of them when ``None``."""
+    def to_text(self, most: int | None = MAX_SHOWN_GENERATORS) -> str:
+        """Return text with at most ``most`` generators of each ideal; ``None`` means all."""
         return self.to_sheet().text(most)
 
-    def to_latex(self, most: int | None = SHOWN) -> str:
-        r"""Return text for ``\\input`` in a paper; its first line says what the preamble needs."""
+    def to_latex(self, most: int | None = MAX_SHOWN_GENERATORS) -> str:
+        r"""Return text for ``\\input`` in a paper; its first line names the packages it needs."""
         return paper(self.to_sheet(), most)
 
     def __str__(self) -> str:
@@ -54,21 +54,21 @@ class Result(ABC):
         return html(self.to_sheet())
 
     def _repr_latex_(self) -> str | None:
-        """Return what a notebook as PDF holds, if it is short; else that holds the text."""
+        """Return LaTeX for a notebook as PDF; ``None``, which means the text, if it is long."""
         text = self.to_latex()
-        if len(text.encode()) > LARGEST_PAGE:
+        if len(text.encode()) > MAX_PAGE_BYTES:
             return None
         return text
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """Print text in IPython, in place of ``repr``, which holds all polynomials."""
-        printer.text(shortened(self.to_text(), MOST_TEXT))
+        """Print the text in IPython, in place of ``repr``, which has all polynomials."""
+        printer.text(shortened(self.to_text(), MAX_NOTEBOOK_TEXT_CHARS))
 
 
 def result_json(
     case: dict[str, Any] | None, field: object, engine: str | None, seconds: float
 ) -> dict[str, Any]:
-    """The fields that every JSON result begins with."""
+    """Return the fields with which every JSON result begins."""
     return {
         "case": case,
         "field": str(field),

@@ -1,10 +1,10 @@
-"""A number that is known exactly or between bounds: its one form, with its text and its JSON.
+"""A number with proved lower and upper bounds, its text and its JSON.
 
-A dimension is found from two sides. What exists bounds it below: a rank at a point, independent
-tangent vectors. What has to hold bounds it above: equations, the number of parameters. Where both
-sides meet the number is proved. Two bounds are held against each other here and nowhere else.
+A dimension is bounded from two sides: below by a rank at a point or by independent tangent vectors,
+above by equations or by the number of parameters. If the bounds meet, the number is proved. Bounds
+are combined only here.
 
-What a statement predicts is not known, and does not stand here; see ``maps.model.Expectation``.
+The number that a statement predicts has no bounds; see ``maps.model.Expectation``.
 """
 
 from __future__ import annotations
@@ -18,18 +18,19 @@ from m2bridge.errors import ContradictionError
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """A number between two bounds, each of which may be open.
+    """A number between two proved bounds, each of which may be unknown.
 
     Parameters
     ----------
     lower, upper : int or None
-        Proved bounds; ``None`` where none is known.
+        Proved bounds; ``None`` for an unknown one.
     because : str
-        Why, in one line.
+        The reason for the bounds, in one line.
 
     Examples
     --------
-    >>> dimension = together(Known.at_least(5, "a rank"), Known.at_most(7, "seven parameters"))
+    >>> above, below = Bounds.at_most(7, "seven parameters"), Bounds.at_least(5, "a rank")
+    >>> dimension = intersect_bounds(below, above)
     >>> str(dimension), dimension.cell, dimension.exact
     ('at least 5, at most 7', '5 to 7', None)
     """
@@ -40,27 +41,27 @@ class Bounds:
 
     @staticmethod
     def exactly(value: int | None, because: str = "") -> Bounds:
-        """Return a number that is proved; ``None`` stands for one of which nothing is known."""
+        """Return a number that is proved; ``None`` means that nothing is known."""
         return Bounds(value, value, because)
 
     @staticmethod
     def at_least(value: int | None, because: str = "") -> Bounds:
-        """Return a number with a lower bound only."""
+        """Return a number with only a lower bound."""
         return Bounds(value, None, because)
 
     @staticmethod
     def at_most(value: int | None, because: str = "") -> Bounds:
-        """Return a number with an upper bound only."""
+        """Return a number with only an upper bound."""
         return Bounds(None, value, because)
 
     @property
     def exact(self) -> int | None:
-        """The number, where the bounds meet."""
+        """The number if the bounds meet, else ``None``."""
         return self.lower if self.lower == self.upper else None
 
     @property
     def value(self) -> int:
-        """The number that is said first: the lower bound, or the upper one where it is alone.
+        """The lower bound if there is one, else the upper bound.
 
         Raises
         ------
@@ -69,17 +70,17 @@ class Bounds:
         """
         value = self.upper if self.lower is None else self.lower
         if value is None:
-            raise LookupError("nothing is known of this number")
+            raise LookupError("nothing is known about this number")
         return value
 
     @property
     def least(self) -> float:
-        """The least value that the number can have; −∞ where it is open."""
+        """The lower bound; −∞ if it is unknown."""
         return -inf if self.lower is None else self.lower
 
     @property
     def most(self) -> float:
-        """The largest value that the number can have; ∞ where it is open."""
+        """The upper bound; ∞ if it is unknown."""
         return inf if self.upper is None else self.upper
 
     @property
@@ -89,13 +90,13 @@ class Bounds:
 
     @property
     def status(self) -> Literal["proved", "lower bound", "unfinished"]:
-        """How far a computation came that has to find the number, which begins from below."""
+        """How far the computation of the number, which begins with a lower bound, has come."""
         if self.exact is not None:
             return "proved"
         return "unfinished" if self.lower is None else "lower bound"
 
     def sides(self) -> list[str]:
-        """Return what is known in words: one text if it is exact, else one for each bound."""
+        """Return the number in words if it is exact, else each known bound in words."""
         if self.exact is not None:
             return [str(self.exact)]
         bounds = {"at least": self.lower, "at most": self.upper}
@@ -106,7 +107,7 @@ class Bounds:
 
     @property
     def cell(self) -> str:
-        """What is known, in a column of a table that is named after the number."""
+        """The number or its bounds, for a cell in a table."""
         if self.is_open:
             return "–"
         if self.exact is not None:
@@ -120,7 +121,7 @@ class Bounds:
         return f"{'=' if self.exact is not None else at_least} {self.lower}"
 
     def to_json(self, of: str = "") -> dict[str, Any]:
-        """Return a dimension for ``json.dumps``; ``of`` begins the names, as in ``tangent_``."""
+        """Return the fields of a dimension for ``json.dumps``; names have the prefix ``of``."""
         return {
             f"{of}dimension": self.exact,
             f"{of}lower_bound": self.lower,
@@ -129,24 +130,24 @@ class Bounds:
 
 
 UNKNOWN = Bounds()
-"""What is known of a number before anything was computed."""
+"""A number about which nothing is known."""
 
 
 def agree(*several: Bounds) -> bool:
-    """Return whether one number can be all of these: no lower bound exceeds an upper one."""
+    """Return whether these bounds can hold for one number: no lower one exceeds an upper one."""
     least = max((one.least for one in several), default=-inf)
     return all(least <= one.most for one in several)
 
 
 def intersect_bounds(*several: Bounds) -> Bounds:
-    """Return what all of these say of one number: its largest lower and its smallest upper bound.
+    """Return the intersection of bounds for one number: the largest lower and least upper bound.
 
-    The reasons are those of these two bounds, the first of them where several are equal.
+    The reasons are those of these two bounds; among equal bounds the first counts.
 
     Raises
     ------
     ContradictionError
-        If they do not agree.
+        If a lower bound exceeds an upper bound.
     """
     below = max(several, key=lambda one: one.least, default=UNKNOWN)
     above = min(several, key=lambda one: one.most, default=UNKNOWN)
@@ -155,7 +156,7 @@ def intersect_bounds(*several: Bounds) -> Bounds:
         reasons.append(below.because)
     if above.upper is not None:
         reasons.append(above.because)
-    # Equal reasons are said once, and empty ones not at all.
+    # Equal reasons are given once, and empty ones are omitted.
     because = "; ".join(filter(None, dict.fromkeys(reasons)))
     if not agree(below, above):
         raise ContradictionError(

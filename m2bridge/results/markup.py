@@ -27,7 +27,7 @@ _GREEK = r"""
     \Lambda \Xi \Pi \Sigma \Upsilon \Phi \Psi \Omega
 """
 GREEK_LATEX = dict(zip("αβγδεζηθικλμνξπρςστυφχψωΓΔΘΛΞΠΣΥΦΨΩ", _GREEK.split(), strict=True))
-"""The commands of LaTeX for Greek letters; the capitals that look Latin have none."""
+"""The LaTeX commands for Greek letters; capitals that look Latin have none."""
 
 _MATHEMATICS = {
     "≤": r"\leq",
@@ -75,7 +75,7 @@ _FORMULA = re.compile(
 )
 _SCRIPT = r"\{(?:[^{}]|\{[^{}]*\})*\}"
 _TWO_SCRIPTS = re.compile(rf"\^{_SCRIPT}(?:_{_SCRIPT})?\s*['^]|_{_SCRIPT}(?:'*\^?{_SCRIPT})?\s*_")
-"""What LaTeX refuses: two exponents of one letter, or a prime after one."""
+"""Formulas that LaTeX refuses: two exponents of one letter, or a prime after an exponent."""
 _BARE = re.compile(r"[_^](?!\{)")
 _COMMAND = re.compile("'(m2bridge [^']+)'")
 _PAGE = re.compile(r"docs/(?P<page>[\w-]+)\.md(?P<place>#[\w-]+)?", re.ASCII)
@@ -83,7 +83,7 @@ _UNKNOWN = re.compile(r"[^\x20-\x7e\xa1-\u017f]|[ĦħĸĿŀŉŦŧſ]")  # all bu
 
 
 def cell(text: str) -> str:
-    """Text for a table that a spreadsheet may open: never a formula."""
+    """Return text for a cell of a spreadsheet that is never read as a formula."""
     signs = "\n".join(map(visible, text.splitlines()))
     return f"'{signs}" if signs.startswith(tuple("=+-@＝＋－＠")) else signs
 
@@ -96,10 +96,10 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def latex(text: str) -> str:
-    """Text for LaTeX, where no sign has a special meaning.
+    """Return text in LaTeX, with all special characters escaped.
 
-    Formulas in it, Greek and relations become mathematics; a sign that LaTeX does not know becomes
-    its number.
+    Formulas, Greek letters and relations become mathematics; a character that the encoding lacks
+    becomes its number.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def latex(text: str) -> str:
 
 
 def latex_links(text: str, documentation: str = "") -> str:
-    r"""The same, with what it cites (:func:`references`) in ``\\href``."""
+    r"""Return text in LaTeX as :func:`latex`, with its :func:`references` as ``\\href``."""
     written = []
     for part, address in references(" ".join(text.split()), documentation):
         shown = _latex(part)
@@ -128,7 +128,7 @@ def _signs() -> dict[int, str]:
 
 
 def _latex(text: str) -> str:
-    """Words and formulas; what is typed into a shell stands in typewriter."""
+    """Return words and formulas in LaTeX; shell commands are set in typewriter."""
     written = []
     for place, part in enumerate(_COMMAND.split(text)):
         if place % 2:
@@ -139,7 +139,7 @@ def _latex(text: str) -> str:
 
 
 def _sentence(text: str) -> str:
-    """A sentence in LaTeX, with what is mathematics in it as formulas."""
+    """Return a sentence in LaTeX, with formulas as mathematics."""
     written = []
     for part, is_formula in pieces(_PAGE.sub(_title, text)):
         mathematics = _formula(part) if is_formula else ""
@@ -148,7 +148,7 @@ def _sentence(text: str) -> str:
 
 
 def _formula(text: str) -> str:
-    """A formula of running text in LaTeX; empty if it might be something else for LaTeX."""
+    """Return a formula from running text in LaTeX; empty if it is not a valid formula."""
     if not _FORMULA.fullmatch(text):
         return ""
     named = r"\\mathop{\\mathrm\1}\\penalty500 "  # a line of a narrow column may end after a name
@@ -170,14 +170,14 @@ def _formula(text: str) -> str:
 
 @cache
 def cited_titles() -> dict[str, dict[str, str]]:
-    """Titles of the pages and places of the documentation that words cite, by their names."""
+    """Return the titles of cited pages and sections of the documentation, by their names."""
     text = Path(__file__).with_name("titles.json").read_text(encoding="utf-8")
     titles: dict[str, dict[str, str]] = json.loads(text)
     return titles
 
 
 def _title(citation: re.Match[str]) -> str:
-    """The title of a theorem or a page of the documentation, for print."""
+    """Return the title of a cited theorem or page of the documentation, for print."""
     pages, places = cited_titles().values()
     page, place = citation["page"], citation["place"] or ""
     title = places.get(place.removeprefix("#"))
@@ -189,7 +189,7 @@ def _title(citation: re.Match[str]) -> str:
 
 
 def _words(text: str) -> str:
-    """Words, with the letters among them that stand for themselves as variables."""
+    """Return words in LaTeX, with single letters as variables."""
     if len(text) == 1 and text.isascii() and text.islower():
         return f"${text}$"
     written = []
@@ -206,12 +206,12 @@ def _signs_of(text: str) -> str:
 
 
 def markdown(text: str) -> str:
-    """Text for a cell of a table or an item of a list: no marks, no entities, no mathematics."""
+    """Return text in Markdown for a cell or list item, with all special characters escaped."""
     return _markdown(line(text))
 
 
 def markdown_links(text: str, documentation: str = "") -> str:
-    """The same, with what it cites (:func:`references`) as links."""
+    """Return text in Markdown as :func:`markdown`, with its :func:`references` as links."""
     written = []
     for part, address in references(line(text), documentation):
         shown = _markdown(part)
@@ -226,11 +226,11 @@ def _markdown(text: str) -> str:
     return re.sub(r"^[0-9]+(?=[.)] )", r"\g<0>\\", marked)
 
 
-LONG = 36
-"""Digits of a number, or characters of a term, after which a line may end within it."""
+BREAKABLE_AFTER_CHARS = 36
+"""A line may break within numbers and terms that are longer than this."""
 
 BREAK = r"\penalty900 "
-"""Where a line may end, if it cannot end at a sign."""
+"""A possible line break, used if the line cannot break at a sign."""
 
 _PARTS = re.compile(
     r"(?P<variable>[^\s*+/()0-9-][^\s*+/()-]*)(?:\*\*(?P<power>[0-9]+))?"
@@ -248,7 +248,7 @@ class FormulaPart:
     text : str
         The sign, the numerator, or the name without its indices.
     indices : tuple of str
-        Of a variable.
+        The indices of a variable.
     power : str
         The exponent of a variable, or the denominator of a number; empty for 1.
     """
@@ -260,7 +260,7 @@ class FormulaPart:
 
 
 def parts(text: str) -> Iterator[FormulaPart]:
-    """The parts of a polynomial, one after the other.
+    """Yield the parts of a polynomial.
 
     Raises
     ------
@@ -290,9 +290,9 @@ def parts(text: str) -> Iterator[FormulaPart]:
 
 
 def polynomial_latex(text: str) -> str:
-    r"""A polynomial in LaTeX, with indices as in ``c_{1,1,1,2}``.
+    r"""Return a polynomial in LaTeX, with indices as in ``c_{1,1,1,2}``.
 
-    Lines may end at signs, and in long terms.
+    Lines may break at signs, and in long terms.
 
     Examples
     --------
@@ -302,14 +302,14 @@ def polynomial_latex(text: str) -> str:
     written = []
     for sign, factors in terms(text):
         between = " "
-        if sum(map(len, factors)) > LONG:
+        if sum(map(len, factors)) > BREAKABLE_AFTER_CHARS:
             between = BREAK
         written.append(sign + between.join(factors))
     return "".join(written)
 
 
 def terms(text: str) -> Iterator[tuple[str, list[str]]]:
-    """The terms: the sign in LaTeX, empty before a first one that is positive, and the factors."""
+    """Yield each term as its sign (empty for a positive first term) and its factors, in LaTeX."""
     sign = ""
     factors: list[str] = []
     for part in parts(text):
@@ -329,19 +329,19 @@ def terms(text: str) -> Iterator[tuple[str, list[str]]]:
 def _number(part: FormulaPart) -> str:
     if not part.power:
         return _digits(part.text)
-    if len(part.text) + len(part.power) > LONG:
+    if len(part.text) + len(part.power) > BREAKABLE_AFTER_CHARS:
         return f"{_digits(part.text)}/{_digits(part.power)}"
     return rf"\tfrac{{{part.text}}}{{{part.power}}}"
 
 
 def _digits(number: str) -> str:
-    if len(number) <= LONG:
+    if len(number) <= BREAKABLE_AFTER_CHARS:
         return number
     return BREAK.join(number[i : i + 12] for i in range(0, len(number), 12))
 
 
 def variable_latex(part: FormulaPart) -> str:
-    """A power of a variable: Greek letters by their commands, other alphabets as words."""
+    """Return a power of a variable in LaTeX; letters of other alphabets are set as text."""
     written = _letters(part.text)
     if part.indices:
         written += f"_{{{','.join(map(_letters, part.indices))}}}"
@@ -369,12 +369,12 @@ _PATH = re.compile(r"(?!//|\\)[^:/]*(/.*)?")
 
 
 def check_documentation(documentation: str) -> None:
-    """Check where the documentation is said to be: another text may be a link that a browser runs.
+    """Check the address of the documentation; a browser might execute an arbitrary link.
 
     Raises
     ------
     InvalidCaseError
-        If it is neither an address with http or https nor a path from that of the page.
+        If it is neither an address with http or https nor a relative path.
     """
     is_site = _SITE.fullmatch(documentation)
     is_path = _PATH.fullmatch(documentation) and documentation.isprintable()
@@ -385,14 +385,14 @@ def check_documentation(documentation: str) -> None:
 
 
 def references(text: str, documentation: str = "") -> Iterator[tuple[str, str]]:
-    """The parts of a text, each with its address, which is empty where the part cites nothing.
+    """Yield the parts of a text, each with its link, which is empty if the part cites nothing.
 
     Parameters
     ----------
     text : str
     documentation : str
-        Address of the site, or path of its folder from that of the page; if it is not said, the
-        pages have no address.
+        The address of the site, or the path of its folder relative to the page; if it is empty,
+        pages have no links.
 
     Raises
     ------

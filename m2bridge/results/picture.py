@@ -1,6 +1,6 @@
-"""The only door to matplotlib: figures in one style, their parts, and files of them.
+"""Figures in a common style, by matplotlib, which no other module imports.
 
-The colour-blind can tell the colours apart: Okabe and Ito, *Color Universal Design* (2008).
+The palette is safe for colour-blind readers: Okabe and Ito, *Color Universal Design* (2008).
 """
 
 from abc import abstractmethod
@@ -56,12 +56,12 @@ def _library(name: str) -> Any:
 
 
 def styled() -> Any:
-    """A block in which all that is drawn has one style."""
+    """Return a context in which everything is drawn in the common style."""
     return _library("matplotlib").rc_context(STYLE)
 
 
 def new_figure(width: float, height: float, title: str = "") -> Any:
-    """An empty figure, in inches, of no window: drawing it changes nothing elsewhere."""
+    """Return an empty figure, with sizes in inches, independent of windows and global state."""
     figure = _library("matplotlib.figure").Figure(figsize=(width, height), facecolor="white")
     _library("matplotlib.backends.backend_agg").FigureCanvasAgg(figure)
     if title:
@@ -70,22 +70,22 @@ def new_figure(width: float, height: float, title: str = "") -> Any:
 
 
 def polygons(corners: Sequence[Any], **style: Any) -> Any:
-    """Polygons in space, the far ones drawn first."""
+    """Return polygons in space, drawn from back to front."""
     return _library("mpl_toolkits.mplot3d.art3d").Poly3DCollection(corners, **style)
 
 
 def line(points: Sequence[Sequence[float]], **style: Any) -> Any:
-    """A line for a legend, or in the plane."""
+    """Return a line for a legend, or in the plane."""
     return _library("matplotlib.lines").Line2D(*zip(*points, strict=True), **style)
 
 
 def patch(**style: Any) -> Any:
-    """A coloured field of a legend."""
+    """Return a coloured field for a legend."""
     return _library("matplotlib.patches").Patch(**style)
 
 
 def add_title(figure: Any, text: str, otherwise: str, size: float = 15, least: float = 9) -> None:
-    """A title as wide as the figure at most; another one, if its letters would be too small."""
+    """Add a title that fits the figure; use ``otherwise`` if its letters would be too small."""
     title = figure.suptitle(text, y=0.965, fontsize=size)
     width = title.get_window_extent(figure.canvas.get_renderer()).width / figure.bbox.width
     if width * least > 0.95 * size:
@@ -95,7 +95,7 @@ def add_title(figure: Any, text: str, otherwise: str, size: float = 15, least: f
 
 
 def written(figure: Any, form: str) -> bytes:
-    """The figure as a file, the same bytes each time."""
+    """Return the content of a file with the figure, reproducible byte for byte."""
     metadata = dict(_UNDATED[form])
     if figure.get_label():
         metadata["Title"] = figure.get_label()
@@ -110,11 +110,11 @@ _UNDATED: dict[str, dict[str, Any]] = {
     "pdf": {"CreationDate": None},
     "png": {},
 }
-"""The formats, and what leaves the date out of each."""
+"""The formats, with the metadata that removes the date from each."""
 
 
 class PictureResult(Result):
-    """A result with a picture, as SVG, PDF or PNG; the extra ``plot`` brings what draws it.
+    """A result with a picture, as SVG, PDF or PNG; drawing it needs the extra ``plot``.
 
     Subclasses implement :meth:`figure`.
     """
@@ -132,12 +132,12 @@ class PictureResult(Result):
         """
 
     def save(self, path: str | Path) -> None:
-        """Write the picture to a file; its ending says as what: ``.svg``, ``.pdf`` or ``.png``.
+        """Write the picture to a file with the ending ``.svg``, ``.pdf`` or ``.png``.
 
         Raises
         ------
         InvalidCaseError
-            If the ending is another one.
+            If the ending is a different one.
         MethodUnavailableError
             If matplotlib is not installed.
         """
@@ -145,11 +145,11 @@ class PictureResult(Result):
         save(written(self.figure(), form), Path(path))
 
     def to_svg(self) -> str:
-        """The picture as SVG; raises as :meth:`figure`."""
+        """Return the picture as SVG; raise as :meth:`figure`."""
         return written(self.figure(), "svg").decode()
 
     def page_svg(self) -> str:
-        """The picture for a page; empty where matplotlib is not installed."""
+        """Return the picture as SVG for a page; empty if matplotlib is not installed."""
         try:
             return self.to_svg()
         except MethodUnavailableError:
@@ -157,7 +157,7 @@ class PictureResult(Result):
 
 
 def picture_format(path: str | Path) -> str:
-    """``svg``, ``pdf`` or ``png``, by the ending of a name; InvalidCaseError for another one."""
+    """Return ``svg``, ``pdf`` or ``png`` by the ending of a name; raise InvalidCaseError else."""
     ending = Path(path).suffix.lower().removeprefix(".")
     if ending not in _UNDATED:
         raise InvalidCaseError("out", f"'{Path(path).name:.60}' does not end in .svg, .pdf or .png")

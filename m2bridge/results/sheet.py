@@ -1,7 +1,7 @@
-"""The layout of results for people: a sheet is a title and blocks, each of which has its text.
+"""The content of results for people: a sheet is a title and blocks, each of which has a text.
 
-Here stand words and lines too: durations, plurals, text that commands no terminal, strings of
-Macaulay2. There is no mathematics; polynomials come as texts.
+This file also has text utilities: durations, plurals, text that is safe for terminals, strings of
+Macaulay2. It has no mathematics; polynomials are given as text.
 """
 
 import os
@@ -12,21 +12,21 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
-from m2bridge.results import SHOWN, WIDTH
+from m2bridge.results import MAX_POLYNOMIAL_CHARS, MAX_SHOWN_GENERATORS
 
 
 def plural(count: int, noun: str) -> str:
-    """``1 quadric``, ``5 quadrics``."""
+    """Return a count with its noun: ``1 quadric``, ``5 quadrics``."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def printable(text: str) -> str:
-    """The text on one line, with spaces for line breaks, control and formatting characters."""
+    """Return text on one line; line breaks, control and formatting characters become spaces."""
     return "".join(character if character.isprintable() else " " for character in text)
 
 
 def visible(text: str) -> str:
-    """The text with the numbers of characters that may command a terminal in their place."""
+    """Return text in which characters that may control a terminal are escaped."""
     if text.isprintable():  # most are, and some have megabytes
         return text
     signs = []
@@ -38,13 +38,13 @@ def visible(text: str) -> str:
 
 
 def quoted(text: str | bytes | Path, *, readable: bool = False) -> str:
-    """A string of Macaulay2, the one way in which text enters its programs besides comments.
+    """Return a Macaulay2 string; all text enters programs in this way, or in comments.
 
     Parameters
     ----------
     readable : bool
-        Whether letters and signs of any alphabet stay as they are. Otherwise it is ASCII, as files
-        and terminals have it: strings of Macaulay2 are bytes.
+        Whether printable characters of any alphabet are kept. Otherwise the string is ASCII, with
+        the bytes of UTF-8 escaped: strings of Macaulay2 consist of bytes.
     """
     if readable:
         return '"' + "".join(map(_sign, os.fsdecode(text))) + '"'
@@ -62,24 +62,24 @@ def _escaped(text: bytes) -> str:
 
 
 def visible_lines(text: str) -> str:
-    """The lines of a text, each as :func:`visible` writes it."""
+    """Return text with :func:`visible` applied to each line."""
     return "\n".join(map(visible, text.split("\n")))
 
 
 def line(text: str) -> str:
-    """Text on one line, whatever it holds."""
+    """Return text on one line, safe for a terminal."""
     return visible(" ".join(text.split()))
 
 
 def shortened(text: str, most: int = 600) -> str:
-    """The text without its middle, if it is longer."""
+    """Return text of at most ``most`` characters; the middle of a longer one is omitted."""
     if len(text) <= most:
         return text
     return f"{text[: most // 2]} … {text[-most // 2 :]}"
 
 
 def first_terms(text: str, width: int) -> str:
-    """The first terms of a polynomial, if the whole does not fit in ``width`` characters."""
+    """Return a polynomial, or its first terms if it has more than ``width`` characters."""
     if len(text) <= width:
         return text
     end = max(text.rfind(" + ", 0, width), text.rfind(" - ", 0, width))
@@ -88,7 +88,7 @@ def first_terms(text: str, width: int) -> str:
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Aligned columns under a header; numbers to the right, words to the left."""
+    """Return aligned columns under a header; numbers to the right, words to the left."""
     names = list(map(str, header))
     lines = [[str(cell) for cell in row] for row in rows]
     right = numeric(lines, len(names))
@@ -103,7 +103,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def numeric(lines: Sequence[Sequence[str]], columns: int) -> list[bool]:
-    """Whether each of so many columns has numbers only, or dashes for those that are not known."""
+    """Return for each column whether it contains only numbers, or dashes for unknown numbers."""
     if not lines:
         return [False] * columns
     return [all(map(_NUMBER.fullmatch, column)) for column in zip(*lines, strict=True)]
@@ -113,9 +113,9 @@ _NUMBER = re.compile(r"-?\d+|–")
 
 
 def duration(seconds: float) -> str:
-    """``0.4 s``, ``59 s``, ``3 min 20 s``, ``2 h 5 min``; rounded, and then divided.
+    """Return a rounded duration: ``0.4 s``, ``59 s``, ``3 min 20 s``, ``2 h 5 min``.
 
-    What takes less than a tenth of a second takes another time at each run, so that is all it says.
+    Durations below a tenth of a second vary from run to run, so their value is not shown.
     """
     if seconds < 0.1:
         return "less than 0.1 s"
@@ -131,7 +131,7 @@ def duration(seconds: float) -> str:
 
 
 def computed_by(engine: str | None, seconds: float, method: str = "") -> str:
-    """The line that says who did the work, how, and how long it took."""
+    """Return the program, the method and the duration of a computation in words."""
     worker = "exact linear algebra (FLINT)"
     if engine:
         worker = f"Macaulay2 {engine}"
@@ -139,12 +139,12 @@ def computed_by(engine: str | None, seconds: float, method: str = "") -> str:
 
 
 def matrix_text(matrix: Sequence[Sequence[object]]) -> str:
-    """``(1 0; 0 1)``."""
+    """Return a matrix on one line: ``(1 0; 0 1)``."""
     return "(" + "; ".join(" ".join(map(str, row)) for row in matrix) + ")"
 
 
 def value_text(value: object) -> str:
-    """``yes``, ``no``, ``(1, 2, 0)`` for a list, ``a = 1, b = 2`` for parts, a dash for nothing."""
+    """Return a value as text: ``yes``, ``(1, 2, 0)``, ``a = 1, b = 2``, a dash for ``None``."""
     if value is None:
         return "–"
     if value is True:
@@ -159,7 +159,7 @@ def value_text(value: object) -> str:
 
 
 def name_with_part(name: str, part: str) -> str:
-    """``3.4 (iii)``."""
+    """Return the name of a statement with its part, if any: ``3.4 (iii)``."""
     if not part:
         return name
     return f"{name} ({part})"
@@ -167,7 +167,7 @@ def name_with_part(name: str, part: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A value with a form of its own in LaTeX, in mathematics."""
+    """A value with a text and a LaTeX formula."""
 
     text: str
     latex: str
@@ -178,7 +178,7 @@ class Formula:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Names and values; what is ``None`` is left out."""
+    """A block of names and values; values ``None`` are omitted."""
 
     rows: Sequence[tuple[str, object]]
     caption: str = ""
@@ -189,7 +189,7 @@ class Facts:
         return [(name, value) for name, value in self.rows if value is not None]
 
     def text(self, most: int | None) -> str:
-        """Aligned ``name   value`` lines, under the caption if there is one."""
+        """Return aligned lines ``name   value``, under the caption if there is one."""
         width = max((len(name) for name, _ in self.pairs), default=0)
         lines = [f"  {name.ljust(width)}   {value}" for name, value in self.pairs]
         if not lines:
@@ -198,7 +198,7 @@ class Facts:
 
 
 def _heading(caption: str) -> list[str]:
-    """An empty line and the caption, if there is one."""
+    """Return an empty line and the caption; nothing if there is no caption."""
     if not caption:
         return []
     return ["", f"  {caption}"]
@@ -206,28 +206,28 @@ def _heading(caption: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under a header."""
+    """A block with rows under a header."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[object]]
     caption: str = ""
 
     def text(self, most: int | None) -> str:
-        """Aligned columns, after an empty line."""
+        """Return aligned columns after an empty line or the caption."""
         heading = _heading(self.caption) or [""]
         return "\n".join([*heading, table(self.header, self.rows)])
 
 
 @dataclass(frozen=True, slots=True)
 class Polynomials:
-    """Generators of an ideal, in Python's notation.
+    """A block with generators of an ideal, in Python's notation.
 
     Parameters
     ----------
     number : int
-        How many there are.
+        The number of generators.
     texts : callable
-        Writes one after the other, for there may be tens of thousands.
+        Yields one text after the other, because there may be tens of thousands.
     caption : str
     """
 
@@ -236,16 +236,16 @@ class Polynomials:
     caption: str = ""
 
     def first(self, most: int | None) -> list[str]:
-        """Return the first polynomials, at most so many."""
+        """Return the first ``most`` polynomials; ``None`` means all."""
         return list(islice(self.texts(), most))
 
     def text(self, most: int | None) -> str:
-        """A line for each; long ones without their end, unless all are asked for."""
+        """Return a line for each polynomial, shortened unless all are requested."""
         written = self.first(most)
         lines = _heading(self.caption)
         for text in written:
             if most is not None:
-                text = first_terms(text, WIDTH)
+                text = first_terms(text, MAX_POLYNOMIAL_CHARS)
             lines.append(f"    {text}")
         left_out = self.number - len(written)
         if left_out > 0:
@@ -255,7 +255,7 @@ class Polynomials:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A verdict on a statement, and what it rests on."""
+    """A verdict on a statement, and its grounds."""
 
     verdict: str
     name: str
@@ -265,7 +265,7 @@ class Finding:
 
     @property
     def lines(self) -> list[str]:
-        """All but the verdict."""
+        """The lines beside the verdict."""
         return [
             f"{self.name}: {self.sentence}",
             *(f"→ {ground}" for ground in self.grounds),
@@ -273,7 +273,7 @@ class Finding:
         ]
 
     def text(self) -> str:
-        """The verdict at the left, the rest indented."""
+        """Return the verdict at the left, and the other lines indented."""
         first, *rest = self.lines
         indent = " " * 18
         return "\n".join([f"  {self.verdict:14}  {first}", *(indent + line for line in rest)])
@@ -281,23 +281,23 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """Verdicts."""
+    """A block of verdicts."""
 
     rows: Sequence[Finding]
 
     def text(self, most: int | None) -> str:
-        """One after the other, after an empty line."""
+        """Return the verdicts one after the other, after an empty line."""
         return "\n".join(["", *(finding.text() for finding in self.rows)])
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """An SVG file, for those that can show it."""
+    """A block with an SVG picture, which only HTML shows."""
 
     svg: Callable[[], str]
 
     def text(self, most: int | None) -> None:
-        """Nothing."""
+        """Return ``None``: a picture has no text."""
         return
 
 
@@ -306,22 +306,22 @@ Block: TypeAlias = Facts | Table | Polynomials | Findings | Picture
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A title and blocks.
+    """The content of a result: a title and blocks.
 
     Parameters
     ----------
     title : str
     blocks : sequence of Block
     formulas : sequence of str
-        The answer in LaTeX, in mathematics that MathJax and KaTeX know too.
+        The answer as LaTeX formulas that MathJax and KaTeX support too.
     """
 
     title: str
     blocks: Sequence[Block]
     formulas: Sequence[str] = ()
 
-    def text(self, most: int | None = SHOWN) -> str:
-        """Return text with at most so many polynomials of each ideal, all of them when ``None``."""
+    def text(self, most: int | None = MAX_SHOWN_GENERATORS) -> str:
+        """Return text with at most ``most`` polynomials of each ideal; ``None`` means all."""
         written = [self.title, *(block.text(most) for block in self.blocks)]
-        # What comes from files, such as names, commands no terminal.
+        # Names from files may contain characters that control a terminal.
         return visible_lines("\n".join(part for part in written if part))

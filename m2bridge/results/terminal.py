@@ -1,4 +1,4 @@
-"""A result as a terminal shows it: tables fit its width, words that go on stay in their column."""
+"""Results on a terminal: tables fit its width, and long text wraps within its column."""
 
 import io
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from m2bridge.results import SHOWN
+from m2bridge.results import MAX_SHOWN_GENERATORS
 from m2bridge.results.sheet import (
     Block,
     Facts,
@@ -23,17 +23,17 @@ from m2bridge.results.sheet import (
     visible_lines,
 )
 
-INDENT = 2
-"""Of tables and facts."""
+INDENT_COLUMNS = 2
+"""The indentation of tables and facts."""
 
-NARROWEST = 40
-"""Columns: a narrower terminal breaks lines itself, where rich would leave out what is too long."""
+MIN_TERMINAL_COLUMNS = 40
+"""On a narrower terminal the terminal wraps lines, because rich would cut long ones."""
 
-_BETWEEN = 3
-"""Columns between names and what belongs to them."""
+_GAP_COLUMNS = 3
+"""The gap between names and values."""
 
-_VALUES = 12
-"""Columns that are left for what belongs to names, which are broken before it is."""
+_MIN_VALUE_COLUMNS = 12
+"""The width reserved for values; longer names are wrapped."""
 
 STYLES = {
     "REFUTED": "bold red",
@@ -41,16 +41,16 @@ STYLES = {
     "UNDECIDED": "yellow",
     "rejected": "bold red",
 }
-"""Of words in cells."""
+"""The styles of words in cells."""
 
 
-def written(sheet: Sheet, most: int | None = SHOWN, *, width: int) -> str:
-    """The text of a sheet in lines of so many columns, with colours where the terminal has them.
+def written(sheet: Sheet, most: int | None = MAX_SHOWN_GENERATORS, *, width: int) -> str:
+    """Return the text of a sheet in lines of ``width`` columns, with colours.
 
-    Lines have :data:`NARROWEST` columns at least, and two for each column of a table.
+    Lines have at least :data:`MIN_TERMINAL_COLUMNS` columns, and two for each column of a table.
     """
     tables = [len(block.header) for block in sheet.blocks if isinstance(block, Table)]
-    width = max(width, NARROWEST, INDENT + 2 * max(tables, default=0))
+    width = max(width, MIN_TERMINAL_COLUMNS, INDENT_COLUMNS + 2 * max(tables, default=0))
     console = Console(
         file=io.StringIO(), width=width, force_terminal=True, highlight=False, legacy_windows=False
     )
@@ -66,7 +66,7 @@ def written(sheet: Sheet, most: int | None = SHOWN, *, width: int) -> str:
         lines = fitted([_text(sheet.title, style="bold")])
     for block in sheet.blocks:
         if isinstance(block, Polynomials) and most is None:
-            # They have megabytes, which the terminal breaks faster than rich does.
+            # They have megabytes, which the terminal wraps faster than rich does.
             lines.append(visible_lines(block.text(most)))
         else:
             lines += fitted(_parts(block, most, width))
@@ -98,64 +98,64 @@ def _heading(caption: str) -> list[RenderableType]:
 
 
 def _text(text: str, **options: Any) -> Text:
-    """Text that commands no terminal, whatever file it comes from."""
+    """Return text in which characters that control a terminal are escaped."""
     return Text(visible_lines(text), **options)
 
 
 def _grid(rows: Sequence[tuple[str, str]], width: int) -> RenderableType:
-    """Names, and what belongs to them."""
+    """Return a grid of names and values."""
     longest = max(cell_len(visible_lines(name)) for name, _ in rows)
-    room = width - INDENT - _BETWEEN - _VALUES
-    grid = Grid.grid(padding=(0, _BETWEEN, 0, 0))
-    if longest <= room:
+    available = width - INDENT_COLUMNS - _GAP_COLUMNS - _MIN_VALUE_COLUMNS
+    grid = Grid.grid(padding=(0, _GAP_COLUMNS, 0, 0))
+    if longest <= available:
         grid.add_column(no_wrap=True)
     else:
-        grid.add_column(width=room, overflow="fold")
+        grid.add_column(width=available, overflow="fold")
     grid.add_column(overflow="fold")
     for name, value in rows:
         grid.add_row(_text(name, style=STYLES.get(name, "")), _text(value))
-    return Padding(grid, (0, 0, 0, INDENT), expand=False)
+    return Padding(grid, (0, 0, 0, INDENT_COLUMNS), expand=False)
 
 
 def _hanging(line: str) -> RenderableType:
-    """A line that goes on below its beginning."""
+    """Return a line whose continuation is indented like its beginning."""
     text = line.lstrip(" ")
     return Padding(_text(text, overflow="fold"), (0, 0, 0, len(line) - len(text)))
 
 
 def _table(block: Table, width: int) -> RenderableType:
-    """A table that fits: columns as wide as they like, or closer together, or with broken words."""
+    """Return a table that fits: with full columns, a smaller gap, or wrapped cells."""
     header = [visible_lines(str(name)) for name in block.header]
     rows = [[visible_lines(str(cell)) for cell in row] for row in block.rows]
     columns = [*zip(header, *rows, strict=True)]
-    gap, widths = _widths(columns, width - INDENT)
+    gap, widths = _widths(columns, width - INDENT_COLUMNS)
     grid = Grid(box=box.SIMPLE_HEAD, padding=(0, gap // 2), pad_edge=False, show_edge=False)
     right = numeric(rows, len(header))
-    for heading, is_numeric, room in zip(header, right, widths, strict=True):
+    for heading, is_numeric, column_width in zip(header, right, widths, strict=True):
         justify: Literal["left", "right"] = "left"
         if is_numeric:
             justify = "right"
-        grid.add_column(Text(heading), justify=justify, width=room, overflow="fold")
+        grid.add_column(Text(heading), justify=justify, width=column_width, overflow="fold")
     for row in rows:
         grid.add_row(*(Text(cell, style=STYLES.get(cell, "")) for cell in row))
-    return Padding(grid, (0, 0, 0, INDENT), expand=False)
+    return Padding(grid, (0, 0, 0, INDENT_COLUMNS), expand=False)
 
 
-def _widths(columns: Sequence[Sequence[str]], room: int) -> tuple[int, list[int | None]]:
-    """The space between columns, and their widths; ``None`` where the longest words do not fit."""
+def _widths(columns: Sequence[Sequence[str]], available: int) -> tuple[int, list[int | None]]:
+    """Return the gap between columns and their widths; ``None`` if the longest words do not fit."""
     wholes, words = [], []
     for column in columns:
         wholes.append(max(map(cell_len, "\n".join(column).split("\n"))))
         words.append(max(map(cell_len, " ".join(column).split()), default=0))
     gaps = len(columns) - 1
-    if sum(wholes) + 3 * gaps <= room:
+    if sum(wholes) + 3 * gaps <= available:
         return 3, [*wholes]
-    spare = room - sum(words) - gaps
+    spare = available - sum(words) - gaps
     if spare < 0:
         return 1, [None] * len(columns)
     missing = [whole - word for whole, word in zip(wholes, words, strict=True)]
     widths: list[int | None] = [*words]
-    # Columns that need least become whole first, so that as few as possible are broken.
+    # Columns that lack least are completed first, so that as few as possible are wrapped.
     for place in sorted(range(len(columns)), key=lambda place: missing[place]):
         more = min(spare, missing[place])
         widths[place] = words[place] + more

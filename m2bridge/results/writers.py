@@ -1,7 +1,7 @@
-r"""A result in LaTeX, for a paper or a notebook as PDF, and in HTML for notebooks.
+r"""Results in LaTeX, for papers and notebooks as PDF, and in HTML for notebooks.
 
-For a paper it is text for ``\input``, in lines that end where the column ends, whatever its width.
-The HTML is complete where it is short, and folded where it is long.
+The LaTeX is text for ``\input``, whose tables fit the width of the column. Long parts of the HTML
+are folded.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -9,14 +9,14 @@ from typing import Any
 
 from m2bridge.engine.script import page
 from m2bridge.results import (
-    FOLDED_WIDTH,
-    LARGEST_PAGE,
-    LARGEST_PICTURE,
-    LONGEST_CELL,
-    MOST_ITEMS,
-    MOST_TERMS,
-    SHOWN,
-    WIDTH,
+    FOLDED_POLYNOMIAL_CHARS,
+    MAX_CELL_CHARS,
+    MAX_HTML_ROWS,
+    MAX_PAGE_BYTES,
+    MAX_PICTURE_BYTES,
+    MAX_POLYNOMIAL_CHARS,
+    MAX_SHOWN_GENERATORS,
+    MAX_UNFOLDED_POLYNOMIAL_CHARS,
 )
 from m2bridge.results.markup import FormulaPart, latex, parts, polynomial_latex
 from m2bridge.results.sheet import (
@@ -35,15 +35,15 @@ from m2bridge.results.sheet import (
 
 NEEDS = r"% needs \usepackage[T1]{fontenc} and \usepackage{amsmath,array,longtable}"
 
-LINE = 76
-"""Characters in a line of a paper, roughly, in the size of its footnotes."""
+LATEX_LINE_CHARS = 76
+"""Characters in a line of a paper in footnote size, roughly."""
 
-BETWEEN = 1.5
+LATEX_COLUMN_GAP_CHARS = 1.5
 """Characters between two columns."""
 
 
-def paper(sheet: Sheet, most: int | None = SHOWN) -> str:
-    """A sheet with at most so many polynomials of each ideal, all of them when ``None``."""
+def paper(sheet: Sheet, most: int | None = MAX_SHOWN_GENERATORS) -> str:
+    """Return a sheet in LaTeX, with at most ``most`` polynomials of each ideal (``None``: all)."""
     lines = [NEEDS, r"\begin{flushleft}"]
     lines += [rf"\textbf{{{latex(line)}}}\\" for line in sheet.title.splitlines()]
     lines += [rf"${formula}$\\" for formula in sheet.formulas]
@@ -83,7 +83,7 @@ def _polynomials(block: Polynomials, most: int | None) -> Iterator[str]:
     number = 0
     for number, text in enumerate(block.first(most), 1):
         if most is not None:
-            text = first_terms(text, WIDTH)
+            text = first_terms(text, MAX_POLYNOMIAL_CHARS)
         head, _, more = text.partition(" …  ")
         end = "$"
         if more:
@@ -94,13 +94,13 @@ def _polynomials(block: Polynomials, most: int | None) -> Iterator[str]:
     yield r"\end{flushleft}"
 
 
+# The widths of columns as shares of the line.
 _FACTS = (0.24, 0.76)
 _FINDINGS = (0.18, 0.16, 0.66)
-"""Shares of the line."""
 
 
 def _shares(shares: Sequence[float], numeric_columns: Collection[int] = ()) -> str:
-    """Columns with these shares of the line, in which text goes on below where they end."""
+    """Return the column specification for columns with these shares of the line; text wraps."""
     columns = []
     for place, share in enumerate(shares):
         side = "left" if place in numeric_columns else "right"
@@ -110,21 +110,21 @@ def _shares(shares: Sequence[float], numeric_columns: Collection[int] = ()) -> s
 
 
 def _columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Columns as wide as their cells where these fit; else as words, and a part of the rest."""
+    """Return columns as wide as their cells if they fit, else as their words plus a share."""
     wholes, words = [], []
     for column in zip(header, *rows, strict=True):
         wholes.append(max(map(len, column)))
         words.append(max(map(len, " ".join(column).split()), default=0))
     is_numeric = numeric(rows, len(header))
-    room = LINE - BETWEEN * len(header)
-    if sum(wholes) <= room:
+    available = LATEX_LINE_CHARS - LATEX_COLUMN_GAP_CHARS * len(header)
+    if sum(wholes) <= available:
         sides = ["r" if number else "l" for number in is_numeric]
         return f"@{{}}{''.join(sides)}@{{}}"
-    spare = max(room - sum(words), 0) / max(sum(wholes) - sum(words), 1)
+    spare = max(available - sum(words), 0) / max(sum(wholes) - sum(words), 1)
     widths = []
     for word, whole in zip(words, wholes, strict=True):
-        widths.append(word + spare * (whole - word) + BETWEEN)
-    line = max(sum(widths), LINE)
+        widths.append(word + spare * (whole - word) + LATEX_COLUMN_GAP_CHARS)
+    line = max(sum(widths), LATEX_LINE_CHARS)
     numeric_columns = [place for place, number in enumerate(is_numeric) if number]
     return _shares([width / line for width in widths], numeric_columns)
 
@@ -148,34 +148,34 @@ def _value(value: object) -> str:
     if isinstance(value, Formula):
         height = ""
         if r"\frac" in value.latex:
-            height = r"\rule[-2.6ex]{0pt}{6.4ex}"  # fractions of two lines do not touch
+            height = r"\rule[-2.6ex]{0pt}{6.4ex}"  # so that fractions in two rows do not touch
         return rf"{height}$\displaystyle {value.latex}$"
     return latex(str(value))
 
 
 OPEN = {"polynomials": 12, "facts": 25, "table": 25, "findings": 25}
-"""Rows of a block that are not folded."""
+"""Rows of a block that are shown unfolded."""
 
 
 def html(sheet: Sheet) -> str:
-    """A ``<div>`` without scripts, with as many rows as fit; it says how many are missing."""
-    most = MOST_ITEMS
+    """Return a ``<div>`` without scripts, with as many rows as fit and the number omitted."""
+    most = MAX_HTML_ROWS
     text = _html(sheet, most)
-    while len(text.encode()) > LARGEST_PAGE and most:
+    while len(text.encode()) > MAX_PAGE_BYTES and most:
         most //= 2
         text = _html(sheet, most)
     return text
 
 
 def _html(sheet: Sheet, most: int) -> str:
-    """The same with at most so many rows of each block."""
+    """Return a ``<div>`` with at most ``most`` rows of each block."""
     title = [_cell(line) for line in sheet.title.splitlines()[:3]]
     blocks = [_items(block, most) for block in sheet.blocks]
     return page("result", {"title": title, "blocks": blocks, "open": OPEN}).strip()
 
 
 def _items(block: Block, most: int) -> dict[str, Any]:
-    """A block for the template: its kind, its rows, and the number of those left out."""
+    """Return the values of a block for the template: kind, rows, number of omitted rows."""
     values: dict[str, Any] = {"kind": type(block).__name__.lower(), "caption": ""}
     if isinstance(block, Facts | Table | Polynomials):
         values["caption"] = _cell(block.caption)
@@ -195,7 +195,7 @@ def _items(block: Block, most: int) -> dict[str, Any]:
                 rows.append((finding.verdict, finding.name, _cell(finding.sentence), below))
         case Picture():
             svg = block.svg()
-            if most == 0 or len(svg) >= LARGEST_PICTURE:
+            if most == 0 or len(svg) >= MAX_PICTURE_BYTES:
                 svg = ""
             values["svg"] = svg
     left_out = max(len(rows) - most, 0)
@@ -203,13 +203,13 @@ def _items(block: Block, most: int) -> dict[str, Any]:
 
 
 def _cell(value: object) -> str:
-    return shortened(str(value), LONGEST_CELL)
+    return shortened(str(value), MAX_CELL_CHARS)
 
 
 def _polynomial(text: str) -> tuple[list[FormulaPart], str, list[FormulaPart]]:
-    """The first terms; if there are more, their number, and all terms if these are not too many."""
-    head, _, number = first_terms(text, FOLDED_WIDTH).partition(" …  ")
+    """Return the first terms, the number of terms if there are more, and all terms if few."""
+    head, _, number = first_terms(text, FOLDED_POLYNOMIAL_CHARS).partition(" …  ")
     whole: list[FormulaPart] = []
-    if number and len(text) <= MOST_TERMS:
+    if number and len(text) <= MAX_UNFOLDED_POLYNOMIAL_CHARS:
         whole = list(parts(text))
     return list(parts(head)), number, whole

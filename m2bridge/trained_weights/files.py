@@ -23,11 +23,11 @@ import numpy
 
 from m2bridge.algebra.numbers import LARGE_PRIME, fraction
 from m2bridge.convert import (
-    LARGEST_ARRAY,
-    LARGEST_JSON_OF_ARRAYS,
-    LONGEST_HEADER,
-    LONGEST_NUMBER,
-    MOST_DIMENSIONS,
+    MAX_ARRAY_DIMENSIONS,
+    MAX_ARRAY_ENTRIES,
+    MAX_ARRAYS_JSON_BYTES,
+    MAX_NPY_HEADER_BYTES,
+    MAX_NUMBER_DIGITS,
 )
 from m2bridge.convert.bounded_io import read_json, read_rational, read_text
 from m2bridge.errors import ConversionError, InvalidCaseError, TooLargeError
@@ -89,13 +89,13 @@ class Tensor:
         Raises
         ------
         TooLargeError
-            If there are more than :data:`LARGEST_ARRAY`.
+            If there are more than :data:`MAX_ARRAY_ENTRIES`.
         InvalidCaseError
             If an entry is no finite real number.
         """
-        if prod(self.shape) > LARGEST_ARRAY:
+        if prod(self.shape) > MAX_ARRAY_ENTRIES:
             raise TooLargeError(
-                f"'{self.name}' is {self.size_text}; at most {LARGEST_ARRAY} entries are read"
+                f"'{self.name}' is {self.size_text}; at most {MAX_ARRAY_ENTRIES} entries are read"
             )
         array, kind = as_array(self.name, self.read())
         if kind == EXACT:
@@ -315,8 +315,10 @@ def _header(stream: Any) -> tuple[tuple[int, ...], Any]:
         raise ConversionError(f"its format has the version {version}; versions 1 to 3 are read")
     size = stream.read(2 if version == 1 else 4)
     length = int.from_bytes(size, "little")
-    if length > LONGEST_HEADER:
-        raise ConversionError(f"its header has {length} bytes; at most {LONGEST_HEADER} are read")
+    if length > MAX_NPY_HEADER_BYTES:
+        raise ConversionError(
+            f"its header has {length} bytes; at most {MAX_NPY_HEADER_BYTES} are read"
+        )
     content = io.BytesIO(size + stream.read(length))
     read = numpy.lib.format.read_array_header_1_0
     if version > 1:
@@ -329,8 +331,10 @@ def _header(stream: Any) -> tuple[tuple[int, ...], Any]:
         raise ConversionError("its header is not one of NumPy") from None
     if dtype.hasobject:
         raise ConversionError("it holds Python objects, which are never unpickled")
-    if len(shape) > MOST_DIMENSIONS:
-        raise ConversionError(f"it has {len(shape)} dimensions; at most {MOST_DIMENSIONS} are read")
+    if len(shape) > MAX_ARRAY_DIMENSIONS:
+        raise ConversionError(
+            f"it has {len(shape)} dimensions; at most {MAX_ARRAY_DIMENSIONS} are read"
+        )
     if any(type(number) is not int or number < 0 for number in shape):
         raise ConversionError(f"its shape is {shape!s:.60}, which no array has")
     return shape, dtype
@@ -397,7 +401,7 @@ def _itself(value: Any) -> Any:
 def _json(path: Path) -> Iterator[Tensor]:
     """Decimals are taken as they are written."""
     content = read_json(
-        read_text(path, LARGEST_JSON_OF_ARRAYS), parse_float=str, digits=LONGEST_NUMBER
+        read_text(path, MAX_ARRAYS_JSON_BYTES), parse_float=str, digits=MAX_NUMBER_DIGITS
     )
     if not isinstance(content, dict):
         raise ConversionError(

@@ -1,1 +1,1 @@
-"""The room workspace."""
+"""Macaulay2 from Python: evaluate code, keep symbols, exchange values."""

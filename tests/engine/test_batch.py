@@ -117,7 +117,7 @@ def test_an_unforeseen_failure_is_the_outcome_of_its_case(
 def test_a_worker_that_cannot_be_interrupted_is_killed(
     tmp_path: Path, log: Path, m2: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder, mark, left = tmp_path / "results", log.with_suffix(".hanging"), Pool._left
+    folder, mark, left = tmp_path / "results", log.with_suffix(".hanging"), Pool._seconds_left
 
     def sooner(pool: Pool[Task, TaskResult], worker: Worker[Task, TaskResult]) -> float:
         """The limit and all patience with the worker that hangs are over as soon as it has said
@@ -126,7 +126,7 @@ def test_a_worker_that_cannot_be_interrupted_is_killed(
         hangs = mark.exists() and mark.read_text().startswith(f"{worker.process.pid} ")
         return -1.0 if hangs else left(pool, worker)
 
-    monkeypatch.setattr(Pool, "_left", sooner)
+    monkeypatch.setattr(Pool, "_seconds_left", sooner)
     summary = batch(folder, m2, quick.hangs, 4, lambda settings: Pool(settings, 2), timeout=HOUR)
     assert summary.answers == {"NOT_APPLICABLE": 3, "timed-out": 1}
     assert outcome(folder, 2)["kind"] == "timed-out"
@@ -332,7 +332,7 @@ def test_a_file_of_another_case_is_replaced(tmp_path: Path, m2: str, invoke: Inv
     again = invoke(*line)
     assert again.returncode == 0
     assert "done: 5, to do: 1" in again.stdout
-    assert f"to be replaced: {misnamed.name}" in again.stderr
+    assert f"will be replaced: {misnamed.name}" in again.stderr
     assert (read(misnamed).case, read(misnamed).answer) == (whole.case, whole.answer)
 
 

@@ -24,7 +24,7 @@ from m2bridge import (
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.hilbert_series import HilbertSeries, n
 from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.cli.compute import METHODS_OF_IDEALS, OF_TWO_IDEALS
+from m2bridge.cli.compute import METHODS_OF_IDEALS, METHODS_OF_TWO_IDEALS
 from m2bridge.convert import m2_syntax
 from m2bridge.convert.answers import parse
 from m2bridge.errors import ConversionError, MethodUnavailableError, TimeLimitError
@@ -568,12 +568,12 @@ def test_methods_on_the_command_line(
 
 
 def test_every_method_that_the_command_line_names_is_there(invoke: Invoke) -> None:
-    for method in (*METHODS_OF_IDEALS, *OF_TWO_IDEALS):
+    for method in (*METHODS_OF_IDEALS, *METHODS_OF_TWO_IDEALS):
         assert callable(getattr(ideal("x"), method))
     for words in (["x", "saturate"], ["x", "radical", "--other", "x"]):
         done = invoke("ideal", *words)
         assert done.returncode == 2
-        assert "--other is of contains, equals" in done.stderr
+        assert "--other belongs to contains, equals" in done.stderr
     assert "Error: there is no file" in invoke("ideal", "x^^2", "degree").stderr
 
 

@@ -485,7 +485,7 @@ def test_a_limit_on_address_space_is_inherited_and_never_raised(program: Path, l
         print(resource.prlimit(smaller.pid, resource.RLIMIT_AS)[0] == 2 * 2**30)
     """
     with python(program, code, f'{limit} {4 * 2**20}; exec "$@"') as process:
-        refusal = "memory: more than the 4096M of address space allowed here (ulimit -v)"
+        refusal = "memory: must be at most 4096M, the address space allowed here (ulimit -v)"
         assert printed(process) == ["True", refusal, "True"]
 
 
@@ -545,6 +545,5 @@ def test_too_few_open_files_for_workers(tmp_path: Path, m2: str) -> None:
         _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 5
     assert said.splitlines() == [
-        "Error: BatchError: workers need 24 open files at least, and 14 are allowed here"
-        " (ulimit -n)"
+        "Error: BatchError: workers need at least 24 open files; 14 are allowed here (ulimit -n)"
     ]

@@ -21,7 +21,7 @@ import anyio
 from jsonschema import Draft202012Validator, validate
 from mcp import Client, StdioServerParameters
 
-from m2bridge.cli.mcp import COMMANDS, RESULTS
+from m2bridge.cli.mcp import RESULT_FIELDS, TOOL_COMMANDS
 from tests.events import alive, wait_for, wait_for_end
 
 ROOT = Path(__file__).parents[2]
@@ -134,7 +134,7 @@ def test_each_tool(program: Path) -> None:
             validate(result.structured_content, tools[name].output_schema)
             assert expected.items() <= result.structured_content.items()
             seen[name] |= result.structured_content.keys()
-        for name, fields in RESULTS.items():
+        for name, fields in RESULT_FIELDS.items():
             assert fields.keys() <= seen[name]
 
     served(script, "--allow-code", program=program)
@@ -152,9 +152,9 @@ def test_mistakes_are_answered_as_on_the_command_line(program: Path) -> None:
         (
             "closure",
             {"family": "deep-attention", "options": {"m2": "/bin/sh"}},
-            "'m2' is no option of the family 'deep-attention'",
+            "'m2' is not an option of the family 'deep-attention'",
         ),
-        ("closure", {"d": 2, "d_out": 1, "options": {"widths": "2"}}, "no option of a family"),
+        ("closure", {"d": 2, "d_out": 1, "options": {"widths": "2"}}, "not an option of a family"),
         ("cross_check", {"statement": "9.9", "d": 2, "d_out": 1}, "is not one of 3.2"),
         ("ideal", {"ideal": "x^^2", "method": "radical"}, "an exponent must be an integer"),
         ("ideal", {"ideal": "x^2", "method": "saturate"}, "--other"),
@@ -544,7 +544,7 @@ def test_schemas_are_strict_and_have_words() -> None:
 
     async def script(client: Any) -> None:
         tools = (await client.list_tools()).tools
-        assert {tool.name for tool in tools} == COMMANDS.keys()
+        assert {tool.name for tool in tools} == TOOL_COMMANDS.keys()
         for tool in tools:
             assert tool.description
             Draft202012Validator.check_schema(tool.input_schema)

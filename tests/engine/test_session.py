@@ -30,7 +30,7 @@ from m2bridge.errors import (
     ScriptError,
     TimeLimitError,
 )
-from m2bridge.limits import LEAST_MEMORY, Limits, clock, limited
+from m2bridge.limits import MIN_ENGINE_MEMORY_BYTES, Limits, clock, limited
 from m2bridge.system import LINUX, limits_memory
 from m2bridge.workspace.macaulay2 import Macaulay2
 from tests.events import PATIENCE, alive, session_members, wait_for, wait_for_end
@@ -166,7 +166,10 @@ def test_the_least_memory_is_enough_or_fails_at_once(program: Path) -> None:
     """On a machine with many cores it is not enough; but Macaulay2 must never hang at its start:
     that is a time-out.
     """
-    with Macaulay2(program, Limits(memory=LEAST_MEMORY)) as engine, suppress(MemoryLimitError):
+    with (
+        Macaulay2(program, Limits(memory=MIN_ENGINE_MEMORY_BYTES)) as engine,
+        suppress(MemoryLimitError),
+    ):
         assert emitted(engine, "1+1") == 2
 
 
@@ -491,7 +494,7 @@ def test_a_limit_longer_than_the_system_waits_at_once(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """In several waits; what was printed during all of them is there at the end."""
-    monkeypatch.setattr(module, "LONGEST_WAIT", 0.01)
+    monkeypatch.setattr(module, "MAX_WAIT_SECONDS", 0.01)
     process = Process(
         Path(sys.executable),
         ["-c", "print('early', flush=True); input(); print('\\ndone 1', flush=True)"],

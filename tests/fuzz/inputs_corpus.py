@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from m2bridge.cli.show import FORMATS
+from m2bridge.cli.show import REPORT_FORMATS
 from tests.fuzz.inputs_text import (
     CASE_FILES,
     CASES,
@@ -342,7 +342,7 @@ def _places(folder: Path) -> Iterator[Input]:
     for place in ("{}/none", "{}/empty", "x" * 5000, ESCAPE, ""):
         yield Input(("report", place))
         yield Input(("verify", place))
-    for form in FORMATS:
+    for form in REPORT_FORMATS:
         yield Input(("report", "{}/maze", "--format", form), frozenset({2}))
 
 
@@ -417,7 +417,7 @@ def random_input(random: Random) -> Input:
         text = changed(path.read_text(encoding="utf-8"), random)
     else:
         text = json_text(_sealed(replaced(json.loads(path.read_text(encoding="utf-8")), random)))
-    report = ("report", "{}/certificates", "--format", random.choice(FORMATS))
+    report = ("report", "{}/certificates", "--format", random.choice(REPORT_FORMATS))
     return Input(report, ANY, {"certificates/x.json": "{}", f"certificates/{path.name}": text})
 
 

@@ -391,7 +391,7 @@ def test_the_command_leaves_out_outcomes_and_refuses_nothing_at_all(
     shutil.copy(files("accepted")[0], tmp_path)
     code, said = run(tmp_path)
     assert (code, said.splitlines()[-1]) == (
-        0, "  1 certificate: 1 accepted; 1 outcome of a batch without a certificate left out"
+        0, "  1 certificate: 1 accepted; 1 outcome of a batch without a certificate skipped"
     )  # fmt: skip
     assert json.loads(run(tmp_path, "--json")[1])["outcomes"] == 1
     (tmp_path / "d.json").symlink_to(tmp_path / "nothing")
@@ -462,6 +462,6 @@ def test_another_release_has_an_exit_code_and_a_line_of_its_own(
     assert commands.run() == OTHER_RELEASE == 6
     last = capsys.readouterr().out.splitlines()[-2:]
     assert last[0] == "  1 certificate: 1 other-release"
-    assert last[1] == "  1 certificate for another release to verify, which decides nothing here"
+    assert last[1] == "  1 certificate for another release to verify; nothing is decided here"
     (tmp_path / "empty.json").write_text("")
     assert commands.run() == REFUTED

@@ -13,7 +13,7 @@ import pytest
 
 from m2bridge import QQ, CoefficientField
 from m2bridge.cli import commands
-from m2bridge.cli.cases import every_size
+from m2bridge.cli.cases import all_sizes_family
 from m2bridge.cli.compute import membership_command
 from m2bridge.errors import InvalidCaseError, TooLargeError
 from tests.conftest import Invoke
@@ -269,21 +269,21 @@ def test_large_cases_end_with_the_limit(command: str, arguments: list[str]) -> N
         (["closure", "--d", "2"], "--d-out"),
         (["cross-check", "3.4"], "--d: is missing"),
         *(
-            (["cross-check", "--all-sizes", option, "3"], f"{option}: has no meaning")
+            (["cross-check", "--all-sizes", option, "3"], f"{option}: has no effect")
             for option in ("--d", "--a", "--t")
         ),
-        (["cross-check", "--all-sizes", "--field", "GF(7)"], "--field: has no meaning"),
+        (["cross-check", "--all-sizes", "--field", "GF(7)"], "--field: has no effect"),
         (
             ["cross-check", "--all-sizes", "--family", "polynomial-network"],
             "--all-sizes: no statement about polynomial",
         ),
         (
             ["cross-check", "--all-sizes", "--map", str(EXAMPLES / "twisted_cubic.toml")],
-            "--map: has no meaning",
+            "--map: has no effect",
         ),
         (
             ["cross-check", "3.4", "--family", "attention-all-sizes"],
-            "--family: statements for all sizes are cross",
+            "--family: use --all-sizes to cross-check",
         ),
         (
             ["dimension", "--family", "attention-all-sizes"],
@@ -292,7 +292,7 @@ def test_large_cases_end_with_the_limit(command: str, arguments: list[str]) -> N
         *(
             (
                 ["certify", "--all-sizes", "--out", "/none", *given],
-                f"{given[0]}: has no meaning with --all-sizes",
+                f"{given[0]}: has no effect with --all-sizes",
             )
             for given in (["--d", "2"], ["--t", "2"], ["--all-a"], ["--cases", "x.csv"])
         ),
@@ -302,7 +302,7 @@ def test_large_cases_end_with_the_limit(command: str, arguments: list[str]) -> N
         ),
         (
             ["cross-check", "generators", "--all-sizes", "--d", "2"],
-            "--d: has no meaning with --all-sizes",
+            "--d: has no effect with --all-sizes",
         ),
         (
             ["cross-check", "hilbert", "--all-sizes"],
@@ -324,18 +324,24 @@ def test_large_cases_end_with_the_limit(command: str, arguments: list[str]) -> N
         (["script", "closure", *CASE, "--timeout", "0"], "--timeout"),
         (["report", str(CERTIFICATES), "--timeout", "nan"], "--timeout"),
         (["closure", *CASE, "--memory", "much"], "--memory"),
-        (["closure", *CASE, "--memory", "300M"], "--memory: Macaulay2 takes"),
-        (["cross-check", *CASE, "--memory", "1K"], "--memory: Macaulay2 takes"),
-        (["implicitize", __file__, "--memory", "639M"], "--memory: Macaulay2 takes"),
-        (["certify", *CASE, "--out", "/none", "--memory", "300M"], "--memory: Macaulay2 takes"),
         (
-            ["closure", *CASE, "--memory", "99999999999T"],
-            "--memory: this system takes no limit above",
+            ["closure", *CASE, "--memory", "300M"],
+            "--memory: must be at least 640M: Macaulay2 takes",
         ),
         (
-            ["certify", *CASE, "--out", "/none", "--memory", "9" * 400],
-            "--memory: this system takes no limit above",
+            ["cross-check", *CASE, "--memory", "1K"],
+            "--memory: must be at least 640M: Macaulay2 takes",
         ),
+        (
+            ["implicitize", __file__, "--memory", "639M"],
+            "--memory: must be at least 640M: Macaulay2 takes",
+        ),
+        (
+            ["certify", *CASE, "--out", "/none", "--memory", "300M"],
+            "--memory: must be at least 640M: Macaulay2 takes",
+        ),
+        (["closure", *CASE, "--memory", "99999999999T"], "--memory: must be at most"),
+        (["certify", *CASE, "--out", "/none", "--memory", "9" * 400], "--memory: must be at most"),
         *(
             (["closure", *CASE, "--timeout", bad], "--timeout")
             for bad in ("0", "-1", "nan", "inf", "1e400", "soon")
@@ -590,7 +596,7 @@ def test_options_as_usual_stand_beside_all_sizes() -> None:
         "max_degree": None,
         "coordinates": None,
     }
-    assert every_size("attention", usual, usual).name == "attention-all-sizes"
+    assert all_sizes_family("attention", usual, usual).name == "attention-all-sizes"
     others = {
         "t": 3,
         "field": CoefficientField(7),
@@ -599,8 +605,8 @@ def test_options_as_usual_stand_beside_all_sizes() -> None:
         "max_degree": 2,
     }
     for option, value in others.items():
-        with pytest.raises(InvalidCaseError, match="has no meaning with --all-sizes"):
-            every_size("attention", usual | {option: value}, usual)
+        with pytest.raises(InvalidCaseError, match="has no effect with --all-sizes"):
+            all_sizes_family("attention", usual | {option: value}, usual)
 
 
 @pytest.mark.parametrize("written", ["1_0", "٣", "１", "0x10", "1e1"])

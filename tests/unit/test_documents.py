@@ -20,7 +20,7 @@ from jsonschema import Draft202012Validator
 from m2bridge import DeepAttention
 from m2bridge.certificates.form import SCHEMA, Certificate
 from m2bridge.certification.make import certify_all
-from m2bridge.convert import LARGEST_DOCUMENT, LONGEST_NUMBER
+from m2bridge.convert import MAX_DOCUMENT_BYTES, MAX_NUMBER_DIGITS
 from m2bridge.convert.bounded_io import read_bytes, read_json, read_rational, read_text, read_toml
 from m2bridge.errors import CertificateError, ConversionError, TimeLimitError
 from m2bridge.limits import limited
@@ -38,16 +38,18 @@ def test_every_fraction(value: Fraction) -> None:
 @given(st.decimals(allow_nan=False, allow_infinity=False))
 def test_every_decimal(value: object) -> None:
     exact = Fraction(str(value))
-    if abs(exact) < 10 ** (LONGEST_NUMBER // 2) and exact.denominator < 10 ** (LONGEST_NUMBER // 2):
+    if abs(exact) < 10 ** (MAX_NUMBER_DIGITS // 2) and exact.denominator < 10 ** (
+        MAX_NUMBER_DIGITS // 2
+    ):
         assert read_rational(str(value)) == exact
 
 
 def test_long_numbers() -> None:
-    assert read_rational("9" * LONGEST_NUMBER) == 10**LONGEST_NUMBER - 1
+    assert read_rational("9" * MAX_NUMBER_DIGITS) == 10**MAX_NUMBER_DIGITS - 1
     assert read_rational("-1e5000") == -(10**5000)
     assert read_rational(f"1/{'3' * 5000}") == Fraction(3, 10**5000 - 1)
     for text in (
-        "9" * (LONGEST_NUMBER + 1),
+        "9" * (MAX_NUMBER_DIGITS + 1),
         "1e9999999999",
         "1e-9999999999",
         f"1e{'9' * 5000}",
@@ -94,7 +96,7 @@ def test_toml() -> None:
         ("'a' .\t" * 20_000 + "a = 1", "more than 20 parts"),
         (f"x = {'9' * 5000}", "4300 digits"),
         ("a = 1\na = 1", "not TOML"),
-        ("#" * (LARGEST_DOCUMENT + 1), "larger than 2 MB"),
+        ("#" * (MAX_DOCUMENT_BYTES + 1), "larger than 2 MB"),
     ]:
         with pytest.raises(ConversionError, match=said):
             read_toml(text)

@@ -210,7 +210,9 @@ def test_questions_that_are_asked_of_no_case_are_named(
     monkeypatch.setattr(StatedQuestion, "usual", lambda question, model: False)
     monkeypatch.setattr("sys.argv", ["m2bridge", "certify", *line, "--out", str(tmp_path / "out")])
     assert commands.run() == 2
-    assert capsys.readouterr().err == "Error: --check: 'all' asks nothing about these cases\n"
+    assert (
+        capsys.readouterr().err == "Error: --check: 'all' contains no question about these cases\n"
+    )
 
 
 @pytest.mark.parametrize("name", registry.OWN)

@@ -112,7 +112,7 @@ def test_long_outputs_fold_and_end(number: int) -> None:
         [generators(texts), Table(("n", "word"), [(n, "word" * 99) for n in range(number)])],
     )
     page = Reader(writers.html(sheet))
-    assert len(writers.html(sheet).encode()) <= writers.LARGEST_PAGE
+    assert len(writers.html(sheet).encode()) <= writers.MAX_PAGE_BYTES
     assert ("details" in page.names) == (number > 12)
     missing = sum(int(found) for found in re.findall(r"(\d+) more are left out", page.text))
     shown = len(re.findall(r"x\d+ − \d+", page.text)) + page.text.count("word" * 99)

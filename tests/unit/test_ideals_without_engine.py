@@ -591,10 +591,10 @@ def test_only_sessions_are_asked(engine: Any) -> None:
 
 def test_the_limit_on_products_counts_them_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
     four = ideal("x", "y", "z", "w")
-    monkeypatch.setattr("m2bridge.algebra.ring.MOST_PRODUCTS", 10)
+    monkeypatch.setattr("m2bridge.algebra.ring.MAX_PRODUCT_GENERATORS", 10)
     assert len((four**2).generators) == 10
     with pytest.raises(TooLargeError, match=r"20 products of generators; at most 10"):
         four**3
-    monkeypatch.setattr("m2bridge.algebra.ring.MOST_PRODUCTS", 15)
+    monkeypatch.setattr("m2bridge.algebra.ring.MAX_PRODUCT_GENERATORS", 15)
     with pytest.raises(TooLargeError, match="16 products"):
         four * four

@@ -70,7 +70,7 @@ WORDS = {
         "1..3",
         "--d-out",
         "1",
-    ): "'1..3' is more than one number: 'm2bridge certify' takes many cases",
+    ): "'1..3' is more than one number: this command takes one case, 'm2bridge certify'",
     ("closure", "--d", "2", "--dout", "1"): "'--d-out'",
     ("closure", "--d", "two", "--d-out", "1"): "'two' is not a valid integer",
     ("closure", "--d", "0", "--d-out", "1"): "--d: must be at least 1, not 0",
@@ -114,7 +114,7 @@ WORDS = {
         str(EXAMPLES / "segre.toml"),
         "--d",
         "2",
-    ): "a case is named by numbers or by --map FILE, and not",
+    ): "give numbers or --map FILE, not both",
     (
         "implicitize",
         "--map",
@@ -131,7 +131,7 @@ WORDS = {
         *CASE,
         "--out",
         "x.json",
-    ): "what is printed goes to a file by the shell, as in 'm2bridge closure --d",
+    ): "redirect the output to a file, as in 'm2bridge closure --d",
     (
         "implicitize",
         str(EXAMPLES / "ideals" / "whitney_umbrella.toml"),
@@ -183,7 +183,7 @@ WORDS = {
     ("certify", *CASE): "Missing option '--out'.",
     ("closure", "--d", "2.5", "--d-out", "1"): "'2.5' is not a valid integer",
     ("closure", *CASE, "--timeout", "-1"): "'-1' is not a number of seconds greater than 0",
-    ("closure", *CASE, "--memory", "1K"): "give it 640M at least, better 1G or more",
+    ("closure", *CASE, "--memory", "1K"): "must be at least 640M: Macaulay2 takes up to 620 MiB",
     ("closure", *CASE, "--format", "html"): "'html' is not one of 'text', 'json', 'latex', 'm2'",
     (
         "closure",
@@ -198,7 +198,7 @@ WORDS = {
         str(ACCEPTED),
         "--docs",
         "site",
-    ): "--docs is for links: give --format markdown, latex, latex-grid or html",
+    ): "--docs needs a format with links: --format markdown, latex, latex-grid or html",
     ("report", str(ACCEPTED / "none")): "does not exist",
     **{
         (

@@ -18,8 +18,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from m2bridge import limits, loading, reading
-from m2bridge.cli.commands import reported
-from m2bridge.cli.mcp import COMMANDS, TYPES, arguments_of, parse, performed
+from m2bridge.cli.commands import run_reporting_errors
+from m2bridge.cli.mcp import ARGUMENT_TYPES, TOOL_COMMANDS, arguments_of, parse, perform_tool
 from m2bridge.errors import M2BridgeError, TimeLimitError
 
 MOST = 4096
@@ -52,7 +52,7 @@ def call(name: str, **values: Any) -> dict[str, Any]:
 
 def parsed(name: str, **values: Any) -> dict[str, Any]:
     """The parameters of the command."""
-    command = COMMANDS[name]
+    command = TOOL_COMMANDS[name]
     with click.Context(command, info_name=command.name) as context:
         parse(context, name, call(name, **values), MOST)
         return dict(context.params)
@@ -63,19 +63,19 @@ def in_a_context_of_its_own(call: Callable[[], Any]) -> None:
 
     def perform() -> None:
         limits.start("timeout")
-        reported(call)
+        run_reporting_errors(call)
 
     copy_context().run(perform)
 
 
 def answer(capsys: pytest.CaptureFixture[str], name: str, **values: Any) -> tuple[str, str]:
     """What a call prints, and its messages."""
-    in_a_context_of_its_own(lambda: performed(name, call(name, **values), MOST))
+    in_a_context_of_its_own(lambda: perform_tool(name, call(name, **values), MOST))
     out, error = capsys.readouterr()
     return out, error
 
 
-WITH_FAMILIES = [name for name in COMMANDS if "family" in arguments_of(name)]
+WITH_FAMILIES = [name for name in TOOL_COMMANDS if "family" in arguments_of(name)]
 NO_OPTIONS = (
     "m2=/tmp/program",
     "m2",
@@ -117,11 +117,13 @@ NO_OPTIONS = (
 @pytest.mark.parametrize("value", [True, False, "2,2,1", 3])
 def test_options_are_names_of_options_of_the_family(written: str, value: Any) -> None:
     for name in WITH_FAMILIES:
-        with pytest.raises(click.UsageError, match="is no option of the family 'polynomial-netw"):
+        with pytest.raises(
+            click.UsageError, match="is not an option of the family 'polynomial-netw"
+        ):
             parsed(name, family="polynomial-network", options={"widths": "2,2", written: value})
-        with pytest.raises(click.UsageError, match="is no option of a family"):
+        with pytest.raises(click.UsageError, match="is not an option of a family"):
             parsed(name, d=2, d_out=1, options={written: value})
-        with pytest.raises(click.UsageError, match="is no option of a family"):
+        with pytest.raises(click.UsageError, match="is not an option of a family"):
             parsed(name, map="[map]\n", options={written: value})
 
 
@@ -142,11 +144,11 @@ def test_options_of_families_stay() -> None:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"options": {"skip": "yes"}}, "'skip' takes true or false"),
-        ({"options": {"widths": True}}, "'widths' takes a number or a text"),
+        ({"options": {"skip": "yes"}}, "'skip' must be true or false"),
+        ({"options": {"widths": True}}, "'widths' must be a number or a text"),
         ({"options": {"a": 2}, "a": 3}, "'a' is given twice"),
-        ({"d": 2}, "'d' is no option of the family 'deep-attention'"),
-        ({"family": None, "map": "[map]\n", "d": 2}, "'d' is no option of a map"),
+        ({"d": 2}, "'d' is not an option of the family 'deep-attention'"),
+        ({"family": None, "map": "[map]\n", "d": 2}, "'d' is not an option of a map"),
     ],
 )
 def test_values_that_make_no_sense_are_refused(values: dict[str, Any], message: str) -> None:
@@ -162,7 +164,7 @@ names = st.sampled_from([*NO_OPTIONS, "widths", "a", "skip", "d", "d_out", "d-ou
 @st.composite
 def calls(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
     """A tool, and values of the types of its arguments."""
-    name = draw(st.sampled_from(sorted(COMMANDS)))
+    name = draw(st.sampled_from(sorted(TOOL_COMMANDS)))
     values: dict[str, Any] = {
         "timeout": draw(st.sampled_from([0.5, 5.0])),
         "memory": draw(st.sampled_from([700, MOST])),
@@ -172,7 +174,7 @@ def calls(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
             kind: st.SearchStrategy[Any] = st.sampled_from(param.type.choices)
         elif param.nargs == -1:
             kind = st.lists(texts, max_size=3)
-        elif str(param.name) in TYPES:
+        elif str(param.name) in ARGUMENT_TYPES:
             kind = st.just([[1, "1/2"], ["--m2=x", 2]])
         elif isinstance(param, click.Option) and param.is_flag:
             kind = st.booleans()
@@ -192,9 +194,9 @@ def calls(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
 def usual(name: str) -> dict[str, Any]:
     """The values of the options of the machine where none are given."""
     of_machine = {}
-    for param in COMMANDS[name].params:
+    for param in TOOL_COMMANDS[name].params:
         if param.name in OF_THE_MACHINE:
-            of_machine[str(param.name)] = param.get_default(click.Context(COMMANDS[name]))
+            of_machine[str(param.name)] = param.get_default(click.Context(TOOL_COMMANDS[name]))
     return of_machine
 
 
@@ -231,7 +233,7 @@ def test_calls_start_no_program(drawn: tuple[str, dict[str, Any]]) -> None:
         patch.setattr(reading, "_folders", ())
         started.clear()
         values["timeout"] = 2.0
-        in_a_context_of_its_own(lambda: performed(name, call(name, **values), MOST))
+        in_a_context_of_its_own(lambda: perform_tool(name, call(name, **values), MOST))
         assert started == []
 
 
@@ -451,6 +453,6 @@ def test_a_mistake_of_ours_is_said_without_a_traceback(
     def wrong(**options: Any) -> None:
         raise KeyError("hunter2")
 
-    monkeypatch.setattr(COMMANDS["ideal"], "callback", wrong)
+    monkeypatch.setattr(TOOL_COMMANDS["ideal"], "callback", wrong)
     _, error = answer(capsys, "ideal", ideal="x", method="dimension")
-    assert re.fullmatch(r"Error: m2bridge itself is wrong: KeyError in \S+, line \d+\n", error)
+    assert re.fullmatch(r"Error: internal error of m2bridge: KeyError in \S+, line \d+\n", error)

@@ -327,7 +327,7 @@ def test_the_page_is_one_file_with_every_text_escaped(folder: Path) -> None:
 
 
 def test_the_page_holds_each_case_with_orbits_and_script(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("m2bridge.reports.forms.CASES_IN_A_PART", 3)
+    monkeypatch.setattr("m2bridge.reports.forms.CASES_PER_HTML_PART", 3)
     page = report.FORMATS["html"](report.collect(ACCEPTED))
     title = "neuromanifold of lightning self-attention, (d, d', a) = (3, 2, 2), t = 2"
     where = unpacked(page, "table")["cases"].index(["d3-dout2-a2-t2", title, [3, 2, 2, 2]])
@@ -401,7 +401,7 @@ def test_latex_and_markdown_keep_text_as_text(folder: Path) -> None:
 
 
 def test_the_command_writes_every_format(tmp_path: Path) -> None:
-    assert tuple(report.FORMATS) == showing.FORMATS
+    assert tuple(report.FORMATS) == showing.REPORT_FORMATS
     for form in report.FORMATS:
         out = tmp_path / form
         result = CliRunner().invoke(
@@ -472,7 +472,7 @@ LINKS = {
 def test_every_form_with_links_links_to_the_paper_and_to_the_documentation(
     form: str, folder: Path
 ) -> None:
-    assert set(LINKS) == set(report.LINKED) == set(showing.LINKED)
+    assert set(LINKS) == set(report.LINKED) == set(showing.LINKED_FORMATS)
     assert LINKS[form].format("arXiv:2408.17221v2", PAPER) in report.FORMATS[form](
         report.collect(folder)
     )

@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from m2bridge import SingleLayerAttention
-from m2bridge.batch import LEAST_MEMORY, pool
+from m2bridge.batch import MIN_CHECK_MEMORY_BYTES, pool
 from m2bridge.batch.pool import Done, Pool, Worker
 from m2bridge.batch.verifying import Verification, verify_files
 from m2bridge.certificates.form import digest, read, write
@@ -94,7 +94,7 @@ def test_whatever_a_file_is_the_others_get_their_findings(tmp_path: Path) -> Non
     assert {said[name][-1] for name in ("device", "folder", "nothing", "pipe")} == {"not a file"}
     assert "nested too deeply" in said["deep"][-1]
     assert said["memory"][1:] == ("reading", "Input/output error")
-    assert said["sparse"][1:] == ("size", "more than 32 MiB, and no more is read of a file")
+    assert said["sparse"][1:] == ("size", "the file has more than 32 MiB, the most that is read")
 
 
 def hostile(path: Path) -> VerifyResult:
@@ -124,13 +124,13 @@ def hostile(path: Path) -> VerifyResult:
 @pytest.fixture
 def late(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is late by its name reaches its limit as soon as it is at work."""
-    left = Pool._left
+    left = Pool._seconds_left
 
     def sooner(pool: Pool[Path, VerifyResult], worker: Worker[Path, VerifyResult]) -> float:
         assert left(pool, worker) <= HOUR
         return left(pool, worker) - (HOUR if worker.items[0].name.startswith("late ") else 0)
 
-    monkeypatch.setattr(Pool, "_left", sooner)
+    monkeypatch.setattr(Pool, "_seconds_left", sooner)
 
 
 EXPECTED = {
@@ -165,20 +165,20 @@ def test_a_limit_is_named_with_what_to_do(tmp_path: Path) -> None:
     late, large, dead = verify_files(
         paths, Verification(timeout=HOUR, memory=2**30, check=hostile), 1
     )
-    assert late.found == "not decided within 1 h 0 min; timeout= gives it more"
-    assert large.found == "not decided within 1 GiB of memory; --memory gives it more"
-    assert dead.found == "what checks it was killed by SIGKILL, twice"
+    assert late.found == "not decided within 1 h 0 min; give it more with timeout="
+    assert large.found == "not decided within 1 GiB of memory; give it more with --memory"
+    assert dead.found == "the process of the check was killed by SIGKILL, twice"
 
 
 def test_a_limit_is_a_number_of_seconds() -> None:
     """What never ends reaches it on any machine."""
     (found,) = verify_files([Path("loop in Python")], Verification(timeout=0.25, check=hostile), 1)
-    assert found.found == "not decided within 0.25 s; timeout= gives it more"
+    assert found.found == "not decided within 0.25 s; give it more with timeout="
 
 
 def test_a_large_file_takes_no_more_memory_than_allowed(tmp_path: Path) -> None:
     (tmp_path / "large.json").write_text("[" + "[]," * 5_000_000 + "[]]")
-    (found,) = verify_files([tmp_path / "large.json"], Verification(memory=LEAST_MEMORY))
+    (found,) = verify_files([tmp_path / "large.json"], Verification(memory=MIN_CHECK_MEMORY_BYTES))
     assert (found.outcome, found.check) == ("too-expensive", "memory")
 
 
@@ -340,9 +340,7 @@ def test_no_folder_with_a_short_name_at_all(short: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(tempfile, "tempdir", str(long))
     monkeypatch.setattr(scratch, "_SYSTEM", ("/nowhere",))
     pool._choose_folder.cache_clear()
-    with pytest.raises(
-        BatchError, match="a temporary folder with a short name: let TMPDIR name one"
-    ):
+    with pytest.raises(BatchError, match="a temporary folder with a short name: set TMPDIR to one"):
         pool.prepare()
 
 

@@ -1,4 +1,4 @@
-"""The values of Macaulay2 that have no class of their own in Python, SymPy or the room ``algebra``;
+"""The values of Macaulay2 that have no class of their own in Python, SymPy or ``m2bridge.algebra``;
 all frozen.
 """
 

@@ -1,7 +1,7 @@
 """Symbols, options, collections that Python lacks, and expressions that are held uncomputed.
 
 They are what was read: a mutable list has the items that it had then. Tables and sets take any
-values as keys, told apart by :func:`stand_in`.
+values as keys, distinguished by :func:`stand_in`.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Set as AbstractSet
@@ -174,7 +174,7 @@ def stand_in(value: Any) -> Hashable:
 
 
 class HashTable(Mapping[Any, Any]):
-    """A hash table with keys that a ``dict`` cannot have or keep apart: lists, or both 1 and True.
+    """A hash table with keys that a ``dict`` cannot hold or distinguish: lists, or both 1 and True.
 
     Parameters
     ----------
@@ -254,7 +254,7 @@ class Tally(VirtualTally):
 
 
 class Set(AbstractSet[Any]):
-    """A set of things that a Python ``frozenset`` cannot have or keep apart.
+    """A set of elements that a Python ``frozenset`` cannot hold or distinguish.
 
     Examples
     --------

@@ -53,7 +53,7 @@ class RingElement(_Element):
 
     It is compared with elements of its ring, integers and fractions. Its operators are a
     :class:`~m2bridge.ConversionError` that says how Macaulay2 computes; polynomials have
-    :meth:`as_expr` besides.
+    :meth:`as_expr` as well.
 
     Parameters
     ----------

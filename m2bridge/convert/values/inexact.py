@@ -29,9 +29,9 @@ def not_exact(what: str) -> ConversionError:
     )
 
 
-_DOUBLE = 53
+_DOUBLE_BITS = 53
 """Bits of a float."""
-_EXACT = 10_000
+_MAX_EXACT_EXPONENT = 10_000
 """An exponent of two up to which numbers are fractions without much memory."""
 _SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan, "-0": -0.0}
 
@@ -111,7 +111,7 @@ class Inexact:
     def _computed(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
         """The number and another one, or these swapped, under an operation."""
         if isinstance(other, float | complex):
-            precision = min(self.precision, _DOUBLE)
+            precision = min(self.precision, _DOUBLE_BITS)
         elif isinstance(other, Inexact):
             precision = min(self.precision, other.precision)
         elif isinstance(other, int | Fraction):
@@ -152,7 +152,7 @@ def _comparison(operation: Operation) -> Operation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Real(Inexact):
-    """The mantissa times a power of two, known to so many bits; infinities and NaN have a name
+    """The mantissa times a power of two, with a precision in bits; infinities and NaN have a name
     instead.
 
     It is computed with and compared as other numbers are; results have the lower of both
@@ -239,7 +239,7 @@ class Real(Inexact):
     def _computed(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
         # As in Macaulay2, fractions are not rounded before; those of powers could have any size.
         exactly = isinstance(other, Fraction) and operation is not operator.pow
-        if not exactly or self.special or abs(self.exponent) > _EXACT:
+        if not exactly or self.special or abs(self.exponent) > _MAX_EXACT_EXPONENT:
             return Inexact._computed(self, operation, other, swapped=swapped)
         exact = operation(other, self.exact) if swapped else operation(self.exact, other)
         return Real.of(_mpmath(exact, self.precision), self.precision)
@@ -262,7 +262,7 @@ class Real(Inexact):
     def __repr__(self) -> str:
         """The call that makes it."""
         number = float(self)
-        if self.precision == _DOUBLE and Real.of(number) == self:
+        if self.precision == _DOUBLE_BITS and Real.of(number) == self:
             finite = math.isfinite(number)
             return f"Real.of({number!r})" if finite else f"Real.of(float('{number}'))"
         special = f", special={self.special!r}" if self.special else ""
@@ -304,7 +304,7 @@ class ComplexNumber(Inexact):
     def __repr__(self) -> str:
         """The call that makes it."""
         parts = self.real, self.imaginary
-        if all(part.precision == _DOUBLE and not part.special for part in parts):
+        if all(part.precision == _DOUBLE_BITS and not part.special for part in parts):
             number = complex(self)
             if ComplexNumber.of(number) == self:
                 # Python reads -1j as −(0 + 1j), whose real part is −0

@@ -72,7 +72,7 @@ ORDERS: dict[Any, Callable[[int], Order]] = {
     grlex: lambda count: (("Weights", (1,) * count), ("Lex", count)),
     lex: lambda count: (("Lex", count),),
 }
-"""The orders of so many variables that SymPy has too, by its objects, as Macaulay2 says them."""
+"""The monomial orders in this many variables that SymPy also has, by SymPy's object."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -96,7 +96,7 @@ def closure(certificate: Certificate) -> Content | Difference:
     if not isinstance(stored, list) or len(stored) != count:
         return Difference("evidence.coordinates", f"{stored!r:.200}", f"{count} coordinates")
     exponents = count * case.d * (case.d + case.d_out)
-    if exponents > algebra.MOST_EXPONENTS:
+    if exponents > algebra.MAX_EXPONENT_ENTRIES:
         raise TooExpensiveError(
             "case", f"{count} coordinates of weights have {exponents} exponents"
         )
@@ -267,7 +267,7 @@ def _not_minimal(candidate: Candidate, series: algebra.Series) -> Difference | N
         for g in lower:
             factors = comb(count + n - g.total_degree() - 1, count - 1)
             exponents += count * len(g) * factors
-        if exponents > algebra.MOST_EXPONENTS:
+        if exponents > algebra.MAX_EXPONENT_ENTRIES:
             raise TooExpensiveError(
                 "monomials", f"multiples of generators in degree {n} have {exponents} exponents"
             )
