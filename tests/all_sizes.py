@@ -12,7 +12,7 @@ from m2bridge.families.attention.all_sizes.family import decide, is_stated
 from m2bridge.families.attention.all_sizes.fibre_theorem import fibre_theorem
 from m2bridge.families.attention.all_sizes.predictions import PREDICTIONS
 from m2bridge.families.attention.checker import slices
-from m2bridge.families.attention.checker.slices import DEGREES
+from m2bridge.families.attention.checker.slices import LARGE_MULTIDEGREES
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits.orbits import Orbit
 from m2bridge.families.attention.sizes import LayerSizes
@@ -61,7 +61,7 @@ def counted() -> dict[LayerSizes, Numbers]:
     """
     return {
         LayerSizes(2, d_out, alpha): Numbers(slices.counted(d_out, alpha, at))
-        for (d_out, alpha), at in DEGREES.items()
+        for (d_out, alpha), at in LARGE_MULTIDEGREES.items()
     }
 
 

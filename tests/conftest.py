@@ -170,9 +170,9 @@ def no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a computation without a limit gives itself, a minute, is more than any needs here, on a
     busy machine too.
     """
-    monkeypatch.setattr("m2bridge.maps.completeness.PROOF_SECONDS", PATIENCE)
-    monkeypatch.setattr("m2bridge.maps.dimension.ELIMINATION_SECONDS", PATIENCE)
-    monkeypatch.setattr("m2bridge.families.attention.orbits.tangents.BOUND_SECONDS", PATIENCE)
+    monkeypatch.setattr("m2bridge.maps.completeness.MAX_PROOF_SECONDS", PATIENCE)
+    monkeypatch.setattr("m2bridge.maps.dimension.MAX_ELIMINATION_SECONDS", PATIENCE)
+    monkeypatch.setattr("m2bridge.families.attention.orbits.tangents.MAX_BOUND_SECONDS", PATIENCE)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -252,7 +252,9 @@ def _of_the_promises(root: Path) -> Iterator[str]:
         for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
             if not (folder / link).is_file():
                 yield f"{page} leads to {link}, which is not there"
-    groups = f"entry-point groups `{registry.GROUP}` and `{registry.CHECKERS}`"
+    groups = (
+        f"entry-point groups `{registry.FAMILY_ENTRY_POINTS}` and `{registry.CHECKER_ENTRY_POINTS}`"
+    )
     if groups not in _text(root, "docs/stability.md"):
         yield f"docs/stability.md does not name the {groups}"
     rows = re.findall(r"^\| ([0-9, ]+) \|", _text(root, "docs/reference/exit-codes.md"), re.M)

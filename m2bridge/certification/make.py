@@ -39,7 +39,7 @@ from m2bridge.families.registry import family
 from m2bridge.limits import limited
 from m2bridge.results.base import Decision
 from m2bridge.results.sheet import name_with_part, value_text
-from m2bridge.statements.statement import Statement, Witness, observed_together
+from m2bridge.statements.statement import Statement, Witness, sharing_one_observation
 from m2bridge.system import m2script
 
 FORMER_SCRIPTS: dict[str, tuple[str, ...]] = {
@@ -116,7 +116,7 @@ def questions(name: str) -> Mapping[str, Question[Any, Any]]:
     """
     chosen = family(name)
     by_key: dict[str, list[Statement]] = {}
-    for statement in observed_together(chosen.statements()):
+    for statement in sharing_one_observation(chosen.statements()):
         by_key.setdefault(statement.key, []).append(statement)
     by_question: dict[str, Question[Any, Any]] = {}
     for key, parts in by_key.items():
@@ -198,7 +198,7 @@ class StatedQuestion(Question[Any, Any]):
                 statement,
                 data,
                 orbits=number,
-                looked=bool(certificate.evidence),
+                was_observed=bool(certificate.evidence),
                 numbers=model.numbers(statement.observable),
             )
             row = AnswerRow(

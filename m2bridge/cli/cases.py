@@ -17,7 +17,7 @@ from click.shell_completion import CompletionItem
 
 from m2bridge.convert.bounded_io import read_text
 from m2bridge.errors import ConversionError, InvalidCaseError
-from m2bridge.families.registry import DEFAULT, family, family_names
+from m2bridge.families.registry import DEFAULT_FAMILY, family, family_names
 from m2bridge.limits import clock, limited
 from m2bridge.loading import imported
 from m2bridge.reading import unquoted
@@ -48,7 +48,7 @@ def _completion(names: Callable[[str], Iterable[str]], separator: str = "") -> C
         if separator:
             before, comma, begun = incomplete.rpartition(separator)
         try:
-            found = names(ctx.params.get("family") or DEFAULT)
+            found = names(ctx.params.get("family") or DEFAULT_FAMILY)
         except InvalidCaseError:
             return []
         return [CompletionItem(before + comma + name) for name in found if name.startswith(begun)]
@@ -293,7 +293,9 @@ def _default_case(options: dict[str, Any]) -> Any:
             raise InvalidCaseError(
                 option, f"is missing: {meaning}; a case is named by --d 2 --d-out 1 (--a 1)"
             )
-    return family(DEFAULT).build(**{name: options.pop(name) for name in ("d", "d_out", "a", "t")})
+    return family(DEFAULT_FAMILY).build(
+        **{name: options.pop(name) for name in ("d", "d_out", "a", "t")}
+    )
 
 
 @dataclass(frozen=True, slots=True)

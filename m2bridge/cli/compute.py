@@ -31,11 +31,11 @@ from m2bridge.cli.common import exit_code, progress, show
 from m2bridge.convert import MAX_NUMBER_DIGITS
 from m2bridge.convert.bounded_io import read_json, read_rational, read_text
 from m2bridge.errors import ConversionError, InvalidCaseError
-from m2bridge.families.registry import DEFAULT, family
+from m2bridge.families.registry import DEFAULT_FAMILY, family
 from m2bridge.loading import importing
 from m2bridge.reading import exists
 from m2bridge.results.sheet import name_with_part, printable
-from m2bridge.statements.statement import observed_together
+from m2bridge.statements.statement import sharing_one_observation
 
 if TYPE_CHECKING:
     from m2bridge.ideals.ideal import Ideal
@@ -132,7 +132,7 @@ def _closure() -> Callable[..., Result]:
 
 def _closures_of_all_sizes(options: dict[str, Any]) -> int:
     name, of_one_size = (
-        options.get("family") or DEFAULT,
+        options.get("family") or DEFAULT_FAMILY,
         ("strategy", "max_degree", "weights", "outputs"),
     )
     all_sizes_family(name, options, ("file", "named_file", "field", "coordinates", *of_one_size))
@@ -491,7 +491,7 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
     Exit code 0 when nothing is refuted or undecided, 1 when something is refuted (0 with
     --exit-zero), 3 when something is undecided.
     """
-    name = options.get("family") or DEFAULT
+    name = options.get("family") or DEFAULT_FAMILY
     if all_sizes:
         return _cross_check_all_sizes(statement, name, options, exit_zero)
     if not family(name).options:  # the only case is all sizes of another family
@@ -534,7 +534,7 @@ def _chosen(statement: str, name: str) -> list[Statement]:
     if not statements:
         raise InvalidCaseError("family", f"there are no statements about {family(name).title}")
     if statement == ALL:
-        return list(observed_together(statements))
+        return list(sharing_one_observation(statements))
     chosen = [one for one in statements if statement in (*_names(one), *one.follows_from)]
     if not chosen:
         keys = ", ".join((*dict.fromkeys(one.key for one in statements), ALL))

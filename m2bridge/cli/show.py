@@ -18,7 +18,7 @@ from m2bridge.cli.certificates import certify_command
 from m2bridge.cli.common import echo_json, finished, fitted, progress, report_file_written, show
 from m2bridge.engine import Session
 from m2bridge.errors import ConversionError, InvalidCaseError
-from m2bridge.families.registry import DEFAULT, families
+from m2bridge.families.registry import DEFAULT_FAMILY, families
 from m2bridge.limits import clock, limited, overtime
 from m2bridge.loading import importing
 from m2bridge.results.markup import check_documentation
@@ -200,9 +200,9 @@ def atlas_command(
 
 def _batch_options(options: dict[str, Any]) -> dict[str, Any]:
     """Return the options of the batch: by default a grid, and the questions within reach."""
-    family = options["family"] or DEFAULT
+    family = options["family"] or DEFAULT_FAMILY
     usual = {}
-    if family == DEFAULT:
+    if family == DEFAULT_FAMILY:
         usual = {name: options[name] or DEFAULT_RANGE for name in ("d", "d_out", "a")}
     return options | usual | {"family": family, "check": options["check"] or REACHABLE}
 

@@ -1,4 +1,4 @@
-"""The cross-check of one case: observations, predictions held against them, and the verdicts."""
+"""The cross-check of one case: predictions compared with observations, and the verdicts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,24 +12,28 @@ from m2bridge.limits import clock
 from m2bridge.maps.model import Model
 from m2bridge.results.base import Decision, VerdictsResult, result_json
 from m2bridge.results.sheet import Block, Facts, Findings, Sheet, Table, computed_by
-from m2bridge.statements.statement import Statement, check_statements, observed_together
+from m2bridge.statements.statement import Statement, check_statements, sharing_one_observation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrossCheck(VerdictsResult):
-    """Observations and verdicts on one case.
+    """The observations and verdicts of one case.
 
     Parameters
     ----------
-    model : Model
-    verdicts : tuple of Verdict
-    observations : Observed or None
-        ``None`` when nothing can be observed, or a limit was reached before anything was; a part
-        when it was reached later.
-    engine_version : str
-    seconds : float
-    unfinished : str
-        Empty, or the limit that was reached.
+        model : Model
+            The case.
+        verdicts : tuple of Verdict
+            One verdict for each statement.
+        observations : Observed or None
+            ``None`` if nothing can be observed, or a limit was reached before any observation;
+            incomplete if a limit was reached later.
+        engine_version : str
+            The version of Macaulay2; empty if it was not used.
+        seconds : float
+            The time of the computation.
+        unfinished : str
+            The limit that was reached; empty if none was.
 
     Examples
     --------
@@ -46,7 +50,7 @@ class CrossCheck(VerdictsResult):
     unfinished: str = ""
 
     def to_sheet(self) -> Sheet:
-        """The verdicts in a line, numbers of the case, a table of its orbits, and all grounds."""
+        """Return the sheet: a summary, numbers of the case, a table of orbits, all reasons."""
         observed = self.observations
         facts: list[tuple[str, str | None]] = [("verdicts", _summary(self.verdicts))]
         if observed is not None:
@@ -72,9 +76,9 @@ class CrossCheck(VerdictsResult):
         return tuple(self.observations.remarks)
 
     def to_json(self) -> dict[str, Any]:
-        """A dictionary for ``json.dumps``: the observations and the verdicts."""
+        """Return a dictionary for ``json.dumps``: the observations and the verdicts."""
         case = result_json(self.model.to_json(), QQ, self.engine_version or None, self.seconds)
-        observations = _NOTHING
+        observations = _EMPTY_OBSERVATION
         if self.observations is not None:
             observations = self.observations.to_json()
         return {
@@ -86,7 +90,7 @@ class CrossCheck(VerdictsResult):
         }
 
     def to_macaulay2(self) -> str:
-        """The verdicts as a Macaulay2 hash table, and numbers by degree where they are observed."""
+        """Return the verdicts, and observed numbers by degree, as a Macaulay2 hash table."""
         parts = [VerdictsResult.to_macaulay2(self)]
         if self.observations is not None:
             parts.append(self.observations.to_macaulay2())
@@ -102,9 +106,9 @@ def cross_check(
     Parameters
     ----------
     model : Model
-        Of a family with statements.
+        A model of a family with statements.
     statements : sequence of Statement, optional
-        All statements about the family when left out.
+        The statements to decide; all that share one observation when left out.
     engine : Engine, optional
         A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
         process shares.
@@ -131,22 +135,26 @@ def cross_check(
             "model", f"there are no statements about a {getattr(model, 'title', model)}"
         )
     if statements is None:
-        statements = observed_together(model.statements())
+        statements = sharing_one_observation(model.statements())
     check_statements(statements)
-    # what is observed apart is dear: nothing is computed of it where the statement does not apply
-    applying = [one for one in statements if not (one.apart and one.hypotheses(model))]
+    # separate computations are expensive: none is done for a statement that does not apply
+    applying = [
+        one for one in statements if not (one.separate_computation and one.hypotheses(model))
+    ]
     observables = model.observables(applying)
-    # their observable says all the same which kind of observations is asked for
-    apart = {one.observable for one in statements if one.apart}
+    # the observables of all such statements are passed, since they select the kind of observation
+    separate = {one.observable for one in statements if one.separate_computation}
     observed, unfinished, version = None, "", ""
     try:
-        observed = model.observe(observables | apart)
+        observed = model.observe(observables | separate)
     except (TimeLimitError, MemoryLimitError) as limit:
         unfinished = str(limit)
     verdicts = verdicts_on(statements, model, observed, unfinished)
     if observed is not None:
-        # a table of numbers by degree has a column for what is predicted of them
-        observed = observed.beside({v.statement.observable: v.predicted for v in verdicts})
+        # a table of numbers by degree has a column of predictions
+        observed = observed.with_predictions(
+            {verdict.statement.observable: verdict.predicted for verdict in verdicts}
+        )
         unfinished = observed.unfinished
         version = observed.engine_version
     elif applying and model.needs_engine(observables):
@@ -161,8 +169,8 @@ def cross_check(
     )
 
 
-# the same names as with observations, for programs that read both
-_NOTHING: dict[str, Any] = {
+# the keys of an observation, for programs that read both
+_EMPTY_OBSERVATION: dict[str, Any] = {
     "dimension": None,
     "degree": None,
     "orbits": [],
@@ -171,7 +179,7 @@ _NOTHING: dict[str, Any] = {
 
 
 def _summary(verdicts: Sequence[Verdict]) -> str:
-    """The names of the statements, those that are refuted first."""
+    """Return the names of the statements by decision, the refuted ones first."""
     listed = []
     for decision in (
         Decision.REFUTED,

@@ -1,9 +1,9 @@
-"""The verdict on a statement, for a case or all sizes: how far it holds, and what that rests on.
+"""Verdicts on statements, for one case or for all sizes, with scope and reasons.
 
-A statement predicts (:mod:`m2bridge.statements.statement`), a case or all sizes are observed, and
-what follows is an :class:`VerdictScope`: where the statement is true, where it is false, and where
-that is not decided. The two extents within one case are here, with the comparison that makes them;
-those among all sizes are in the families, which know their sizes.
+A statement makes a prediction (:mod:`m2bridge.statements.statement`), and a case or all sizes are
+observed. Comparing both gives a :class:`VerdictScope`: where the statement is true, where it is
+false, and where it is undecided. The two scopes within one case, :class:`GlobalComparison` and
+:class:`OrbitwiseComparison`, are in this module; those for all sizes are in the families.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ NONE_SPECIAL = "vacuous, since there are no special fibres in this case"
 
 
 class VerdictScope(ABC):
-    """How far a statement holds: where it is true, where false, and where that is not decided.
+    """The scope of a verdict: where a statement is true, where false, and where undecided.
 
     Attributes
     ----------
     in_parts : bool
-        Whether a certificate names the part of a statement: "(iii)" of Theorem 3.4.
+        Whether certificates name the part of a statement, such as "(iii)" of Theorem 3.4.
     """
 
     __slots__ = ()
@@ -50,54 +50,54 @@ class VerdictScope(ABC):
 
     @property
     def hypothesis(self) -> str:
-        """The hypothesis that fails in the case; empty if none does, or of many cases."""
+        """The hypothesis that fails in the case; empty if none does, or for many cases."""
         return ""
 
     @property
     def predicted(self) -> Any:
-        """What the statement says of the closure of a case as a whole."""
+        """The predicted value for the closure as a whole."""
         return None
 
     @property
     def observed(self) -> Any:
-        """What was observed of it."""
+        """The observed value for the closure as a whole."""
         return None
 
     @property
     def failing(self) -> Any:
-        """The places where the statement is false: orbits, if it is about orbits of a case."""
+        """The places where the statement is false: orbits of a case, or sizes."""
         return ()
 
     @property
     def undecided(self) -> Any:
-        """The places where nothing was decided."""
+        """The places where the statement is undecided."""
         return ()
 
     @property
     def witness(self) -> Any:
-        """A place where the statement fails, with numbers that show it; ``None`` if it does not."""
+        """A counterexample with numbers that prove it; ``None`` if the statement does not fail."""
         return None
 
     @property
     @abstractmethod
     def decision(self) -> Decision:
-        """The verdict that follows."""
+        """The decision that follows from the scope."""
 
     @abstractmethod
     def reasons(self) -> list[str]:
-        """Return in sentences where the statement holds and where it does not, and why."""
+        """Return sentences that say where the statement holds, where it fails, and why."""
 
     def remarks(self) -> list[str]:
-        """Return what is written below the reasons."""
+        """Return further lines, which are printed below the reasons."""
         return []
 
     @abstractmethod
     def to_json(self) -> dict[str, Any]:
-        """Return the extent for ``json.dumps``, with sentences."""
+        """Return the scope for ``json.dumps``, with sentences."""
 
     @abstractmethod
     def to_data(self) -> dict[str, Any]:
-        """Return the extent as a certificate holds it: numbers instead of sentences."""
+        """Return the scope as a certificate stores it: numbers instead of sentences."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,11 +106,12 @@ class Verdict:
 
     Parameters
     ----------
-    statement : Statement
-    extent : VerdictScope
+        statement : Statement
+            The statement that is decided.
+        extent : VerdictScope
         Where the statement holds and where it fails.
     computed, trusted : tuple of str
-        What was computed for this verdict, and the lemmas on which it rests, with their proofs or
+        What was computed for this verdict, and the lemmas on which it relies, with proofs or
         sources.
 
     Examples
@@ -128,22 +129,22 @@ class Verdict:
 
     @property
     def name(self) -> str:
-        """``3.4 (iii)``."""
+        """Key and part of the statement, such as ``3.4 (iii)``."""
         return name_with_part(self.statement.key, self.statement.part)
 
     @property
     def text(self) -> str:
-        """The statement in words."""
+        """The text of the statement."""
         return self.statement.text
 
     @property
     def decision(self) -> Decision:
-        """The verdict that follows from the extent."""
+        """The decision that follows from the scope."""
         return self.extent.decision
 
     @property
     def reason(self) -> str:
-        """The values compared, the limit reached, or the hypothesis that fails, in sentences."""
+        """The compared values, the limit reached, or the hypothesis that fails, in sentences."""
         return "; ".join(self.extent.reasons())
 
     @property
@@ -153,33 +154,34 @@ class Verdict:
 
     @property
     def predicted(self) -> Any:
-        """What the statement says of the closure of a case as a whole; ``None`` of other places."""
+        """The predicted value for the closure as a whole; ``None`` for a statement about orbits."""
         return self.extent.predicted
 
     @property
     def observed(self) -> Any:
-        """What was observed of it."""
+        """The observed value for the closure as a whole."""
         return self.extent.observed
 
     @property
     def failing(self) -> Any:
-        """The places where the statement is false: orbits, if it is about orbits of a case."""
+        """The places where the statement is false: orbits of a case, or sizes."""
         return self.extent.failing
 
     @property
     def undecided(self) -> Any:
-        """The places where nothing was decided."""
+        """The places where the statement is undecided."""
         return self.extent.undecided
 
     @property
     def witness(self) -> Any:
-        """A place where the statement fails, with numbers that show it; ``None`` if it does not."""
+        """A counterexample with numbers that prove it; ``None`` if the statement does not fail."""
         return self.extent.witness
 
     def to_finding(self) -> Finding:
-        """Return the verdict for people.
+        """Return the verdict for display.
 
-        Where it is not decided, what was computed for many cases says what is known all the same.
+        If it is undecided, the computations for other cases are added, since they give partial
+        information.
         """
         grounds = list(self.extent.reasons())
         if self.decision is Decision.UNDECIDED:
@@ -193,14 +195,14 @@ class Verdict:
         )
 
     def _checked(self) -> list[str]:
-        """What a machine has checked of a statement that is decided, if it has."""
+        """Return the remark that a decided statement is formally verified, if it is."""
         checked = self.statement.machine_checked
         if not checked or self.decision not in (Decision.CONFIRMED, Decision.REFUTED):
             return []
         return [f"checked by a machine (Rocq): {checked}"]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the verdict and what it rests on, for ``json.dumps``."""
+        """Return the verdict and its reasons for ``json.dumps``."""
         checked = self.statement.machine_checked
         return {
             "statement": self.statement.key,
@@ -213,14 +215,14 @@ class Verdict:
         }
 
     def to_data(self) -> dict[str, Any]:
-        """Return the verdict as a certificate holds it: numbers instead of sentences."""
+        """Return the verdict as a certificate stores it: numbers instead of sentences."""
         data = self._words() | self.extent.to_data()
         if self.extent.in_parts:
             return {"part": self.statement.part, **data}
         return data
 
     def _words(self) -> dict[str, str]:
-        """The part that JSON and certificates have in common."""
+        """Return the entries that JSON and certificates have in common."""
         return {
             "text": self.statement.text,
             "source": self.statement.source,
@@ -230,95 +232,95 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseScope(VerdictScope):
-    """How far a statement holds in one case.
+    """The scope of a verdict in one case.
 
-    One that was read from a certificate has values and orbits as lists and numbers, and says the
-    same.
+    If it was read from a certificate, values and orbits are lists and numbers; the sentences are
+    the same.
 
     Parameters
     ----------
     observable : str
-        What the statement is about.
+        The name of the value that the statement predicts.
     hypothesis : str
-        The hypothesis that fails; empty if all are satisfied.
-    looked : bool
-        Whether anything was observed.
+        The hypothesis that fails; empty if all hold.
+    was_observed : bool
+        Whether any value was observed.
     vacuous : bool
-        Whether the case has nothing that the statement is about.
+        Whether the case has no object that the statement is about.
     failing, undecided : tuple of orbits
-        Where observation and prediction differ, and where nothing was decided; none if the
-        statement is about the closure as a whole.
+        The orbits where observation and prediction differ, and where there is no decision; empty if
+        the statement is about the closure as a whole.
     witness : Witness or None
-        For REFUTED.
-    doubt : str
-        Why something is undecided.
+        The counterexample of a refuted statement.
+    undecided_reason : str
+        Why a value is undecided.
     unfinished, progress : str
-        The limit that was reached, and how much was done until then.
+        The limit that was reached, and how much was done before.
     """
 
     observable: str
     hypothesis: str = ""
-    looked: bool = True
+    was_observed: bool = True
     vacuous: bool = False
     failing: tuple[Any, ...] = ()
     undecided: tuple[Any, ...] = ()
     witness: Witness | None = None
-    doubt: str = ""
+    undecided_reason: str = ""
     unfinished: str = ""
     progress: str = ""
 
     @property
     def decision(self) -> Decision:
-        """The verdict that follows."""
-        # what was observed decides nothing where the statement claims nothing
+        """The decision that follows from the comparison."""
+        # an observation decides nothing if a hypothesis of the statement fails
         if self.hypothesis:
             return Decision.NOT_APPLICABLE
-        if not self.looked:
+        if not self.was_observed:
             return Decision.UNDECIDED
-        # a statement about no place is true
+        # a statement about no object is vacuously true
         if self.vacuous:
             return Decision.CONFIRMED
         return self.compared()
 
     def reasons(self) -> list[str]:
-        """One sentence: what was compared, the limit, or the failing hypothesis and what holds."""
+        """Return one sentence: the comparison, the limit, or the failing hypothesis."""
         words = self.observable.replace("_", " ")
-        if self.hypothesis and self.looked:
-            # whether a hypothesis is needed is what a reader of the paper asks next
+        if self.hypothesis and self.was_observed:
+            # a reader of the paper wants to know whether the hypothesis is needed
             return [f"{self.hypothesis}{self.conclusion()}"]
         if self.hypothesis:
             return [self.hypothesis]
-        if not self.looked:
+        if not self.was_observed:
             return [self.unfinished or f"{words}: not observed"]
         return [self.comparison(words)]
 
     @abstractmethod
     def compared(self) -> Decision:
-        """Return the verdict of the comparison, where there is something to compare."""
+        """Return the decision by comparing the values."""
 
     @abstractmethod
     def comparison(self, words: str) -> str:
-        """Return the comparison in a sentence, with what is observed in words."""
+        """Return the comparison in a sentence; ``words`` names the observed value."""
 
     @abstractmethod
     def conclusion(self) -> str:
-        """Return whether the conclusion of a statement whose hypotheses fail holds all the same."""
+        """Return whether the conclusion holds although a hypothesis of the statement fails."""
 
     def remarks(self) -> list[str]:
-        """The witness in an orbit, and its numbers."""
+        """Return the witness in an orbit, and its numbers."""
         if self.witness is None or self.witness.orbit is None:
             return []
         return [f"witness: {weights_text(self.witness)}", numbers_text(self.witness)]
 
     def to_json(self) -> dict[str, Any]:
-        """The sentence and the witness."""
+        """Return the sentence and the witness."""
         witness = None
         if self.witness is not None:
             witness = self.witness.to_json()
         return {"reason": self.reasons()[0], "witness": witness}
 
     def done(self) -> str:
-        """How much was done until a limit, in parentheses; empty if all was."""
+        """Return how much was done before a limit, in parentheses; empty without a limit."""
         if not self.progress:
             return ""
         return f" ({self.progress})"
@@ -326,13 +328,14 @@ class CaseScope(VerdictScope):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GlobalComparison(CaseScope):
-    """Whether a statement about the closure as a whole holds in one case.
+    """The comparison of one predicted value, for the closure as a whole, with the observed value.
 
     Parameters
     ----------
-    predicted, observed : bool, int, points of a fibre, a partial value or None
+        predicted, observed : bool, int, points of a fibre, a partial value or None
+            The two values; ``None`` for one that is not known.
     numbers : str
-        What the statement means for the case, where it is true.
+        What the statement means for the case, if it is true.
     """
 
     predicted: Any = None
@@ -340,39 +343,39 @@ class GlobalComparison(CaseScope):
     numbers: str = ""
 
     def compared(self) -> Decision:
-        """What is not observed is not decided, and neither is what could not be predicted."""
+        """Undecided if one of the two values is not known, refuted if they differ."""
         if self.predicted is None or self.observed is None:
             return Decision.UNDECIDED
         if isinstance(self.observed, PartialValue):
-            # it may be known in part, and refute or leave open
+            # a partial value can refute a prediction or leave it open
             return self.observed.against(self.predicted)[0]
         if self._differs():
             return Decision.REFUTED
         return Decision.CONFIRMED
 
     def comparison(self, words: str) -> str:
-        """What was computed and what is stated; of a true statement, what it says of the case."""
+        """Return computed and stated value; for a true statement, what it means for the case."""
         if self.vacuous:
             return f"{words}: {NONE_SPECIAL}"
         return f"{words}: {self._values()}"
 
     def _values(self) -> str:
-        """The same, behind the words for what is observed."""
+        """Return the two values, without the name of the observable."""
         if self.predicted is None or self.observed is None:
-            return self.doubt or "not decided"
+            return self.undecided_reason or "not decided"
         if isinstance(self.observed, PartialValue):
             decision, text = self.observed.against(self.predicted)
             if decision is Decision.CONFIRMED and self.numbers:
                 return f"{self.numbers} ({text})"
-            if decision is Decision.UNDECIDED and self.doubt:
-                return f"{text}; {self.doubt}"
+            if decision is Decision.UNDECIDED and self.undecided_reason:
+                return f"{text}; {self.undecided_reason}"
             return text
         if self.numbers and not self._differs():
             return self.numbers
         return f"computed {plain_text(self.observed)}, stated {plain_text(self.predicted)}"
 
     def conclusion(self) -> str:
-        """Whether the predicted value is the one that was observed, if both are there."""
+        """Return whether predicted and observed value agree, if both are known."""
         if self.vacuous:
             return f"; the conclusion is {NONE_SPECIAL}"
         if self.predicted is None:
@@ -385,14 +388,14 @@ class GlobalComparison(CaseScope):
         return f"; the conclusion {holds}: {self._values()}"
 
     def _differs(self) -> bool:
-        """Whether the two values differ, as far as they are known."""
+        """Return whether the two values are known to differ."""
         if isinstance(self.observed, PartialValue):
             return self.observed.against(self.predicted)[0] is Decision.REFUTED
-        # as text, because points that were read from a certificate are lists
+        # compared as text, since points that were read from a certificate are lists
         return plain_text(self.predicted) != plain_text(self.observed)
 
     def to_data(self) -> dict[str, Any]:
-        """The two values; a witness of a statement about the whole has nothing more."""
+        """Return the two values; a witness of a global statement would add nothing."""
         return {
             "hypothesis": self.hypothesis or None,
             "predicted": value_json(self.predicted),
@@ -406,21 +409,21 @@ class GlobalComparison(CaseScope):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrbitwiseComparison(CaseScope):
-    """The orbits of one case at which a statement holds, or fails.
+    """The comparison of predictions with observations, orbit by orbit, in one case.
 
     Parameters
     ----------
     concerned : int
-        How many orbits the statement is about.
+        The number of orbits that the statement is about.
     orbits : int
-        How many orbits there are.
+        The number of all orbits of the case.
     """
 
     concerned: int
     orbits: int
 
     def compared(self) -> Decision:
-        """One orbit refutes; all of them confirm."""
+        """Refuted by one orbit; confirmed by all orbits."""
         if self.failing:
             return Decision.REFUTED
         if self.undecided:
@@ -428,13 +431,13 @@ class OrbitwiseComparison(CaseScope):
         return Decision.CONFIRMED
 
     def comparison(self, words: str) -> str:
-        """The orbits where observation and prediction differ, or on which they agree."""
+        """Return the orbits where observation and prediction differ, or say that they agree."""
         if self.vacuous:
             return f"{words}: {NO_ORBIT}"
         if self.failing:
             return f"{words}: {self._example()}{self._difference()}"
-        if self.doubt:
-            return self.doubt
+        if self.undecided_reason:
+            return self.undecided_reason
         if self.unfinished:
             agree = "computed and stated agree on every orbit that was done"
             return f"{words}: {agree}; {self.unfinished}"
@@ -448,18 +451,18 @@ class OrbitwiseComparison(CaseScope):
         return f"{words}: computed and stated agree on {where}"
 
     def _example(self) -> str:
-        """The two values at the witness, if there is one."""
+        """Return the two values at the witness, if there is one."""
         if self.witness is None:
             return ""
         values = f"{plain_text(self.witness.observed)}, stated {plain_text(self.witness.predicted)}"
         return f"computed {values} at orbit {plain_text(self.witness.orbit)}; "
 
     def _difference(self) -> str:
-        """The orbits at which the statement is false."""
+        """Return the orbits at which the statement is false, in a clause."""
         return f"they differ on the orbits {_listed(self.failing)}{self.done()}"
 
     def conclusion(self) -> str:
-        """Whether the conclusion holds on every orbit that was observed."""
+        """Return whether the conclusion holds on every orbit that was observed."""
         if self.vacuous:
             return ""
         if self.observable == "singular" and self.undecided:
@@ -474,7 +477,7 @@ class OrbitwiseComparison(CaseScope):
         return f"; the conclusion holds all the same on {every}{self.done()}"
 
     def to_data(self) -> dict[str, Any]:
-        """The orbits by their numbers, and the witness."""
+        """Return the orbits by their numbers, and the witness."""
         witness = None
         if self.witness is not None and self.witness.orbit is not None:
             witness = self.witness.to_json() | {"orbit": list(self.witness.orbit.cells)}
@@ -490,7 +493,7 @@ class OrbitwiseComparison(CaseScope):
 
 
 def _every_orbit(unfinished: str) -> str:
-    """The orbits that were observed, in words."""
+    """Return the set of observed orbits in words."""
     if unfinished:
         return "every orbit that was done"
     return "every orbit"
@@ -501,38 +504,38 @@ def _listed(orbits: Iterable[Any]) -> str:
 
 
 def plain_text(value: Any) -> str:
-    """A value or an orbit in words, whether it was observed or read; empty for nothing."""
+    """Return a value or an orbit as text, whether it was observed or read; empty for ``None``."""
     if value is None:
         return ""
-    # what a certificate holds as lists and numbers, observations show by ``str``
+    # values in certificates are lists and numbers, observed ones are shown by ``str``
     if isinstance(value, bool | int | list | dict):
         return value_text(value)
     return str(value)
 
 
 def weights_text(witness: Witness) -> str:
-    """``A = [1, 0; 0, 0], V = …``."""
+    """Return the weights of a witness, such as ``A = [1, 0; 0, 0], V = …``."""
     return ", ".join(f"{name} = {matrix_text(matrix)}" for name, matrix in witness.weights.items())
 
 
 def numbers_text(witness: Witness) -> str:
-    """``tangent dimension 6, dimension 5``."""
+    """Return the numbers of a witness, such as ``tangent dimension 6, dimension 5``."""
     return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in witness.numbers.items())
 
 
 def verdicts_on(
     statements: Iterable[Statement], model: Model, observed: Observed | None, limit: str = ""
 ) -> tuple[Verdict, ...]:
-    """The verdicts on statements; NOT_APPLICABLE or UNDECIDED where nothing could be observed."""
+    """Return the verdicts; NOT_APPLICABLE or UNDECIDED where nothing could be observed."""
     if observed is not None:
         return tuple(compare(statement, observed) for statement in statements)
     verdicts = []
     for statement in statements:
-        # about orbits or not, there is nothing to be said of any place
+        # without an observation a statement about orbits has no values at orbits either
         nothing = GlobalComparison(
             observable=statement.observable,
             hypothesis=statement.hypotheses(model),
-            looked=False,
+            was_observed=False,
             unfinished=limit,
         )
         verdicts.append(Verdict(statement=statement, extent=nothing))
@@ -540,16 +543,17 @@ def verdicts_on(
 
 
 def compare(statement: Statement, observed: Observed) -> Verdict:
-    """The verdict on a statement about the case that was observed.
+    """Return the verdict on a statement about the observed case.
 
-    Where orbits are missing, the verdict is the one that all orbits would give, or UNDECIDED.
+    If some orbits were not observed, the verdict is the one that all orbits would give, or
+    UNDECIDED.
     """
     extent: CaseScope
     if isinstance(statement, GlobalStatement):
         extent = _of_whole(statement, observed)
     else:
         extent = _at_orbits(statement, observed)
-    # where nothing follows, nothing was computed for a verdict, and nothing is trusted
+    # without a decision a verdict relies on no computation and on no lemma
     if extent.decision not in (Decision.CONFIRMED, Decision.REFUTED):
         return Verdict(statement=statement, extent=extent)
     every = _every_orbit(observed.unfinished)
@@ -558,18 +562,18 @@ def compare(statement: Statement, observed: Observed) -> Verdict:
 
 
 def _of_whole(statement: GlobalStatement[Any], observations: Observed) -> GlobalComparison:
-    """The predicted value beside the observed one; their difference is the witness."""
-    predicted, doubt = _within_limits(partial(statement.predict, observations.model))
+    """Compare the predicted value with the observed one; the witness is their difference."""
+    predicted, reason = _within_limits(partial(statement.predict, observations.model))
     observed, limit = _within_limits(partial(observations.value, statement.observable))
     if observed is None:
-        doubt = limit or observations.unknown(statement.observable)
+        reason = limit or observations.unknown(statement.observable)
     extent = GlobalComparison(
         observable=statement.observable,
         hypothesis=statement.hypotheses(observations.model),
         predicted=predicted,
         observed=observed,
         vacuous=observed is not None and observed == statement.nothing,
-        doubt=doubt,
+        undecided_reason=reason,
         numbers=observations.model.numbers(statement.observable),
         progress=observations.progress,
     )
@@ -586,7 +590,7 @@ def _of_whole(statement: GlobalStatement[Any], observations: Observed) -> Global
 
 
 def _within_limits(compute: Callable[[], Value | None]) -> tuple[Value | None, str]:
-    """A value; ``None`` with the reason if it could not be computed."""
+    """Return a value, or ``None`` with the reason why it could not be computed."""
     try:
         return compute(), ""
     except (MethodUnavailableError, TooLargeError, TimeLimitError) as limit:
@@ -594,35 +598,35 @@ def _within_limits(compute: Callable[[], Value | None]) -> tuple[Value | None, s
 
 
 def _at_orbits(statement: OrbitStatement[Any, Any], observations: Observed) -> OrbitwiseComparison:
-    """The prediction held against the observation orbit by orbit, where it is about the orbit."""
+    """Compare prediction and observation at each orbit that the statement is about."""
     model = observations.model
     orbits = observations.all_orbits()
     concerned = [orbit for orbit in orbits if statement.concerns(orbit)]
     values = {}
     failing = []
-    doubtful = []
+    undecided = []
     for orbit, value in observations.at_orbits(statement.observable).items():
         if not statement.concerns(orbit):
             continue
         values[orbit] = value
         if value is None:
-            doubtful.append(orbit)
+            undecided.append(orbit)
         elif value != statement.predict(orbit, model):
             failing.append(orbit)
-    doubt = ""
-    if doubtful:
-        doubt = observations.doubt(statement.observable, doubtful)
+    reason = ""
+    if undecided:
+        reason = observations.undecided_reason(statement.observable, undecided)
     extent = OrbitwiseComparison(
         observable=statement.observable,
         hypothesis=statement.hypotheses(model),
-        looked=bool(values) or not concerned or not observations.unfinished,
+        was_observed=bool(values) or not concerned or not observations.unfinished,
         vacuous=not concerned,
         concerned=len(concerned),
         orbits=len(orbits),
         failing=tuple(failing),
-        # those that a limit left out and those in doubt
+        # orbits that were not observed because of a limit, and orbits without a decision
         undecided=tuple(orbit for orbit in concerned if values.get(orbit) is None),
-        doubt=doubt,
+        undecided_reason=reason,
         unfinished=observations.unfinished,
         progress=observations.progress,
     )
@@ -640,29 +644,29 @@ def _at_orbits(statement: OrbitStatement[Any, Any], observations: Observed) -> O
 
 
 def from_certificate(
-    statement: Statement, data: Mapping[str, Any], *, orbits: int, looked: bool, numbers: str
+    statement: Statement, data: Mapping[str, Any], *, orbits: int, was_observed: bool, numbers: str
 ) -> Verdict:
-    """The verdict that a certificate holds: the inverse of :meth:`Verdict.to_data`.
+    """Return the verdict that a certificate stores: the inverse of :meth:`Verdict.to_data`.
 
     Parameters
     ----------
     orbits : int
-        How many orbits the case has.
-    looked : bool
-        Whether anything was observed.
+        The number of orbits of the case.
+    was_observed : bool
+        Whether any value was observed.
     numbers : str
-        What the statement means for the case.
+        What the statement means for the case, if it is true.
 
     Raises
     ------
     ValueError
-        If the verdict does not follow from the rest.
+        If the verdict does not follow from the stored values.
     """
-    named: dict[str, Any] = {"observable": statement.observable, "looked": looked}
+    named: dict[str, Any] = {"observable": statement.observable, "was_observed": was_observed}
     named["hypothesis"] = data["hypothesis"] or ""
     extent: CaseScope
     if data["concerned"] is None:
-        # also of a statement about orbits, where nothing was observed
+        # this also applies to a statement about orbits without any observation
         observed = _numbers(data["observed"])
         nothing = None
         if isinstance(statement, GlobalStatement):
@@ -687,7 +691,7 @@ def from_certificate(
             witness=witness,
             **named,
         )
-    # a certificate cannot say another verdict than the one that its numbers give
+    # the stored verdict must be the one that follows from the stored values
     if extent.decision != data["verdict"]:
         raise ValueError(
             f"the verdict {data['verdict']} does not follow from what is said about it"
@@ -696,7 +700,7 @@ def from_certificate(
 
 
 def _numbers(value: Any) -> Any:
-    """Several numbers, which a certificate holds as lists; another value as it is."""
+    """Return several numbers, which a certificate stores as lists; other values unchanged."""
     if isinstance(value, list):
         return Numbers(tuple(value))
     if isinstance(value, dict):
@@ -710,7 +714,7 @@ def _numbers(value: Any) -> Any:
 def _witness(
     orbit: Any, predicted: Any, observed: Any, numbers: Mapping[str, int], **weights: Any
 ) -> Witness:
-    """A witness that was read; the names that are left are those of parameters."""
+    """Return a witness that was read; ``weights`` are the entries named by parameters."""
     return Witness(
         orbit=orbit, weights=weights, predicted=predicted, observed=observed, numbers=numbers
     )

@@ -1,9 +1,8 @@
-"""Families of all sizes: one case, whose statements are decided for all sizes of another family at
-once.
+"""Families with one case, all sizes of another family, for which statements are decided at once.
 
-The verdicts are those of :mod:`m2bridge.crosscheck.verdict`; how far each holds, in sets of sizes
-or in networks, is said by an extent of the family. What is here is common to these families: the
-case, the result with all verdicts, and the questions that certificates answer.
+The module has what such families share: the case, the result with its verdicts, and the questions
+that certificates answer. The verdicts are those of :mod:`m2bridge.crosscheck.verdict`; each family
+has its own scope of a verdict, in sets of sizes or in networks.
 """
 
 from abc import abstractmethod
@@ -23,15 +22,15 @@ from m2bridge.statements.statement import Statement
 
 @dataclass(frozen=True, slots=True)
 class AllSizesCase:
-    """All sizes together, as one case on the command line and in certificates: not one model, so it
-    has no map.
+    """All sizes together, as one case on the command line and in certificates.
 
+    It is not a model and has no map.
     Parameters
     ----------
     family : str
-        The name of the family of this one case.
+        The name of the family that has this case only.
     title : str
-        In words.
+        The case in words.
     """
 
     family: str
@@ -42,11 +41,11 @@ class AllSizesCase:
         return self.title
 
     def to_json(self) -> dict[str, Any]:
-        """Return an empty dictionary: no number names the case."""
+        """Return an empty dictionary, since no number names the case."""
         return {}
 
     def from_key(self, key: str) -> Self:
-        """Return the only case; raises InvalidCaseError for another key."""
+        """Return the only case; raises InvalidCaseError if the key is different."""
         if key != self.key:
             raise InvalidCaseError("key", f"'{key}' does not name all sizes: write {self.key}")
         return self
@@ -54,16 +53,16 @@ class AllSizesCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AllSizesResult(VerdictsResult):
-    """Verdicts on statements for all sizes, and what they rest on.
+    """Verdicts on statements for all sizes, and the data on which they rely.
 
     Parameters
     ----------
     verdicts : tuple of Verdict
     seconds : float
     not_stated : tuple of str
-        The statements that were asked about and are not stated for all sizes.
+        The statements that were asked for but have no form for all sizes.
     unfinished : str
-        Empty, or the limit that was reached, and which statements were decided before.
+        The limit that was reached and the statements decided before it; empty if none was reached.
     """
 
     verdicts: tuple[Verdict, ...]
@@ -76,23 +75,23 @@ class AllSizesResult(VerdictsResult):
 
     @abstractmethod
     def evidence(self) -> dict[str, Any]:
-        """Return what was computed, for ``json.dumps`` and for a certificate."""
+        """Return the computed data for ``json.dumps`` and for a certificate."""
 
     @property
     @abstractmethod
     def methods(self) -> str:
-        """The programs that computed it."""
+        """The programs that computed the data."""
 
     @abstractmethod
     def facts(self) -> list[tuple[str, str]]:
-        """Return names and values of what was computed, for people."""
+        """Return names and values of the computed data, for the summary."""
 
     def tables(self) -> list[Table]:
-        """Return tables of what was computed."""
+        """Return tables of the computed data."""
         return []
 
     def to_json(self) -> dict[str, Any]:
-        """Return every verdict, and what was computed."""
+        """Return all verdicts and the computed data for ``json.dumps``."""
         unfinished = {"unfinished": self.unfinished} if self.unfinished else {}
         return {
             "scope": self.scope,
@@ -105,7 +104,7 @@ class AllSizesResult(VerdictsResult):
         }
 
     def to_sheet(self) -> Sheet:
-        """Return what was computed, and the verdicts."""
+        """Return the sheet with the computed data and the verdicts."""
         rows = [
             *self.facts(),
             ("not stated for all sizes", ", ".join(self.not_stated) or None),
@@ -117,12 +116,12 @@ class AllSizesResult(VerdictsResult):
         return Sheet(title, [Facts(rows), *self.tables(), findings])
 
     def content(self, key: str) -> Content:
-        """Return answer, evidence and lemmas for the statements with this key.
+        """Return the content of a certificate on the statements with this key.
 
         Raises
         ------
         MethodUnavailableError
-            If a verdict cannot be written in a certificate.
+            If a verdict cannot be represented in a certificate.
         """
         answer = []
         trusted: dict[str, None] = {}
@@ -138,7 +137,7 @@ class AllSizesResult(VerdictsResult):
 S = TypeVar("S", bound=Statement)
 
 
-def with_a_form(
+def split_by_all_sizes_form(
     requests: Sequence[S], has_form: Callable[[S], bool]
 ) -> tuple[list[S], tuple[str, ...]]:
     """Return the statements that have a form for all sizes, and the names of the others.
@@ -161,22 +160,24 @@ def with_a_form(
     return chosen, tuple(others)
 
 
-def finished(result: Any) -> Any:
-    """Return a result for a certificate, which has everything; TimeLimitError if it has not."""
+def complete_result(result: Any) -> Any:
+    """Return a complete result, for a certificate; raises TimeLimitError if it is incomplete."""
     if result.unfinished:
         raise TimeLimitError(result.unfinished)
     return result
 
 
 class AllSizesFamily(Family[AllSizesCase]):
-    """A family with one case, all sizes of another family; one result answers all questions about
-    statements.
+    """A family with one case, all sizes of another family.
+
+    One result answers all questions about statements.
 
     Attributes
     ----------
     case : AllSizesCase
+        The only case.
     uses_engine : bool
-        Whether Macaulay2 takes part in :meth:`decided`.
+        Whether :meth:`decided` needs Macaulay2.
     """
 
     __slots__ = ()
@@ -186,15 +187,15 @@ class AllSizesFamily(Family[AllSizesCase]):
 
     @property
     def name(self) -> str:
-        """What the case says."""
+        """The name of the family of the case."""
         return self.case.family
 
     def build(self, **values: Any) -> AllSizesCase:
-        """The only case: no option names it."""
+        """Return the only case, which no option names."""
         return self.case
 
     def from_key(self, key: str) -> AllSizesCase:
-        """The only case; raises InvalidCaseError for another key."""
+        """Return the only case; raises InvalidCaseError if the key is different."""
         return self.case.from_key(key)
 
     @abstractmethod
@@ -203,23 +204,24 @@ class AllSizesFamily(Family[AllSizesCase]):
 
     @abstractmethod
     def decided(self) -> AllSizesResult:
-        """Decide all of them."""
+        """Decide all statements that have a form for all sizes."""
 
     @abstractmethod
     def row(self, key: str, verdict: dict[str, Any]) -> AnswerRow:
-        """Return the row of tables for a verdict in a certificate; ValueError if the verdict does
-        not follow.
+        """Return the table row of a verdict in a certificate.
+
+        Raises ValueError if the verdict does not follow from the sets in the certificate.
         """
 
     def questions(self) -> tuple[Question[AllSizesCase, Any], ...]:
-        """One question for each key of the statements."""
+        """Return one question for each key of the statements."""
         keys = dict.fromkeys(statement.key for statement in self.stated())
         return tuple(AllSizesQuestion(key=key, family=self) for key in keys)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AllSizesQuestion(Question[AllSizesCase, AllSizesResult]):
-    """Whether the statements with this key are true for all sizes.
+    """The question whether the statements with this key are true for all sizes.
 
     Parameters
     ----------
@@ -232,16 +234,16 @@ class AllSizesQuestion(Question[AllSizesCase, AllSizesResult]):
 
     @property
     def observation(self) -> str:
-        """The same for all of them."""
+        """The name of the observation, which all questions of the family share."""
         return "all-sizes"
 
     def observe(self, model: AllSizesCase) -> AllSizesResult:
-        """Decide all statements; raises TimeLimitError if some are left."""
-        result: AllSizesResult = finished(self.family.decided())
+        """Decide all statements; raises TimeLimitError if some are left undecided at a limit."""
+        result: AllSizesResult = complete_result(self.family.decided())
         return result
 
     def content(self, model: AllSizesCase, observed: AllSizesResult) -> Content:
-        """Return the verdicts with this key."""
+        """Return the content with the verdicts on the statements with this key."""
         return observed.content(self.key)
 
     def rows(self, certificate: Certificate) -> list[AnswerRow]:
@@ -254,9 +256,9 @@ class AllSizesQuestion(Question[AllSizesCase, AllSizesResult]):
         return tuple(name_with_part(self.key, part) for part in parts)
 
     def script(self, model: AllSizesCase) -> Script | None:
-        """Return the program of the family."""
+        """Return the Macaulay2 program of the family."""
         return self.family.program(model, self.key)
 
     def needs_engine(self, model: AllSizesCase) -> bool:
-        """Return what the family says."""
+        """Return whether the family needs Macaulay2."""
         return self.family.uses_engine

@@ -1,9 +1,9 @@
-"""What a family of models is, and what a question about it is: base classes, whose methods a family
-overrides.
+"""The base classes of families of models and of questions: :class:`Family` and :class:`Question`.
 
-Also the options that name a case, figures, and how numbers are read. In a batch one text means
-several numbers, ``1..4,7``, or several lists of numbers, ``1..3,2,1``. Statements stand in
-:mod:`m2bridge.statements.statement`, and what is computed of a model in :mod:`m2bridge.maps`.
+The module also has the options that name a case, the figures of a family, and the functions that
+read numbers. In a batch one text means several numbers, ``1..4,7``, or several lists of numbers,
+``1..3,2,1``. Statements are in :mod:`m2bridge.statements.statement`; the computations about one
+model are in :mod:`m2bridge.maps`.
 """
 
 from __future__ import annotations
@@ -26,24 +26,25 @@ if TYPE_CHECKING:
     from m2bridge.statements.statement import Statement
 
 
-MOST = 2_000_000
-"""Numbers in one range, and cases of the largest batch; larger ones are a mistake or need a design
-of their own.
+MAX_RANGE_VALUES = 2_000_000
+"""The largest number of values in one range, and of cases in one batch.
+
+Larger numbers are a mistake, or need a batch that is designed for them.
 """
 
-DIGITS = 9
+MAX_CASE_NUMBER_DIGITS = 9
 """The number of digits of the largest numbers that are read."""
-LARGEST = 10**DIGITS - 1
+MAX_CASE_NUMBER = 10**MAX_CASE_NUMBER_DIGITS - 1
 """The largest number that names a case."""
 
 
-def positive_integer(option: str, value: object, largest: int = LARGEST) -> int:
-    """Return a number that names a case, if it is one.
+def positive_integer(option: str, value: object, largest: int = MAX_CASE_NUMBER) -> int:
+    """Return ``value`` if it is a number that can name a case.
 
     Parameters
     ----------
     option : str
-        What the error names.
+        Name of the option, for the error message.
 
     Raises
     ------
@@ -54,7 +55,7 @@ def positive_integer(option: str, value: object, largest: int = LARGEST) -> int:
         raise InvalidCaseError(option, f"must be an integer, not {value!r:.60}")
     if value > largest:
         raise InvalidCaseError(option, f"must be at most {largest}")
-    if value <= -LARGEST:  # its digits would fill the line
+    if value <= -MAX_CASE_NUMBER:  # its digits would fill the line
         raise InvalidCaseError(option, "must be at least 1")
     if value < 1:
         raise InvalidCaseError(option, f"must be at least 1, not {value}")
@@ -69,50 +70,53 @@ def positive_integers(option: str, values: object) -> tuple[int, ...]:
 
 
 def ranges(option: str, text: str) -> tuple[int, ...]:
-    """The numbers meant by ``3``, ``1..4``, ``1,3,5`` or ``1..3,7``, in order and without
-    repetition.
+    """Return the numbers that ``3``, ``1..4``, ``1,3,5`` or ``1..3,7`` mean, sorted and distinct.
 
     Raises
     ------
     InvalidCaseError
-        Naming ``option``.
+        If the text is not of this form; the error names ``option``.
     """
     numbers: set[int] = set()
     for part in text.split(","):
-        numbers.update(_range(option, part, there=len(numbers)))
+        numbers.update(_range(option, part, before=len(numbers)))
     return tuple(sorted(numbers))
 
 
 def lists(option: str, text: str) -> Iterator[tuple[int, ...]]:
-    """The lists meant by ``2,2,1`` or ``1..3,2,1``: one range for each place.
+    """Return the lists that ``2,2,1`` or ``1..3,2,1`` mean, with one range for each entry.
 
     Raises
     ------
     InvalidCaseError
-        Naming ``option``.
+        If the text is not of this form; the error names ``option``.
     """
     places = [_range(option, part) for part in text.split(",")]
-    if prod(map(len, places)) > MOST:
-        raise InvalidCaseError(option, f"'{text:.60}' means more than {MOST} lists")
+    if prod(map(len, places)) > MAX_RANGE_VALUES:
+        raise InvalidCaseError(option, f"'{text:.60}' means more than {MAX_RANGE_VALUES} lists")
     return product(*places)
 
 
-def _range(option: str, part: str, there: int = 0) -> range:
-    """The numbers that one part of a text means; so many are there already."""
+def _range(option: str, part: str, before: int = 0) -> range:
+    """Return the numbers that one part of a text means, after ``before`` numbers of other parts."""
     match = re.fullmatch(r"\s*([0-9]+)\s*(?:\.\.\s*([0-9]+)\s*)?", part)
     if match is None:
         raise InvalidCaseError(
             option, f"'{part.strip():.60}' is not a range: write 3, 1..4 or 1,3,5"
         )
-    if any(len(digits or "") > DIGITS for digits in match.groups()):
+    if any(len(digits or "") > MAX_CASE_NUMBER_DIGITS for digits in match.groups()):
         raise InvalidCaseError(
-            option, f"'{part.strip():.60}' is too large: numbers have at most {DIGITS} digits"
+            option,
+            f"'{part.strip():.60}' is too large: numbers have at most"
+            f" {MAX_CASE_NUMBER_DIGITS} digits",
         )
     first, last = int(match[1]), int(match[2] or match[1])
     if first < 1 or last < first:
         raise InvalidCaseError(option, f"'{part.strip()}' is not a range of positive numbers")
-    if there + last - first >= MOST:
-        raise InvalidCaseError(option, f"'{part.strip():.60}' has more than {MOST} numbers")
+    if before + last - first >= MAX_RANGE_VALUES:
+        raise InvalidCaseError(
+            option, f"'{part.strip():.60}' has more than {MAX_RANGE_VALUES} numbers"
+        )
     return range(first, last + 1)
 
 
@@ -124,7 +128,7 @@ class AnswerRow(NamedTuple):
     name : str
         The statement, such as ``3.4 (iii)``, or the question.
     text : str
-        What it says, or what was asked.
+        The text of the statement, or the question that was asked.
     verdict : str
         One of the four verdicts, or ``COMPUTED``.
     reason : str
@@ -143,27 +147,26 @@ class AnswerRow(NamedTuple):
 
 
 class HasKey(Protocol):
-    """A case of a family: a model, or all sizes of one."""
+    """A case of a family: a model, or all sizes of a family taken together."""
 
     @property
     def key(self) -> str:
-        """Names the case within its family."""
+        """Name of the case within its family."""
 
 
-M = TypeVar("M", bound=HasKey)
-"""The cases of a family."""
-O = TypeVar("O")
-"""What is observed of one."""
+M = TypeVar("M", bound=HasKey)  # a case of a family
+O = TypeVar("O")  # the observation of a case
 
 
 class Question(ABC, Generic[M, O]):
-    """A question: how it is answered, certified and shown; the checker of the family is apart, and
-    shares none of it.
+    """A question about the models of a family: how it is answered, certified and shown.
+
+    The checker of the family answers the question again with independent code.
 
     Attributes
     ----------
     key : str
-        On the command line, in files and in names of files.
+        Name of the question on the command line, in certificates and in file names.
     """
 
     __slots__ = ()
@@ -173,26 +176,26 @@ class Question(ABC, Generic[M, O]):
     @property
     @abstractmethod
     def observation(self) -> str:
-        """Questions about one case with the same word here share one observation."""
+        """Name of the observation; questions about one case with the same name share it."""
 
     @abstractmethod
     def observe(self, model: M) -> O:
-        """Return what is observed of a model; for a certificate, so everything or nothing."""
+        """Return the complete observation of a model; raises an error if a part is missing."""
 
     @abstractmethod
     def content(self, model: M, observed: O) -> Content:
-        """Return the content of the certificate, from what was observed."""
+        """Return the content of the certificate that follows from an observation."""
 
     @abstractmethod
     def rows(self, certificate: Certificate) -> list[AnswerRow]:
-        """Return what tables say of a certificate."""
+        """Return the rows of a table about a certificate."""
 
     @abstractmethod
     def names(self) -> tuple[str, ...]:
-        """Return the names of the rows, where there is no certificate."""
+        """Return the names of the rows that a missing certificate would have."""
 
     def script(self, model: M) -> Script | None:
-        """Return the Macaulay2 program that is behind the answer; ``None`` if none is."""
+        """Return the Macaulay2 program that computes the answer, or ``None`` if there is none."""
         return None
 
     def usual(self, model: M) -> bool:
@@ -200,29 +203,27 @@ class Question(ABC, Generic[M, O]):
         return True
 
     def within_reach(self, model: M) -> bool:
-        """Return whether ``reachable`` does: an answer is expected within minutes."""
+        """Return whether ``reachable`` includes the model: an answer is expected in minutes."""
         return True
 
     def needs_engine(self, model: M) -> bool:
-        """Return whether Macaulay2 takes part."""
+        """Return whether Macaulay2 is needed."""
         return True
 
     def trusts_program(self, model: M) -> bool:
-        """Return whether the answer rests on what Macaulay2 said, which a checker does not compute
-        anew.
-        """
+        """Return whether the answer relies on a result of Macaulay2 that no checker recomputes."""
         return False
 
 
 class ComputedQuestion(Question[M, O]):
-    """A question whose answer is computed, and no verdict.
+    """A question whose answer is a computed value and not a verdict.
 
-    Without Macaulay2, and not part of ``all``, unless overridden.
+    It does not use Macaulay2 and is not part of ``all``, unless a subclass overrides this.
 
     Attributes
     ----------
     text : str
-        What is asked.
+        The question in words.
     """
 
     __slots__ = ()
@@ -231,53 +232,53 @@ class ComputedQuestion(Question[M, O]):
 
     @property
     def observation(self) -> str:
-        """The key: no other question is answered by the same computation."""
+        """The key: the computation answers this question only."""
         return self.key
 
     @abstractmethod
     def summary(self, answer: dict[str, Any]) -> str:
-        """Return the answer in a certificate in words."""
+        """Return the answer of a certificate as a sentence."""
 
     def rows(self, certificate: Certificate) -> list[AnswerRow]:
-        """Return one row, with the answer in words."""
+        """Return one row, with the answer as a sentence."""
         return [AnswerRow(self.key, self.text, "COMPUTED", self.summary(certificate.answer))]
 
     def names(self) -> tuple[str, ...]:
-        """Return the key."""
+        """Return the key alone."""
         return (self.key,)
 
     def usual(self, model: M) -> bool:
-        """Return False: it is asked of no model, unless it is asked for."""
+        """Return False: the question is asked only by its name."""
         return False
 
     def needs_engine(self, model: M) -> bool:
-        """Return False."""
+        """Return False: the answer is computed in Python."""
         return False
 
 
 @dataclass(frozen=True, slots=True)
 class CaseOption:
-    """One number, one list of numbers, or one word, that names a case.
+    """An option that names a case: a number, a list of numbers, or a word.
 
     Parameters
     ----------
     name : str
-        As in Python and JSON (``d_out``); ``--d-out`` on the command line.
+        Name in Python and JSON (``d_out``); the command line has ``--d-out``.
     read : callable
-        From text on the command line to the value; raises ValueError with what was expected.
+        Converts text of the command line to the value; raises ValueError saying what is expected.
     help : str
-        For the command line.
+        Help text on the command line.
     default : str, optional
-        What stands for it when it is left out, as text.
+        Text of the default value.
     required : bool
-        Whether it has to be given where there is no default.
+        Whether the option must be given if it has no default.
     flag : bool
-        Whether it is given without a value: ``--skip``. Then ``read`` gets any text.
+        Whether the option has no value, as ``--skip``. Then ``read`` gets an arbitrary text.
     symbol : str
-        How tables call it; the name when left out.
+        Heading in tables; the name if it is left out.
     several : callable, optional
-        From the name and text such as ``1..3`` to the values that are meant, for batches; raises
-        InvalidCaseError. One value when left out.
+        For batches: converts name and text such as ``1..3`` to all values that are meant; raises
+        InvalidCaseError. If it is left out, an option has one value.
     positional : bool
         Whether it is given without its name, as a file is.
     """
@@ -298,13 +299,13 @@ class CaseOption:
         return self.symbol or self.name
 
     def values(self, text: str) -> Iterable[Any]:
-        """The values that text means where several may be asked for; raises InvalidCaseError."""
+        """Return all values that a text means, for batches; raises InvalidCaseError."""
         if self.several is None:
             return (self.value(text),)
         return self.several(self.name, text)
 
     def value(self, text: str) -> Any:
-        """The value that text means; raises InvalidCaseError."""
+        """Return the value that a text means; raises InvalidCaseError."""
         try:
             return self.read(text)
         except ValueError as reason:
@@ -313,21 +314,22 @@ class CaseOption:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure of a paper that is computed anew, or another picture about a family.
+    """A figure of a paper, computed independently, or another picture about a family.
 
     Parameters
     ----------
     name : str
-        The number in the paper, or a word: ``m2bridge figure NAME``.
+        Number of the figure in the paper, or a word: ``m2bridge figure NAME``.
     title : str
-        What it shows, in one line.
+        Caption in one line.
     options : tuple of CaseOption
-        What can be chosen.
+        Options of the figure.
     compute : callable
-        From the values of the options, by name, to a
-        :class:`~m2bridge.results.picture.PictureResult` that has ``to_csv``; with ``engine=`` if
-        Macaulay2 takes part.
+        Maps the values of the options, passed by name, to a
+        :class:`~m2bridge.results.picture.PictureResult` with a method ``to_csv``; it accepts
+        ``engine=`` if Macaulay2 is needed.
     needs_engine : bool
+        Whether Macaulay2 is needed.
     """
 
     name: str
@@ -337,8 +339,12 @@ class Figure:
     needs_engine: bool = False
 
     def from_options(self, texts: Mapping[str, str | None]) -> Any:
-        """The figure for options on the command line; raises InvalidCaseError with the name of a
-        bad option.
+        """Compute the figure from options on the command line.
+
+        Raises
+        ------
+        InvalidCaseError
+            If an option is missing or has no valid value; the error names it.
         """
         return self.compute(**read_options(self.options, texts))
 
@@ -346,34 +352,34 @@ class Figure:
 class Family(ABC, Generic[M]):
     """A family of models.
 
-    Subclasses override what there is to say; the registry has one instance of each. Modules that
-    are slow to import, such as those that need SymPy, are imported inside the methods: the names of
-    options and statements need none.
+    Subclasses override the methods that apply to them; the registry has one instance of each.
+    Modules that are slow to import, such as those that need SymPy, are imported inside methods, so
+    that the names of options and statements are available quickly.
 
     Attributes
     ----------
     options : tuple of CaseOption
-        What names a case.
+        The options that together name a case.
     observed_separately : bool
-        Whether a question observes only what its statements are about (the models are
-        :meth:`~m2bridge.maps.model.Model.observe`), and is asked only where one of them applies,
-        when everything is asked; else all questions share one observation of everything.
+        Whether a question observes only the observables of its statements (by
+        :meth:`~m2bridge.maps.model.Model.observe`) and is asked, among all questions, only where
+        one of its statements applies. Otherwise all questions share one observation of all
+        observables.
     grid_note : str
-        The cases that a batch does not leave out of a grid, in words.
+        The cases of a grid that a batch includes, in words.
     orbits : str
-        What names an orbit, in words, where the functions of a model fall into orbits.
+        The numbers that name an orbit, in words, if functions of a model are classified by orbits.
     all_sizes : str
-        The family with one case, all sizes of this one; empty if no statement has a form for them.
-        Its certificates are those of ``--all-sizes``, and :meth:`cross_check_all_sizes` is its
-        cross-check.
+        Name of the family with one case, all sizes of this family; empty if no statement has a form
+        for all sizes. Its certificates are those of ``--all-sizes``, and
+        :meth:`cross_check_all_sizes` is its cross-check.
     modules : tuple of str
-        The modules that observe models and answer questions, by their names: a process of its own
-        imports them for the workers while a batch is planned, before it is known what they will be
-        asked.
+        Names of the modules that observe models and answer questions. A separate process imports
+        them for the workers while a batch is planned, before its questions are known.
     prefix : str or None
-        Before the key in names of files; the name of the family and a hyphen for ``None``.
+        Prefix of file names, before the key; ``None`` means the name of the family and a hyphen.
     paper : Work or None
-        The one whose statements are about the family; reports name it.
+        The paper with the statements about the family; reports cite it.
     """
 
     __slots__ = ()
@@ -390,37 +396,42 @@ class Family(ABC, Generic[M]):
     @property
     @abstractmethod
     def name(self) -> str:
-        """``polynomial-network``: on the command line (``--family``), in files and JSON, and in the
-        registry.
+        """Name of the family on the command line (``--family``), in files, JSON and the registry.
+
+        For example ``polynomial-network``.
         """
 
     @property
     @abstractmethod
     def title(self) -> str:
-        """The family in words, plural."""
+        """The models of the family in words, plural."""
 
     @abstractmethod
     def build(self, **values: Any) -> M:
-        """Return the model that the values of the options, by name, mean.
+        """Return the model that is named by the values of the options, passed by name.
 
         Raises
         ------
         InvalidCaseError
-            With the name of the option that is wrong.
+            If a value is wrong; the error names the option.
         """
 
     @abstractmethod
     def from_key(self, key: str) -> M:
-        """Return the model with this :attr:`Model.key`; raises InvalidCaseError if there is
-        none.
+        """Return the model with this :attr:`Model.key`.
+
+        Raises
+        ------
+        InvalidCaseError
+            If no model has this key.
         """
 
     def statements(self) -> tuple[Statement, ...]:
-        """Return all statements about the family. There is a question for each of their keys."""
+        """Return all statements about the family. Each of their keys is a question."""
         return ()
 
     def questions(self) -> tuple[Question[M, Any], ...]:
-        """Return what can be certified beside the statements."""
+        """Return the further questions that can be certified."""
         return ()
 
     def figures(self) -> tuple[Figure, ...]:
@@ -428,30 +439,36 @@ class Family(ABC, Generic[M]):
         return ()
 
     def grid(self, **values: Any) -> Iterable[M]:
-        """Return the models that are meant, in a batch, by one value for each option."""
+        """Return the models of a batch, from one value for each option."""
         return (self.build(**values),)
 
     def cross_check_all_sizes(self, statements: Sequence[Statement]) -> Result:
-        """Decide statements for all sizes at once; raises InvalidCaseError where none has a form
-        for them.
+        """Decide statements for all sizes at once.
+
+        Raises
+        ------
+        InvalidCaseError
+            If no statement of the family has a form for all sizes.
         """
         raise InvalidCaseError(
             "all_sizes", f"no statement about {self.title} has a form for all sizes"
         )
 
     def closures_of_all_sizes(self, *, vectors: bool = False) -> Result:
-        """Compute closures for all sizes at once, with a polynomial for each representation if that
-        is asked for.
+        """Compute the closures for all sizes at once.
+
+        With ``vectors`` the result has a polynomial, a highest weight vector, for each
+        representation.
 
         Raises
         ------
         InvalidCaseError
-            If there is no way to do that.
+            If closures of the family are computed case by case only.
         """
         raise InvalidCaseError("all_sizes", f"closures of {self.title} are computed case by case")
 
     def program(self, model: M, key: str) -> Script | None:
-        """Return the Macaulay2 program behind the statements with this key; ``None`` if none is."""
+        """Return the Macaulay2 program for the statements with this key; ``None`` without one."""
         return None
 
     def effort(self, model: M) -> int:
@@ -459,34 +476,33 @@ class Family(ABC, Generic[M]):
         return 0
 
     def excluded_from_grids(self, model: M) -> bool:
-        """Return whether a batch leaves a case of a grid out, unless all are asked for."""
+        """Return whether a batch leaves the case out of a grid, unless all cases are asked for."""
         return False
 
     def label(self, model: M) -> str:
-        """One word for a case, unlike that of any case of another family."""
+        """Return one word for the case that no case of another family has."""
         if self.prefix is None:
             return f"{self.name}-{model.key}"
         return f"{self.prefix}{model.key}"
 
     def from_options(self, texts: Mapping[str, str | None]) -> M:
-        """The case that options on the command line name; ``None`` stands for one that was left
-        out.
+        """Return the case that options on the command line name; ``None`` means a missing option.
 
         Raises
         ------
         InvalidCaseError
-            If one is missing, unknown, or does not say what it should.
+            If an option is missing, unknown, or has no valid value; the error names it.
         """
         self.check_names(name for name, text in texts.items() if text is not None)
         return self.build(**read_options(self.options, texts))
 
     def from_json(self, content: object) -> M:
-        """The case that :meth:`Model.to_json` wrote.
+        """Return the case that :meth:`Model.to_json` wrote.
 
         Raises
         ------
         InvalidCaseError
-            If it is not one.
+            If the content does not describe a case.
         """
         if not isinstance(content, dict):
             raise InvalidCaseError("case", f"must be a table of {', '.join(self._names())}")
@@ -501,7 +517,7 @@ class Family(ABC, Generic[M]):
         return [option.name for option in self.options]
 
     def check_names(self, names: Iterable[Any]) -> None:
-        """Raise InvalidCaseError for a name that is no option of the family."""
+        """Raise InvalidCaseError if a name is not an option of the family."""
         known = self._names()
         for name in names:
             if name not in known:
@@ -514,12 +530,12 @@ def read_options(
     texts: Mapping[str, str | None],
     read: Callable[[CaseOption, str], Any] = CaseOption.value,
 ) -> dict[str, Any]:
-    """What is read of the text of options, or of their defaults.
+    """Return the values of options by name, read from texts or from the defaults.
 
     Raises
     ------
     InvalidCaseError
-        If one is missing, or does not say what it should.
+        If an option is missing or has no valid value; the error names it.
     """
     values = {}
     for option in options:
@@ -534,14 +550,14 @@ def read_options(
 
 
 def integer(text: str) -> int:
-    """Read one integer in decimal digits; ValueError with what was expected."""
+    """Return the integer with these decimal digits; raises ValueError saying what is expected."""
     if not text.strip().isascii() or not text.strip().removeprefix("-").isdigit() or len(text) > 18:
         raise ValueError(f"'{text}' is not an integer")
     return int(text)
 
 
 def integers(text: str) -> tuple[int, ...]:
-    """Read integers separated by commas, such as ``2,2,1``; ValueError with what was expected."""
+    """Return the integers of a text such as ``2,2,1``; ValueError says what is expected."""
     try:
         return tuple(map(integer, text.split(",")))
     except ValueError:
@@ -549,12 +565,13 @@ def integers(text: str) -> tuple[int, ...]:
 
 
 def integer_option(name: str, help: str, **more: Any) -> CaseOption:
-    """An option that is an integer; a batch takes ranges such as ``1..4,7``."""
+    """Return an option whose value is an integer; a batch accepts ranges such as ``1..4,7``."""
     return CaseOption(name, integer, help, several=ranges, **more)
 
 
 def integers_option(name: str, help: str, **more: Any) -> CaseOption:
-    """An option that is a list of integers; a batch takes a range in each place, such as
-    ``1..3,2,1``.
+    """Return an option whose value is a list of integers.
+
+    A batch accepts a range for each entry, such as ``1..3,2,1``.
     """
     return CaseOption(name, integers, help, several=lists, **more)

@@ -1,7 +1,6 @@
-"""The families of models: those of this package, one line each, and those that other packages
-bring.
+"""The registry of families of models: those of this package and those of installed plug-ins.
 
-A package brings a family, and what checks its certificates, through two entry-point groups::
+A plug-in registers a family and the checker of its certificates as two entry points::
 
     [project.entry-points."m2bridge.families"]
     my-family = "my_package.families:FAMILY"
@@ -10,8 +9,8 @@ A package brings a family, and what checks its certificates, through two entry-p
     my-family = "my_package.checker:CHECKER"
 
 where ``FAMILY`` is an instance of a subclass of :class:`m2bridge.families.base.Family` and
-``CHECKER`` a :class:`m2bridge.checker.FamilyChecker`; each has the name of the entry point. Nothing
-is loaded before it is asked for, so that certificates are checked without what the models need.
+``CHECKER`` a :class:`m2bridge.checker.FamilyChecker`; each has the name of its entry point. Both
+are loaded on demand, so that certificates are checked without importing the models.
 """
 
 from __future__ import annotations
@@ -31,39 +30,40 @@ if TYPE_CHECKING:
     from m2bridge.checker import FamilyChecker
     from m2bridge.families.base import Family
 
-GROUP = "m2bridge.families"
-CHECKERS = "m2bridge.checkers"
-_PLACES = {GROUP: "family:FAMILY", CHECKERS: "checker:CHECKER"}
-"""Where the folder of a family has them."""
+FAMILY_ENTRY_POINTS = "m2bridge.families"
+CHECKER_ENTRY_POINTS = "m2bridge.checkers"
+_PLACES = {FAMILY_ENTRY_POINTS: "family:FAMILY", CHECKER_ENTRY_POINTS: "checker:CHECKER"}
+"""For each group of entry points the module and object in the folder of a family."""
 
-DEFAULT = "attention"
-"""The family of cases that name none."""
+DEFAULT_FAMILY = "attention"
+"""The family of a case that does not name one."""
 
-OWN = {
+OWN_FAMILIES = {
     "attention": "m2bridge.families.attention",
     "attention-all-sizes": "m2bridge.families.attention.all_sizes",
     "deep-attention": "m2bridge.families.deep_attention",
     "deep-attention-all-sizes": "m2bridge.families.deep_attention.all_sizes",
     "polynomial-network": "m2bridge.families.polynomial_network",
 }
-"""The families of this package, one line each: a folder with ``family:FAMILY`` and
-``checker:CHECKER``.
+"""The families of this package by name, each with its folder.
+
+The folder has the objects ``family:FAMILY`` and ``checker:CHECKER``.
 """
 
 
 def family_names() -> tuple[str, ...]:
-    """The names of all families, without loading them."""
-    return tuple(sorted(_registered(GROUP)))
+    """Return the names of all families, without loading them."""
+    return tuple(sorted(_registered(FAMILY_ENTRY_POINTS)))
 
 
 def family(name: str) -> Family[Any]:
-    """The family of this name.
+    """Return the family with this name.
 
     Raises
     ------
     InvalidCaseError
-        If there is none, several packages claim the name, or the one that brings it is broken; no
-        other family is touched by that.
+        If no family has this name, if several packages claim it, or if the package that provides it
+        cannot be loaded. Other families remain usable.
 
     Examples
     --------
@@ -72,33 +72,33 @@ def family(name: str) -> Family[Any]:
     """
     from m2bridge.families.base import Family
 
-    found: Family[Any] = _object(GROUP, name, Family, "name")
+    found: Family[Any] = _object(FAMILY_ENTRY_POINTS, name, Family, "name")
     return found
 
 
 def checker(name: str) -> FamilyChecker:
-    """Return the checker of certificates about the family of this name.
+    """Return the checker of certificates about the family with this name.
 
     Raises
     ------
     InvalidCaseError
-        As :func:`family`.
+        If there is no such checker, under the same conditions as in :func:`family`.
     """
     from m2bridge.checker import FamilyChecker
 
-    found: FamilyChecker = _object(CHECKERS, name, FamilyChecker, "family")
+    found: FamilyChecker = _object(CHECKER_ENTRY_POINTS, name, FamilyChecker, "family")
     return found
 
 
 def _object(group: str, name: str, kind: type[Any], own_name: str) -> Any:
-    """Return the object registered under a name, if it is of the right kind and has that name.
+    """Return the object registered under a name, an instance of ``kind`` with this name.
 
-    ``own_name`` is the attribute that has it. The names of this package's families are taken; they
-    are found without reading other packages.
+    ``own_name`` is the attribute of the object that holds its name. Families of this package are
+    found without reading the metadata of other packages, which cannot take their names.
     """
-    if name in OWN:
+    if name in OWN_FAMILIES:
         module, _, attribute = _PLACES[group].partition(":")
-        return getattr(imported(f"{OWN[name]}.{module}"), attribute)
+        return getattr(imported(f"{OWN_FAMILIES[name]}.{module}"), attribute)
     entry = _claimed(group, name)
     loaded = _load(entry)
     if isinstance(loaded, type) and issubclass(loaded, kind):
@@ -112,7 +112,7 @@ def _object(group: str, name: str, kind: type[Any], own_name: str) -> Any:
 
 
 def families() -> tuple[dict[str, Family[Any]], dict[str, InvalidCaseError]]:
-    """All families that can be loaded, by name; and by name why others cannot."""
+    """Return all families that can be loaded, and the errors of those that cannot, by name."""
     loaded, failed = {}, {}
     for name in family_names():
         try:
@@ -123,12 +123,12 @@ def families() -> tuple[dict[str, Family[Any]], dict[str, InvalidCaseError]]:
 
 
 def _claimed(group: str, name: str) -> EntryPoint:
-    """The only entry of this name."""
+    """Return the only entry point with this name."""
     registered = _registered(group)
     entries = registered.get(name, ())
-    if not entries and group == CHECKERS:
+    if not entries and group == CHECKER_ENTRY_POINTS:
         raise InvalidCaseError(
-            "family", f"no checker for the family '{name}': install the package that brings it"
+            "family", f"no checker for the family '{name}': install the package that provides it"
         )
     if not entries:
         raise InvalidCaseError(
@@ -143,14 +143,12 @@ def _claimed(group: str, name: str) -> EntryPoint:
 
 
 def _registered(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
-    """The claims on each name; the packages are read anew when a folder of the path has changed."""
+    """Return the entry points for each name, read again when a folder of the path has changed."""
     return _read(group, tuple((folder, _changed(folder)) for folder in sys.path))
 
 
 def _changed(folder: str) -> int:
-    """When something was put into a folder, or taken out of it; the empty name is the working
-    directory.
-    """
+    """Return the time when the entries of a folder last changed; '' is the working directory."""
     try:
         return os.stat(folder or ".").st_mtime_ns
     except OSError:
@@ -159,16 +157,20 @@ def _changed(folder: str) -> int:
 
 @lru_cache(maxsize=16)
 def _read(group: str, path: tuple[tuple[str, int], ...]) -> Mapping[str, tuple[EntryPoint, ...]]:
-    """The claims on each name by this package and by all that are installed.
+    """Return the entry points for each name, of this package and of all installed packages.
 
-    Kept, since reading all packages takes some hundredths of a second.
+    The result is cached, since reading the metadata of all packages takes some hundredths of a
+    second.
     """
     from importlib.metadata import EntryPoint, entry_points
 
     claims: dict[str, dict[tuple[str, str], EntryPoint]] = {}
-    own = [EntryPoint(name, f"{folder}.{_PLACES[group]}", group) for name, folder in OWN.items()]
+    own = [
+        EntryPoint(name, f"{folder}.{_PLACES[group]}", group)
+        for name, folder in OWN_FAMILIES.items()
+    ]
     for entry in (*own, *entry_points(group=group)):
-        # a package that is found twice on the path counts once
+        # a package that is found twice on the path is counted once
         claims.setdefault(entry.name, {}).setdefault((_package(entry), entry.value), entry)
     return {name: tuple(entries.values()) for name, entries in claims.items()}
 
@@ -179,19 +181,19 @@ def _package(entry: EntryPoint) -> str:
 
 @lru_cache(maxsize=64)
 def _load(entry: EntryPoint) -> Any:
-    """What an entry point names; InvalidCaseError if its package cannot be imported."""
+    """Return the object of an entry point; InvalidCaseError if its package cannot be imported."""
     try:
         with importing():
             return entry.load()
     except TimeLimitError:
         raise
-    except Exception as reason:  # whatever somebody else's package does when it is imported
+    except Exception as reason:  # importing another package can raise any exception
         raise _broken(entry, f"{type(reason).__name__}: {reason}") from reason
 
 
 def _broken(entry: EntryPoint, reason: str) -> InvalidCaseError:
-    """The error that says which package brings a family that cannot be used."""
-    what = "family" if entry.group == GROUP else "checker of the family"
+    """Return the error that names the package whose family or checker cannot be used."""
+    what = "family" if entry.group == FAMILY_ENTRY_POINTS else "checker of the family"
     return InvalidCaseError(
         "family",
         f"the {what} '{entry.name}' of the package {_package(entry)} cannot be used: {reason}",

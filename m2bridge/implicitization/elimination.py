@@ -52,15 +52,15 @@ they add as it does.
 """
 
 SPARE_POINTS = 5
-"""A rank at so many points more than it is counts as that at all points; were it too small, the
+"""A rank is taken to be that at all points if this many more points do not increase it; else the
 dimensions would not add up.
 """
 
-FEWEST_POINTS = 32
-"""So many are drawn at once: products of values at few points would mostly be overhead."""
+MIN_POINTS_PER_DRAW = 32
+"""The number of points drawn at once; products of values at fewer are mostly overhead."""
 
-MOST_ROWS = 2
-"""With this many times as many coefficients as monomials, random points give the smaller matrix."""
+MAX_ROWS_PER_MONOMIAL = 2
+"""The number of coefficients per monomial from which random points give the smaller matrix."""
 
 
 def _product_of(
@@ -110,7 +110,7 @@ class ModularElimination:
         # Values fill a matrix of size² entries at most; expansions should have no more terms.
         if self.expansions.work(monomials) <= size * size:
             rows = self.expansions.rows(monomials)
-            if len(rows) <= MOST_ROWS * size:
+            if len(rows) <= MAX_ROWS_PER_MONOMIAL * size:
                 return self.expansions.echelon(rows, len(monomials))
         return self.points.echelon(monomials)
 
@@ -123,7 +123,7 @@ class RandomPoints:
     ----------
     images : tuple of polynomials with integer coefficients
     parameters : int
-        How many there are.
+        The number of parameters.
     random : random.Random
     prime : int
     """
@@ -143,7 +143,7 @@ class RandomPoints:
         """Take at least ``count`` points, many at a time."""
         if count <= self.count:
             return
-        size = max(count - self.count, FEWEST_POINTS)
+        size = max(count - self.count, MIN_POINTS_PER_DRAW)
         self.count += size
         draw = partial(self.random.randrange, self.prime)
         parameters = [[draw() for _ in range(size)] for _ in range(self.parameters)]
@@ -387,7 +387,7 @@ class Echelon:
         A column for each monomial, a row for each pivot, not zero where the one occurs in the
         expression of the other.
     relation_coefficients : function
-        From a column to the coefficients of a relation over QQ: that of its monomial, and those of
+        Maps a column to the coefficients of a relation over QQ: that of its monomial, and those of
         the basis.
     """
 
@@ -487,7 +487,7 @@ def in_independent_coordinates(source: MultigradedMap, part: LinearReduction) ->
 
 
 def in_all_coordinates(polynomial: Terms, part: LinearReduction) -> Terms:
-    """A polynomial in the independent coordinates as one in all of them."""
+    """Return a polynomial in the independent coordinates as a polynomial in all coordinates."""
     if not part.dependencies:
         return polynomial
     return tuple([(tuple([part.basis[i] for i in monomial]), c) for monomial, c in polynomial])

@@ -57,7 +57,7 @@ FAST_MODULUS = 1515531528
 take.
 """
 
-PRIMES = 16
+KEPT_PRIMES = 16
 """The number of primes below it that are kept: the first for a guess, others where it is unlucky.
 """
 
@@ -300,7 +300,7 @@ class Context:
         coefficients: set[int] = set()
         for image in source.integral_images:
             coefficients.update(map(abs, image.values()))
-        primes = tuple(islice(primes_from(FAST_MODULUS, coefficients), PRIMES))
+        primes = tuple(islice(primes_from(FAST_MODULUS, coefficients), KEPT_PRIMES))
         lifting_primes = islice(
             primes_from(linear_algebra.LONG_PRIME, coefficients), LIFTING_PRIMES
         )

@@ -190,7 +190,7 @@ class GradedPiece:
 
 @dataclass(frozen=True, slots=True)
 class DegreePieces:
-    """All multidegrees of one degree; pieces for the dominant ones."""
+    """The graded pieces of one degree: its multidegrees, and a piece for each dominant one."""
 
     orbits: MultidegreeOrbits
     pieces: Mapping[int, GradedPiece]
@@ -291,7 +291,7 @@ class MonomialSpace:
 
     @property
     def monomials(self) -> tuple[Monomial, ...]:
-        """All of them, the candidates first."""
+        """All monomials of the piece, the candidates first."""
         return self.candidates + self.others
 
 

@@ -122,7 +122,7 @@ class Implicitization:
         enters the truth of the result. That no generator can be left out is proved too, by ranks
         over QQ of what lower degrees generate.
     higher : HigherDegrees, optional
-        What is known of the degrees above those of the orbits.
+        The generators in degrees above those of the orbits, where they are known.
     """
 
     source: MultigradedMap
@@ -162,9 +162,8 @@ class Implicitization:
     def sparse_generators(self) -> Iterator[Terms]:
         """All minimal generators found, by increasing degree, with coprime integer coefficients.
 
-        Each is a tuple of (sorted tuple of the numbers of the coordinates, coefficient): the
-        shortest form for writing large results, where SymPy's exponent vectors take more space than
-        all the rest.
+        Each generator is a tuple of terms (sorted tuple of coordinate numbers, coefficient). This
+        is the shortest form for large results, where exponent vectors would take most of the space.
         """
         for orbit in sorted(self.orbits, key=attrgetter("degree")):
             yield from orbit.expand()
@@ -209,11 +208,11 @@ def implicitize(
     ----------
     source : MultigradedMap
     max_degree : int
-        In the degrees of the grading; for most maps total degree in the coordinates.
+        The last degree of the grading; for most maps the total degree in the coordinates.
     seed : int
         Choice of random points. It can change the running time, not dimensions or numbers.
     first : bool
-        End with the first degree in which there are generators besides the linear relations.
+        End with the first degree that has generators other than linear relations.
 
     Raises
     ------
@@ -262,7 +261,7 @@ def implicitize(
 def _linear_orbits(
     source: MultigradedMap, part: LinearReduction, max_degree: int
 ) -> Iterator[GeneratorOrbit]:
-    """The linear relations; each says what one dependent coordinate is."""
+    """Return the linear relations; each expresses one dependent coordinate."""
     grading = source.grading
     for j, form in part.dependencies:
         if grading.degrees[j] > max_degree:

@@ -38,7 +38,7 @@ class Grading:
     Parameters
     ----------
     multidegrees : tuple of vectors of int
-        Of each coordinate, all of the same length.
+        Multidegrees of the coordinates, all of the same length.
     degrees : tuple of positive int
         The degree of each coordinate; a rational combination of the entries of its multidegree. All
         1 where possible.
@@ -97,7 +97,7 @@ def multigraded(
     symmetries : sequence of mappings from parameter name to parameter name
         Permutations of the parameters that permute the images; checked.
     multidegrees : sequence of vectors of int, optional
-        Of the coordinates, legible ones in which to write the finest grading; checked.
+        Short multidegrees of the coordinates that define the finest grading; they are checked.
 
     Raises
     ------

@@ -27,8 +27,8 @@ from m2bridge.limits import check_deadline_in
 from m2bridge.maps.model import DifferentiableModel
 from m2bridge.results.known import Bounds
 
-MAX_TERMS = 200_000
-"""Terms of all outputs together that are expanded: some seconds."""
+MAX_COMPOSED_TERMS = 200_000
+"""The largest number of terms of all outputs together; expanding them takes some seconds."""
 TITLE = "composition of polynomial maps"
 
 Row = Sequence[int]
@@ -159,7 +159,7 @@ def expanded(layers: Sequence[Layer]) -> PolynomialMap:
     Raises
     ------
     TooLargeError
-        If it may have more than :data:`MAX_TERMS` terms.
+        If it may have more than :data:`MAX_COMPOSED_TERMS` terms.
     """
     if len(layers) == 1 and not layers[0].inputs:
         return layers[0].polynomial_map
@@ -203,7 +203,7 @@ def _compose(layers: Sequence[Layer]) -> list[dict[ExponentVector, Any]]:
 
 
 def _polynomials_in(count: int) -> Any:
-    """FLINT's polynomials in so many variables over QQ."""
+    """Return FLINT's ring of polynomials over QQ in this number of variables."""
     names = [f"v{i}" for i in range(count)]
     return flint.fmpq_mpoly_ctx.get(names, flint.Ordering.degrevlex)
 
@@ -214,20 +214,20 @@ def _check_size(layers: Sequence[Layer]) -> None:
     for number, layer in enumerate(layers, 1):
         terms = sizes + [1] * len(layer.parameters)
         sizes = [_term_count(image, terms) for image in layer.polynomial_map.images]
-        if sum(sizes) > MAX_TERMS:
+        if sum(sizes) > MAX_COMPOSED_TERMS:
             raise TooLargeError(
                 f"the first {number} layers may have {sum(sizes)} terms when they are expanded; at"
-                f" most {MAX_TERMS} are (the dimension needs no expansion)"
+                f" most {MAX_COMPOSED_TERMS} are (the dimension needs no expansion)"
             )
 
 
 def _term_count(image: Sequence[Row], terms: Sequence[int]) -> int:
-    """The largest number of terms of a polynomial in variables that have so many terms."""
+    """Return a bound for the number of terms when variables are replaced by polynomials."""
     count = 0
     for monomial in image:
         powers = 1
         for i, exponent in support(monomial):
-            # The power of a sum of so many terms; of none, the power is zero.
+            # The power of a sum of this number of terms; without terms, the power is zero.
             powers *= monomial_count(terms[i], exponent) if terms[i] else 0
         count += powers
     return count
@@ -328,7 +328,7 @@ class Chain(DifferentiableModel):
     Parameters
     ----------
     layers : tuple of Layer
-        At least one. Each has parameters of its own.
+        At least one layer; no parameter belongs to two layers.
     title, key : str
         See :class:`~m2bridge.maps.model.Model`.
 

@@ -1,8 +1,8 @@
 """The Zariski closure of the image of a polynomial map; with generic fibre and base locus.
 
-Here it is decided by which way the ideal is found: degree by degree (``implicitization/``), with
-the proof that there are no other generators (``completeness``); as the ideal of a lattice
-(``lattice``); or by elimination in Macaulay2. The result, with its forms, is in ``closure_result``.
+The module chooses the method for the ideal: degree by degree (``implicitization/``), with the
+proof that there are no further generators (``completeness``); as a lattice ideal (``toric``); or
+by elimination in Macaulay2. The result, with its forms, is in ``closure_result``.
 """
 
 from dataclasses import dataclass, replace
@@ -34,16 +34,18 @@ from m2bridge.results.sheet import Facts, Sheet, printable
 
 BY_ELIMINATION = "all generators: elimination by Macaulay2"
 
-FEW_MONOMIALS = 12
-"""``auto`` finds monomial equations of more than so many coordinates by lattices; of fewer, degree
-by degree.
+MAX_DEGREEWISE_COORDINATES = 12
+"""With more coordinates ``auto`` computes equations of a monomial map by lattices.
+
+With at most this many coordinates it proceeds degree by degree.
 """
-TANGENT_POINTS = 3
-"""Points of the image at which the equations are differentiated: at a special one they may have a
-smaller rank.
+TANGENT_SAMPLE_POINTS = 3
+"""The number of points of the image at which the equations are differentiated.
+
+Several are used since the rank can be smaller at a special point.
 """
-MOST_DEGREE = 1000
-"""Largest ``max_degree`` that is accepted; far above what can be computed."""
+MAX_ACCEPTED_DEGREE = 1000
+"""The largest ``max_degree`` that is accepted, far above the degrees that can be computed."""
 
 
 @computation
@@ -90,7 +92,7 @@ def closure(
     Returns
     -------
     Closure
-        With ``unfinished`` set, and what was found until then, if a limit was reached.
+        With ``unfinished`` set, and the results found until then, if a limit was reached.
 
     Raises
     ------
@@ -145,10 +147,10 @@ def _dimension_by_ranks(model: Model, *, field: CoefficientField) -> Bounds:
 
 
 def _prefers_lattice(source: MultigradedMap, strategy: Strategy, max_degree: int | None) -> bool:
-    """Whether ``auto`` takes the ideal of a lattice: where a program is there that finds it."""
+    """Return whether ``auto`` uses the lattice: for monomial maps with many coordinates."""
     if strategy != "auto" or max_degree is not None:
         return False
-    if len(source.polynomial_map.coordinates) <= FEW_MONOMIALS:
+    if len(source.polynomial_map.coordinates) <= MAX_DEGREEWISE_COORDINATES:
         return False
     return toric.is_monomial(source.polynomial_map) and toric.markov_program() is not None
 
@@ -180,7 +182,7 @@ def _by_macaulay2(
 
 
 def check_options(strategy: Strategy, *, field: CoefficientField, max_degree: int | None) -> None:
-    """Raise InvalidCaseError for a strategy that there is not, or what it does not take."""
+    """Raise InvalidCaseError for an unknown strategy, or an option that it does not have."""
     resolve(strategy)
     if strategy == "multigraded" and field != QQ:
         raise errors.InvalidCaseError(
@@ -189,9 +191,11 @@ def check_options(strategy: Strategy, *, field: CoefficientField, max_degree: in
     if max_degree is None:
         return
     is_integer = isinstance(max_degree, int) and not isinstance(max_degree, bool)
-    if not is_integer or not 1 <= max_degree <= MOST_DEGREE:
-        message = f"must be an integer from 1 to {MOST_DEGREE}"
-        if not is_integer or abs(max_degree) <= MOST_DEGREE:  # else it may have thousands of digits
+    if not is_integer or not 1 <= max_degree <= MAX_ACCEPTED_DEGREE:
+        message = f"must be an integer from 1 to {MAX_ACCEPTED_DEGREE}"
+        if (
+            not is_integer or abs(max_degree) <= MAX_ACCEPTED_DEGREE
+        ):  # else it may have thousands of digits
             message += f", not {max_degree!r}"
         raise errors.InvalidCaseError("max_degree", message)
     if strategy not in ("auto", "multigraded") or field != QQ:
@@ -225,7 +229,7 @@ def _multigraded(
     max_degree: int | None,
     dimension: Bounds,
 ) -> Closure:
-    """Equations degree by degree, by the core above low degrees; for ``auto`` with the proof."""
+    """Compute equations by degree, above low degrees by the core; ``auto`` proves completeness."""
     core = model.core()
     if strategy == "auto" and max_degree is None:
         equations = completeness.all_equations(source, model, rank=dimension.lower)
@@ -254,7 +258,7 @@ def _multigraded(
 def _representations(
     equations: completeness.Equations, model: Model
 ) -> tuple[Representation, ...] | None:
-    """All that are proved, or those of the generators found.
+    """Return all representations that are proved, or those of the generators found.
 
     Raises
     ------
@@ -268,9 +272,8 @@ def _representations(
     found = model.representations(counts)
     if known is None or found is None:
         return found
-    # In a degree that was computed the known ones are those that were found, each of them and no
-    # other. Above these degrees there may be generators that are known by their representations
-    # alone.
+    # In computed degrees the known representations must be exactly those of the generators. In
+    # higher degrees generators may be known by their representations alone.
     higher = equations.implicitization.higher
     not_computed = set() if higher is None else set(higher.counts)
     last = equations.implicitization.max_degree
@@ -295,7 +298,7 @@ def _multigraded_dimension(equations: completeness.Equations, ranks: Bounds) -> 
     if ranks.status != "lower bound":
         return ranks
     try:
-        for seed in range(1, 1 + TANGENT_POINTS):
+        for seed in range(1, 1 + TANGENT_SAMPLE_POINTS):
             dimension = intersect_bounds(ranks, _tangent_bound(equations.implicitization, seed))
             if dimension.exact is not None:
                 return dimension
@@ -319,7 +322,7 @@ def _tangent_bound(implicitization: Implicitization, seed: int) -> Bounds:
 
 
 def resolve(strategy: Strategy) -> Strategy:
-    """The strategy of elimination that ``auto`` stands for, and all others unchanged."""
+    """Return the strategy of elimination that ``auto`` means; other strategies are unchanged."""
     errors.check_choice("strategy", strategy, Strategy)
     return "elimination" if strategy == "auto" else strategy
 
@@ -343,7 +346,7 @@ def read_closure(
     unfinished: str = "",
     reason: str = BY_ELIMINATION,
 ) -> Closure:
-    """The closure from what Macaulay2 said, possibly only the first part of it.
+    """Return the closure from the answer of Macaulay2, which may be incomplete.
 
     The ideal is carried from the independent coordinates to all of them, and the linear relations
     are added.
@@ -377,7 +380,7 @@ def read_closure(
 
 
 CLOSURE_PART = 0.75
-"""So much of the time is for the closure; what is left, for source and base locus."""
+"""The fraction of the time for the closure; the rest is for source and base locus."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -391,11 +394,11 @@ class Image(Result):
     source_dimension : int or None
         Dimension of the variety of parameters.
     base_locus_dimension : int or None
-        Of the parameters at which all coordinates vanish; −1 when there are none. The projective
-        map is not defined there.
+        Dimension of the parameters at which all coordinates vanish; −1 if there are none. The
+        projective map is not defined there.
     source_irreducible : bool or None
-        Where it is reducible, different parts can have fibres of different dimensions; ``None`` if
-        not decided.
+        Whether the source is irreducible; else its parts can have fibres of different dimensions;
+        ``None`` if not decided.
     unfinished : str
         Empty, or the limit that was reached.
 
@@ -445,7 +448,7 @@ class Image(Result):
         return replace(sheet, title=title, blocks=[Facts(facts), *sheet.blocks])
 
     def to_json(self) -> dict[str, Any]:
-        """All about the closure, and the dimensions of source, fibre and base locus."""
+        """Return the closure and the dimensions of source, fibre and base locus, as JSON."""
         return self.closure.to_json() | {
             "title": self.title or None,
             "source_dimension": self.source_dimension,
@@ -475,12 +478,12 @@ def image(
     Parameters
     ----------
     polynomial_map : PolynomialMap
-        Where its source is reducible, no generic fibre is given.
+        The map. If its source is reducible, no generic fibre is given.
     engine : Engine, optional
         A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
         process shares.
     title : str
-        In words, on one line; line breaks and control characters become spaces.
+        The map in words; line breaks and control characters become spaces.
     field, strategy, max_degree, timeout
         As for :func:`m2bridge.maps.closure.closure`.
 
@@ -529,12 +532,12 @@ def image(
 
 
 def _integer(answer: Answer, name: str) -> int | None:
-    """An integer that may lack where a limit was reached."""
+    """Return an integer of the answer, or ``None`` if a limit was reached before it."""
     return answer.integer(name) if name in answer else None
 
 
 implicitize = image
-"""The same under its other name."""
+"""The function :func:`image` under a second name."""
 
 
 def base_locus_script(

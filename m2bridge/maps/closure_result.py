@@ -1,8 +1,8 @@
 """The result of a Zariski closure computation, and its forms.
 
-Equations were found by elimination, all of them at once, or degree by degree; then they are kept as
-orbits of symmetries and written out when they are asked for. What is claimed about generators of
-higher degree is a :class:`Completeness`.
+Equations are found either by elimination, all at once, or degree by degree; then they are stored as
+orbits of symmetries and expanded on demand. :class:`Completeness` says what is known about
+generators of higher degree.
 """
 
 from collections import Counter
@@ -39,17 +39,17 @@ Strategy = Literal["auto", "multigraded", "lattice", "elimination", "ungraded-el
 
 @dataclass(frozen=True, slots=True)
 class Completeness:
-    """Whether generators are known to be all.
+    """Whether the generators found are known to generate the whole ideal.
 
     Parameters
     ----------
     proved : bool
-        That there are no others, of any degree.
+        Whether it is proved that there are no further generators of any degree.
     degree : int or None
-        The degree up to which they are all, where no more is proved; ``None`` if none were found,
-        or all are.
+        The degree up to which the generators are complete, if nothing more is proved; else
+        ``None``.
     reason : str
-        How it is known; empty if none were found.
+        The proof in words; empty if no generators were found.
     """
 
     proved: bool
@@ -57,7 +57,7 @@ class Completeness:
     reason: str = ""
 
     def __str__(self) -> str:
-        """``proved``, ``up to degree 4``, ``no``."""
+        """Return the text ``proved``, ``up to degree 4``, or ``no``."""
         if self.proved:
             return "proved"
         return "no" if self.degree is None else f"up to degree {self.degree}"
@@ -81,19 +81,19 @@ class Closure(Result):
     degree : int or None
         Degree of the projective variety, or of the projective closure of an affine one.
     hilbert_series : HilbertSeries or None
-        Of the coordinate ring when the ideal is homogeneous, else of the ring of its leading forms,
-        which is that of the projective closure modulo the equation of infinity: same degree, and
-        same dimension as the affine variety.
+        Series of the coordinate ring if the ideal is homogeneous, else of the ring of its leading
+        forms, which is that of the projective closure modulo the equation of infinity: same degree,
+        and same dimension as the affine variety.
     engine_version : str
     seconds : float
     unfinished : str
         Empty, or the limit that was reached; then the fields that were not found are ``None``.
     completeness_reason : str
-        How it is known that these are all generators, or up to which degree they are.
+        The proof that the generators are complete, or complete up to a degree.
     all_generators : bool
         Whether generators that were found degree by degree are proved to be all.
     representations : tuple of Representation, optional
-        What the minimal generators form where a group acts by linear changes of coordinates: all of
+        The representations that the minimal generators form if a group acts linearly: all of
         them where that is proved, also those that are not written out, else those found.
 
     Examples
@@ -123,7 +123,7 @@ class Closure(Result):
 
     @property
     def dimension(self) -> int | None:
-        """Affine dimension, or a lower bound for it."""
+        """The affine dimension, or a lower bound for it."""
         return self.known_dimension.lower
 
     @property
@@ -191,7 +191,7 @@ class Closure(Result):
 
     @property
     def hilbert_function(self) -> tuple[int, ...] | None:
-        """H(0), …, H(N) in the degrees of the grading, where they were computed one by one."""
+        """The values H(0), …, H(N), where they were computed degree by degree."""
         if isinstance(self.equations, Implicitization):
             return self.equations.hilbert_function
         return None
@@ -210,7 +210,7 @@ class Closure(Result):
 
     @property
     def fibre_degree(self) -> int | None:
-        """The degree by source and generic fibre, over QQ, where equations do not give it."""
+        """The degree over QQ from source and generic fibre, if the equations do not give it."""
         if self.degree is not None or self.field != QQ:
             return None
         return self.model.fibre_degree()
@@ -267,7 +267,7 @@ class Closure(Result):
         return late
 
     def to_sheet(self) -> Sheet:
-        """Invariants, and the generators."""
+        """Return the sheet with invariants and generators."""
         degrees = self.generator_degrees
         title = f"Zariski closure of the {self.model.title}, over {self.field}"
         blocks: list[Block] = [Facts(_facts(self))]
@@ -276,7 +276,7 @@ class Closure(Result):
         return Sheet(title, blocks, _formulas(self))
 
     def to_json(self) -> dict[str, Any]:
-        """All that was found; polynomials are exact strings in the coordinates' names."""
+        """Return all results for ``json.dumps``; polynomials are exact strings."""
         degrees = generators = representations = None
         if self.generator_degrees is not None:
             degrees = {str(degree): count for degree, count in self.generator_degrees.items()}
@@ -362,7 +362,7 @@ def _facts(closure: Closure) -> list[tuple[str, object]]:
 
 
 def _formulas(closure: Closure) -> list[str]:
-    """The dimension, the degree, and what the generators generate."""
+    """Return the results in LaTeX, beginning with dimension and degree."""
     dimension, completeness = closure.known_dimension, closure.completeness
     formulas = []
     if not dimension.is_open:
@@ -401,7 +401,7 @@ def _degree(closure: Closure) -> str | None:
 
 
 def _predicted(closure: Closure) -> str | None:
-    """The prediction of the family for the Hilbert function beside the computed one."""
+    """Return the predicted Hilbert function of the family, compared with the computed one."""
     predicted, computed = closure.predicted_hilbert_function, closure.computed_hilbert_function
     if predicted is None:
         return None

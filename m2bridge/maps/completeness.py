@@ -1,4 +1,4 @@
-"""Minimal generators up to a degree, and the proof that there are no others.
+"""Minimal generators up to a degree, and the proof that there are no further ones.
 
 The generators of low degree are found by linear algebra, in ``implicitization/``. That they are all
 is proved by a core, a smaller case that decides; by elimination modulo a prime; by the one minimal
@@ -43,24 +43,24 @@ from m2bridge.maps.jacobian_rank import differentiable, upper_bound
 from m2bridge.maps.model import Core, Model
 from m2bridge.results.sheet import plural
 
-PROOF_SECONDS = 60.0
-"""How long a proof of completeness may take when no limit was given."""
+MAX_PROOF_SECONDS = 60.0
+"""The time for a proof of completeness if no limit is given."""
 QUICKEST_PRIME = 32003
 """The largest prime for which Macaulay2 is quickest."""
-PRIMES = 5
-"""How many primes may be unlucky for a map before the proof is given up."""
-LARGEST_DEGREE = 4
-"""Where no degree is given, it is at most this one: the next takes many times as long."""
-MOST_MONOMIALS_OF_A_DEGREE = 100_000
-"""Where no degree is given, it has at most so many monomials: seconds."""
-MOST_MONOMIALS = 10_000_000
-"""Of one degree, in which all generators are written out: more take longer than minutes."""
-LARGEST_HYPERSURFACE = 100
-"""The equation of a hypersurface is searched up to this degree, as far as time and monomials go."""
+MAX_TRIED_PRIMES = 5
+"""The number of unlucky primes for a map after which the proof is given up."""
+MAX_SEARCHED_DEGREE = 4
+"""The last degree if none is given; the next one takes many times as long."""
+MAX_SEARCHED_MONOMIALS = 100_000
+"""Without a given degree, the last degree has at most this many monomials: it takes seconds."""
+MAX_ALL_DEGREES_MONOMIALS = 10_000_000
+"""The largest number of monomials of a degree whose generators are all written: minutes."""
+MAX_HYPERSURFACE_DEGREE = 100
+"""The largest degree in which the equation of a hypersurface is searched, within other limits."""
 
-MOST_ELIMINATED = 20
-"""Without a limit, generators that fewer outputs show are not eliminated in so many coordinates:
-for one token and d = 3, d' = 2, in 20, minutes of processor time do not suffice.
+MAX_PROOF_COORDINATES = 20
+"""With more coordinates, generators for fewer outputs are not computed by elimination without a
+limit: for one token and d = 3, d' = 2, in 20, minutes of processor time do not suffice.
 """
 
 UNDECIDED = "(Macaulay2 did not decide within the limits whether there are others)"
@@ -167,22 +167,22 @@ def all_equations(source: MultigradedMap, model: Model, *, rank: int | None) -> 
             return hypersurface
     equations = low_degree_equations(source, None, part=0.5)
     is_limited = clock().remaining is not None
-    with share(1.0, otherwise=PROOF_SECONDS):
+    with share(1.0, otherwise=MAX_PROOF_SECONDS):
         if core is not None:
             return prove_by_core(equations, core)
         try:
             low = equations.implicitization
-            by_outputs = others_of_fewer_outputs(model, low.max_degree)
+            by_outputs = further_generators_of_fewer_outputs(model, low.max_degree)
             equations = equations.but(by_outputs or too_few(low, model, "the closure"))
             coordinates = len(linear_part(source).basis)
-            if by_outputs and coordinates >= MOST_ELIMINATED and not is_limited:
+            if by_outputs and coordinates >= MAX_PROOF_COORDINATES and not is_limited:
                 return _not_eliminated(equations, coordinates)
             return _by_macaulay2(equations, model, rank)
         except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
             return _undecided(equations, limit)
 
 
-def others_of_fewer_outputs(model: Model, degree: int) -> str:
+def further_generators_of_fewer_outputs(model: Model, degree: int) -> str:
     """In words that the closure of one or two outputs has generators above a degree; or empty.
 
     They are minimal generators of the closure of all outputs, since products of coordinates that
@@ -200,7 +200,7 @@ def others_of_fewer_outputs(model: Model, degree: int) -> str:
         source = graded_source(part)
         # One degree more, where that is quick.
         last = degree
-        if monomial_count(len(linear_part(source).basis), degree + 1) <= MOST_MONOMIALS_OF_A_DEGREE:
+        if monomial_count(len(linear_part(source).basis), degree + 1) <= MAX_SEARCHED_MONOMIALS:
             last += 1
         low = implicitize(source, last)
         if low.stopped_early:
@@ -233,7 +233,7 @@ def too_few(low: Implicitization, model: Model, name: str) -> str:
 
 
 def _not_eliminated(equations: Equations, coordinates: int) -> Equations:
-    """The equations, where Macaulay2 is not asked for the others."""
+    """Return the equations if Macaulay2 is not used to find further generators."""
     late = f"the others take minutes, or do not end, in {coordinates} coordinates"
     return replace(equations, unfinished=f"{late}; {clock().more}")
 
@@ -261,7 +261,7 @@ def _by_elimination(equations: Equations, model: Model) -> Equations:
     equations = replace(equations, engine_version=current().version)
     independent = len(linear_reduction(model).basis)
     unlucky = []
-    for prime in islice(_primes(_eliminated_map(model)), PRIMES):
+    for prime in islice(_primes(_eliminated_map(model)), MAX_TRIED_PRIMES):
         try:
             answer = answer_to(completeness_script(model, field=CoefficientField(prime)))
         except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
@@ -325,7 +325,7 @@ def _by_minimal_prime(equations: Equations, rank: int | None) -> Equations:
 
 
 def _undecided(equations: Equations, limit: Exception) -> Equations:
-    """The equations of low degree, when a limit ended the proof that there are no others."""
+    """Return the equations of low degree, after a limit ended the proof of completeness."""
     note = NOT_FOUND if equations.others else UNDECIDED
     return replace(equations, remark=f"{equations.remark} {note}", unfinished=str(limit))
 
@@ -366,12 +366,12 @@ def prove_by_core(equations: Equations, core: Core) -> Equations:
     Raises
     ------
     ContradictionError
-        If they are not what was computed in the degrees that are known.
+        If they differ from the computed generators in the degrees that are known.
     """
     low = equations.implicitization
     try:
         coordinates = len(linear_part(low.source).basis)
-        with share(0.9):  # the rest is for what was found until then
+        with share(0.9):  # the rest is for the result found until then
             series = core.hilbert_series()
             equations = replace(equations, series=series)
             parts = core.representations()
@@ -382,7 +382,7 @@ def prove_by_core(equations: Equations, core: Core) -> Equations:
     values = list(map(series.value, range(max(needed, low.max_degree) + 1)))
     check_representations(low, values, parts)
     # Above, representations are all that is said; their polynomials are expanded when asked for.
-    reachable = monomial_count(coordinates, needed) <= MOST_MONOMIALS
+    reachable = monomial_count(coordinates, needed) <= MAX_ALL_DEGREES_MONOMIALS
     if reachable and needed > low.max_degree:
         equations = _continued(equations, values, parts)
     last = equations.implicitization.max_degree
@@ -449,7 +449,7 @@ def _written_out(
     Raises
     ------
     ContradictionError
-        If they are others than the representations.
+        If they are not those of the representations.
     TimeLimitError
         If the limit was reached.
     """
@@ -486,25 +486,25 @@ def check_representations(
 
 @dataclass(frozen=True, slots=True)
 class Equations:
-    """Minimal generators up to some degree, and what is known about generators of higher degree.
+    """Minimal generators up to some degree, and the results about generators of higher degree.
 
     Parameters
     ----------
     implicitization : Implicitization
     series : HilbertSeries or None
-        Of the whole ideal, where it is proved.
+        The series of the whole ideal, if it is proved.
     all_generators : bool
-        Whether it is proved that there are none of higher degree.
+        Whether it is proved that there are no generators of higher degree.
     representations : tuple of Representation, optional
         All minimal generators but linear forms, where they are proved to be these.
     engine_version : str
-        Of the Macaulay2 that took part in the proof; empty if none was asked.
+        The version of Macaulay2 used in the proof; empty if it was not used.
     remark : str
-        How completeness was proved, or that it was not.
+        The proof of completeness, or the reason why there is none.
     unfinished : str
         Empty, or the limit that was reached.
     others : str
-        Why there are generators of higher degree; empty where that is not known.
+        The reason why there are generators of higher degree; empty if this is not known.
     """
 
     implicitization: Implicitization
@@ -523,7 +523,7 @@ class Equations:
         return replace(proved, unfinished="", others="")
 
     def but(self, others: str) -> Equations:
-        """Return these with the reason why there are others; an empty one changes nothing."""
+        """Return the equations with a reason for further generators, unless it is empty."""
         if not others:
             return self
         return replace(self, remark=scope(self.implicitization, others), others=others)
@@ -541,7 +541,7 @@ def graded_source(model: Model) -> MultigradedMap:
 
 
 def default_max_degree(
-    coordinates: int, monomials: int = MOST_MONOMIALS_OF_A_DEGREE, largest: int = LARGEST_DEGREE
+    coordinates: int, monomials: int = MAX_SEARCHED_MONOMIALS, largest: int = MAX_SEARCHED_DEGREE
 ) -> int:
     """The largest N ≤ ``largest`` with at most this many monomials of degree N; at least 1."""
     for degree in range(largest, 1, -1):
@@ -589,8 +589,8 @@ def hypersurface_equation(source: MultigradedMap, rank: int | None) -> Equations
     if rank != count - 1:
         return None
     try:
-        with share(0.5, otherwise=PROOF_SECONDS):
-            largest = default_max_degree(count, largest=LARGEST_HYPERSURFACE)
+        with share(0.5, otherwise=MAX_PROOF_SECONDS):
+            largest = default_max_degree(count, largest=MAX_HYPERSURFACE_DEGREE)
             implicitization = implicitize(source, largest, first=True)
     except errors.TimeLimitError:
         return None
@@ -623,7 +623,7 @@ def up_to(degree: int, equations: Equations) -> Equations:
 
 
 def scope(implicitization: Implicitization, others: str = "") -> str:
-    """The claim about generators up to a degree, in words; with the reason for others, if known."""
+    """Return the claim about generators in words, with the reason for further ones, if known."""
     grading = implicitization.source.grading
     claim = f"all minimal generators of degree ≤ {implicitization.max_degree}"
     if not grading.is_standard:

@@ -1,7 +1,7 @@
 """The dimension of the Zariski closure of the image of a polynomial map, by independent methods.
 
 Ranks of the differential, elimination and formulas know nothing of each other. What they prove is
-held against each other; what a formula predicts is only shown beside it.
+compared with each other; the prediction of a formula is only shown.
 """
 
 from collections.abc import Iterable
@@ -20,8 +20,8 @@ from m2bridge.results.base import Result, result_json
 from m2bridge.results.known import UNKNOWN, Bounds, agree, intersect_bounds
 from m2bridge.results.sheet import Facts, Sheet, Table, computed_by, value_text
 
-ELIMINATION_SECONDS = 30.0
-"""For elimination as one method among all, where the user set no limit: it may take days."""
+MAX_ELIMINATION_SECONDS = 30.0
+"""The time for elimination as one of all methods if no limit is given; it could take days."""
 
 HOW_TO_PROVE = (
     "--method all (in Python method='all') eliminates besides, which proves the dimension"
@@ -68,13 +68,13 @@ class Dimension(Result):
 
     @property
     def agree(self) -> bool:
-        """Whether all methods that gave a value gave the same, or a lower bound for it."""
+        """Whether the values of all methods are equal, or lower bounds of the common value."""
         known = [finding.known for finding in self.findings]
         return not all(one.is_open for one in known) and agree(*known)
 
     @property
     def lower(self) -> MethodValue | None:
-        """The method with the largest proved lower bound, the first of those that have it."""
+        """The first method with the largest proved lower bound."""
         bounds = [f for f in self.findings if f.status in ("proved", "lower bound")]
         return max(bounds, key=lambda finding: finding.known.least, default=None)
 
@@ -131,7 +131,7 @@ class Dimension(Result):
 
 
 def _facts(result: Dimension) -> list[tuple[str, object]]:
-    """The dimension and what it rests on, line by line."""
+    """Return names and values for the summary: the dimension and the methods that prove it."""
     value = "not known" if result.dimension is None else f"{result.dimension} affine"
     facts: list[tuple[str, object]] = [("dimension", f"{value} ({result.status})")]
     eliminates = any(finding.method == "elimination" for finding in result.findings)
@@ -232,12 +232,12 @@ def dimension(
     if method in ("formula", "all"):
         findings.append(_by_formula(model))
     if eliminates:
-        most = ELIMINATION_SECONDS if method == "all" else None
+        most = MAX_ELIMINATION_SECONDS if method == "all" else None
         with share(1.0, otherwise=most):
             needed = method != "all"
             findings.append(_by_elimination(case, field, coordinates, needed=needed))
             version = current().version
-    # What is proved has to agree; a formula may be wrong, which is shown.
+    # Proved values must agree; a formula may be wrong, and then the difference is shown.
     intersect_bounds(*(finding.known for finding in findings if not finding.instead))
     return Dimension(
         model=model,
@@ -253,7 +253,7 @@ def dimension(
 def _compared(
     expected: tuple[Expectation, ...], best: MethodValue | None, field: CoefficientField
 ) -> tuple[Expectation, ...]:
-    """The expectations beside the dimension, where it is proved."""
+    """Return the expectations, compared with the dimension if it is proved."""
     if best is None or best.value is None or best.status != "proved":
         return expected
     if field != QQ:

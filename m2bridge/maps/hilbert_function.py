@@ -1,4 +1,4 @@
-"""The Hilbert function of a closure beside its Hilbert polynomial, and their picture.
+"""The Hilbert function and the Hilbert polynomial of a closure, and their picture.
 
 The values come from the Hilbert series of the whole ideal; where they were computed by ranks of
 matrices too, degree by degree, both have to agree.
@@ -26,14 +26,14 @@ from m2bridge.results.picture import BLUE, FAINT, SOFT, VERMILION, PictureResult
 from m2bridge.results.sheet import Facts, Formula, Picture, Sheet, Table, computed_by, value_text
 
 HEADER = ("n", "H(n)", "P(n)", "by ranks")
-MOST_DEGREES = 1000
-"""Far more than a picture can show."""
-MOST_LABELS = 12
-"""Points that have numbers beside them."""
-LONGEST = 60
-"""Characters of a formula in the legend."""
-PARTS = 20
-"""Places between two integers at which the polynomial is drawn."""
+MAX_SHOWN_HILBERT_VALUES = 1000
+"""The largest number of values; far more than a picture can show."""
+MAX_LABELLED_VALUES = 12
+"""The largest number of points in the picture that are labelled with their values."""
+MAX_FORMULA_CHARS = 60
+"""The largest number of characters of a formula in the legend."""
+CURVE_POINTS_PER_DEGREE = 20
+"""The number of points per unit interval at which the polynomial is drawn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,7 @@ class HilbertFunction(PictureResult):
     ----------
     model : Model
     series : HilbertSeries
-        Of the ideal, which is proved complete.
+        The series of the ideal, which is proved complete.
     values : tuple of int
         H(0), …, H(N) by the series.
     ranks : tuple of int
@@ -109,7 +109,7 @@ class HilbertFunction(PictureResult):
         return Sheet(title, [Facts(facts), table, Picture(self.page_svg)], [f"P(n) = {formula}"])
 
     def to_json(self) -> dict[str, Any]:
-        """Values, polynomial and series."""
+        """Return values, polynomial and series for ``json.dumps``."""
         return result_json(self.model.case, "QQ", self.engine_version or None, self.seconds) | {
             "hilbert_function": list(self.values),
             "by_ranks": list(self.ranks),
@@ -120,11 +120,11 @@ class HilbertFunction(PictureResult):
         }
 
     def to_macaulay2(self) -> str:
-        """A list of values."""
+        """Return the values as a Macaulay2 list."""
         return f"hilbertFunctionValues = {{{', '.join(map(str, self.values))}}}"
 
     def to_csv(self) -> str:
-        """One line for each degree."""
+        """Return a line for each degree."""
         return csv_text(("n", "hilbert_function", "hilbert_polynomial", "by_ranks"), self._rows)
 
     def figure(self) -> Any:
@@ -178,8 +178,10 @@ def hilbert_function(
     ...     hilbert_function(SingleLayerAttention(d=2, d_out=1)).polynomial
     n**4/6 + 2*n**3/3 + 11*n**2/6 + 7*n/3 + 1
     """
-    if not 0 <= degree <= MOST_DEGREES:
-        raise InvalidCaseError("degree", f"must be from 0 to {MOST_DEGREES}, not {degree}")
+    if not 0 <= degree <= MAX_SHOWN_HILBERT_VALUES:
+        raise InvalidCaseError(
+            "degree", f"must be from 0 to {MAX_SHOWN_HILBERT_VALUES}, not {degree}"
+        )
     result = case if isinstance(case, Closure) else closure(case)
     if result.hilbert_series is None:
         raise result.incomplete()
@@ -207,15 +209,17 @@ def _draw_polynomial(axes: Any, polynomial: Expr, count: int) -> None:
     """Draw the polynomial where it is positive, between integers too."""
     value_at = lambdify(n, polynomial)
     places, values = [], []
-    for k in range(PARTS * (count - 1) + 1):
-        value = float(value_at(k / PARTS))
+    for k in range(CURVE_POINTS_PER_DEGREE * (count - 1) + 1):
+        value = float(value_at(k / CURVE_POINTS_PER_DEGREE))
         if value > 0:  # the scale is logarithmic
-            places.append(k / PARTS)
+            places.append(k / CURVE_POINTS_PER_DEGREE)
             values.append(value)
     if not places:
         return
     formula = latex(polynomial)
-    shown = f" ${formula}$" if len(formula) < LONGEST else f", degree {degree(polynomial, n)}"
+    shown = (
+        f" ${formula}$" if len(formula) < MAX_FORMULA_CHARS else f", degree {degree(polynomial, n)}"
+    )
     style = {"color": VERMILION, "linewidth": 1.3, "linestyle": (0, (5, 3)), "zorder": 1}
     axes.plot(places, values, label=f"Hilbert polynomial{shown}", **style)
 
@@ -232,7 +236,7 @@ def _draw_values(axes: Any, values: Sequence[int], by_ranks: int) -> None:
         if chosen:
             style = {"color": BLUE, "markerfacecolor": face, "zorder": 3}
             axes.plot(*zip(*chosen, strict=True), "o", label=f"H(n), {label}", **style)
-    if len(points) <= MOST_LABELS:
+    if len(points) <= MAX_LABELLED_VALUES:
         style = {"textcoords": "offset points", "xytext": (-5, 6), "ha": "right"}
         for point in points:
             axes.annotate(str(point[1]), point, fontsize=9.5, color=SOFT, **style)

@@ -28,32 +28,35 @@ if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
 
 PRIMES = (LARGE_PRIME, 2**61 - 1)
-"""The second prime is tried where the first one gave a rank below all upper bounds, or divides a
-denominator.
+"""The primes modulo which ranks are computed.
+
+The second one is tried if the rank modulo the first is below all upper bounds, or if the first one
+divides a denominator.
 """
-SMALL_PRIME = 1000
-"""Over fields up to this one many points are special."""
+MAX_SMALL_PRIME = 1000
+"""The largest characteristic in which many points are special."""
 SMALL_PRIME_ATTEMPTS = 20
-"""Points that are tried there."""
-MOST_PRIMES = 4
-"""How many primes are tried for an expanded map when the first ones are unlucky."""
+"""The number of points that are tried in such a characteristic."""
+MAX_RANK_PRIMES = 4
+"""The number of primes that are tried for an expanded map if the first ones are unlucky."""
 MAX_ENTRIES = 50_000_000
-"""Entries of the largest matrix whose rank is computed: some minutes, and some GB."""
+"""The largest number of entries of a matrix; its rank takes minutes and several GB."""
 FROM_TWO_TOKENS = "t ≥ 2"
-"""The numbers t of tokens for which a rank is proved, if it is for all of them."""
+"""The numbers t of tokens for which a rank is proved, if the proof is for all of them."""
 ALMOST_ALL_TOKENS = "t = 2 and all but finitely many t"
-"""Those for which a rank for t = 2 is one, as a minor is analytic in t (docs/weights.md)."""
+"""The numbers t for which a rank at t = 2 is proved: minors are analytic in t (docs/weights.md)."""
 SPARE_ROWS = 5
-"""Rows beyond the upper bound: random rows are independent with a probability near 1, and a few
-more make up for those that are not.
+"""The number of rows beyond the upper bound.
+
+Random rows are independent with a probability near 1; a few more compensate for dependent ones.
 """
-BATCH = 32
-"""Gradients between two looks at the clock."""
-SEED = 20240817
-"""Of the random numbers, which are the same each time."""
+GRADIENTS_PER_CLOCK_CHECK = 32
+"""The number of gradients that are computed between two checks of the deadline."""
+RANDOM_POINT_SEED = 20240817
+"""The seed of random points, which are the same in each run."""
 
 RELATIONS = "the parameters satisfy relations; use elimination"
-"""Why there is no rank: points with relations are not found at random."""
+"""The reason why no rank is computed: random parameters do not satisfy relations."""
 
 
 def is_regular(dimension: Bounds, least: int | None, most: int | None) -> bool | None:
@@ -62,7 +65,7 @@ def is_regular(dimension: Bounds, least: int | None, most: int | None) -> bool |
     Parameters
     ----------
     dimension : Bounds
-        Of the image.
+        The dimension of the image.
     least, most : int or None
         Bounds for the rank of the differential at the point, where they are known. A lower bound
         that is less than the dimension does not show that the point is critical.
@@ -142,7 +145,9 @@ def rank_result(model: Model, characteristic: int = 0) -> RankResult:
     best: RankResult | None = None
     for attempt, prime in enumerate(_primes(characteristic)):
         try:
-            rows = _gradients(source, upper.value + SPARE_ROWS, prime, Random(SEED + attempt))
+            rows = _gradients(
+                source, upper.value + SPARE_ROWS, prime, Random(RANDOM_POINT_SEED + attempt)
+            )
         except InvalidCaseError:  # the prime divides a denominator
             if characteristic:
                 raise
@@ -205,14 +210,14 @@ def _primes(characteristic: int) -> tuple[int, ...]:
     """The primes that are tried one after the other, each at a point of its own."""
     if not characteristic:
         return PRIMES
-    attempts = len(PRIMES) if characteristic > SMALL_PRIME else SMALL_PRIME_ATTEMPTS
+    attempts = len(PRIMES) if characteristic > MAX_SMALL_PRIME else SMALL_PRIME_ATTEMPTS
     return (characteristic,) * attempts
 
 
 def _gradients(
     source: DifferentiableModel, count: int, prime: int, random: Random
 ) -> list[list[int]]:
-    """Gradients at one random point, one for each coordinate, or at so many random inputs."""
+    """Return gradients at one random point, for each coordinate or for ``count`` random inputs."""
     size = count if source.input_count else source.output_count
     if size * source.parameter_count > MAX_ENTRIES:
         raise TooLargeError(
@@ -238,7 +243,7 @@ def _gradients(
     point = vector(source.parameter_count)
     rows: list[list[int]] = []
     pairs = inputs_and_covectors()
-    while batch := list(islice(pairs, BATCH)):
+    while batch := list(islice(pairs, GRADIENTS_PER_CLOCK_CHECK)):
         check()
         inputs, covectors = zip(*batch, strict=True)
         rows += source.pullbacks(point, inputs, covectors, prime)
@@ -280,7 +285,7 @@ class ObservedRank(Observed):
         return f"the dimension is {' and '.join(self.result.sides())}"
 
     def numbers(self) -> dict[str, int]:
-        """The two bounds."""
+        """Return the lower and the upper bound of the dimension."""
         bounds = self.to_json()
         del bounds["dimension"]
         return bounds
@@ -292,7 +297,7 @@ class ObservedRank(Observed):
         return [("dimension", f"{self.dimension} affine (proved)")]
 
     def to_json(self) -> dict[str, Any]:
-        """A dictionary for ``json.dumps``."""
+        """Return a dictionary for ``json.dumps``."""
         return self.result.to_json()
 
 
@@ -362,7 +367,7 @@ def _over_the_rationals(free: PolynomialMap, upper: int) -> list[MethodValue]:
     """
     from m2bridge.algebra.polynomial_map import generic_rank  # imports SymPy
 
-    prime, *others = islice(primes_from(LARGE_PRIME), MOST_PRIMES)
+    prime, *others = islice(primes_from(LARGE_PRIME), MAX_RANK_PRIMES)
     modular = generic_rank(free, upper, field=CoefficientField(prime))[0]
     try:
         exact = generic_rank(free, modular, field=QQ)[0]
@@ -378,7 +383,7 @@ def _over_the_rationals(free: PolynomialMap, upper: int) -> list[MethodValue]:
 
 
 def _finding(method: str, value: int, upper: int, place: str) -> MethodValue:
-    """The dimension by a rank, which is a lower bound unless it attains the upper one."""
+    """Return the dimension by a rank: exact if the rank attains ``upper``, else a lower bound."""
     if value == upper:
         return MethodValue(method, Bounds.exactly(value, "the rank attains an upper bound"))
     return MethodValue(method, Bounds.at_least(value, f"rank at random points over {place}"))
@@ -408,7 +413,7 @@ def _by_lower_bounds(bounds: Iterator[MethodValue], upper: Bounds) -> list[Metho
 
 
 def _compared(lower: Bounds, upper: Bounds) -> Bounds:
-    """The lower bound, which is the dimension where it attains the upper one."""
+    """Return the dimension if the two bounds meet, else the lower bound."""
     dimension = intersect_bounds(lower, upper).exact
     if upper.is_open:
         return lower

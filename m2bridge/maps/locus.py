@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 ZERO = "the zero function"
 ORIGIN = "the origin"
-"""The same point, where coordinates are not those of a function."""
+"""The zero point of a map whose coordinates are not those of functions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrbitStatus:
-    """One orbit of points of the image.
+    """The status of one orbit of points of the image: smooth, singular or undecided.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class OrbitStatus:
         Hashable and ordered, with ``cells`` for tables under ``HEADER`` and ``LEGEND``, and
         ``to_json()``.
     dimension : int
-        Of the orbit, in function space (affine).
+        Affine dimension of the orbit in function space.
     tangent : Bounds
         Affine Zariski tangent dimension of the closure at the orbit.
     singular : bool or None
@@ -60,12 +60,12 @@ class OrbitStatus:
 
     @property
     def tangent_bound(self) -> int | None:
-        """A lower bound for the tangent dimension, if there is one."""
+        """The lower bound for the tangent dimension, if one is known."""
         return self.tangent.lower
 
     @property
     def tangent_upper_bound(self) -> int | None:
-        """An upper bound for the tangent dimension, if there is one."""
+        """The upper bound for the tangent dimension, if one is known."""
         return self.tangent.upper
 
     @property
@@ -84,7 +84,8 @@ class OrbitStatus:
 
 
 def singular_by_bounds(tangent: Bounds, dimension: int) -> bool | None:
-    """Whether a point is singular by what is known of its tangent dimension; ``None`` if undecided.
+    """Return whether a point is singular, by bounds for its tangent dimension; ``None`` if
+    undecided.
 
     The tangent space is at least as large as the variety, and as large exactly at smooth points.
 
@@ -117,7 +118,7 @@ class Component:
         Affine.
     degree : int or None
     ideal : Ideal or None
-        Where it was computed.
+        The ideal of the component, if it was computed.
 
     Examples
     --------
@@ -147,7 +148,7 @@ class LocusFindings:
     ----------
     method : str
     dimension : int or None
-        Of the variety itself (affine).
+        Affine dimension of the variety itself.
     statuses : tuple of OrbitStatus
         Empty for methods that do not look at orbits; perhaps not all orbits if the method is
         ``unfinished``.
@@ -173,7 +174,7 @@ class LocusFindings:
 
 
 def compare(first: LocusFindings, second: LocusFindings) -> None:
-    """Hold two methods against each other, in what both found.
+    """Compare the results that two methods have in common.
 
     Raises
     ------
@@ -235,4 +236,4 @@ class OrbitMethods(Protocol):
         """A parametrization of the Zariski closure of an orbit."""
 
     def identify(self, prime: GeneratingSet, dimension: int) -> Any | None:
-        """The orbit whose closure is the variety of a prime of this dimension, if there is one."""
+        """Return the orbit whose closure is the variety of this prime ideal, if there is one."""

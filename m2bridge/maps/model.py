@@ -1,8 +1,8 @@
-"""The base class of models, and the values that they return.
+"""The base class of models, and the values that its methods return.
 
-A model is the closure of the image of a polynomial map, of which more may be known than the map: a
-multigrading, bounds for the dimension, a degree, statements. What is not known of a model is
-``None`` or empty, as it is here.
+A model is the closure of the image of a polynomial map. A family can know more about it than the
+map: a multigrading, bounds for the dimension, a degree, statements. Methods return ``None`` or an
+empty value for properties that are not known; so does the base class.
 """
 
 from __future__ import annotations
@@ -34,21 +34,22 @@ DegreeVector = tuple[int, ...]
 
 
 Status = Literal["proved", "lower bound", "formula", "not applicable", "unfinished"]
-"""How far a value of a dimension is certain, the most certain first."""
+"""How certain a value of a dimension is, the most certain first."""
 
 
 @dataclass(frozen=True, slots=True)
 class MethodValue:
-    """The answer of one method to the question for a dimension.
+    """A value of the dimension that one method has found.
 
     Parameters
     ----------
     method : str
-        How it was found, in a few words: the line of a table.
+        The method in a few words; the title of its row in tables.
     known : Bounds
-        What was found, and what was computed for it; open, with the reason, where nothing was.
+        The bounds found, with the computation they rest on; open bounds with the reason if nothing
+        was found.
     instead : {"", "formula", "not applicable"}
-        Why this is no computation: it is the value of a formula, or the method does not apply.
+        Empty for a computation; else the value is that of a formula, or the method does not apply.
     """
 
     method: str
@@ -62,18 +63,20 @@ class MethodValue:
 
     @property
     def status(self) -> Status:
-        """``proved``; ``lower bound`` (proved as such; over QQ very probably the dimension);
+        """The status of the value.
+
+        ``proved``; ``lower bound`` (proved as a lower bound; over QQ very probably the dimension);
         ``formula``; ``not applicable``; ``unfinished``.
         """
         return self.instead or self.known.status
 
     @property
     def remark(self) -> str:
-        """The reason, in one line."""
+        """The reason for the value, in one line."""
         return self.known.because
 
     def to_json(self) -> dict[str, Any]:
-        """A dictionary for ``json.dumps``."""
+        """Return a dictionary for ``json.dumps``."""
         names = ("method", "value", "status", "remark")
         return {name: getattr(self, name) for name in names}
 
@@ -85,15 +88,15 @@ class Expectation:
     Parameters
     ----------
     value : int or None
-        Its formula, also where its hypotheses do not hold; ``None`` where it has no meaning.
-    statement : str
-        The statement.
+        Value of the formula, also where its hypotheses fail; ``None`` where it is undefined.
+        statement : str
+            Name of the statement.
     fails : str
-        Which of its hypotheses fails; empty if all hold.
+        The hypothesis that fails; empty if all hold.
     assumes : str
-        What the formula takes for granted and nothing but the dimension decides, in words.
+        The assumption of the formula that can be checked only by the dimension itself, in words.
     refuted : str
-        What of that fails, where another dimension is proved; empty if that is not known.
+        The assumption that fails, if a different dimension is proved; else empty.
     """
 
     value: int | None
@@ -103,18 +106,18 @@ class Expectation:
     refuted: str = ""
 
     def against(self, dimension: int) -> Expectation:
-        """The expectation beside the proved dimension, which may refute it."""
+        """Return the expectation, marked as refuted if it differs from the proved dimension."""
         if self.fails or self.value in (None, dimension):
             return self
         return replace(self, refuted=f"{self.assumes}; the dimension is {dimension}, proved")
 
     @property
     def why_not(self) -> str:
-        """The hypothesis that fails, stated or taken for granted; empty if none is known to."""
+        """The hypothesis, stated or assumed, that fails; empty if none is known to fail."""
         return self.fails or self.refuted
 
     def to_json(self) -> dict[str, Any]:
-        """A dictionary for ``json.dumps``."""
+        """Return a dictionary for ``json.dumps``."""
         return {
             "value": self.value,
             "statement": self.statement or None,
@@ -125,25 +128,25 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True)
 class Core:
-    """The ideal of a closure by that of a smaller case, computed when it is asked for.
+    """The ideal of a closure, derived from the ideal of a smaller case and computed on demand.
 
-    The family vouches for both, by proofs in its documentation. They raise TimeLimitError at the
-    limit, MethodUnavailableError where the smaller case decides nothing, and TooLargeError where it
-    is not small enough.
+    The derivation is proved in the documentation of the family. The functions raise TimeLimitError
+    at the limit, MethodUnavailableError where the smaller case does not decide the question, and
+    TooLargeError where it is still too large.
 
     Parameters
     ----------
     name : str
-        The smaller case in words, for people.
+        The smaller case in words.
     hilbert_series : callable
-        The Hilbert series of the closure.
+        Returns the Hilbert series of the closure.
     representations : callable
-        All minimal generators of its ideal, besides linear forms.
+        Returns the representations of all minimal generators of its ideal except linear forms.
     up_to : callable
-        The values of the Hilbert function up to a degree, and the generators.
+        Returns the values of the Hilbert function up to a degree, and the generators.
     polynomials : callable, optional
-        The generators above a degree, expanded from highest weight vectors; none where that is not
-        known.
+        Yields the generators above a degree, expanded from highest weight vectors; yields nothing
+        where these are not known.
     """
 
     name: str
@@ -155,14 +158,14 @@ class Core:
 
 @dataclass(frozen=True, slots=True)
 class CriticalLocus:
-    """A part of the source of a theorem, as it was observed.
+    """A stratum of the source of a parametrization, where its differential can have a kernel.
 
     Parameters
     ----------
     name : str
-        The orbit.
+        The orbit of functions below the stratum.
     codimension : int
-        Of the points over the orbit.
+        The codimension of the stratum in the source.
     kernel : int
         An upper bound for the dimension of the kernel of the differential there.
     """
@@ -179,15 +182,15 @@ class PolarData:
     Parameters
     ----------
     degrees : tuple of int
-        δ_n, …, δ_0.
+        The polar degrees δ_n, …, δ_0.
     known : str
-        How, in a few words.
+        The method in a few words.
     rests_on : tuple of str
-        Lemmas.
+        The lemmas that the theorem uses.
     loci : tuple of CriticalLocus
-        What was observed of the case; empty if nothing.
+        The strata that were computed; empty if none were.
     generic_fibre : int or None
-        The number of points of the general fibre, where it was observed.
+        The number of points of the general fibre, where it was computed.
     """
 
     degrees: tuple[int, ...]
@@ -199,17 +202,17 @@ class PolarData:
 
 @dataclass(frozen=True, slots=True)
 class WithoutRealWeights:
-    """The real points of a Zariski closure that are no functions of real weights.
+    """The real points of a Zariski closure that are not functions of real weights.
 
-    They are those at which all of ``zero`` vanish and ``positive`` is positive.
+    They are the points where all polynomials in ``zero`` vanish and ``positive`` is positive.
 
     Parameters
     ----------
-    zero : tuple of PolyElement
-        In the coordinates.
+        zero : tuple of PolyElement
+            Polynomials in the coordinates.
     positive : PolyElement
     reason : str
-        Why, in one line.
+        The reason, in one line.
     """
 
     zero: tuple[PolyElement, ...]
@@ -220,16 +223,16 @@ class WithoutRealWeights:
 class Model(ABC):
     """A case of a family: the closure of the image of a polynomial map.
 
-    Subclasses are frozen dataclasses. What may take time is a method, and what names a model is an
-    attribute.
+    Subclasses are frozen dataclasses. Operations that may take time are methods; names and titles
+    are attributes.
 
     Attributes
     ----------
     family : str
         Name of the family, as in the registry; ``map`` for a bare polynomial map.
     key : str
-        Names the case within its family: in files, tables and on the command line. Letters, digits,
-        ``-`` and ``_``.
+        Name of the case within its family, for files, tables and the command line. It consists of
+        letters, digits, ``-`` and ``_``.
     title : str
         The case in words, on one line.
     """
@@ -248,7 +251,7 @@ class Model(ABC):
 
     @abstractmethod
     def to_json(self) -> dict[str, Any]:
-        """Return the numbers of the case, which the family reads back, without its name."""
+        """Return the numbers that define the case, without its name; the family reads them back."""
 
     @abstractmethod
     def parametrization(self) -> PolynomialMap:
@@ -257,7 +260,7 @@ class Model(ABC):
         Raises
         ------
         TooLargeError
-            If it is too large to be expanded.
+            If the map is too large to be expanded.
         """
 
     def free_parametrization(self) -> PolynomialMap | None:
@@ -268,30 +271,30 @@ class Model(ABC):
         return None
 
     def in_coordinates(self, coordinates: str | None, weights: str | None) -> Model:
-        """Return the model in these coordinates and parameters; ``None`` is the default.
+        """Return the model in these coordinates and parameters; ``None`` means the default.
 
         Raises
         ------
         InvalidCaseError
-            If there is no such system.
+            If the model has no such coordinates or parameters.
         """
         for option, value in (("coordinates", coordinates), ("weights", weights)):
             if value is not None:
-                raise InvalidCaseError(option, f"there is no choice for a {self.title}")
+                raise InvalidCaseError(option, f"does not apply to a {self.title}")
         return self
 
     @property
     def coordinate_system(self) -> str:
-        """The name of the system of coordinates; empty where there is one system only."""
+        """Name of the coordinate system; empty if there is only one."""
         return ""
 
     @property
     def coordinate_count(self) -> int:
-        """The number of coordinates; overridden where it is known without building the map."""
+        """Number of coordinates; overridden where it is known without constructing the map."""
         return len(self.coordinate_names())
 
     def coordinate_names(self) -> tuple[str, ...]:
-        """Return the coordinates in order; overridden where they are known without the map."""
+        """Return the ordered coordinates; overridden where they are known without the map."""
         return self.polynomial_map.coordinates
 
     @property
@@ -303,12 +306,12 @@ class Model(ABC):
     @property
     @lru_cache(maxsize=64)  # noqa: B019
     def free_map(self) -> PolynomialMap:
-        """A parametrization without relations, if there is one, else any; computed once."""
+        """The parametrization without relations, if there is one, else the parametrization."""
         return self.free_parametrization() or self.polynomial_map
 
     @property
     def case(self) -> dict[str, Any] | None:
-        """The numbers that name the case, for results in JSON; ``None`` for a bare map."""
+        """The numbers that define the case, for JSON; ``None`` for a map without a family."""
         return self.to_json()
 
     @property
@@ -324,15 +327,16 @@ class Model(ABC):
         check_is_field(field)
 
     def grading(self) -> tuple[DegreeVector, ...] | None:
-        """Return legible multidegrees of the coordinates in the finest grading, if known."""
+        """Return short multidegrees of the coordinates in the finest grading, if it is known."""
         return None
 
     def representations(
         self, counts: Mapping[tuple[int, DegreeVector], int]
     ) -> tuple[Representation, ...] | None:
-        """Return the representations of minimal generators, from their numbers by multidegree.
+        """Return the representations of minimal generators, from the numbers by multidegree.
 
-        One multidegree of each orbit of the symmetries is enough. ``None`` where no group is known.
+        ``counts`` needs only one multidegree of each orbit of the symmetries. ``None`` where no
+        group is known.
         """
         return None
 
@@ -341,74 +345,73 @@ class Model(ABC):
         return ()
 
     def gauge_dimension(self) -> int:
-        """Return the dimension of generic orbits of a group that keeps the function.
+        """Return the dimension of generic orbits of a group of parameters that fixes the function.
 
-        Generic fibres of the free parametrization have at least this dimension, in every
-        characteristic; so the image has at most the number of parameters less this. (It is the
-        dimension of the group where generic stabilizers are finite.)
+        Generic fibres of the free parametrization have at least this dimension in every
+        characteristic; so the dimension of the image is at most the number of parameters minus this
+        one. (It is the dimension of the group if generic stabilizers are finite.)
         """
         return 0
 
     def upper_bounds(self, characteristic: int) -> tuple[Bounds, ...]:
-        """Return proved bounds, besides the numbers of parameters and coordinates."""
+        """Return proved upper bounds, except for the numbers of parameters and coordinates."""
         return ()
 
     def lower_bounds(self, characteristic: int) -> Iterator[MethodValue] | None:
-        """Return bounds that take the place of the rank of the differential.
+        """Return the lower bounds that replace the rank of the differential, the quickest first.
 
-        Each is computed when it is asked for, the quickest first. ``None`` where the general way
-        serves.
+        Each is computed on demand. ``None`` where the rank of the differential is used.
         """
         return None
 
     def expectations(self) -> tuple[Expectation, ...]:
-        """Return what each formula for the dimension says, the most important one first."""
+        """Return the value of each formula for the dimension, the most important one first."""
         return ()
 
     def core(self) -> Core | None:
-        """Return a smaller case whose ideal tells how the ideal of the closure is generated."""
+        """Return a smaller case that determines generators of the ideal of the closure."""
         return None
 
     def fewer_outputs(self, count: int) -> Model | None:
-        """Return the model of the first ``count`` outputs, fewer than all, where weights tell them.
+        """Return the model of the first ``count`` of the outputs, fewer than all of them.
 
-        Its coordinates are those of these outputs, and the multidegrees of the model have a weight
-        that is 1 for them and 0 for all others: so its minimal generators are some of those of the
-        model. ``None`` where that is not known.
+        Its coordinates are those of these outputs, and the multidegrees of the full model have an
+        entry that is 1 for them and 0 for all others: so its minimal generators are minimal
+        generators of the full model. ``None`` where this is not known.
         """
         return None
 
     def eliminated(self) -> Model:
-        """Return a model in the same coordinates, with the same closure over QQ, for elimination.
+        """Return the model that elimination uses: the same coordinates, the same closure over QQ.
 
-        Another one where its parameters satisfy fewer relations.
+        It differs from this model where its parameters satisfy fewer relations.
         """
         return self
 
     def fibre_degree(self) -> int | None:
-        """Return the degree of the projective variety over QQ, by source and generic fibre."""
+        """Return the degree of the projective variety over QQ, from source and generic fibre."""
         return None
 
     def predicted_hilbert_function(self, degree: int) -> int | None:
-        """Return the dimension of a graded piece by a formula that large degrees obey."""
+        """Return the dimension of a graded piece by a formula that holds for large degrees."""
         return None
 
     def numbers(self, observable: str) -> str:
-        """Return the numbers that a true statement about an observable means; empty for none."""
+        """Return the numbers that a true statement about an observable means, or an empty text."""
         return ""
 
     def polar_theorem(self) -> PolarData | None:
-        """Return the polar degrees of the closure by a theorem of the family, if there is one."""
+        """Return the polar degrees of the closure by a theorem of the family, if one applies."""
         return None
 
     def without_real_weights(self) -> WithoutRealWeights | None:
-        """Return a criterion for real points that are no functions of real weights."""
+        """Return a criterion for real points that are not functions of real weights."""
         return None
 
     def has_real_weights(self, function: Mapping[str, Fraction]) -> bool:
-        """Return whether a point of the closure is a function of real weights, by computing them.
+        """Decide whether a point of the closure is a function of real weights, by computing them.
 
-        Implemented by models with a criterion :meth:`without_real_weights`.
+        It is implemented by models that have a criterion :meth:`without_real_weights`.
         """
         raise NotImplementedError
 
@@ -421,7 +424,7 @@ class Model(ABC):
         return "no orbits of this model are known"
 
     def orbit_methods(self) -> OrbitMethods | None:
-        """Return ways to find the singular locus orbit by orbit, where orbits are known."""
+        """Return methods that find the singular locus orbit by orbit, where orbits are known."""
         return None
 
     def statements(self) -> tuple[Statement, ...]:
@@ -429,11 +432,11 @@ class Model(ABC):
         return ()
 
     def needs_engine(self, observables: Collection[str]) -> bool:
-        """Return whether Macaulay2 takes part in observing these."""
+        """Return whether observing these needs Macaulay2."""
         return False
 
     def observables(self, statements: Iterable[Statement]) -> frozenset[str]:
-        """Return what statements are about; where Macaulay2 is needed, only those that apply."""
+        """Return the observables of statements; of those that need Macaulay2 only if they apply."""
         return frozenset(
             statement.observable
             for statement in statements
@@ -441,28 +444,28 @@ class Model(ABC):
         )
 
     def observe(self, observables: Collection[str], *, certified: bool = False) -> Observed | None:
-        """Compute at least these, by methods that share nothing with predictions.
+        """Compute at least these observables, by methods that share nothing with the predictions.
 
-        ``None`` where nothing of what statements are about can be observed.
+        Returns ``None`` where none of the observables of the family can be computed.
 
         Parameters
         ----------
         certified : bool
-            For a certificate: everything or nothing, and only what a checker recomputes. Else a
-            part is observed where a limit is reached.
+            Whether the observation is for a certificate: then it is complete, and has only values
+            that a checker recomputes. Otherwise a part is returned if a limit is reached.
 
         Raises
         ------
         ContradictionError
             If independent methods disagree.
         EngineError
-            If Macaulay2 failed, or a limit was reached before anything was observed.
+            If Macaulay2 failed, or a limit was reached before any value was computed.
         """
         return None
 
 
 class DifferentiableModel(Model):
-    """A model that is evaluated and differentiated modulo a prime without being expanded.
+    """A model that can be evaluated and differentiated modulo a prime without being expanded.
 
     A model with ``input_count`` 0 is a map from parameters to its coordinates. With inputs it is a
     family of functions x ↦ φ_w(x), and its coordinates are the coefficients of φ_w as a polynomial

@@ -43,26 +43,27 @@ from m2bridge.results.picture import BLUE, FAINT, SOFT, PictureResult, new_figur
 from m2bridge.results.sheet import Block, Facts, Picture, Sheet, Table, computed_by, printable
 
 PRIME_BITS = 15
-"""Of the primes modulo which Macaulay2 counts: those below 2^15 are the quickest."""
+"""Bits of the primes modulo which Macaulay2 counts points; those below 2^15 are the quickest."""
 LONG_PRIME_BITS = 29
-"""Of those for an input with long coefficients: Macaulay2 takes primes below 2^29 for fields."""
+"""Bits of the primes for input with long coefficients; Macaulay2 accepts primes below 2^29."""
 LONG_COEFFICIENTS = 1000
-"""Bits of all coefficients together. With more, many of the 1612 primes of 15 bits could divide
-them, or a discriminant.
+"""Bits of all coefficients together, from which longer primes are used.
+
+Many of the 1612 primes of 15 bits could divide longer coefficients, or a discriminant.
 """
-LEAST_PRIMES = 2
-"""That have to give the same numbers, more than give others."""
-CHEAP = 2.0
-"""Seconds: where these primes take less, one more has to."""
-MOST_PRIMES = 7
-"""That are tried."""
+MIN_AGREEING_PRIMES = 2
+"""The number of primes that must give equal numbers, and more than give any other numbers."""
+MAX_CHEAP_SECONDS = 2.0
+"""If these primes take less time, a further prime must agree."""
+MAX_COUNTING_PRIMES = 7
+"""The largest number of primes that are tried."""
 COUNTS = ("no", "one", "two", "three", "four", "five")
-MOST_MINORS = 5000
-"""In one slice."""
-MOST_LABELS = 16
-"""Bars that have numbers over them."""
-RATIO = 500
-"""If the largest is so many times the smallest that is not zero, the bars are logarithms."""
+MAX_SLICE_MINORS = 5000
+"""The largest number of minors of one slice."""
+MAX_LABELLED_BARS = 16
+"""The largest number of bars that are labelled with their values."""
+MIN_LOGARITHMIC_RATIO = 500
+"""The ratio of largest and smallest nonzero degree from which bars are logarithmic."""
 
 PolarMethod = Literal["auto", "theorem", "slices", "conormal"]
 
@@ -84,7 +85,7 @@ class PolarDegrees(PictureResult):
         n.
     method : {"theorem", "slices", "conormal"}
     theorem : PolarData
-        The numbers, how they are known, and what was observed.
+        The numbers, the method that gives them, and the strata that were observed.
     engine_version : str
     seconds : float
     unfinished : str
@@ -93,7 +94,7 @@ class PolarDegrees(PictureResult):
     of_ideal : bool
         Whether an ideal was given: then the title is the whole one.
     primes : tuple of int
-        Those modulo which the numbers were counted, drawn at random; none where a theorem gives
+        The random primes modulo which the numbers were counted; none where a theorem gives
         them. The numbers are those over QQ for all but finitely many primes; for these it is not
         proved.
 
@@ -209,11 +210,11 @@ class PolarDegrees(PictureResult):
         }
 
     def to_macaulay2(self) -> str:
-        """A list of values."""
+        """Return the polar degrees as a Macaulay2 list."""
         return f"polarDegrees = {{{', '.join(map(str, self.degrees))}}}"
 
     def to_csv(self) -> str:
-        """One line for each polar degree."""
+        """Return a line for each polar degree."""
         return csv_text(("i", "polar_degree"), zip(self._places, self.degrees, strict=True))
 
     @property
@@ -226,7 +227,7 @@ class PolarDegrees(PictureResult):
         degrees = self.degrees
         heights: Sequence[float] = degrees
         label = "polar degree δ$_i$"
-        if max(degrees) > RATIO * min(filter(None, degrees)):
+        if max(degrees) > MIN_LOGARITHMIC_RATIO * min(filter(None, degrees)):
             heights = [log10(value or 1) for value in degrees]
             label = f"log$_{{10}}$ of the {label}"
         heading = "Polar degrees"
@@ -244,7 +245,7 @@ class PolarDegrees(PictureResult):
             axes.margins(y=0.12)  # labels stand above the bars
             axes.set_xlabel("i  (from the degree down)", style="italic")
             axes.set_ylabel(label, style="italic")
-            if len(degrees) <= MOST_LABELS:
+            if len(degrees) <= MAX_LABELLED_BARS:
                 axes.set_xticks(self._places)
                 axes.bar_label(bars, list(map(short, degrees)), padding=3, fontsize=9.5, color=SOFT)
             axes.set_title(f"{heading}\n{self.title}", fontsize=12)
@@ -253,7 +254,7 @@ class PolarDegrees(PictureResult):
 
 
 def _facts(result: PolarDegrees) -> list[tuple[str, object]]:
-    """The polar degrees and what they rest on, line by line."""
+    """Return names and values for the summary: the polar degrees and their grounds."""
     variety = f"dimension {result.dimension} in P^{result.ambient}"
     if result.closure:
         variety += "; of the closure in projective space"
@@ -386,14 +387,14 @@ def _of_ideal(
     script = conormal_script(ideal, title, prime=prime)
 
     def found(modulo: int) -> PolarDegrees:
-        return _by_conormal(given(script, modulo), ideal, title, case)
+        return _by_conormal(with_given_prime(script, modulo), ideal, title, case)
 
     primes = _primes_for(map(integer_coefficients, ideal.generators_or_zero))
     return _of_random_primes(found, primes)
 
 
-def given(script: Script, prime: int) -> Script:
-    """The program with this prime and a random seed."""
+def with_given_prime(script: Script, prime: int) -> Script:
+    """Return the program with this prime and a random seed."""
     return replace(script, given=(("givenPrime", prime), ("givenSeed", secrets.randbelow(2**31))))
 
 
@@ -401,12 +402,11 @@ CountedDegrees = PolarDegrees | InvalidCaseError | MethodUnavailableError
 
 
 def _of_random_primes(found: Callable[[int], PolarDegrees], primes: Iterator[int]) -> PolarDegrees:
-    """The numbers modulo random primes: those that more primes give, by two or three, than give
-    others.
+    """Return the numbers that most random primes give, by two or three primes more than any others.
 
-    Modulo a prime a variety can be another one, such as two lines in place of a conic, though the
-    prime divides no coefficient. Where time does not suffice for a second one, the numbers are
-    those of the first, which is said, and the result is unfinished.
+    Modulo a prime the variety can change, for example from a conic to two lines, even if the prime
+    divides no coefficient. If time does not suffice for a second prime, the numbers are those of
+    the first one, the text says so, and the result is unfinished.
 
     Raises
     ------
@@ -415,7 +415,7 @@ def _of_random_primes(found: Callable[[int], PolarDegrees], primes: Iterator[int
     """
     outcomes: dict[int, CountedDegrees] = {}
     begin = clock().seconds
-    for prime in islice(primes, MOST_PRIMES):
+    for prime in islice(primes, MAX_COUNTING_PRIMES):
         try:
             outcomes[prime] = _outcome(found, prime)
         except (TimeLimitError, MemoryLimitError) as limit:
@@ -423,8 +423,8 @@ def _of_random_primes(found: Callable[[int], PolarDegrees], primes: Iterator[int
         last = outcomes[prime]
         if isinstance(last, PolarDegrees) and last.unfinished:
             return _until_limit(outcomes, None)
-        cheap = len(outcomes) >= LEAST_PRIMES and clock().seconds - begin < CHEAP
-        agreeing = _leading(outcomes, LEAST_PRIMES + cheap)
+        cheap = len(outcomes) >= MIN_AGREEING_PRIMES and clock().seconds - begin < MAX_CHEAP_SECONDS
+        agreeing = _leading(outcomes, MIN_AGREEING_PRIMES + cheap)
         if agreeing:
             return _agreed(outcomes, agreeing)
     listed = ", ".join(map(str, outcomes))
@@ -432,7 +432,7 @@ def _of_random_primes(found: Callable[[int], PolarDegrees], primes: Iterator[int
 
 
 def _outcome(found: Callable[[int], PolarDegrees], prime: int) -> CountedDegrees:
-    """What one prime gives: numbers, or that there are none."""
+    """Return the numbers modulo one prime, or the reason why there are none."""
     try:
         return found(prime)
     except (InvalidCaseError, MethodUnavailableError) as reason:
@@ -440,7 +440,7 @@ def _outcome(found: Callable[[int], PolarDegrees], prime: int) -> CountedDegrees
 
 
 def _leading(outcomes: Mapping[int, CountedDegrees], lead: int) -> tuple[int, ...]:
-    """The primes that have the same outcome, if they are more than all others by this number."""
+    """Return the primes with the most frequent outcome, if ``lead`` more than all other primes."""
     alike: dict[object, list[int]] = {}
     for prime, outcome in outcomes.items():
         kind: object = type(outcome)
@@ -452,7 +452,7 @@ def _leading(outcomes: Mapping[int, CountedDegrees], lead: int) -> tuple[int, ..
 
 
 def _agreed(outcomes: Mapping[int, CountedDegrees], primes: tuple[int, ...]) -> PolarDegrees:
-    """What these primes give, in words that say how many they are and which ones give others."""
+    """Return the common result of these primes; its text names primes that give other numbers."""
     outcome = outcomes[primes[0]]
     if not isinstance(outcome, PolarDegrees):
         raise outcome
@@ -468,7 +468,7 @@ def _agreed(outcomes: Mapping[int, CountedDegrees], primes: tuple[int, ...]) -> 
 def _until_limit(
     outcomes: Mapping[int, CountedDegrees], limit: TimeLimitError | MemoryLimitError | None
 ) -> PolarDegrees:
-    """What is known when a limit is reached; ``None`` if it was while the last prime counted.
+    """Return the result at a limit; without ``limit``, the last prime reached it while counting.
 
     Raises
     ------
@@ -484,7 +484,7 @@ def _until_limit(
             return _agreed(outcomes, (last,))
         unfinished = outcome.unfinished
         limit = TimeLimitError(unfinished)
-    agreeing = _leading(finished, LEAST_PRIMES) if finished else ()
+    agreeing = _leading(finished, MIN_AGREEING_PRIMES) if finished else ()
     if agreeing:
         return _agreed(finished, agreeing)
     alone = _leading(finished, 1) if len(finished) == 1 else ()
@@ -554,23 +554,24 @@ def _primes_for(polynomials: Iterable[Mapping[tuple[int, ...], int]]) -> Iterato
 def slices_program(model: Model) -> Script:
     """The Macaulay2 program that counts points in slices; it draws a prime if it is given none."""
     forms, _ = _forms(model)
-    return slices_script(forms, _kept(forms), model.title)
+    return slices_script(forms, _spanning_parameters(forms), model.title)
 
 
 def _by_slices(model: Model) -> PolarDegrees:
     """The polar degrees by counting points on random hyperplanes, modulo random primes."""
     forms, cone = _forms(model)
-    kept = _kept(forms)
+    kept = _spanning_parameters(forms)
     last = len(kept)
     minors = max(comb(last + 1, cut + 2) for cut in range(last + 1))
-    if minors > MOST_MINORS:
+    if minors > MAX_SLICE_MINORS:
         raise TooLargeError(
-            f"slices of a variety of dimension {last} take {minors} minors; at most {MOST_MINORS}"
+            f"slices of a variety of dimension {last} take {minors} minors; at most"
+            f" {MAX_SLICE_MINORS}"
         )
     script = slices_script(forms, kept, model.title)
 
     def found(prime: int) -> PolarDegrees:
-        answer, late = answer_until_limit(given(script, prime))
+        answer, late = answer_until_limit(with_given_prime(script, prime))
         version = current().version
         known = "by counting points in random slices"
         return PolarDegrees(
@@ -618,8 +619,8 @@ def _forms(model: Model) -> tuple[PolynomialMap, bool]:
     return PolynomialMap(free.source, names, images), cone
 
 
-def _kept(forms: PolynomialMap) -> list[int]:
-    """The positions of as few parameters as suffice, with random numbers for all the others.
+def _spanning_parameters(forms: PolynomialMap) -> list[int]:
+    """Return the positions of as few parameters as suffice; the others become random numbers.
 
     Their derivatives and the point itself span the tangent space of the cone, at a random point
     modulo a long random prime.

@@ -79,12 +79,12 @@ class MapModel(Model):
         return MapModel(projected(self.polynomial_map, outputs), self.title, self.key)
 
     def parametrization(self) -> PolynomialMap:
-        """The map itself."""
+        """Return the map."""
         return self.polynomial_map
 
     @property
     def case(self) -> None:
-        """Return ``None``: a bare map has no numbers that name it."""
+        """The value ``None``, since no numbers define a map without a family."""
         return
 
     def check_field(self, field: CoefficientField) -> None:
@@ -129,7 +129,7 @@ def read_model(text: str, key: str = "map") -> MapModel | Chain:
     ----------
     text : str
     key : str
-        What the case is called in files and tables, such as the name of the file without its
+        The name of the case in files and tables, such as the name of the file without its
         ending.
 
     Raises
@@ -161,7 +161,7 @@ def read_model(text: str, key: str = "map") -> MapModel | Chain:
 
 
 def _read_chain(content: dict[str, Any], key: str) -> Chain:
-    """A composition; each layer is read with the outputs of the one before it."""
+    """Read a composition; each layer is read with the outputs of the previous layer."""
     toml_files.check_keys(content, "", {"layers"}, {"map"})
     title = toml_files.line(toml_files.table_of(content, "map", set(), {"title"}), "map", "title")
     listed = content["layers"]
@@ -177,7 +177,7 @@ def _read_chain(content: dict[str, Any], key: str) -> Chain:
 
 
 def _read_layer(table: dict[str, Any], where: str, before: tuple[str, ...]) -> Layer:
-    """One layer; its inputs are called as the outputs ``before`` unless it names them."""
+    """Read one layer; its inputs have the names of the outputs ``before`` unless it gives names."""
     toml_files.check_keys(table, where, {"outputs"}, {"inputs", "parameters"})
     inputs = toml_files.strings(table.get("inputs", list(before)), f"{where}, inputs")
     parameters = toml_files.strings(table.get("parameters", []), f"{where}, parameters")

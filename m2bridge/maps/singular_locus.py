@@ -46,16 +46,14 @@ from m2bridge.results.sheet import Block, Facts, Sheet, Table, computed_by, prin
 
 SingularLocusMethod = Literal["auto", "fibres", "orbits", "jacobian", "all"]
 
-FEW_COORDINATES = 12
-"""``auto`` computes the ideal too, as a second opinion, with at most this many coordinates;"""
-MOST_ELIMINATED = 20
-"""``orbits`` computes it with at most this many independent coordinates, which takes seconds,"""
-FEW_MINORS = 500
-"""and ``auto`` decomposes the singular locus, as a third opinion, when the criterion takes at most
-this many minors.
-"""
-SHORT = 60
-"""Characters of equations that are shown in a table."""
+MAX_AUTO_IDEAL_COORDINATES = 12
+"""With at most this many coordinates ``auto`` also computes the ideal, as a second method."""
+MAX_ORBIT_IDEAL_COORDINATES = 20
+"""With at most this many independent coordinates ``orbits`` computes the ideal, in seconds."""
+MAX_AUTO_CRITERION_MINORS = 500
+"""With at most this many minors ``auto`` uses the Jacobian criterion, as a third method."""
+MAX_SHOWN_EQUATION_CHARS = 60
+"""The largest number of characters of equations in a table."""
 
 SINGULAR = {True: "singular", False: "smooth", None: "undecided"}
 
@@ -79,7 +77,7 @@ class SingularLocus(Result):
         ``None`` when the computation did not finish or left orbits undecided; empty when the
         closure is smooth.
     remarks : tuple of str
-        What was compared, what was assumed.
+        Which methods were compared, and which assumptions were made.
     engine_version : str
         Empty if no engine was asked.
     seconds : float
@@ -88,7 +86,7 @@ class SingularLocus(Result):
     proved : tuple of Component
         If the Jacobian criterion reached a limit: components that were proved until then.
     rest_dimension : int or None
-        In that case an upper bound for the dimension of the others; −1 if there are none.
+        In that case an upper bound for the dimension of other components; −1 if there are none.
 
     Examples
     --------
@@ -146,7 +144,7 @@ class SingularLocus(Result):
         return Sheet(f"{title}, over {self.field}", blocks, _formulas(self))
 
     def to_json(self) -> dict[str, Any]:
-        """Orbits, components, and what was compared."""
+        """Return the sheet with orbits, components, and the methods that were compared."""
         components = None
         if self.components is not None:
             components = [_component_json(component) for component in self.components]
@@ -184,7 +182,7 @@ def zero_text(tangent: int | None, dimension: int | None) -> str | None:
 
 
 def _facts(locus: SingularLocus) -> list[tuple[str, object]]:
-    """What is known of a singular locus, line by line."""
+    """Return names and values of the results about the singular locus."""
     facts: list[tuple[str, object]] = []
     if locus.dimension == -1:
         facts.append(("singular locus", "empty: the closure is smooth"))
@@ -203,7 +201,7 @@ def _facts(locus: SingularLocus) -> list[tuple[str, object]]:
 
 
 def _component_json(component: Component) -> dict[str, Any]:
-    """A component for ``json.dumps``."""
+    """Return a component for ``json.dumps``."""
     generators = None
     if component.ideal is not None:
         generators = [polynomial_text(generator) for generator in component.ideal.generators]
@@ -225,7 +223,9 @@ def _component_row(component: Component) -> tuple[object, ...]:
     equations, ideal = "–", component.ideal
     if ideal is not None:
         equations = f"V({', '.join(map(polynomial_text, ideal.generators[:MAX_SHOWN_GENERATORS]))})"
-        if len(ideal.generators) > MAX_SHOWN_GENERATORS or len(equations) > SHORT + len("V()"):
+        if len(ideal.generators) > MAX_SHOWN_GENERATORS or len(
+            equations
+        ) > MAX_SHOWN_EQUATION_CHARS + len("V()"):
             equations = degree_summary(ideal.generator_degrees)
     degree = value_text(component.degree)
     return component.description, component.dimension, degree, equations
@@ -285,7 +285,7 @@ def singular_locus(
     Returns
     -------
     SingularLocus
-        With ``unfinished`` set, and what was found until then, if a limit was reached or orbits
+        With ``unfinished`` set, and the results found until then, if a limit was reached or orbits
         remain undecided.
 
     Raises
@@ -326,7 +326,7 @@ def projective_singular_locus(
     coordinates: str | None = None,
     **options: Unpack[RunOptions],
 ) -> IdealSingularLocus[Ideal]:
-    """Compute the singular locus of the projective variety whose cone the Zariski closure is.
+    """Compute the singular locus of the projective variety of a Zariski closure that is a cone.
 
     Raises
     ------
@@ -352,7 +352,7 @@ def projective_singular_locus(
 
 
 def _plan(method: SingularLocusMethod, model: Model, field: CoefficientField) -> tuple[str, ...]:
-    """The methods to try, in order.
+    """Return the methods to try, in order.
 
     The Jacobian criterion at orbits costs nothing once the ideal is known; where that may take
     long, there are bounds at orbits without it.
@@ -364,19 +364,19 @@ def _plan(method: SingularLocusMethod, model: Model, field: CoefficientField) ->
     """
     no_orbits, no_fibres = model.no_orbits(), model.no_fibres(field)
     if (method == "fibres" and no_fibres) or (method == "orbits" and no_orbits):
-        # where there is none, no other method applies either, and it says why
+        # raises if the map cannot be expanded, since then no other method applies either
         _ = model.polynomial_map
         other = "jacobian" if no_orbits else "orbits"
         raise errors.MethodUnavailableError(f"{no_orbits or no_fibres}; use --method {other}")
     orbit_methods = model.orbit_methods()
     if orbit_methods is None:
         return ("jacobian",)
-    large = field == QQ and model.coordinate_count > FEW_COORDINATES
+    large = field == QQ and model.coordinate_count > MAX_AUTO_IDEAL_COORDINATES
     if method == "fibres" or (method == "auto" and large and not no_fibres):
         return ("fibres",)
     orbits = ("bounds", "orbits") if large else ("orbits",)
     if method == "orbits" or (method == "auto" and large):
-        many = orbit_methods.independent_count > MOST_ELIMINATED
+        many = orbit_methods.independent_count > MAX_ORBIT_IDEAL_COORDINATES
         return ("bounds",) if large and many else orbits
     if no_fibres or method == "jacobian":
         return (*orbits, "jacobian")
@@ -386,7 +386,7 @@ def _plan(method: SingularLocusMethod, model: Model, field: CoefficientField) ->
 def _from_ideal(
     plan: tuple[str, ...], model: Model, field: CoefficientField, second_opinion: bool
 ) -> list[LocusFindings]:
-    """The findings of the methods that need the ideal of the closure."""
+    """Return the findings of the methods that need the ideal of the closure."""
     methods = " and ".join(name for name in plan if name in ("orbits", "jacobian"))
     orbit_methods = model.orbit_methods()
     findings: list[LocusFindings] = []
@@ -406,7 +406,7 @@ def _from_ideal(
         codimension = width - dimension
         # The criterion is about the minors of this size of the Jacobian matrix.
         minors = comb(len(ideal.generators), codimension) * comb(width, codimension)
-        too_expensive = second_opinion and findings and minors > FEW_MINORS
+        too_expensive = second_opinion and findings and minors > MAX_AUTO_CRITERION_MINORS
         if "jacobian" in plan and not too_expensive:
             findings.append(_by_jacobian(model, ideal, dimension))
     except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
@@ -452,7 +452,7 @@ def _by_jacobian(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
 
 
 def _components(model: Model, primes: Iterable[MeasuredPrime]) -> tuple[Component, ...]:
-    """The components with these ideals, the largest first."""
+    """Return the components with these ideals, the largest first."""
     components = []
     for prime, dimension, degree in primes:
         components.append(_component(model, Ideal.of(prime), dimension, degree))
@@ -473,7 +473,7 @@ def _criterion(model: Model, ideal: Mapping[str, object]) -> Script:
 
 
 def _component(model: Model, prime: Ideal, dimension: int, degree: int) -> Component:
-    """The variety of a prime ideal over a perfect field."""
+    """Return the variety of a prime ideal over a perfect field as a component."""
     orbit_methods = model.orbit_methods()
     orbit = None
     if dimension == 0 and all(len(generator) == 1 for generator in prime.generators):
@@ -505,10 +505,9 @@ def _result(
     ideals: bool,
     second_opinion: bool,
 ) -> SingularLocus:
-    """Compare what the methods found, and take the last word of those that finished.
+    """Compare the results of all methods, and return that of the last method that finished.
 
-    With ``second_opinion``, a method that does not finish leaves the result of another one
-    standing.
+    With ``second_opinion``, the result of one method stands if a different method does not finish.
     """
     for first, second in combinations(findings, 2):
         compare(first, second)
@@ -533,7 +532,7 @@ def _result(
             components = tuple(_with_ideal(component, model, field) for component in components)
         else:
             components = tuple(replace(component, ideal=None) for component in components)
-    else:  # what the Jacobian criterion, which comes last, proved before a limit
+    else:  # the bound that the Jacobian criterion, the last method, proved before a limit
         for one in findings:
             proved, rest_dimension = one.proved, one.rest_dimension
     uses_engine = ideals or any(one.uses_engine for one in findings)
@@ -556,7 +555,7 @@ def _result(
 def known_orbits(findings: Iterable[LocusFindings]) -> tuple[OrbitStatus, ...]:
     """The status of each orbit by the last method that decided it.
 
-    Methods may have looked at some orbits only.
+    Methods may have observed only some of the orbits.
     """
     statuses: dict[Any, OrbitStatus] = {}
     for one in findings:
@@ -572,7 +571,7 @@ def _with_ideal(component: Component, model: Model, field: CoefficientField) -> 
     Raises
     ------
     ContradictionError
-        If dimension or degree differ from what is known.
+        If dimension or degree differ from the known values.
     """
     if component.ideal is not None or component.orbit is None:
         return component

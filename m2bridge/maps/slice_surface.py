@@ -1,4 +1,4 @@
-"""A closure cut by a space of dimension 3: its real surface and singular curve, in pieces.
+"""The section of a closure by a space of dimension 3: its real surface and singular curve.
 
 Macaulay2 decomposes the slice and its singular locus over QQ. The real points of each component in
 a box form pieces (``pictures.real_geometry``). Each piece lies as a whole among the functions of
@@ -54,10 +54,10 @@ from m2bridge.results.base import result_json
 from m2bridge.results.markup import csv_text
 from m2bridge.results.sheet import Facts, Picture, Sheet, Table, computed_by
 
-LARGEST = 10**100
-"""No end of an interval is larger, nor is its length smaller than the inverse: floats show it."""
+MAX_INTERVAL_END = 10**100
+"""The largest end of an interval; its length is at least the inverse, so that floats suffice."""
 LEAST_FINENESS, MOST_FINENESS = 4, 200
-"""Points along a side of the box: fewer show no shape, more take minutes."""
+"""The least and the largest number of points along a side; larger numbers take minutes."""
 
 Span = tuple[Rational | int, Rational | int]
 Values = Mapping[str, Expr | Rational | int]
@@ -81,20 +81,20 @@ class SliceSurface(SurfaceResult):
     coordinates : mapping from coordinate to polynomial
         Every coordinate of the closure as a polynomial of degree ≤ 1 in the three variables.
     equation : PolyElement
-        In these variables; squarefree.
+        The squarefree equation in these variables.
     singular : tuple of SingularComponent
-        Of the locus where the equation and its derivatives vanish, by Macaulay2.
+        Components of the locus where the equation and its derivatives vanish, by Macaulay2.
     pieces : tuple of Piece
         The real points in the box.
     box : mapping from variable to (Fraction, Fraction)
     decided_by : str
-        How it is known which points are functions of real weights; empty if it is not.
+        The criterion for functions of real weights, in words; empty if there is none.
     engine_version : str
     seconds : float
     unfinished : str
         The limit that was reached before all pieces were computed; otherwise empty.
     elevation, azimuth : float
-        From where the picture looks, in degrees.
+        The viewing angles in degrees.
 
     Examples
     --------
@@ -122,7 +122,7 @@ class SliceSurface(SurfaceResult):
     azimuth: float = -60.0
 
     def seen_from(self, elevation: float, azimuth: float) -> SliceSurface:
-        """The same surface, looked at from another angle, in degrees.
+        """Return the same surface from a different viewpoint, with angles in degrees.
 
         Raises
         ------
@@ -174,7 +174,7 @@ class SliceSurface(SurfaceResult):
         return ideal_macaulay2(GeneratingSet(PolynomialRing(QQ, self.variables), (self.equation,)))
 
     def to_csv(self) -> str:
-        """All points that are drawn, with the number of their piece."""
+        """Return all drawn points, each with the number of its piece."""
         rows = []
         for number, piece in enumerate(self.pieces, 1):
             about = (number, piece.kind, piece.place, int(piece.singular))
@@ -283,8 +283,8 @@ def _form(name: str, value: Expr | Rational | int | None, ring: PolynomialRing) 
 
 
 def _box(variables: Sequence[str], box: Mapping[str, Span] | Span) -> dict[str, tuple[fmpq, fmpq]]:
-    """The intervals as rational numbers; InvalidCaseError if one is none, or floats would not show
-    it.
+    """The intervals as rational numbers; InvalidCaseError if one is invalid, or floats would not
+    show it.
     """
     spans = box if isinstance(box, Mapping) else dict.fromkeys(variables, box)
     wrong = set(spans) ^ set(variables)
@@ -297,8 +297,10 @@ def _box(variables: Sequence[str], box: Mapping[str, Span] | Span) -> dict[str, 
         if low >= high:
             reason = f"from {low!s:.60} to {high!s:.60} is not an interval for {name}"
             raise InvalidCaseError("box", reason)
-        if max(-low, high) > LARGEST or LARGEST * (high - low) < 1:
-            reason = f"ends are at most {LARGEST:.0e}, and its length is at least the inverse"
+        if max(-low, high) > MAX_INTERVAL_END or MAX_INTERVAL_END * (high - low) < 1:
+            reason = (
+                f"ends are at most {MAX_INTERVAL_END:.0e}, and its length is at least the inverse"
+            )
             raise InvalidCaseError("box", f"{reason}: floats show it")
         ends[name] = (flint_rational(low), flint_rational(high))
     return ends
@@ -324,8 +326,9 @@ def slice_surface(
     ----------
     case : a model, a PolynomialMap or a Closure
     coordinates : mapping from coordinate to number or expression
-        What is fixed; a coordinate may also be an expression of degree ≤ 1 in other variables.
-        Those left out are variables of their own. There must be three variables in the end.
+        The values of coordinates; a value may also be an expression of degree ≤ 1 in other
+        variables. Those left out are variables of their own. There must be three variables in the
+        end.
     engine : Engine, optional
         A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
         process shares.
@@ -343,7 +346,7 @@ def slice_surface(
     MethodUnavailableError
         If the ideal of the closure is not proved complete.
     ContradictionError
-        If membership at a rational point of a piece is not what the criterion says.
+        If membership at a rational point of a piece contradicts the criterion.
 
     Examples
     --------
@@ -428,7 +431,7 @@ class _Parts:
     def _cuts(self, prime: Ideal) -> list[PolyElement]:
         """The polynomial whose sign matters on the variety of a prime ideal, if any does.
 
-        It does where what is to vanish vanishes, and what is to be positive does not.
+        It does where all of ``zero`` vanish on the variety, and ``positive`` does not.
         """
         if self.criterion is None or not all(map(prime.contains, self.criterion.zero)):
             return []

@@ -1,6 +1,6 @@
-"""Statements, which predict, and observations, with which predictions are compared.
+"""Statements, which predict, and observations, with which the predictions are compared.
 
-A statement never computes, and what is observed shares no method with the prediction.
+Statements do not compute anything, and observations use no method of the predictions.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     pass
 
 
-M = TypeVar("M")
-O = TypeVar("O")
+M = TypeVar("M")  # a model
+O = TypeVar("O")  # an orbit
 
 
 class FibrePoints(Protocol):
-    """The points of a fibre; equal to others when the points are, and shown by ``str``."""
+    """The points of a fibre, compared as sets of points; ``str`` shows them."""
 
     def __hash__(self) -> int: ...
 
@@ -32,16 +32,16 @@ class FibrePoints(Protocol):
 
 
 class PartialValue(ABC):
-    """A value that can be known in part: numbers by degree, up to a degree.
+    """A value that can be known in part, such as numbers by degree, up to a degree.
 
-    It says itself whether it is the predicted one.
+    It compares itself with the predicted value.
     """
 
     __slots__ = ()
 
     @abstractmethod
     def against(self, predicted: Any) -> tuple[Decision, str]:
-        """Return the verdict on a predicted value, and the comparison in a sentence."""
+        """Return the decision on a predicted value, and the comparison in a sentence."""
 
     @abstractmethod
     def to_json(self) -> Any:
@@ -50,12 +50,12 @@ class PartialValue(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Numbers(PartialValue):
-    """Numbers in their order.
+    """A list of numbers, some of which may be unknown.
 
     Parameters
     ----------
     entries : tuple of int or None
-        ``None`` for one that was not observed.
+        ``None`` for a number that was not observed.
 
     Examples
     --------
@@ -66,12 +66,12 @@ class Numbers(PartialValue):
     entries: tuple[int | None, ...]
 
     def against(self, predicted: Numbers) -> tuple[Decision, str]:
-        """One number that differs refutes, as does another length; all of them confirm."""
+        """Refuted by one different number or a different length; confirmed by all numbers."""
         text = f"computed {self}, stated {predicted}"
         if len(self.entries) != len(predicted.entries):
             return Decision.REFUTED, text
         for seen, stated in zip(self.entries, predicted.entries, strict=True):
-            # one number refutes, whatever the others are
+            # one different number refutes, whatever the unknown ones are
             if seen is not None and seen != stated:
                 return Decision.REFUTED, text
         if None in self.entries:
@@ -79,7 +79,7 @@ class Numbers(PartialValue):
         return Decision.CONFIRMED, text
 
     def to_json(self) -> list[int | None]:
-        """A list for ``json.dumps``."""
+        """Return a list for ``json.dumps``."""
         return list(self.entries)
 
     def __str__(self) -> str:
@@ -88,12 +88,12 @@ class Numbers(PartialValue):
 
 @dataclass(frozen=True, slots=True)
 class NumbersByMethod(PartialValue):
-    """The same numbers, by methods that share nothing: each has found all of them, or some.
+    """The same numbers, found by methods that share nothing; each finds all or some of them.
 
     Parameters
     ----------
     found : tuple of (str, Numbers)
-        For each method its name, and the numbers that it found.
+        The name of each method, and the numbers that it found.
 
     Examples
     --------
@@ -107,10 +107,10 @@ class NumbersByMethod(PartialValue):
     found: tuple[tuple[str, Numbers], ...]
 
     def against(self, predicted: Numbers) -> tuple[Decision, str]:
-        """One number of one method that differs refutes; all numbers of one method confirm."""
+        """Refuted by one number of one method; confirmed by all numbers of one method."""
         decisions = [numbers.against(predicted)[0] for _, numbers in self.found]
         if Decision.REFUTED in decisions:
-            # whoever reads that a statement is false has to see by which method
+            # a refutation names the method that found the different number
             by_method = [f"{numbers} by {self._words(name)}" for name, numbers in self.found]
             return Decision.REFUTED, f"computed {', '.join(by_method)}, stated {predicted}"
         if Decision.CONFIRMED in decisions:
@@ -118,7 +118,7 @@ class NumbersByMethod(PartialValue):
         return Decision.UNDECIDED, str(self)
 
     def to_json(self) -> dict[str, list[int | None]]:
-        """A dictionary for ``json.dumps``: the numbers by the name of the method."""
+        """Return a dictionary for ``json.dumps``: the numbers by the name of the method."""
         return {name: numbers.to_json() for name, numbers in self.found}
 
     def __str__(self) -> str:
@@ -130,13 +130,15 @@ class NumbersByMethod(PartialValue):
 
     @staticmethod
     def _words(name: str) -> str:
-        """The method for people, who have to see what is counted modulo primes alone."""
+        """Return the name of the method for tables, where counts modulo primes are marked."""
         return "slices modulo random primes" if name == "slices" else name.replace("_", " ")
 
 
 Value = bool | int | FibrePoints | PartialValue
-"""What can be predicted and observed: yes or no, a number, the points of a fibre, several numbers
-(:class:`Numbers`), perhaps by several methods (:class:`NumbersByMethod`), or numbers by degree.
+"""A value that can be predicted and observed.
+
+It is yes or no, a number, the points of a fibre, several numbers (:class:`Numbers`), possibly by
+several methods (:class:`NumbersByMethod`), or numbers by degree.
 """
 
 
@@ -147,14 +149,14 @@ def value_json(value: Value | None) -> Any:
     return value.to_json()
 
 
-def every_orbit(orbit: Any) -> bool:
-    """Return True: the statement is about all functions except zero."""
+def about_every_orbit(orbit: Any) -> bool:
+    """Return True: the statement is about all nonzero functions."""
     return True
 
 
 @dataclass(frozen=True, slots=True)
 class _Statement(Generic[M]):
-    """The fields that both kinds have in common; GlobalStatement explains them."""
+    """The fields that both kinds of statements have; GlobalStatement documents them."""
 
     key: str
     part: str
@@ -166,7 +168,7 @@ class _Statement(Generic[M]):
     computed: tuple[str, ...] = ()
     trusted: tuple[str, ...] = ()
     machine_checked: str = ""
-    apart: bool = False
+    separate_computation: bool = False
     follows_from: tuple[str, ...] = ()
 
 
@@ -174,37 +176,37 @@ class _Statement(Generic[M]):
 class GlobalStatement(_Statement[M]):
     """A statement about the closure of the image of every model of a family.
 
-    It predicts and never computes.
+    It predicts a value for each model and does not compute anything.
 
     Parameters
     ----------
     key, part : str
-        Name of the statement on the command line, or its number in the paper, and part of it.
+        Name of the statement on the command line, or its number in the paper, and its part.
     text : str
         The statement in words, with its hypotheses.
     source : str
-        Where it is stated, and whether as a theorem.
+        Where it is stated, and whether as a theorem, conjecture or remark.
     observable : str
-        What it predicts: ``dimension``, ``degree``, ``closed``, … .
+        Name of the predicted value: ``dimension``, ``degree``, ``closed``, … .
     predict : callable
-        The prediction for a model; ``None`` where it has no meaning, as its hypotheses exclude, or
-        is too large.
+        Returns the prediction for a model; ``None`` where it is undefined, because a hypothesis
+        fails, or too large.
     hypotheses : callable
-        Why the statement does not apply to a model; empty if it does.
+        Returns why the statement does not apply to a model; an empty text if it does.
     computed, trusted : tuple of str
-        What is computed for a verdict on it, and the lemmas on which the verdict rests and no
-        others. ``{orbits}`` in ``computed`` stands for the orbits that were observed.
+        What is computed for a verdict on it, and exactly the lemmas on which the verdict relies.
+        ``{orbits}`` in ``computed`` stands for the orbits that were observed.
     machine_checked : str
-        What of it a machine has checked for all sizes, and where; empty if nothing.
-    apart : bool
-        Whether it takes a computation of its own, which can be long. Then it is decided where it is
-        asked for by its name, no other statement with it; there are certificates of it only where
-        the family has a question with its key.
+        What part of it is formally verified for all sizes, and where; empty if none is.
+    separate_computation : bool
+        Whether it needs a separate computation, which can be long. Such a statement is decided only
+        if it is asked for by its name, without other statements, and it has
+        certificates only where the family has a question with its key.
     follows_from : tuple of str
-        Keys of statements that imply it: who asks for one of them asks for it too.
+        Keys of statements that imply it: asking for one of them includes this statement.
     nothing : bool or int, optional
-        The value whose observation means that there is nothing in a case that the statement is
-        about.
+        The observed value for which the statement is vacuous, since the case has no object that it
+        is about.
     """
 
     predict: Callable[[M], Value | None]
@@ -215,13 +217,13 @@ class GlobalStatement(_Statement[M]):
 class OrbitStatement(_Statement[M], Generic[M, O]):
     """A statement about every function of a model with finitely many orbits, or about some orbits.
 
-    Fields as in :class:`GlobalStatement`; ``predict`` takes an orbit and the model. ``concerns``
-    says whether the statement is about an orbit. Where it is about none of a case, it holds, and
-    says nothing.
+    The fields are those of :class:`GlobalStatement`; ``predict`` takes an orbit and the model, and
+    ``concerns`` says whether the statement is about an orbit. In a case without such an orbit the
+    statement is vacuously true.
     """
 
     predict: Callable[[O, M], Value]
-    concerns: Callable[[O], bool] = every_orbit
+    concerns: Callable[[O], bool] = about_every_orbit
 
 
 Statement = GlobalStatement[Any] | OrbitStatement[Any, Any]
@@ -229,10 +231,9 @@ Statement = GlobalStatement[Any] | OrbitStatement[Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class Always:
-    """A prediction that is the same for all orbits and models.
+    """A prediction with the same value for all orbits and models.
 
-    As all that a statement of this package calls it has a name, so that results with statements can
-    be pickled.
+    It is a class and not a lambda, so that results that contain statements can be pickled.
     """
 
     value: Value
@@ -242,7 +243,7 @@ class Always:
 
 
 def check_statements(statements: object) -> None:
-    """Raise InvalidCaseError unless these are statements."""
+    """Raise InvalidCaseError if ``statements`` is not a sequence of statements."""
     wanted = "a sequence of statements"
     check_kind("statements", statements, Sequence, wanted)
     assert isinstance(statements, Sequence)
@@ -250,9 +251,9 @@ def check_statements(statements: object) -> None:
         check_kind("statements", statement, (GlobalStatement, OrbitStatement), wanted)
 
 
-def observed_together(statements: Iterable[Statement]) -> tuple[Statement, ...]:
-    """The statements that are decided where all are asked for, and certified: not ``apart``."""
-    return tuple(statement for statement in statements if not statement.apart)
+def sharing_one_observation(statements: Iterable[Statement]) -> tuple[Statement, ...]:
+    """Return the statements that share one observation, which are also those with certificates."""
+    return tuple(statement for statement in statements if not statement.separate_computation)
 
 
 IntegerMatrix = tuple[tuple[int, ...], ...]
@@ -260,16 +261,18 @@ IntegerMatrix = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """A place where a statement fails: an orbit, a function in it, and numbers that show it.
+    """A counterexample to a statement: an orbit, a function in it, and numbers that prove it.
 
     Parameters
     ----------
     orbit : orbit or None
         ``None`` for statements about the closure as a whole.
     weights : dict of str to matrix of int
-        Parameters of a function in the orbit, by name; empty ones without an orbit.
-    predicted, observed : bool, int or points of a fibre
-    numbers : dict of str to int
+        Parameters of a function in the orbit, by name; empty matrices if there is no orbit.
+        predicted, observed : bool, int or points of a fibre
+            The two values that differ.
+        numbers : dict of str to int
+            Further numbers, such as dimensions, by name.
     """
 
     orbit: Any | None
@@ -279,11 +282,11 @@ class Witness:
     numbers: Mapping[str, int]
 
     def to_json(self) -> dict[str, Any]:
-        """A dictionary for ``json.dumps``."""
+        """Return a dictionary for ``json.dumps``."""
         orbit = self.orbit
         if orbit is not None:
             orbit = orbit.to_json()
-        # the parameters stand beside the other names, as A and V in the paper
+        # the parameters are entries of their own, named as in the paper, such as A and V
         matrices = {name: list(map(list, matrix)) for name, matrix in self.weights.items()}
         return {
             "orbit": orbit,
@@ -295,21 +298,23 @@ class Witness:
 
 
 class Observed(ABC):
-    """Observations of one case, each by at least one exact method that predicts nothing.
+    """Observations of one case, each by at least one exact method that uses no prediction.
 
-    Here they are without orbits; families with orbits say more. Subclasses are frozen dataclasses
-    with these attributes as fields.
+    This base class has no orbits; families with orbits override the methods about orbits.
+    Subclasses are frozen dataclasses with these attributes as fields.
 
     Attributes
     ----------
     model : Model
         The case.
     weights : tuple of str
-        The names of the parameters that a witness shows.
+        The names of the parameters in a witness.
     remarks : tuple of str
-        The independent methods that agreed.
-    engine_version : str
-    seconds : float
+        Which independent methods agreed.
+        engine_version : str
+            The version of Macaulay2; empty if it was not used.
+        seconds : float
+            The time that the observations took.
     """
 
     __slots__ = ()
@@ -322,12 +327,12 @@ class Observed(ABC):
 
     @property
     def unfinished(self) -> str:
-        """The limit that was reached, in words; empty if all was observed."""
+        """The limit that was reached, in words; empty if the observation is complete."""
         return ""
 
     @property
     def progress(self) -> str:
-        """The part that was done until then; empty if all was observed."""
+        """How much was done before the limit; empty if the observation is complete."""
         return ""
 
     @abstractmethod
@@ -336,53 +341,53 @@ class Observed(ABC):
 
     @abstractmethod
     def unknown(self, observable: str) -> str:
-        """Return why it is undecided."""
+        """Return why the value for the closure is undecided."""
 
     def all_orbits(self) -> tuple[Any, ...]:
-        """All orbits of the case, in increasing order; those that were not observed too."""
+        """Return all orbits of the case in increasing order, observed or not."""
         return ()
 
     def at_orbits(self, observable: str) -> Mapping[Any, Value | None]:
-        """The value at each orbit that was looked at; ``None`` if it is undecided."""
+        """Return the value at each orbit that was observed; ``None`` if it is undecided."""
         return {}
 
-    def doubt(self, observable: str, orbits: Sequence[Any]) -> str:
+    def undecided_reason(self, observable: str, orbits: Sequence[Any]) -> str:
         """Return why these orbits are undecided."""
         return ""
 
     def witness(
         self, orbits: Sequence[Any]
     ) -> tuple[Any, Mapping[str, IntegerMatrix], dict[str, int]]:
-        """The most informative failing orbit, weights of a function there, and numbers."""
+        """Return the most informative failing orbit, weights of a function there, and numbers."""
         # without orbits no statement fails at one
         raise LookupError("there are no orbits")
 
     @abstractmethod
     def numbers(self) -> dict[str, int]:
-        """Return the numbers of the closure as a whole that a witness shows."""
+        """Return the numbers of the closure as a whole that a witness includes."""
 
     def evidence(self) -> dict[str, Any]:
-        """Return the part of a certificate."""
+        """Return the evidence that a certificate contains."""
         return self.to_json()
 
     @abstractmethod
     def facts(self) -> list[tuple[str, str | None]]:
-        """Return names and values for people."""
+        """Return names and values for the summary."""
 
     def table(self) -> tuple[str, Sequence[str], Sequence[Sequence[object]]] | None:
-        """Title, header and rows of a table of the orbits, where there are orbits."""
+        """Return title, header and rows of the table of orbits; ``None`` without orbits."""
         return None
 
-    def beside(self, predicted: Mapping[str, Value | None]) -> Observed:
-        """The same, with what is predicted of observables beside what was observed, if shown."""
+    def with_predictions(self, predicted: Mapping[str, Value | None]) -> Observed:
+        """Return the observation with predictions added for display, where its table shows them."""
         return self
 
     def formulas(self) -> Sequence[str]:
-        """What papers show of it, in LaTeX."""
+        """Return LaTeX formulas of the observation, as papers print them."""
         return ()
 
     def to_macaulay2(self) -> str:
-        """Numbers as Macaulay2 reads them, where there are more than those of single orbits."""
+        """Return tables of numbers as Macaulay2 code; empty if there are none except orbits."""
         return ""
 
     @abstractmethod

@@ -27,8 +27,8 @@ import flint
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import TooLargeError
 from m2bridge.families.deep_attention.bounds import (
-    MOST_PARAMETERS,
-    SEED,
+    MAX_DIFFERENTIATED_PARAMETERS,
+    RANK_POINT_SEED,
     rank_of_gradients,
     residues,
 )
@@ -193,7 +193,7 @@ def check_size(parameters: int, *, in_balls: bool) -> None:
     TooLargeError
         If they are not.
     """
-    most = MOST_IN_BALLS if in_balls else MOST_PARAMETERS
+    most = MOST_IN_BALLS if in_balls else MAX_DIFFERENTIATED_PARAMETERS
     if parameters > most:
         which = "with softmax or norms" if in_balls else "with biases"
         raise TooLargeError(
@@ -226,7 +226,7 @@ def ranks(
     rank = rank_at(layers, upper=most_at_weights)
     if rank == most:
         return rank, None, method
-    random = Random(SEED)
+    random = Random(RANK_POINT_SEED)
     drawn = [layer.drawn(partial(_small, random)) for layer in layers]
     return rank, rank_at(drawn, upper=most), method
 
@@ -272,7 +272,7 @@ def _random_minor(layers: Sequence[AffineLayer], numbers: Reals, *, skip: bool, 
 
     These are as independent as the gradients.
     """
-    random = Random(SEED)
+    random = Random(RANK_POINT_SEED)
 
     def draw() -> Any:
         return _rational(_small(random))

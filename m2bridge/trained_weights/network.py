@@ -21,8 +21,8 @@ from m2bridge.algebra.linear_algebra import column_products, rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import TimeLimitError, TooLargeError
 from m2bridge.families.deep_attention.bounds import (
-    MOST_PARAMETERS,
-    SEED,
+    MAX_DIFFERENTIATED_PARAMETERS,
+    RANK_POINT_SEED,
     rank_by_series,
     rank_of_gradients,
     residues,
@@ -292,14 +292,14 @@ def at_weights(
     separate = are_separate(model, betas)
     rank = whole_rank = generic_whole_rank = None
     tokens = FROM_TWO_TOKENS
-    note = f"it is computed for up to {MOST_PARAMETERS} parameters"
+    note = f"it is computed for up to {MAX_DIFFERENTIATED_PARAMETERS} parameters"
     try:
         # The theorem needs ranks of single matrices, where a Jacobian matrix would be too large.
         if separate and model.softmax and regular and separate_at_weights(model, matrices):
             rank = upper
             whole_rank = rank + besides.dimension
             note = THEOREM
-        elif parameters <= MOST_PARAMETERS:
+        elif parameters <= MAX_DIFFERENTIATED_PARAMETERS:
             given = list(matrices("KQAVO"))
             rank = _rank(model, given, min(upper, parameters))
             # In lightning attention more tokens may be 0. Power series are those for t = 2.
@@ -315,7 +315,7 @@ def at_weights(
         note = str(limit)
     unbounded = betas == [min(d, after) for d, after, _ in model.layer_sizes]
     generic = ranks.value if separate else None
-    small = model.is_plain or parameters <= MOST_PARAMETERS
+    small = model.is_plain or parameters <= MAX_DIFFERENTIATED_PARAMETERS
     # Ranks at other weights can be larger; with values of bounded rank they are of another model.
     if upper not in (rank, generic) and unbounded and small:
         # needs SymPy, which is slow to import
@@ -444,7 +444,7 @@ def _ranks_with_output_bias(
     layer = AffineLayer(
         width=width, heads=tuple(given), output_bias=(0,) * outputs, norm="", gamma=(), beta=()
     )
-    other = layer.drawn(partial(Random(SEED).randrange, LARGE_PRIME))
+    other = layer.drawn(partial(Random(RANK_POINT_SEED).randrange, LARGE_PRIME))
     return (
         rank_modulo_prime([layer], skip=False, upper=rank + outputs),
         rank_modulo_prime([other], skip=False, upper=most + outputs),

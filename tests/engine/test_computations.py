@@ -435,7 +435,7 @@ def test_fibres_by_few_operations(engine: Engine, monkeypatch: pytest.MonkeyPatc
         model = SingleLayerAttention(*case)
         one_by_one = fibres_script(model)
         with monkeypatch.context() as patch:
-            patch.setattr("m2bridge.families.attention.orbits.fibres.MANY_FORMS", 0)
+            patch.setattr("m2bridge.families.attention.orbits.fibres.MAX_SEPARATE_FORMS", 0)
             together = fibres_script(model)
         assert set(together.libraries) - set(one_by_one.libraries) == {"fibres_of_weights"}
         both = one_by_one.body.replace(

@@ -158,7 +158,7 @@ def test_given_weights_of_zero_are_kept(engine: Macaulay2, A: Matrix, V: Matrix)
 
 def test_given_weights_are_checked(engine: Macaulay2) -> None:
     model = SingleLayerAttention(2, 1, 1)
-    with pytest.raises(InvalidCaseError, match="another function"):
+    with pytest.raises(InvalidCaseError, match="weights of the given function"):
         membership(model, {"c_1_1_1_1": 1}, engine=engine, weights=(ONE, Matrix([[2, 0]])))
     too_large = membership(model, {}, engine=engine, weights=(ONE, Matrix([[0, 0]])))
     assert too_large.weights == ((ZERO, Matrix([[0, 0]])),)

@@ -22,7 +22,7 @@ from m2bridge.convert.answers import parse
 from m2bridge.engine import using
 from m2bridge.engine.script import Script, Transcript
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitError
-from m2bridge.families.attention.checker.slices import DEGREES, counted
+from m2bridge.families.attention.checker.slices import LARGE_MULTIDEGREES, counted
 from m2bridge.families.attention.polar.theorem import counted_polar_degrees
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.maps import polar_degrees as polar
@@ -41,7 +41,7 @@ def test_attention_by_the_theorem_and_in_slices(case: tuple[int, int, int], engi
     )
 
 
-@pytest.mark.parametrize(("d_out", "alpha"), DEGREES)
+@pytest.mark.parametrize(("d_out", "alpha"), LARGE_MULTIDEGREES)
 def test_the_verdict_compares_points_that_program_and_checker_count_apart(
     d_out: int, alpha: int, engine: Engine
 ) -> None:
@@ -51,7 +51,7 @@ def test_the_verdict_compares_points_that_program_and_checker_count_apart(
     (verdict,) = cross_check(model, statements=stated, engine=engine).verdicts
     assert verdict.decision == "CONFIRMED"
     by_method = dict(verdict.extent.observed.found)
-    assert by_method["slices"].entries == counted(d_out, alpha, DEGREES[d_out, alpha])
+    assert by_method["slices"].entries == counted(d_out, alpha, LARGE_MULTIDEGREES[d_out, alpha])
 
 
 def test_attention_by_its_conormal_variety(engine: Engine) -> None:
@@ -295,7 +295,7 @@ def test_a_program_does_not_depend_on_what_is_drawn(engine: Engine) -> None:
     model = SingleLayerAttention(2, 1)
     script = polar.slices_program(model)
     assert script == polar.slices_program(model)
-    first, second = polar.given(script, 32003), polar.given(script, 31991)
+    first, second = polar.with_given_prime(script, 32003), polar.with_given_prime(script, 31991)
     assert first != second
     assert (first.body, first.digest, first.standalone()) == (
         second.body,

@@ -167,7 +167,7 @@ def umbrella_script() -> Script:
 def slices() -> Script:
     """Points of (2, 1, 2) in general slices."""
     forms, _ = polar._forms(SingleLayerAttention(2, 1))
-    return polar.slices_script(forms, polar._kept(forms), "(2, 1, 2)")
+    return polar.slices_script(forms, polar._spanning_parameters(forms), "(2, 1, 2)")
 
 
 SCRIPTS: dict[str, Script] = {

@@ -431,7 +431,7 @@ def test_special_fibres_have_more_points_than_the_generic_one_for_all_sizes() ->
     assert outside.sizes.is_equal(integer_sets.sizes("dp = 1 and (a = 1 or d = 1)"))
     assert outside.holds_for.is_equal(outside.sizes)
     assert outside.fails_for.is_empty()
-    assert statements.seen()["special_fibre_points"].about.is_equal(facts().special)
+    assert statements.observed_by_fibres()["special_fibre_points"].about.is_equal(facts().special)
     stated = {
         point(case, Orbit(1, 1, 0))
         for case in SMALL
@@ -445,7 +445,7 @@ def test_singular_points_are_decided_for_all_sizes() -> None:
     found = PREDICTIONS["3.4", "iii"].conclusion(facts())
     assert found.unknown.is_empty()
     of_rank_one = integer_sets.orbits("a = 1 and dp = 1 and d >= 3 and m = 1")
-    symmetric = integer_sets.over(integer_sets.sizes("a = 1 and dp = 1 and d >= 2"))
+    symmetric = integer_sets.orbits_over(integer_sets.sizes("a = 1 and dp = 1 and d >= 2"))
     assert facts().singular.intersect(symmetric).is_equal(of_rank_one)
 
 

@@ -44,7 +44,7 @@ from m2bridge.families.attention.checker.case import Case, orbits, representativ
 from m2bridge.families.attention.checker.schur import by_degree
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.registry import family
-from m2bridge.statements.statement import observed_together
+from m2bridge.statements.statement import sharing_one_observation
 from tests.all_sizes import basis, points
 from tests.certificates.__main__ import ALL_SIZES, HERE
 from tests.checking import verify
@@ -305,7 +305,7 @@ def test_a_wrong_fact_is_not_accepted(recorded: Engine, monkeypatch: pytest.Monk
 @pytest.fixture
 def forgotten() -> Iterator[None]:
     """What the checker remembers is forgotten before and after."""
-    caches = (statements.content, fibres.fibres, statements.seen, fibres.ideal)
+    caches = (statements.content, fibres.fibres, statements.observed_by_fibres, fibres.ideal)
     for cache in caches:
         cache.cache_clear()
     yield
@@ -489,7 +489,7 @@ def test_text(found: AllSizes) -> None:
 def test_a_statement_about_single_cases_only_is_named(recorded: Engine, found: AllSizes) -> None:
     assert ("not stated for all sizes" in str(found)) == bool(found.not_stated)
     new = replace(REGISTRY[0], key="new")
-    more = cross_check_all_sizes((new, *observed_together(REGISTRY)), engine=recorded)
+    more = cross_check_all_sizes((new, *sharing_one_observation(REGISTRY)), engine=recorded)
     assert [v.name for v in more.verdicts] == [v.name for v in found.verdicts]
     assert (more.to_json()["not_stated"], more.undecided) == (
         [f"new ({new.part})", *found.not_stated],

@@ -387,7 +387,7 @@ def test_a_wrong_number_of_paths_is_noticed(wrong: int, monkeypatch: pytest.Monk
         ):
             observations.observe(*case)
     # now nothing else is computed, and the certificate is another
-    monkeypatch.setattr(observations, "MOST_VALUES", 0)
+    monkeypatch.setattr(observations, "MAX_HILBERT_VALUES", 0)
     assert verify(sample("d3-dout2-a2-t2-degree")).outcome == "rejected"
     monkeypatch.undo()
     observations.observe.cache_clear()
@@ -426,7 +426,9 @@ def test_the_linear_section_is_about_factors_of_a_polynomial(
 def test_a_family_without_a_checker_fails_and_says_what_to_install() -> None:
     result = verify(replace(sample("d3-dout2-a2-t2-3.3"), family="tensors").sealed())
     assert (result.outcome, result.check) == ("failed", "family")
-    assert result.found == "no checker for the family 'tensors': install the package that brings it"
+    assert (
+        result.found == "no checker for the family 'tensors': install the package that provides it"
+    )
 
 
 @pytest.mark.parametrize("name", ["attention", "attention-all-sizes", "polynomial-network"])
@@ -450,5 +452,5 @@ def test_degrees_of_determinantal_varieties_by_hilbert_functions_and_by_paths() 
     assert (observations.degree_by_values(3, 2), observations.degree_by_values(4, 2)) == (3, 20)
     for d in range(1, 7):
         for alpha in range(1, d + 1):
-            if alpha * (2 * d - alpha) <= observations.MOST_VALUES:
+            if alpha * (2 * d - alpha) <= observations.MAX_HILBERT_VALUES:
                 assert observations.degree_by_values(d, alpha) == observations.paths(d, alpha)

@@ -434,7 +434,7 @@ def test_a_limit_leaves_what_was_known() -> None:
 def test_what_is_not_written_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """Generators that are too many to be written out are representations all the same."""
     model = SingleLayerAttention(2, 2)
-    monkeypatch.setattr("m2bridge.maps.completeness.MOST_MONOMIALS", 1000)
+    monkeypatch.setattr("m2bridge.maps.completeness.MAX_ALL_DEGREES_MONOMIALS", 1000)
     found = prove_by_core(known(model, 2), core_of(model))
     assert (found.all_generators, found.implicitization.max_degree, found.unfinished) == (
         False,

@@ -30,7 +30,7 @@ from m2bridge.families.deep_attention.network import (
     gradient,
     output,
 )
-from m2bridge.families.deep_attention.shape import MAX_LAYERS, virtual_dimension
+from m2bridge.families.deep_attention.shape import MAX_NETWORK_LAYERS, virtual_dimension
 from m2bridge.families.registry import family
 from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.implicitization.multigraded_map import multigraded
@@ -734,7 +734,7 @@ def test_options_of_the_command() -> None:
                 "--field",
                 "GF(7)",
             ),
-            "--field: softmax has no meaning over GF(p)",
+            "--field: must be QQ for softmax",
         ),
         (
             (
@@ -769,9 +769,9 @@ def test_examples() -> None:
 
 
 def test_the_number_of_layers_is_limited() -> None:
-    assert len(DeepAttention((1,) * (MAX_LAYERS + 1), 1).widths) == MAX_LAYERS + 1
+    assert len(DeepAttention((1,) * (MAX_NETWORK_LAYERS + 1), 1).widths) == MAX_NETWORK_LAYERS + 1
     with pytest.raises(InvalidCaseError, match="widths"):
-        DeepAttention((1,) * (MAX_LAYERS + 2), 1)
+        DeepAttention((1,) * (MAX_NETWORK_LAYERS + 2), 1)
 
 
 # Heads are separate (Theorem H), against ranks of the differential.

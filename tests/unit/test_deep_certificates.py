@@ -220,12 +220,12 @@ def test_cases_that_do_not_exist(case: dict[str, Any]) -> None:
 
 PLANTED = [
     (
-        "seen_dimension",
+        "determined_dimension",
         lambda n: virtual_dimension(n) - n.layers,
         DeepAttention((3, 3, 3), (1, 2)),
         "L",
     ),
-    ("seen_dimension", lambda n: virtual_dimension(n), DeepAttention((2, 2, 2), 2), "L"),
+    ("determined_dimension", lambda n: virtual_dimension(n), DeepAttention((2, 2, 2), 2), "L"),
     ("theorem_s", lambda n: virtual_dimension(n) - n.layers, KINDS[4], "S"),
     ("equation_14", lambda n: statements.equation_16(n), DeepAttention((3, 3, 3), 2), "3.8"),
     ("equation_16", lambda n: 24, KINDS[4], "3.10"),
@@ -254,7 +254,7 @@ def test_a_maker_with_a_wrong_bound_is_found_out(monkeypatch: pytest.MonkeyPatch
     from m2bridge.families.deep_attention import observation as certified
 
     network = DeepAttention((3, 3, 3), (1, 2))
-    monkeypatch.setattr(certified, "seen_dimension", lambda network: 20)
+    monkeypatch.setattr(certified, "determined_dimension", lambda network: 20)
     monkeypatch.setattr(shape, "reduced_dimension", lambda network, whole: 22)
     (found,) = certify_all(network, ["3.8"])
     assert (

@@ -29,8 +29,8 @@ from m2bridge.families.deep_attention.fibres import GenericFibre
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import OBSERVERS, can_be_certified, observe
 from m2bridge.families.deep_attention.shape import (
+    determined_dimension,
     reduced_dimension,
-    seen_dimension,
     virtual_dimension,
 )
 from m2bridge.families.deep_attention.statements import (
@@ -110,10 +110,10 @@ def test_symmetries_of_heads_are_more_than_permutations() -> None:
 @pytest.mark.parametrize(
     ("name", "network", "wrong"),
     [
-        ("L", DeepAttention((3, 3, 3), 2), lambda n: seen_dimension(n) + n.layers),
+        ("L", DeepAttention((3, 3, 3), 2), lambda n: determined_dimension(n) + n.layers),
         ("L", DeepAttention((3, 3, 3), (1, 2)), lambda n: reduced_dimension(n, 2) - 2),
         ("L", DeepAttention((3, 3, 3, 3), (2, 1, 2)), lambda n: reduced_dimension(n, 3) - 3),
-        ("L", DeepAttention((2, 2, 2), 2, 1), lambda n: seen_dimension(replace(n, t=2))),
+        ("L", DeepAttention((2, 2, 2), 2, 1), lambda n: determined_dimension(replace(n, t=2))),
         (
             "S",
             DeepAttention((3, 3), 2, normalization="softmax"),
@@ -123,12 +123,12 @@ def test_symmetries_of_heads_are_more_than_permutations() -> None:
         (
             "skip dimension",
             DeepAttention((2, 2), 2, skip=True),
-            lambda n: seen_dimension(replace(n, t=2)) + 1,
+            lambda n: determined_dimension(replace(n, t=2)) + 1,
         ),
         (
             "heads one layer",
             DeepAttention((3, 3), 3, heads=2),
-            lambda n: 2 * seen_dimension(replace(n, t=2)),
+            lambda n: 2 * determined_dimension(replace(n, t=2)),
         ),
         ("3.1", DeepAttention((3, 2), 2, heads=2), lambda n: 2 * 2 * 2 * 3),
         ("3.5", DeepAttention((3, 2, 3), 2), lambda n: equation_14(n)),
@@ -383,7 +383,7 @@ def test_weights_are_not_those_of_the_maker(key: str, monkeypatch: pytest.Monkey
     """
     made = generic_fibre._random_weights(DeepAttention.from_key(key))
     assert fibres._weights(case(key)) != made
-    monkeypatch.setattr(fibres, "SEED", generic_fibre.SEED)
+    monkeypatch.setattr(fibres, "FIBRE_SEED", generic_fibre.FIBRE_WEIGHTS_SEED)
     assert fibres._weights(case(key)) == made
 
 

@@ -180,9 +180,11 @@ def test_sparse_elimination_finds_whether_rows_span(seed: int) -> None:
     rows = []
     for _ in range(random.randint(0, 9)):
         columns = random.sample(range(size), random.randint(0, min(size, 3)))
-        rows.append({column: random.choice([-2, -1, 1, 3, checker.PRIME]) for column in columns})
+        rows.append(
+            {column: random.choice([-2, -1, 1, 3, checker.ELIMINATION_PRIME]) for column in columns}
+        )
     rank = matrix(rows, size).rank() if rows else 0
-    modulo = flint.nmod_mat(matrix(rows, size), checker.PRIME).rank() if rows else 0
+    modulo = flint.nmod_mat(matrix(rows, size), checker.ELIMINATION_PRIME).rank() if rows else 0
     found = checker.span_modulo_prime(rows, size)
     assert found == (modulo == size)
     assert rank == size or not found
@@ -191,7 +193,7 @@ def test_sparse_elimination_finds_whether_rows_span(seed: int) -> None:
 def test_generators_are_as_many_by_sparse_elimination(monkeypatch: pytest.MonkeyPatch) -> None:
     """With it in every weight the numbers are those without it."""
     without = Products(rows=2, columns=2, variables=2, alpha=2).generator_numbers(4)
-    monkeypatch.setattr(checker, "LARGE_MATRIX", 0)
+    monkeypatch.setattr(checker, "MIN_SPARSE_MATRIX_ENTRIES", 0)
     assert Products(rows=2, columns=2, variables=2, alpha=2).generator_numbers(4) == without
     monkeypatch.setattr(checker, "span_modulo_prime", lambda rows, width: True)
     assert Products(rows=2, columns=2, variables=2, alpha=2).generator_numbers(4) == {}
@@ -320,8 +322,8 @@ def test_relations_are_lifted_over_the_integers() -> None:
 
 
 def test_fractions_are_found_from_their_residues() -> None:
-    residues = [x * pow(y, -1, products.PRIME) for x, y in ((2, 3), (-5, 4))]
-    assert [fraction(x, products.PRIME) for x in residues] == [(2, 3), (-5, 4)]
+    residues = [x * pow(y, -1, products.ELIMINATION_PRIME) for x, y in ((2, 3), (-5, 4))]
+    assert [fraction(x, products.ELIMINATION_PRIME) for x in residues] == [(2, 3), (-5, 4)]
 
 
 def test_rows_of_one_entry_are_taken_out_again_and_again() -> None:

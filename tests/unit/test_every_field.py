@@ -13,7 +13,7 @@ from m2bridge.certificates.form import Certificate, Content, read
 from m2bridge.certification.verify import verify
 from m2bridge.checker import FamilyChecker, verify as checking
 from m2bridge.errors import CertificateError
-from m2bridge.families.registry import OWN, checker
+from m2bridge.families.registry import OWN_FAMILIES, checker
 from tests.changing import alterations, field_of, places, with_value
 from tests.plug_in import rational_normal_curves_checker as plug_in
 
@@ -86,7 +86,7 @@ def is_whole_of(field: str, fields: set[str]) -> bool:
 
 
 def test_the_tables_are_about_every_question() -> None:
-    kinds = {kind_of(name, key) for name in OWN for key in checker(name).questions}
+    kinds = {kind_of(name, key) for name in OWN_FAMILIES for key in checker(name).questions}
     assert kinds == tables().keys() - {EVERY}
 
 

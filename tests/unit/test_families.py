@@ -48,7 +48,7 @@ def install(folder: Path, package: str, entries: dict[str, str], code: str = "")
     )
 
 
-@pytest.mark.parametrize("name", registry.OWN)
+@pytest.mark.parametrize("name", registry.OWN_FAMILIES)
 def test_what_families_name_is_there(name: str) -> None:
     """Workers pass over a module that is missing, and import what they need later."""
     assert all(import_module(module) for module in family(name).modules)
@@ -71,7 +71,7 @@ def test_a_package_brings_a_family(site: Path) -> None:
     before = family_names()
     install(site, "plug_curves", {NAME: "plug_curves:FAMILY"}, PLUG_IN)
     assert family_names() == tuple(sorted((*before, NAME)))
-    assert set(registry.OWN) <= set(before)
+    assert set(registry.OWN_FAMILIES) <= set(before)
     found = family(NAME)
     model = found.from_options({"n": "3"})
     assert isinstance(model, Model)
@@ -108,7 +108,7 @@ def test_a_broken_package_is_named_and_hides_no_other(site: Path) -> None:
     install(site, "plug_alias", {"alias": "m2bridge.families.polynomial_network.family:FAMILY"})
     install(site, "plug_class", {"class": "plug_class:Cones"}, PLUG_IN)
     loaded, failed = families()
-    assert set(loaded) == {*before, NAME} >= set(registry.OWN)
+    assert set(loaded) == {*before, NAME} >= set(registry.OWN_FAMILIES)
     assert {name: str(reason) for name, reason in failed.items() if name not in failed_before} == {
         "alias": (
             "family: the family 'alias' of the package plug_alias cannot be used: it calls itself"
@@ -201,7 +201,7 @@ def test_families_are_not_loaded_before_they_are_asked_for(site: Path) -> None:
 
 
 def test_own_families_are_what_they_are_called() -> None:
-    for name in registry.OWN:
+    for name in registry.OWN_FAMILIES:
         assert family(name).name == name
     with pytest.raises(InvalidCaseError, match="there is no family 'polynomial'"):
         family("polynomial")
@@ -221,7 +221,7 @@ def test_nobody_imports_a_family_but_itself() -> None:
             else ""
         )
         known = path.relative_to(package).as_posix() in BY_NAME
-        for module in registry.OWN.values() if not known else ():
+        for module in registry.OWN_FAMILIES.values() if not known else ():
             folder = module.removeprefix("m2bridge.families.")
             text = path.read_text(encoding="utf-8")
             own = inside == folder.partition(".")[0]

@@ -215,7 +215,7 @@ def test_questions_that_are_asked_of_no_case_are_named(
     )
 
 
-@pytest.mark.parametrize("name", registry.OWN)
+@pytest.mark.parametrize("name", registry.OWN_FAMILIES)
 def test_statements_go_by_the_names_that_reports_print(name: str) -> None:
     stated = family(name).statements()
     for question in questions(name).values():
@@ -321,7 +321,7 @@ def test_a_family_of_somebody_else_from_beginning_to_end(
     monkeypatch.delenv("PYTHONPATH")
     found = json.loads(m2bridge("verify", str(results), "--json", code=5))["certificates"]
     assert all(
-        "install the package that brings it" in certificate["found"] for certificate in found
+        "install the package that provides it" in certificate["found"] for certificate in found
     )
     assert "there is no family 'rational-normal-curve'" in m2bridge("report", str(results), code=2)
 

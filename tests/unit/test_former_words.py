@@ -18,14 +18,14 @@ from m2bridge.certificates.form import Certificate, read, write
 from m2bridge.certificates.wording import Wording
 from m2bridge.certification import make as certify
 from m2bridge.certification.verify import verify, verify_path
-from m2bridge.families.registry import OWN, checker
+from m2bridge.families.registry import OWN_FAMILIES, checker
 from tests.certificates.__main__ import by_release
 from tests.changing import changed
 
 FOLDER = Path(__file__).parents[1] / "certificates"
 RELEASES = sorted(folder for folder in FOLDER.iterdir() if re.fullmatch(r"[0-9.]+", folder.name))
 KEPT = [path for folder in RELEASES for path in sorted(folder.glob("*.json"))]
-WORDINGS = [wording for name in OWN for wording in checker(name).wordings]
+WORDINGS = [wording for name in OWN_FAMILIES for wording in checker(name).wordings]
 FORMER_POLAR = FOLDER / "former" / "d3-dout2-a2-t2-polar.json"
 
 
@@ -42,7 +42,7 @@ def test_certificates_of_a_release_are_of_all_kinds() -> None:
     for path in KEPT:
         certificate = read(path)
         kinds.add((certificate.family, certificate.question))
-    for name in OWN:
+    for name in OWN_FAMILIES:
         missing = {key for key in checker(name).questions if (name, key) not in kinds}
         assert missing - {key for of, key in SINCE_1_0 if of == name} == ALIKE.get(name, set())
 

@@ -22,7 +22,7 @@ from m2bridge.families.attention.observations import (
 )
 from m2bridge.families.attention.observations.observe import (
     BY_SECTION,
-    MOST_POINTS,
+    MAX_SECTION_POINTS,
     deduce,
     degree_by_projection,
     degree_of_low_rank,
@@ -35,7 +35,7 @@ from m2bridge.families.attention.orbits.orbits import generic_orbit, orbits
 from m2bridge.families.attention.sizes import degree_formula, dimension_formula
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.results.base import Decision
-from m2bridge.statements.statement import observed_together
+from m2bridge.statements.statement import sharing_one_observation
 from tests.changing import _observations, fibres_at, recheck
 
 GRID = [
@@ -98,7 +98,7 @@ def test_a_limit_that_is_reached_by_size() -> None:
     """(2, d', 1): the section has n (n + 1) points for n = 2 d'."""
     for d_out in range(1, 25):
         model, points = SingleLayerAttention(2, d_out, 1), comb(2 * d_out + 1, 2) * 2
-        assert section_points(model) == (points if points <= MOST_POINTS else None)
+        assert section_points(model) == (points if points <= MAX_SECTION_POINTS else None)
 
 
 PLANTED = {
@@ -268,5 +268,5 @@ def test_nothing_is_undecided_by_size() -> None:
     for case in [(3, 3, 2), (4, 4, 4)]:
         seen = recheck(SingleLayerAttention(*case))
         assert Decision.UNDECIDED not in {
-            compare(statement, seen).decision for statement in observed_together(REGISTRY)
+            compare(statement, seen).decision for statement in sharing_one_observation(REGISTRY)
         }

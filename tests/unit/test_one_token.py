@@ -107,7 +107,7 @@ def test_where_generators_are_all_there_is_no_reason_for_others(case: tuple[int,
             closure(one_token(*case), engine=NO_ENGINE)
     model = one_token(*case)
     equations = completeness.low_degree_equations(completeness.graded_source(model), 4)
-    assert completeness.others_of_fewer_outputs(model, 4) == ""
+    assert completeness.further_generators_of_fewer_outputs(model, 4) == ""
     assert completeness.too_few(equations.implicitization, model, "the closure") == ""
 
 

@@ -31,7 +31,7 @@ from m2bridge.statements.statement import (
     GlobalStatement,
     OrbitStatement,
     Statement,
-    observed_together,
+    sharing_one_observation,
 )
 from tests.limits import by_linear_algebra
 
@@ -76,7 +76,7 @@ def planted(
 
 
 STATEMENTS: tuple[Statement, ...] = (
-    *observed_together(REGISTRY),
+    *sharing_one_observation(REGISTRY),
     planted("singular", lambda orbit, model: orbit.s <= 1),
     planted("critical", lambda orbit, model: False),
     planted("boundary", lambda orbit, model: orbit.r == orbit.s == 1),

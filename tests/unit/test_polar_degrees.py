@@ -26,7 +26,7 @@ from m2bridge.errors import ContradictionError, MethodUnavailableError, NotAppli
 from m2bridge.families.attention.checker import integrals as checked
 from m2bridge.families.attention.polar import chern_integrals as integrals, theorem as polar
 from m2bridge.families.attention.sizes import LayerSizes, degree_formula, dimension_formula
-from m2bridge.maps.polar_degrees import PolarMethod, _forms, _kept
+from m2bridge.maps.polar_degrees import PolarMethod, _forms, _spanning_parameters
 from m2bridge.statements.statement import Numbers
 from tests.checking import verify as check
 
@@ -229,7 +229,7 @@ def test_the_limit_is_on_the_steps_of_all_orbits_together(d: int, observed: bool
 def test_a_chart_has_finite_fibres_and_the_dimension_of_the_variety() -> None:
     forms, cone = _forms(SingleLayerAttention(3, 2, 2))
     assert cone
-    assert len(_kept(forms)) == dimension_formula(LayerSizes(3, 2, 2)) - 1
+    assert len(_spanning_parameters(forms)) == dimension_formula(LayerSizes(3, 2, 2)) - 1
 
 
 def test_command_line_and_forms() -> None:

@@ -95,7 +95,7 @@ from m2bridge.limits import limited
 from m2bridge.maps.closure import _representations, closure as closure_of_model
 from m2bridge.maps.completeness import Equations, graded_source
 from m2bridge.results.sheet import Table
-from m2bridge.statements.statement import observed_together
+from m2bridge.statements.statement import sharing_one_observation
 from tests.limits import Looks, RecordedEngine
 
 shapes = st.integers(0, 6).flatmap(lambda n: st.sampled_from(list(partitions(n, 3))))
@@ -223,7 +223,7 @@ def test_covariants_evaluated_together_are_their_polynomials(
     assert numpy.any(expected)
     assert (values(covariants, points) == expected).all()
     assert (values(covariants, points.first(3)) == numpy.array(expected)[:, :3]).all()
-    monkeypatch.setattr(covariants_module, "BLOCK", 1)
+    monkeypatch.setattr(covariants_module, "TERMS_PER_BLOCK", 1)
     assert (values(covariants, points) == expected).all()
 
 
@@ -383,7 +383,7 @@ def test_too_few_covariants_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> No
         return first.setdefault(type_, right(type_, random))
 
     monkeypatch.setattr(module.Covariant, "random", same)
-    monkeypatch.setattr(module, "MOST_TRIES", 20)
+    monkeypatch.setattr(module, "MAX_RANK_TRIES", 20)
     with pytest.raises(MethodUnavailableError, match="covariants of type"):
         degrees(CoreSize(3, 2, 2))
 
@@ -437,7 +437,7 @@ def test_generators_of_the_core_with_too_many_representations_are_refused(
     monkeypatch.setattr(module, "_types", lambda size, sizes, last: ((last, size),))
     core = CoreSize(4, 4, 4)
     assert module.core_types.__wrapped__(core) == ((6, core),)
-    monkeypatch.setattr(module, "MOST_TYPES", 1946)
+    monkeypatch.setattr(module, "MAX_REPRESENTATION_TYPES", 1946)
     with pytest.raises(TooLargeError, match="too many representations"):
         module.core_types.__wrapped__(core)
 
@@ -576,8 +576,8 @@ def test_a_limit_leaves_the_degrees_that_were_completed(monkeypatch: pytest.Monk
 
 
 def test_generators_that_are_not_written_out_are_expanded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("m2bridge.maps.completeness.MOST_MONOMIALS", 1000)
-    monkeypatch.setattr("m2bridge.maps.completeness.MOST_MONOMIALS_OF_A_DEGREE", 100)
+    monkeypatch.setattr("m2bridge.maps.completeness.MAX_ALL_DEGREES_MONOMIALS", 1000)
+    monkeypatch.setattr("m2bridge.maps.completeness.MAX_SEARCHED_MONOMIALS", 100)
     monkeypatch.setattr("m2bridge.maps.completeness.default_max_degree", lambda *_: 2)
     model = SingleLayerAttention(2, 2)
     found = closure_of_model(model, engine=RecordedEngine(Path()))
@@ -721,14 +721,14 @@ def test_what_takes_a_closure_of_its_own_is_asked_for_apart() -> None:
     """
     model = SingleLayerAttention(2, 2)
     stated = {statement.key: statement for statement in model.statements()}
-    apart = {key for key, statement in stated.items() if statement.apart}
+    apart = {key for key, statement in stated.items() if statement.separate_computation}
     assert apart == {"hilbert", "generators", "generated", "exposed"}
     # types of weights are certified where that is asked for
     assert apart & questions("attention").keys() == {"exposed"}
     assert not questions("attention")["exposed"].usual(model)
-    assert apart.isdisjoint(statement.key for statement in observed_together(stated.values()))
+    assert apart.isdisjoint(statement.key for statement in sharing_one_observation(stated.values()))
     for keys in (("hilbert", "generators"), ("generators", "degree"), ("exposed", "degree")):
-        with pytest.raises(MethodUnavailableError, match="observed apart"):
+        with pytest.raises(MethodUnavailableError, match="observed separately"):
             cross_check(
                 model, statements=[stated[key] for key in keys], engine=RecordedEngine(Path())
             )

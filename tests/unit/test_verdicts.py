@@ -36,7 +36,7 @@ from m2bridge.families.attention.orbits.orbits import orbits, representative
 from m2bridge.families.attention.polar import chern_integrals as integrals
 from m2bridge.families.attention.statements import REGISTRY, Preimages
 from m2bridge.families.attention.training.types import ExposedTypes
-from m2bridge.families.registry import OWN, family
+from m2bridge.families.registry import OWN_FAMILIES, family
 from m2bridge.reports.read import certificate_rows
 from m2bridge.results.base import Decision
 from m2bridge.statements.statement import (
@@ -48,7 +48,7 @@ from m2bridge.statements.statement import (
     OrbitStatement,
     Statement,
     Value,
-    observed_together,
+    sharing_one_observation,
     value_json,
 )
 from tests import changing as rechecking, stated
@@ -56,7 +56,7 @@ from tests.changing import fibres_at, recheck
 from tests.checking import verify
 
 PAPER = "Henry, Marchetti, Kohn"
-TOGETHER = observed_together(REGISTRY)
+TOGETHER = sharing_one_observation(REGISTRY)
 CASES = [(1, 2, 1), (2, 1, 1), (2, 2, 2), (3, 2, 1), (3, 2, 2), (3, 1, 2), (3, 3, 3)]
 
 
@@ -212,7 +212,7 @@ def test_polar_degrees_of_large_cases_are_undecided(monkeypatch: pytest.MonkeyPa
     stated, observed = statement("polar"), seen(3, 2, 1)
     without = replace(stated, predict=partial(_planted, None))  # type: ignore[arg-type]
     assert compare(without, observed).decision is Decision.UNDECIDED
-    monkeypatch.setattr(integrals, "MOST_STEPS", 1)
+    monkeypatch.setattr(integrals, "MAX_GRASSMANNIAN_STEPS", 1)
     integrals.stated_polar_degrees.cache_clear()
     integrals.localized_polar_degrees.cache_clear()
     found = compare(stated, observed)
@@ -224,13 +224,13 @@ def test_polar_degrees_of_large_cases_are_undecided(monkeypatch: pytest.MonkeyPa
     assert statement("polar").predict(SingleLayerAttention(24, 3, 3)) is None  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("d_out", "alpha"), slices.DEGREES)
+@pytest.mark.parametrize(("d_out", "alpha"), slices.LARGE_MULTIDEGREES)
 def test_polar_degrees_are_counted_and_each_number_can_refute(d_out: int, alpha: int) -> None:
     """By the checker's linear algebra, which knows no theorem; and a number that is planted on
     either side.
     """
     model = SingleLayerAttention(2, d_out, alpha)
-    counted = Numbers(slices.counted(d_out, alpha, slices.DEGREES[d_out, alpha]))
+    counted = Numbers(slices.counted(d_out, alpha, slices.LARGE_MULTIDEGREES[d_out, alpha]))
     stated, observed = statement("polar"), replace(seen(2, d_out, alpha), polar_degrees=counted)
     found = compare(stated, observed)
     assert found.decision is Decision.CONFIRMED
@@ -253,7 +253,7 @@ def test_points_are_as_many_in_larger_degrees(
     d_out: int, alpha: int, degree: tuple[int, ...]
 ) -> None:
     assert slices.counted(d_out, alpha, degree) == slices.counted(
-        d_out, alpha, slices.DEGREES[d_out, alpha]
+        d_out, alpha, slices.LARGE_MULTIDEGREES[d_out, alpha]
     )
 
 
@@ -519,7 +519,7 @@ def test_no_sign_of_the_words_is_lost_in_markdown() -> None:
 
 
 def test_every_family_with_statements_has_its_table() -> None:
-    with_statements = {name for name in OWN if family(name).statements()}
+    with_statements = {name for name in OWN_FAMILIES if family(name).statements()}
     for_all = {family(name).all_sizes for name in with_statements}
     assert with_statements - for_all == set(stated.FAMILIES)
     assert {name for name in stated.FAMILIES if family(name).all_sizes} == set(stated.ALL_SIZES)
@@ -602,12 +602,16 @@ MODELS: dict[str, Callable[[], list[Any]]] = {
 }
 FEW = [SingleLayerAttention(*size) for size in ((2, 1, 1), (2, 1, 2), (2, 2, 1), (2, 2, 2))]
 """Cases whose cores are small."""
-STATED = [(name, s) for name in OWN for s in family(name).statements()]
+STATED = [(name, s) for name in OWN_FAMILIES for s in family(name).statements()]
 
 
 def applies(name: str, s: Statement) -> list[Any]:
     """The models of the family to which it applies, and for which it predicts something."""
-    models = [model for model in (FEW if s.apart else MODELS[name]()) if not s.hypotheses(model)]
+    models = [
+        model
+        for model in (FEW if s.separate_computation else MODELS[name]())
+        if not s.hypotheses(model)
+    ]
     if isinstance(s, OrbitStatement):
         return [model for model in models if any(map(s.concerns, orbits(model)))]
     return [model for model in models if s.predict(model) is not None]

@@ -1,7 +1,7 @@
-"""Single-layer lightning self-attention as a family, and what commands compute for it alone.
+"""Single-layer lightning self-attention as a family.
 
-What needs SymPy is imported inside methods, and held against signals and the clock where a command
-may end meanwhile.
+Modules that need SymPy are imported inside methods; where a command may be interrupted meanwhile,
+signals and the deadline are checked during the import.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Attention(Family[SingleLayerAttention]):
-    """All d, d', a and t."""
+    """Single-layer lightning self-attention with arbitrary d, d', a and t."""
 
     __slots__ = ()
 
@@ -65,7 +65,7 @@ class Attention(Family[SingleLayerAttention]):
         return SingleLayerAttention(*map(int, match.groups()))
 
     def statements(self) -> tuple[Statement, ...]:
-        """Those of the paper, and conjectures."""
+        """Return the statements of the paper, and conjectures."""
         from m2bridge.families.attention.statements import REGISTRY
 
         return REGISTRY
@@ -78,29 +78,29 @@ class Attention(Family[SingleLayerAttention]):
         return POLAR, EQUATIONS, CLOSURE, EXPOSED
 
     def figures(self) -> tuple[Figure, ...]:
-        """Figure 1 of the paper, slices, orbits, polar degrees, weights and Hilbert functions."""
+        """Return Figure 1 of the paper and pictures of slices, orbits, degrees and weights."""
         from m2bridge.families.attention.figures import figures
 
         return figures(self.options)
 
     def program(self, model: SingleLayerAttention, key: str) -> Script | None:
-        """The program for the fibres, whatever the statement is."""
+        """Return the program for the fibres, which is the same for all statements."""
         from m2bridge.families.attention.questions import fibres_program
 
         return fibres_program(model)
 
     def effort(self, model: SingleLayerAttention) -> int:
-        """The number of coordinates."""
+        """Return the number of coordinates, which measures the running time roughly."""
         return model.coordinate_count
 
     def excluded_from_grids(self, model: SingleLayerAttention) -> bool:
-        """Whether a > d: such a case has the same functions as a = d."""
+        """Return whether a > d, since such a case has the same functions as a = d."""
         return model.a > model.d
 
     def cross_check_all_sizes(
         self, statements: Sequence[Statement]
     ) -> AllSizes | GeneratorsOfAllSizes:
-        """Decide statements for all sizes; those about generators, for all with small cores."""
+        """Decide statements for all sizes; those about generators for all small cores."""
         with importing():
             from m2bridge.families.attention.all_sizes.closures import generators_of_all_sizes
             from m2bridge.families.attention.all_sizes.family import cross_check_all_sizes

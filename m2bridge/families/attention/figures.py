@@ -37,12 +37,12 @@ from m2bridge.results.base import result_json
 from m2bridge.results.markup import csv_text
 from m2bridge.results.sheet import Facts, Picture, Sheet, Table, computed_by, value_text
 
-MOST_ORBITS = 120
-"""The most orbits that can be told apart in a picture."""
-STEP = 1.25
-"""Inches from one orbit to the next."""
+MAX_DRAWN_ORBITS = 120
+"""The largest number of orbits in a legible picture."""
+ORBIT_STEP_INCHES = 1.25
+"""The distance between two orbits in the picture."""
 ELEVATION, AZIMUTH = 22.0, -62.0
-"""Where the picture of the paper is seen from."""
+"""The viewing angles of Figure 1 in the paper, in degrees."""
 
 HEADER = ("orbit", "dimension", "singular", "boundary", "covers")
 
@@ -57,21 +57,22 @@ MARKS = {
         "markerfacecolor": "white",
     },
 }
-"""Shapes as well as colours: they are told apart in print and by everybody."""
+"""Markers have different shapes and colours, so that they are legible in black and white."""
 
 
 @dataclass(frozen=True, slots=True)
 class OrbitNode:
-    """One orbit.
+    """An orbit as a node of the picture.
 
     Parameters
     ----------
     orbit : Orbit or None
         ``None`` for the zero function.
     dimension : int
-        Affine.
+        The affine dimension.
     singular, boundary : bool or None
-        Of the Zariski closure of the neuromanifold; ``None`` where it is undecided.
+        Whether its points are singular, and limits of real functions without real weights, in the
+        Zariski closure of the neuromanifold; ``None`` where it is undecided.
     """
 
     orbit: Orbit | None
@@ -92,7 +93,7 @@ class OrbitNode:
         return {True: "singular", False: "smooth", None: "undecided"}[self.singular]
 
     def below(self, other: OrbitNode) -> bool:
-        """Whether it is another orbit, in the closure of ``other``."""
+        """Return whether this orbit is in the closure of ``other`` and different from it."""
         if self.orbit is None or other.orbit is None:
             # every orbit has zero in its closure
             return self.orbit is None and other.orbit is not None
@@ -184,7 +185,7 @@ class OrbitDiagram(picture.PictureResult):
         wide = max(abs(x) for x, _ in chain(places.values(), *routes))
         with picture.styled():
             # in inches; the margins hold numbers on the left, the title above, the legend below
-            width = max(5.8, 2 * wide * STEP + 3)
+            width = max(5.8, 2 * wide * ORBIT_STEP_INCHES + 3)
             height = 0.78 * len(levels) + 1.9
             figure = picture.new_figure(width, height, f"Orbits of the {self.model.title}")
             axes = figure.add_axes((0.9 / width, 0.85 / height, 1 - 1.1 / width, 1 - 1.45 / height))
@@ -219,8 +220,8 @@ def orbit_diagram(model: SingleLayerAttention, **options: Unpack[RunOptions]) ->
     Raises
     ------
     MethodUnavailableError
-        If t = 1, where orbits classify no functions, or there are more than :data:`MOST_ORBITS`
-        orbits.
+        If t = 1, where orbits classify no functions, or there are more than
+        :data:`MAX_DRAWN_ORBITS` orbits.
     EngineError
         If Macaulay2 failed, or a limit was reached before anything was observed.
 
@@ -233,10 +234,10 @@ def orbit_diagram(model: SingleLayerAttention, **options: Unpack[RunOptions]) ->
     check_kind("model", model, SingleLayerAttention, "a SingleLayerAttention")
     if reason := model.in_coordinates().no_orbits():
         raise MethodUnavailableError(reason)
-    if orbit_count(model) > MOST_ORBITS:
+    if orbit_count(model) > MAX_DRAWN_ORBITS:
         raise TooLargeError(
-            f"{orbit_count(model)} orbits are too many for a picture, which has {MOST_ORBITS}: take"
-            " smaller numbers"
+            f"{orbit_count(model)} orbits are too many for a picture, which has"
+            f" {MAX_DRAWN_ORBITS}: take smaller numbers"
         )
     observations = observe(model, degree=False)
     # the apex of the cone is a limit of the boundary points unless d = 1
@@ -262,7 +263,7 @@ def covers(nodes: Sequence[OrbitNode]) -> tuple[tuple[OrbitNode, OrbitNode], ...
     pairs = []
     for high in nodes:
         below = [node for node in nodes if node.below(high)]
-        # what is below another one of them is below ``high`` through it
+        # only the maximal ones among the smaller orbits are covered
         maximal = [low for low in below if not any(map(low.below, below))]
         pairs += [(low, high) for low in maximal]
     return tuple(pairs)
@@ -297,7 +298,7 @@ def _node(axes: Any, node: OrbitNode, place: tuple[float, int]) -> None:
 
 
 def _legend(diagram: OrbitDiagram) -> list[Any]:
-    """The marks that occur, each once."""
+    """Return a legend entry for each marker in the picture."""
     marks = []
     for state, mark in MARKS.items():
         nodes = [node for node in diagram.nodes if node.state == state]
@@ -335,7 +336,7 @@ def figure_1(
 
 
 def _angle(text: str) -> float:
-    """Read an angle in degrees; ValueError with what was expected."""
+    """Read an angle in degrees; raises ValueError saying what is expected."""
     try:
         angle = read_rational(text)
     except ConversionError:
@@ -346,7 +347,7 @@ def _angle(text: str) -> float:
 
 
 def _interval(text: str) -> tuple[Fraction, Fraction]:
-    """Read ``-1..1``; ValueError with what was expected."""
+    """Read an interval such as ``-1..1``; raises ValueError saying what is expected."""
     first, _, last = text.partition("..")
     try:
         return read_rational(first), read_rational(last)
@@ -355,7 +356,7 @@ def _interval(text: str) -> tuple[Fraction, Fraction]:
 
 
 def _assignments(text: str) -> dict[str, Expr]:
-    """Read ``c_1_1_1_1=1, c_1_1_2_2=-w``; ValueError with what was expected."""
+    """Read ``c_1_1_1_1=1, c_1_1_2_2=-w``; raises ValueError saying what is expected."""
     assignments: dict[str, Expr] = {}
     for part in filter(str.strip, text.split(",")):
         name, equals, value = part.partition("=")
@@ -407,7 +408,7 @@ def _of_case(compute: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def figures(case: tuple[CaseOption, ...]) -> tuple[Figure, ...]:
-    """The pictures of the family; ``case`` are the options that name one."""
+    """Return the figures of the family; ``case`` has the options that name a case."""
     umbrella = (
         "Figure 1: the Whitney umbrella in the closure for (d, d', a) = (2, 1, 2), with its"
         " singular curve"

@@ -14,7 +14,7 @@ WORDS = wording(Path(__file__).parent / "words.toml")
 
 
 def several_tokens(shape: LayerSizes) -> str:
-    """t ≥ 2."""
+    """The hypothesis t ≥ 2."""
     return "" if shape.t >= 2 else WORDS.hypotheses["several-tokens"]
 
 
@@ -33,7 +33,7 @@ def nondegenerate(shape: LayerSizes) -> str:
 
 
 def two_dimensions(shape: LayerSizes) -> str:
-    """t ≥ 2 and d ≥ 2."""
+    """The hypotheses t ≥ 2 and d ≥ 2."""
     reason = several_tokens(shape)
     if not reason and shape.d == 1:
         return WORDS.hypotheses["two-dimensions"]

@@ -1,6 +1,6 @@
 """Single-layer lightning self-attention as a model: a shape with coordinates, orbits, statements.
 
-What a model knows stands in the modules beside this one; here each question finds its module.
+The computations are in the other modules of this package; each method calls one of them.
 Imports inside methods are of modules that need SymPy, which is slow to import: naming a case does
 without it.
 """
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from m2bridge.maps.model import Core, PolarData
     from m2bridge.statements.statement import Observed, Statement
 
-FEW_COORDINATES = 1000
+MAX_EXPANDED_COORDINATES = 1000
 """Cases with more are not expanded to know their dimension: that takes a second and more."""
 
-DEFAULT_WEIGHTS: Parametrization = "attention"
+DEFAULT_PARAMETRIZATION: Parametrization = "attention"
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -92,7 +92,7 @@ class SingleLayerAttention(LayerSizes, Model):
     ) -> None:
         LayerSizes.__init__(self, d, d_out, a, t)
         coordinates = coordinates or self.default_coordinates
-        weights = weights or DEFAULT_WEIGHTS
+        weights = weights or DEFAULT_PARAMETRIZATION
         check_choice("coordinates", coordinates, CoordinateSystem)
         check_choice("weights", weights, Parametrization)
         if coordinates == "reduced" and self.t == 1:
@@ -107,7 +107,7 @@ class SingleLayerAttention(LayerSizes, Model):
         chosen = f"d={self.d}, d_out={self.d_out}, a={self.a}, t={self.t}"
         if self.coordinates != self.default_coordinates:
             chosen += f", coordinates={self.coordinates!r}"
-        if self.weights != DEFAULT_WEIGHTS:
+        if self.weights != DEFAULT_PARAMETRIZATION:
             chosen += f", weights={self.weights!r}"
         return f"SingleLayerAttention({chosen})"
 
@@ -149,7 +149,7 @@ class SingleLayerAttention(LayerSizes, Model):
 
     @property
     def coordinate_system(self) -> str:
-        """``reduced`` or ``full``."""
+        """The name of the coordinate system, ``reduced`` or ``full``."""
         return self.coordinates
 
     @property
@@ -198,13 +198,13 @@ class SingleLayerAttention(LayerSizes, Model):
         return rescaling + self.alpha**2
 
     def upper_bounds(self, characteristic: int) -> tuple[Bounds, ...]:
-        """The dimension of the weights less one."""
+        """Return the upper bound: the dimension of the weights less one."""
         reason = "the dimension of the weights less one for their rescaling"
         return (Bounds.at_most(sizes.dimension_bound(self), reason),)
 
     def lower_bounds(self, characteristic: int) -> Iterator[MethodValue] | None:
         """The rank of one block, which decides; small cases are expanded (``None``)."""
-        if self.coordinate_count <= FEW_COORDINATES:
+        if self.coordinate_count <= MAX_EXPANDED_COORDINATES:
             return None
         from m2bridge.families.attention.orbits.parametrization import lower_bounds
 
@@ -239,12 +239,12 @@ class SingleLayerAttention(LayerSizes, Model):
 
     def numbers(self, observable: str) -> str:
         """The polar degrees, where they are integrals."""
-        from m2bridge.families.attention.polar.chern_integrals import LARGEST_DIMENSION
+        from m2bridge.families.attention.polar.chern_integrals import MAX_POLAR_DIMENSION
         from m2bridge.families.attention.polar.theorem import no_theorem, predicted_polar_degrees
 
         if observable != "polar_degrees" or no_theorem(self):
             return ""
-        if sizes.dimension_formula(self) > LARGEST_DIMENSION:
+        if sizes.dimension_formula(self) > MAX_POLAR_DIMENSION:
             return ""
         degrees = predicted_polar_degrees(self)
         return f"{', '.join(map(str, degrees))}; generic ED degree {sum(degrees)}"
@@ -270,7 +270,7 @@ class SingleLayerAttention(LayerSizes, Model):
         )
 
     def eliminated(self) -> SingleLayerAttention:
-        """For one token the layer with any A, where all quadratic forms yᵀAy occur for this α."""
+        """Return, for one token, the layer with arbitrary A if all quadratic forms yᵀAy occur."""
         if self.t > 1 or sizes.form_rank(self) < self.d:
             return self
         return SingleLayerAttention(
@@ -366,7 +366,7 @@ class SingleLayerAttention(LayerSizes, Model):
         return orbit_closure_map(orbit, self, self.coordinates)
 
     def identify(self, prime: GeneratingSet, dimension: int) -> Orbit | None:
-        """The orbit whose closure is the variety of the prime, if there is one."""
+        """Return the orbit whose closure is the variety of the prime ideal, if there is one."""
         from m2bridge.algebra.polynomial_map import vanishes_on_image
         from m2bridge.families.attention.orbits.orbits import orbits
         from m2bridge.families.attention.orbits.tangents import orbit_dimension

@@ -1,8 +1,8 @@
 """Questions about one closure that certificates answer, and programs to run by hand.
 
-There are three: all of the closure by elimination, its equations up to a degree by exact linear
-algebra, and its polar degrees by the theorem of the family. None is a verdict. The checkers of
-their certificates stand in ``checker/``, and share nothing with this file but its words.
+There are three: the closure by elimination, its equations up to a degree by exact linear algebra,
+and its polar degrees by the theorem of the family. None of the answers is a verdict. The checkers
+of their certificates are in ``checker/``, and share only the words with this module.
 """
 
 from functools import lru_cache
@@ -29,7 +29,10 @@ from m2bridge.families.attention.hypotheses import WORDS, several_tokens, two_di
 from m2bridge.families.attention.ideal import representations
 from m2bridge.families.attention.ideal.sections import CoreSize, least_degree, sections_series
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.observations.by_degree import REACHABLE_COORDINATES, degree_for
+from m2bridge.families.attention.observations.by_degree import (
+    MAX_ELIMINATED_COORDINATES,
+    degree_for,
+)
 from m2bridge.families.attention.orbits.fibres import fibres_script
 from m2bridge.families.attention.orbits.orbits import flatten, orbits, representative
 from m2bridge.families.attention.orbits.parametrization import multigraded_attention
@@ -48,12 +51,12 @@ from m2bridge.maps.singular_locus import jacobian_script
 
 # The limits on questions depend on the case alone, so that everybody asks for the same ones.
 
-USUAL_COORDINATES = 12
+MAX_USUAL_CLOSURE_COORDINATES = 12
 """Largest number of coordinates for which ``all`` includes the Zariski closure."""
-MOST_CORE_MONOMIALS = 2_000_000
-"""With more in the degree of the bound of a core, proofs of all degrees take minutes to verify."""
-MOST_COORDINATES = 400
-"""Larger cases are refused: the number of coordinates grows as d³ d'."""
+MAX_PROVED_CORE_MONOMIALS = 2_000_000
+"""The largest number of monomials in the last degree of a proof that is verified in minutes."""
+MAX_EQUATION_COORDINATES = 400
+"""The largest number of coordinates, which grows as d³ d'; larger cases are refused."""
 
 
 def standalone(
@@ -73,7 +76,7 @@ def standalone(
         and cross-checks run the program for the fibres. That for polar degrees counts points in
         slices, modulo a prime that it draws itself unless ``givenPrime`` is one.
     method : {"orbits", "jacobian"}
-        For ``singular-locus``.
+        The method of ``singular-locus``.
     """
     if computation == "fibres":
         if model.t == 1:
@@ -83,7 +86,7 @@ def standalone(
     chosen = as_model(model, coordinates)
     if computation == "polar-degrees":
         if field != QQ:
-            raise InvalidCaseError("field", "polar degrees are those over QQ")
+            raise InvalidCaseError("field", f"must be QQ for polar degrees, not {field}")
         return slices_program(chosen).standalone()
     if computation in ("closure", "dimension"):
         return closure_script(chosen, field=field).standalone()
@@ -110,7 +113,7 @@ def fibres_program(model: SingleLayerAttention) -> Script | None:
 
 
 def _trusted(model: SingleLayerAttention, ideal: GeneratingSet) -> tuple[str, ...]:
-    """What a certificate about the closure trusts; for one token, elimination itself."""
+    """Return the lemmas that a certificate relies on; for one token, elimination itself."""
     if model.t > 1:
         return tuple(WORDS.lemmas[name] for name in WORDS.closure["trusted"])
     # a checker computes the ideal again up to this degree
@@ -134,7 +137,7 @@ def _tangent_dimensions(model: SingleLayerAttention, ideal: GeneratingSet) -> li
 
 
 class ClosureQuestion(ComputedQuestion[SingleLayerAttention, Closure]):
-    """What elimination finds of the closure."""
+    """The question about the closure: dimension, degree and generators, by elimination."""
 
     __slots__ = ()
 
@@ -155,7 +158,7 @@ class ClosureQuestion(ComputedQuestion[SingleLayerAttention, Closure]):
             return read_closure(answer, chosen, QQ, "elimination", current().version)
 
     def content(self, model: SingleLayerAttention, observed: Closure) -> Content:
-        """The invariants, and the generators from which a checker computes them."""
+        """Return the invariants, and the generators from which a checker recomputes them."""
         ideal, series = observed.ideal, observed.hilbert_series
         if ideal is None or series is None or observed.dimension is None or observed.degree is None:
             raise ParseError("the answer about a closure is not complete")
@@ -183,19 +186,19 @@ class ClosureQuestion(ComputedQuestion[SingleLayerAttention, Closure]):
         return closure_script(as_model(model), field=QQ)
 
     def needs_engine(self, model: SingleLayerAttention) -> bool:
-        """Macaulay2 eliminates."""
+        """Return True, since Macaulay2 eliminates."""
         return True
 
     def usual(self, model: SingleLayerAttention) -> bool:
         """Whether there are few coordinates."""
-        return model.coordinate_count <= USUAL_COORDINATES
+        return model.coordinate_count <= MAX_USUAL_CLOSURE_COORDINATES
 
     def within_reach(self, model: SingleLayerAttention) -> bool:
         """Whether elimination ends within minutes."""
-        return model.coordinate_count <= REACHABLE_COORDINATES
+        return model.coordinate_count <= MAX_ELIMINATED_COORDINATES
 
     def trusts_program(self, model: SingleLayerAttention) -> bool:
-        """For one token a checker knows the ideal up to a degree only."""
+        """Return whether t = 1: then a checker recomputes the ideal only up to a degree."""
         return model.t == 1
 
 
@@ -203,16 +206,16 @@ CLOSURE = ClosureQuestion()
 
 
 class CertifiedEquations(NamedTuple):
-    """Equations of the closure up to a degree, and what is proved of all degrees.
+    """Equations of the closure up to a degree, and the results proved for all degrees.
 
     Parameters
     ----------
     equations : Implicitization
-        Up to a degree.
+        The equations up to a degree.
     series : HilbertSeries or None
-        Of the whole ideal, where it is proved.
+        The series of the whole ideal, if it is proved.
     all_generators : bool
-        Whether there are none of higher degree.
+        Whether it is proved that there are no generators of higher degree.
     """
 
     equations: Implicitization
@@ -222,7 +225,7 @@ class CertifiedEquations(NamedTuple):
 
 def is_within_reach(model: SingleLayerAttention) -> bool:
     """Whether the equations can be computed: for several tokens and at most 400 coordinates."""
-    return model.t >= 2 and model.independent_count <= MOST_COORDINATES
+    return model.t >= 2 and model.independent_count <= MAX_EQUATION_COORDINATES
 
 
 def _beyond(
@@ -233,7 +236,7 @@ def _beyond(
     last = equations.max_degree
     coordinates = size.columns * size.rows * monomial_count(size.variables, 2)
     ring = representations.coordinate_ring(size)
-    if monomial_count(coordinates, ring.bound) > MOST_CORE_MONOMIALS:
+    if monomial_count(coordinates, ring.bound) > MAX_PROVED_CORE_MONOMIALS:
         return None, False
     if ring.sections_from > last + 1:
         # below that degree the Hilbert function is no number of sections, and must be computed
@@ -247,7 +250,7 @@ def _beyond(
 
 
 class EquationsQuestion(ComputedQuestion[SingleLayerAttention, CertifiedEquations]):
-    """The equations of the closure up to a degree, by exact linear algebra in weight spaces."""
+    """The question about equations up to a degree, answered by linear algebra in weight spaces."""
 
     __slots__ = ()
 
@@ -258,10 +261,9 @@ class EquationsQuestion(ComputedQuestion[SingleLayerAttention, CertifiedEquation
     )
 
     def observe(self, model: SingleLayerAttention) -> CertifiedEquations:
-        """Compute the ideal up to :func:`degree_for`, and prove what can be proved of all degrees
-        in a few minutes.
+        """Compute the ideal up to :func:`degree_for`, and try to prove that this is enough.
 
-        What is proved depends on the case alone, not on the time that there is.
+        The extent of the proof depends on the case alone, not on the time limit.
 
         Raises
         ------
@@ -275,7 +277,7 @@ class EquationsQuestion(ComputedQuestion[SingleLayerAttention, CertifiedEquation
         if reason := several_tokens(model):
             raise NotApplicableError(f"the question {reason}")
         if not is_within_reach(model):
-            limit = f"at most {MOST_COORDINATES} coordinates"
+            limit = f"at most {MAX_EQUATION_COORDINATES} coordinates"
             raise TooLargeError(
                 f"equations up to a degree: {limit}; 'm2bridge closure' has no such limit"
             )
@@ -289,7 +291,7 @@ class EquationsQuestion(ComputedQuestion[SingleLayerAttention, CertifiedEquation
         return CertifiedEquations(equations, series, all_generators)
 
     def content(self, model: SingleLayerAttention, observed: CertifiedEquations) -> Content:
-        """What is known up to the degree, and of all degrees where that is proved."""
+        """Return the results up to the degree, and those about all degrees that are proved."""
         sections = sections_series(model, dimension_formula(model))
         equations, series = observed.equations, observed.series
         counts = {}
@@ -317,7 +319,7 @@ class EquationsQuestion(ComputedQuestion[SingleLayerAttention, CertifiedEquation
         return Content(answer, {}, tuple(WORDS.lemmas[name] for name in names))
 
     def summary(self, answer: dict[str, Any]) -> str:
-        """Degrees of generators, what is known of higher ones, and the Hilbert function."""
+        """Return degrees of generators, the claim about higher ones, and the Hilbert function."""
         degrees = degree_summary(answer["generators_up_to_degree"])
         known = f"generators of degree ≤ {answer['max_degree']}: {degrees}"
         scope = "nothing is claimed about higher degrees"
@@ -338,7 +340,7 @@ EQUATIONS = EquationsQuestion()
 
 
 class PolarQuestion(ComputedQuestion[SingleLayerAttention, PolarDegrees]):
-    """The polar degrees of the closure by the theorem of the family, with what it rests on."""
+    """The question about polar degrees, answered by the theorem of the family."""
 
     __slots__ = ()
 
@@ -365,7 +367,7 @@ class PolarQuestion(ComputedQuestion[SingleLayerAttention, PolarDegrees]):
         return polar_degrees(model, method="theorem")
 
     def content(self, model: SingleLayerAttention, observed: PolarDegrees) -> Content:
-        """The polar degrees, and the loci on which they rest."""
+        """Return the polar degrees, and the strata on which they rely."""
         names = ("polar_degrees", "generic_ed_degree", "dual_dimension", "dual_degree")
         data = observed.to_json()
         loci = []

@@ -27,14 +27,15 @@ Parametrization = Literal["attention", "factored"]
 class LayerSizes:
     """The numbers d, d', a and t of a case.
 
-    :class:`~m2bridge.families.attention.model.SingleLayerAttention`, which is made of them, says
-    what they mean. What depends on them alone takes a shape, which may be a model.
+    :class:`~m2bridge.families.attention.model.SingleLayerAttention`, which is made of them,
+    documents what they mean. Functions of the sizes alone take a ``LayerSizes``, which may be a
+    model.
 
     Raises
     ------
     InvalidCaseError
         If one of them is not an integer, below 1 or above
-        :data:`~m2bridge.families.base.LARGEST`.
+        :data:`~m2bridge.families.base.MAX_CASE_NUMBER`.
     """
 
     d: int
@@ -53,12 +54,12 @@ class LayerSizes:
 
     @property
     def key(self) -> str:
-        """``d3-dout2-a2-t2``: names the case in files."""
+        """The name of the case in files, such as ``d3-dout2-a2-t2``."""
         return f"d{self.d}-dout{self.d_out}-a{self.a}-t{self.t}"
 
     @property
     def title(self) -> str:
-        """The case in words."""
+        """The variety and its sizes in words."""
         return f"neuromanifold of lightning self-attention, {self}"
 
     def to_json(self) -> dict[str, int]:
@@ -72,7 +73,7 @@ class LayerSizes:
 
     @property
     def default_coordinates(self) -> CoordinateSystem:
-        """``reduced`` for t ≥ 2; for t = 1 ``full``: the output does not know the others."""
+        """``reduced`` for t ≥ 2, and ``full`` for t = 1, where the reduced ones do not exist."""
         return "reduced" if self.t >= 2 else "full"
 
     @property
@@ -101,7 +102,7 @@ def coordinate_count(shape: LayerSizes, coordinates: CoordinateSystem) -> int:
 def dimension_formula(shape: LayerSizes) -> int:
     """The dimension of the neuromanifold, α(2d − α) + d·d' − 1.
 
-    Hypotheses: t ≥ 2. The paper assumes besides that α > 1 or d' > 1; the formula holds without it.
+    Hypotheses: t ≥ 2. The paper also assumes that α > 1 or d' > 1; the formula holds without it.
 
     Source: Henry, Marchetti, Kohn, Corollary 3.3.
     """

@@ -3,7 +3,7 @@
 They are those of the paper (Henry, Marchetti, Kohn, *Geometry of Lightning Self-Attention*), as
 printed, and ours. Their words come from ``words.toml``; predictions and hypotheses are functions.
 To add one: write its prediction, and put it into the registry at the end. The predictions are
-written once more in ``checker/statements.py``, and nothing is shared.
+written independently in ``checker/statements.py``, which shares no code with this module.
 """
 
 from dataclasses import dataclass
@@ -25,12 +25,12 @@ from m2bridge.statements.statement import Always, GlobalStatement, OrbitStatemen
 
 
 def about_orbits(key: str, part: str, **fields: Any) -> OrbitStatement[LayerSizes, Orbit]:
-    """The statement with this number about functions, orbit by orbit."""
+    """Return the statement with this number about functions, orbit by orbit."""
     return OrbitStatement(**WORDS.fields(key, part), **fields)
 
 
 def about_the_whole(key: str, part: str, **fields: Any) -> GlobalStatement[LayerSizes]:
-    """The statement with this number about the neuromanifold as a whole."""
+    """Return the statement with this number about the neuromanifold as a whole."""
     return GlobalStatement(**WORDS.fields(key, part), **fields)
 
 
@@ -156,23 +156,33 @@ REGISTRY: tuple[Statement, ...] = (
     about_the_whole("degree", "", predict=degree_formula, hypotheses=several_tokens),
     about_orbits("singular-locus", "", predict=_singular_locus, hypotheses=nondegenerate),
     about_the_whole("polar", "", predict=stated_polar_degrees, hypotheses=two_dimensions),
-    about_the_whole("hilbert", "", predict=_hilbert_function, hypotheses=no_prediction, apart=True),
-    about_the_whole("generators", "", predict=_generators, hypotheses=several_tokens, apart=True),
+    about_the_whole(
+        "hilbert",
+        "",
+        predict=_hilbert_function,
+        hypotheses=no_prediction,
+        separate_computation=True,
+    ),
+    about_the_whole(
+        "generators", "", predict=_generators, hypotheses=several_tokens, separate_computation=True
+    ),
     about_the_whole(
         "generated",
         "",
         predict=_generator_degrees,
         hypotheses=several_tokens,
-        apart=True,
+        separate_computation=True,
         follows_from=("generators",),
     ),
-    about_the_whole("exposed", "", predict=_exposed_types, hypotheses=several_tokens, apart=True),
+    about_the_whole(
+        "exposed", "", predict=_exposed_types, hypotheses=several_tokens, separate_computation=True
+    ),
 )
 
 EXPOSED_TYPES = "exposed_types"
 """What is observed of types of weights, and not of functions."""
 
-BY_DEGREE = frozenset(statement.observable for statement in REGISTRY if statement.apart) - {
-    EXPOSED_TYPES
-}
+BY_DEGREE = frozenset(
+    statement.observable for statement in REGISTRY if statement.separate_computation
+) - {EXPOSED_TYPES}
 """What takes a closure of its own to be observed."""

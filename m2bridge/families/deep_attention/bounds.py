@@ -42,7 +42,7 @@ from m2bridge.families.deep_attention.shape import (
     NetworkSizes,
     are_separate,
     bound_by_ranks,
-    seen_dimension,
+    determined_dimension,
 )
 from m2bridge.limits import check_deadline_in
 from m2bridge.maps.jacobian_rank import SPARE_ROWS, RankResult, rank_result
@@ -57,7 +57,7 @@ def minimal_standard(state: int) -> Iterator[int]:
     """The states x ↦ 48271·x modulo 2^31 − 1 after this one (Park, Miller 1993).
 
     They are the same in every language. A certificate names the point of a block by the seed; its
-    checker makes the numbers anew.
+    checker generates the same numbers.
     """
     while True:
         state = state * 48271 % (2**31 - 1)
@@ -97,7 +97,7 @@ class TwoInputNetwork:
         return sum(len(C) == self.size for C in self.attention) - 1
 
     def network(self, numbers: NumberSystem) -> Network:
-        """Return the network."""
+        """Return the network with these weights."""
         layers = []
         for k, C in enumerate(self.attention):
             rows = [self.row] if k == self._last else unit_rows(len(C))
@@ -152,22 +152,26 @@ def gradients(
 
 
 # Of all random weights and tokens; certificates have it, so that a checker draws the same block.
-SEED = 20250417
+RANK_POINT_SEED = 20250417
 # Tokens of a large t that are chosen; the others are zero in lightning attention, and equal to the
 # last in softmax.
-DISTINCT_TOKENS = 3
+MAX_DISTINCT_TOKENS = 3
 # The rank of the differential at given weights, and at random ones of several heads, takes half a
 # minute then.
-MOST_PARAMETERS = 3000
+MAX_DIFFERENTIATED_PARAMETERS = 3000
 # The rank of the whole Jacobian matrix is a second way up to here: less than a second.
-FULL_PARAMETERS = 400
+MAX_FULL_RANK_PARAMETERS = 400
 
 
 def lightning_bounds(network: NetworkSizes, characteristic: int) -> Iterator[MethodValue]:
     """Return lower bounds for lightning attention, the quickest first."""
     if network.is_plain and not characteristic:
         yield from lightning_block(network)
-    if characteristic or not network.is_plain or network.parameter_count <= FULL_PARAMETERS:
+    if (
+        characteristic
+        or not network.is_plain
+        or network.parameter_count <= MAX_FULL_RANK_PARAMETERS
+    ):
         # Theorem H and "one block decides" are proved in characteristic zero.
         by_theorem = None if characteristic else theorem_bound(network)
         yield by_theorem or _full(network, characteristic)
@@ -175,7 +179,7 @@ def lightning_bounds(network: NetworkSizes, characteristic: int) -> Iterator[Met
 
 def theorem_bound(network: NetworkSizes) -> MethodValue | None:
     """Return the bound by Theorem H, of a network that is too large for its rank to be computed."""
-    if network.is_plain or network.parameter_count <= MOST_PARAMETERS:
+    if network.is_plain or network.parameter_count <= MAX_DIFFERENTIATED_PARAMETERS:
         return None
     betas = [min(d, after) for d, after, _ in network.layer_sizes]
     if not are_separate(network, betas):
@@ -192,7 +196,7 @@ def _full(network: NetworkSizes, characteristic: int) -> MethodValue:
 
 def full_rank(network: NetworkSizes, characteristic: int = 0) -> RankResult:
     """Return the rank of the differential at random weights, each row at tokens of its own."""
-    return rank_result(replace(network, t=min(network.t, DISTINCT_TOKENS)), characteristic)
+    return rank_result(replace(network, t=min(network.t, MAX_DISTINCT_TOKENS)), characteristic)
 
 
 def lightning_block(network: NetworkSizes) -> Iterator[MethodValue]:
@@ -203,7 +207,7 @@ def lightning_block(network: NetworkSizes) -> Iterator[MethodValue]:
 
 def residues() -> Draw:
     """Return a source of random residues, the same each time."""
-    return partial(Random(SEED).randrange, LARGE_PRIME)
+    return partial(Random(RANK_POINT_SEED).randrange, LARGE_PRIME)
 
 
 def rank_of_gradients(rows: Iterable[list[Any]], most: int) -> int:
@@ -216,32 +220,32 @@ def certified_block(network: NetworkSizes) -> TwoInputNetwork:
 
     All numbers are from 1 to 999, so that no matrix is skew-symmetric.
     """
-    numbers = (1 + state % 999 for state in minimal_standard(SEED))
+    numbers = (1 + state % 999 for state in minimal_standard(RANK_POINT_SEED))
     return random_block(network, partial(next, numbers))
 
 
 def block_bound(
     network: NetworkSizes, rank_of: Callable[[TwoInputNetwork], int], method: str
 ) -> Iterator[MethodValue]:
-    """Return the dimension, if the kernel of the block's differential is what is always there."""
+    """Return the dimension, if the kernel of the block's differential is as small as possible."""
     block = certified_block(network)
     rank = rank_of(block)
     # A larger kernel at one point says nothing: other weights may have the least one.
     if rank == block.columns - network.kernel_dimension:
         reason = f"rank {rank} of a network with {block.size} inputs: one block decides"
-        yield MethodValue(method, Bounds.at_least(seen_dimension(network), reason))
+        yield MethodValue(method, Bounds.at_least(determined_dimension(network), reason))
 
 
 # Up to this depth power series are used; they have 3^(l−1) + 1 coefficients.
-SERIES_LAYERS = 6
+MAX_EXACT_SERIES_LAYERS = 6
 # Up to this depth balls are used as a second way; their precision grows as the series do.
-BALL_LAYERS = 6
+MAX_BALL_LAYERS = 6
 # Bits of the balls.
-MOST_PRECISION = 1 << 14
+MAX_PRECISION_BITS = 1 << 14
 # All coefficients of the power series in the largest Jacobian matrix: about a minute.
-MOST_COEFFICIENTS = 20_000_000
+MAX_SERIES_COEFFICIENTS = 20_000_000
 # How often the number of orders is doubled where the rank stays below the upper bound.
-DOUBLINGS = 4
+MAX_ORDER_DOUBLINGS = 4
 
 
 def softmax_bounds(network: NetworkSizes, characteristic: int) -> Iterator[MethodValue]:
@@ -253,7 +257,7 @@ def softmax_bounds(network: NetworkSizes, characteristic: int) -> Iterator[Metho
         In positive characteristic.
     """
     if characteristic:
-        raise InvalidCaseError("field", "softmax has no meaning over GF(p); use QQ")
+        raise InvalidCaseError("field", "must be QQ for softmax, which has no meaning over GF(p)")
     if network.t == 1:
         reason = "every matrix of this rank is the function of a network"
         dimension = Bounds.at_least(network.linear_dimension, reason)
@@ -261,12 +265,12 @@ def softmax_bounds(network: NetworkSizes, characteristic: int) -> Iterator[Metho
     elif not network.is_plain:
         yield theorem_bound(network) or _full_by_series(network)
     else:
-        if network.layers <= SERIES_LAYERS:
+        if network.layers <= MAX_EXACT_SERIES_LAYERS:
             method = f"block mod {LARGE_PRIME}, power series"
             by_series = partial(_block_rank, t=network.t, softmax=True)
             yield from block_bound(network, by_series, method)
         yield from formal_block(network)
-        if network.layers <= BALL_LAYERS:
+        if network.layers <= MAX_BALL_LAYERS:
             yield from _ball_block(network)
 
 
@@ -287,7 +291,7 @@ def _block_rank(block: TwoInputNetwork, t: int, softmax: bool) -> int:
     if not softmax:
         rows = gradients(block, Residues(LARGE_PRIME), min(t, 2), residues())
         return rank_of_gradients(rows, block.columns)
-    if len(block.attention) <= SERIES_LAYERS:
+    if len(block.attention) <= MAX_EXACT_SERIES_LAYERS:
         return _series_rank(block, t)
     return _formal_rank(block)
 
@@ -310,14 +314,14 @@ def _ball_block(network: NetworkSizes) -> Iterator[MethodValue]:
     Weights and tokens are rational numbers below 1 in size, so that no exponential is far from the
     others.
     """
-    random = Random(SEED)
+    random = Random(RANK_POINT_SEED)
     numbers = Balls((1, network.t - 1))
     precision = 128
 
     def draw() -> Scalar:
         return flint.fmpq(random.randrange(-1000, 1000), 1000)
 
-    while precision <= MOST_PRECISION:
+    while precision <= MAX_PRECISION_BITS:
         block = random_block(network, draw)
         with flint.ctx.workprec(precision):
             rows = check_deadline_in(gradients(block, numbers, 2, draw))
@@ -332,7 +336,7 @@ def _ball_block(network: NetworkSizes) -> Iterator[MethodValue]:
 
 def _full_by_series(network: NetworkSizes) -> MethodValue:
     """The rank of the differential at random weights, with skip connections or several heads."""
-    random = Random(SEED)
+    random = Random(RANK_POINT_SEED)
     parameters = [random.randrange(1, LARGE_PRIME) for _ in range(network.parameter_count)]
     upper = network.upper_bounds(0)[0].value
     rank, length = rank_by_series(network, partial(NetworkWeights.read, network, parameters), upper)
@@ -345,7 +349,7 @@ def rank_by_series(
 ) -> tuple[int, int]:
     """Return the rank of the whole differential at a point, and the orders that gave its rows.
 
-    How many orders tell all heads apart is not known: their number is doubled some times.
+    It is not known how many orders separate all heads; so their number is doubled a few times.
 
     Raises
     ------
@@ -353,17 +357,17 @@ def rank_by_series(
         If there are too many coefficients.
     """
     length = 3 if network.skip else int(3 ** (network.layers - 1)) + 1
-    if length * network.parameter_count * upper > MOST_COEFFICIENTS:
+    if length * network.parameter_count * upper > MAX_SERIES_COEFFICIENTS:
         raise TooLargeError(
             "softmax with several heads or skip connections is computed by power series; here"
             f" {network.parameter_count} parameters and {length} orders are too many for that: take"
             " smaller numbers"
         )
     # All tokens behind the distinct ones are equal to the last of these.
-    tokens = min(network.t, DISTINCT_TOKENS)
+    tokens = min(network.t, MAX_DISTINCT_TOKENS)
     multiplicities = (1,) * (tokens - 1) + (network.t - tokens + 1,)
     rank = 0
-    for doubling in range(DOUBLINGS):
+    for doubling in range(MAX_ORDER_DOUBLINGS):
         numbers = PowerSeries(LARGE_PRIME, length << doubling, multiplicities)
         rows = gradients_at(point(numbers), network, numbers, tokens, residues())
         rank = _growing_rank(rows, numbers.length)

@@ -36,13 +36,13 @@ from m2bridge.families.deep_attention.shape import NetworkSizes, coefficient_cou
 from m2bridge.limits import check, check_deadline_in
 
 # More coordinates are not written down.
-MAX_COORDINATES = 20_000
+MAX_EXPANDED_NETWORK_COORDINATES = 20_000
 # Networks with more layers or inputs are refused before coordinates are counted: degrees are 3^l,
 # and the count may be a number with very many digits.
-MOST_LAYERS = 9
-MOST_INPUTS = 99
+MAX_EXPANDED_LAYERS = 9
+MAX_NAMED_INPUTS = 99
 # Products of terms, if nothing were collected in between: some twenty seconds.
-MAX_PRODUCTS = 3_000_000
+MAX_EXPANSION_PRODUCTS = 3_000_000
 _PRODUCTS_PER_SECOND = 150_000
 
 Polynomial = dict[Exponents, int]
@@ -88,19 +88,19 @@ def _check_size(network: NetworkSizes) -> None:
             " be computed",
         )
     if (
-        network.layers > MOST_LAYERS
-        or network.widths[0] > MOST_INPUTS
-        or coefficient_count(network) > MAX_COORDINATES
+        network.layers > MAX_EXPANDED_LAYERS
+        or network.widths[0] > MAX_NAMED_INPUTS
+        or coefficient_count(network) > MAX_EXPANDED_NETWORK_COORDINATES
     ):
         raise TooLargeError(
-            f"this network has more than {MAX_COORDINATES} coordinates to write down (its dimension"
-            " needs none)"
+            f"this network has more than {MAX_EXPANDED_NETWORK_COORDINATES} coordinates to write"
+            " down (its dimension needs none)"
         )
     products = _product_count(network)
-    if products > MAX_PRODUCTS:
+    if products > MAX_EXPANSION_PRODUCTS:
         raise TooLargeError(
             f"the expansion of this network takes about {products:.0e} products of terms; at most"
-            f" {MAX_PRODUCTS:.0e} are made (its dimension needs no expansion)"
+            f" {MAX_EXPANSION_PRODUCTS:.0e} are made (its dimension needs no expansion)"
         )
     check(products / _PRODUCTS_PER_SECOND)
 
@@ -155,7 +155,7 @@ def _symmetric_coefficients(network: NetworkSizes) -> dict[EntryMonomial, Polyno
 
 
 def _order(place: EntryMonomial | OutputMonomial) -> tuple[tuple[int, ...], Exponents]:
-    """By outputs and inputs, and then the larger exponents first."""
+    """The sorting key of monomials: output, input, and then larger exponents first."""
     *indices, exponents = place
     return tuple(indices), tuple(-e for e in exponents)
 
@@ -215,7 +215,7 @@ class WordSum(Counter[str]):
 
     @classmethod
     def letter(cls, number: int) -> WordSum:
-        """Return a matrix."""
+        """Return the word of one letter, the one with this number."""
         return cls([chr(number)])
 
     def __mul__(self, other: WordSum) -> WordSum:

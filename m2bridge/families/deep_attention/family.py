@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from m2bridge.citation import LIGHTNING
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.base import (
-    MOST,
+    MAX_RANGE_VALUES,
     CaseOption,
     Family,
     Figure,
@@ -96,7 +96,7 @@ class DeepAttentionNetworks(Family[DeepAttention]):
         return DeepAttention.from_key(key)
 
     def statements(self) -> tuple[Statement, ...]:
-        """Those of the paper about several layers, and its conjectures."""
+        """Return the statements of the paper about several layers, and its conjectures."""
         return STATEMENTS
 
     def figures(self) -> tuple[Figure, ...]:
@@ -113,8 +113,8 @@ class DeepAttentionNetworks(Family[DeepAttention]):
         if len(places) == 1:
             places *= len(widths) - 1
         # Before they are made: twenty layers with three ranks each are some milliards.
-        if prod(map(len, places)) > MOST:
-            raise InvalidCaseError("a", f"means more than {MOST} combinations of ranks")
+        if prod(map(len, places)) > MAX_RANGE_VALUES:
+            raise InvalidCaseError("a", f"means more than {MAX_RANGE_VALUES} combinations of ranks")
         for ranks in product(*places):
             yield self.build(widths=widths, a=ranks, **values)
 
@@ -131,7 +131,7 @@ class DeepAttentionNetworks(Family[DeepAttention]):
         return None
 
     def effort(self, model: DeepAttention) -> int:
-        """The number of parameters."""
+        """Return the number of parameters, which measures the running time roughly."""
         return model.parameter_count
 
     def cross_check_all_sizes(self, statements: Sequence[Any]) -> DeepAttentionAllSizes:

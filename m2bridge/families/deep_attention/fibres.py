@@ -21,11 +21,11 @@ from m2bridge.families.deep_attention.network import virtual_weights_at
 from m2bridge.families.deep_attention.shape import NetworkSizes
 
 # Not that of the checker, which has another function.
-SEED = 240817221
+FIBRE_WEIGHTS_SEED = 240817221
 # Widths (3, 3, 3) have as many; more are not tried.
-MOST_UNKNOWNS = 25
+MAX_FIBRE_UNKNOWNS = 25
 # Entries of all layers, which are multiplied before there are unknowns.
-MOST_WEIGHTS = 1_000_000
+MAX_FIBRE_WEIGHTS = 1_000_000
 
 RowLists = list[list[int]]
 
@@ -38,9 +38,9 @@ class GenericFibre:
     ----------
     dimension : int
     degree : int
-        For dimension 0 its length.
+        The degree of the fibre; its length if the dimension is 0.
     points : int or None
-        For dimension 0 the number of geometric points.
+        The number of geometric points if the dimension is 0.
     """
 
     dimension: int
@@ -77,16 +77,16 @@ def fibre_script(network: NetworkSizes) -> Script:
             "fibres are computed for lightning attention, one head, no skip connections"
         )
     count = unknown_count(network)
-    if count > MOST_UNKNOWNS:
+    if count > MAX_FIBRE_UNKNOWNS:
         raise TooLargeError(
-            f"the fibre has {count} unknowns; at most {MOST_UNKNOWNS} are tried: take smaller"
+            f"the fibre has {count} unknowns; at most {MAX_FIBRE_UNKNOWNS} are tried: take smaller"
             " widths"
         )
     count = network.parameter_count
-    if count > MOST_WEIGHTS:
+    if count > MAX_FIBRE_WEIGHTS:
         raise TooLargeError(
-            f"the network has {count} weights; fibres are computed for at most {MOST_WEIGHTS}: take"
-            " fewer"
+            f"the network has {count} weights; fibres are computed for at most"
+            f" {MAX_FIBRE_WEIGHTS}: take fewer"
         )
     n = network.widths[0]
     few_tokens = network.t < n
@@ -135,7 +135,7 @@ def _random_weights(network: NetworkSizes) -> tuple[list[RowLists], RowLists]:
 
 def _draws() -> Iterator[int]:
     """Random numbers ±1, …, ±5."""
-    states = minimal_standard(SEED)
+    states = minimal_standard(FIBRE_WEIGHTS_SEED)
     while True:
         size = 1 + next(states) % 5
         sign = (-1) ** (next(states) % 2)

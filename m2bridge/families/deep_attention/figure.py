@@ -1,4 +1,5 @@
-"""Figure 3 of the paper with proved dimensions in place of estimates, lightning beside softmax.
+"""Figure 3 of the paper with proved dimensions in place of estimates, for lightning and softmax
+attention.
 
 Source: Henry, Marchetti, Kohn (arXiv 2408.17221), Figure 3: l = 2, t = 3, a = 2 and all widths δ =
 3, …, 10, softmax. Dimensions are those of :func:`m2bridge.maps.dimension.dimension`; here they are
@@ -20,11 +21,11 @@ from m2bridge.results.markup import csv_text
 from m2bridge.results.picture import BLUE, FAINT, SOFT, VERMILION, PictureResult, new_figure, styled
 from m2bridge.results.sheet import Facts, Picture, Sheet, Table, computed_by
 
-# More points of one picture cannot be told apart.
-MOST_POINTS = 100
-# Of so many widths only some are written below a panel; more of their numbers overlap.
-MOST_TICKS = 12
-MOST_LABELS = 12
+# More points would make a picture illegible.
+MAX_FIGURE_POINTS = 100
+# At most this many widths are written below a panel, since more numbers overlap.
+MAX_AXIS_TICKS = 12
+MAX_POINT_LABELS = 12
 PANELS = (("Lightning", "Eq. 14", BLUE), ("Softmax", "Eq. 16", VERMILION))
 HEADER = ("delta", "lightning", "lightning_status", "eq_14", "softmax", "softmax_status", "eq_16")
 
@@ -65,7 +66,7 @@ class Figure3(PictureResult):
         return statuses <= {"proved"}
 
     def to_json(self) -> dict[str, Any]:
-        """All dimensions with both bounds and what each method found."""
+        """Return all dimensions, with both bounds and the result of each method."""
         points = []
         for delta, lightning, softmax in self.points:
             both = {"lightning": _dimension(lightning), "softmax": _dimension(softmax)}
@@ -104,7 +105,7 @@ class Figure3(PictureResult):
         return f"dimensions = {{{rows}}}"
 
     def figure(self) -> Any:
-        """A figure of matplotlib."""
+        """Return the picture as a ``matplotlib.figure.Figure``."""
         with styled():
             figure = new_figure(9.2, 4.5, _caption(self))
             panels = figure.subplots(1, 2, sharey=True)
@@ -112,7 +113,7 @@ class Figure3(PictureResult):
             for panel, dimensions, names in zip(panels, results, PANELS, strict=True):
                 _panel(panel, deltas, dimensions, *names)
             panels[0].set_ylabel("dimension", style="italic")
-            # Both panels have this axis, with room for the numbers above the points.
+            # Both panels have this axis, with space for the numbers above the points.
             highest = max(result.dimension or 0 for result in chain(*results))
             panels[0].set_ylim(0, 1.12 * highest)
             figure.tight_layout(rect=(0, 0.06, 1, 1), w_pad=2.5)
@@ -133,14 +134,14 @@ def figure_3(
     Raises
     ------
     InvalidCaseError
-        If these numbers name no networks, or there are more than :data:`MOST_POINTS` widths.
+        If these numbers name no networks, or there are more than :data:`MAX_FIGURE_POINTS` widths.
     TimeLimitError
         If the limit is reached before there is a point.
     """
     widths = tuple(deltas)
-    if not 1 <= len(widths) <= MOST_POINTS:
+    if not 1 <= len(widths) <= MAX_FIGURE_POINTS:
         raise InvalidCaseError(
-            "delta", f"must be from 1 to {MOST_POINTS} widths, not {len(widths)}"
+            "delta", f"must be from 1 to {MAX_FIGURE_POINTS} widths, not {len(widths)}"
         )
     count = positive_integer("layers", layers) + 1
     points: list[FigurePoint] = []
@@ -229,8 +230,8 @@ def _panel(
     panel.set_title(f"{name} self-attention", pad=12)
     panel.set_xlabel("width δ", style="italic")
     panel.set_xlim(min(deltas) - 0.8, max(deltas) + 0.5)
-    # The quotient is rounded up: every step-th width makes at most MOST_TICKS.
-    panel.set_xticks(deltas[:: -(-len(deltas) // MOST_TICKS)])
+    # The quotient is rounded up: every step-th width makes at most MAX_AXIS_TICKS.
+    panel.set_xticks(deltas[:: -(-len(deltas) // MAX_AXIS_TICKS)])
     panel.grid(axis="y", color=FAINT, linewidth=0.8)
     panel.set_axisbelow(True)
     dashed: dict[str, Any] = {"linestyle": (0, (5, 3)), "color": colour, "linewidth": 1.2}
@@ -248,12 +249,12 @@ def _panel(
     for delta, result in pairs:
         points = proved if result.status == "proved" else bounds
         points.append((delta, result.dimension))
-    # The legend names only what is there.
+    # The legend has only marks that occur in the picture.
     if proved:
         _dots(panel, proved, **dots, markerfacecolor=colour, label="proved dimension")
     if bounds:
         _dots(panel, bounds, **dots, markerfacecolor="white", label="lower bound")
-    if len(pairs) <= MOST_LABELS:
+    if len(pairs) <= MAX_POINT_LABELS:
         for delta, result in pairs:
             at = delta, result.dimension or 0
             panel.annotate(

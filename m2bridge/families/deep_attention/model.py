@@ -107,7 +107,7 @@ class DeepAttention(NetworkSizes):
     def observe(
         self, observables: Collection[str], *, certified: bool = False
     ) -> ObservedNetwork | None:
-        """Observe what statements are about; see ``observation.py``."""
+        """Compute these observables; see :mod:`m2bridge.families.deep_attention.observation`."""
         observed: ObservedNetwork = imported(_OBSERVATION).observe_part(
             self, observables, certified=certified
         )
@@ -116,7 +116,7 @@ class DeepAttention(NetworkSizes):
     def pullbacks(
         self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int
     ) -> list[list[int]]:
-        """See :class:`~m2bridge.maps.model.DifferentiableModel`; for lightning attention."""
+        """Return gradients of lightning attention; see the method of the base class."""
         numbers = Residues(prime)
         point = NetworkWeights.read(self, parameters, numbers)
         network = point.network()
@@ -125,12 +125,12 @@ class DeepAttention(NetworkSizes):
             X = self._tokens(x, numbers)
             G = self._tokens(g, numbers)
             layers = gradient(network, X, G, numbers=numbers, skip=self.skip)
-            # Residues of FLINT do not leave this room.
+            # FLINT's residues become integers, since callers do not use FLINT.
             rows.append(list(map(int, point.flattened(layers))))
         return rows
 
     def evaluate(self, parameters: Row, X: Sequence[Row]) -> list[list[int]]:
-        """The tokens after the last layer, of integer weights and of X with d_0 rows, t columns.
+        """Return the tokens after the last layer, for integer weights and X of size d_0 × t.
 
         Raises
         ------
@@ -153,7 +153,7 @@ class DeepAttention(NetworkSizes):
         Raises
         ------
         InvalidCaseError
-            With several heads or skip connections, where the function depends on more.
+            With several heads or skip connections, where virtual weights do not exist.
         """
         if not self.is_plain:
             raise InvalidCaseError(
@@ -162,5 +162,5 @@ class DeepAttention(NetworkSizes):
         return virtual_weights_at(self, parameters)
 
     def _tokens(self, entries: Row, numbers: Residues) -> Any:
-        """The matrix with t columns."""
+        """Return the matrix of the tokens, with t columns."""
         return numbers.matrix([entries[i : i + self.t] for i in range(0, len(entries), self.t)])

@@ -1,9 +1,9 @@
 """A network evaluated and differentiated over any number system.
 
-There are integers, residues, balls, power series and words (in ``expansion``). The matrices of each
-number system know ``*``, ``+`` and ``transpose()``; the system makes them, and knows the
-normalization σ of the scores. Derivatives are those of the chain rule, backwards. Nothing here says
-what a rank of them means: ``bounds`` does.
+The number systems are integers, residues, balls, power series and words (in ``expansion``). Their
+matrices have ``*``, ``+`` and ``transpose()``; the system constructs them and has the normalization
+σ of the scores. Derivatives are computed by backpropagation. Nothing here says
+the meaning of ranks: ``bounds`` does.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from m2bridge.errors import InvalidCaseError
 from m2bridge.families.deep_attention.shape import NetworkSizes
 from m2bridge.limits import check_deadline_in
 
-# Rows of integers; for balls of rational numbers too.
+# Rows of integers, or of rational numbers for balls.
 Rows = Sequence[Sequence[Any]]
 # A matrix of FLINT, or an EntryMatrix.
 MatrixLike = Any
@@ -43,13 +43,13 @@ class NumberSystem:
         return scores
 
     def scores_pullback(self, normalized: MatrixLike, covector: MatrixLike) -> MatrixLike:
-        """Return the covector on the scores Z that one on σ(Z) becomes; ``normalized`` is σ(Z)."""
+        """Return the pullback to the scores Z of a covector on σ(Z); ``normalized`` is σ(Z)."""
         return covector
 
 
 @dataclass(frozen=True, slots=True)
 class Residues(NumberSystem):
-    """GF(p)."""
+    """The finite field GF(p) as a number system."""
 
     prime: int
 
@@ -98,7 +98,7 @@ class EntryMatrix:
 class FormalSoftmax(Residues):
     """GF(p), with a random number for each exponential: softmax of two different tokens.
 
-    Softmax is then (π_1, π_2; 1 − π_1, 1 − π_2) with random π_1, π_2, and only its derivative knows
+    Softmax is then (π_1, π_2; 1 − π_1, 1 − π_2) with random π_1, π_2, and only its derivative uses
     the scores. By Ax's theorem the exponentials are algebraically independent if no attention
     matrix is skew-symmetric, so that ranks are lower bounds (docs/deep-attention.md).
     """
@@ -186,16 +186,18 @@ class PowerSeries(NumberSystem):
         return EntryMatrix([list(map(self._shifted, row)) for row in rows], self.times)
 
     def _shifted(self, series: Any) -> Any:
-        """h times the series."""
+        """Return h times the power series."""
         return series.left_shift(1).truncate(self.length)
 
     def _exponential(self, series: Any) -> Any:
-        """e^Z for a series Z without constant term, by Newton's iteration E ← E(1 + Z − log E)."""
+        """Return e^Z for a series Z without constant term, by Newton's iteration E ← E(1 + Z − log
+        E).
+        """
         one = flint.nmod_poly([1], self.prime)
         value = one
         terms = 1
         while terms < self.length:
-            # each step doubles the number of right terms
+            # each step doubles the number of correct terms
             terms = min(2 * terms, self.length)
             inverse = value.inverse_series_trunc(terms)
             # (log E)′ = E′/E
@@ -207,7 +209,7 @@ class PowerSeries(NumberSystem):
 def _scores_pullback(
     normalized: Any, covector: Any, times: Callable[[Any, Any], Any]
 ) -> list[list[Any]]:
-    """σ_ji (G_ji − Σ_m σ_mi G_mi), entry by entry."""
+    """Return the matrix with the entries σ_ji (G_ji − Σ_m σ_mi G_mi)."""
     columns = []
     for sigma, g in zip(zip(*normalized, strict=True), zip(*covector, strict=True), strict=True):
         products = list(map(times, sigma, g))
@@ -219,7 +221,7 @@ def _scores_pullback(
 
 @dataclass(frozen=True, slots=True)
 class NetworkWeights:
-    """Parameters as matrices: of each head of each layer V, perhaps O, and either A or K and Q."""
+    """The parameters as matrices: for each head of each layer V, O if present, and A or K and Q."""
 
     layers: Sequence[Sequence[Mapping[str, MatrixLike]]]
 
@@ -232,7 +234,7 @@ class NetworkWeights:
         Raises
         ------
         InvalidCaseError
-            If they are not as many as the network has.
+            If the number of parameters is not that of the network.
         """
         if len(parameters) != shape.parameter_count:
             message = f"are {shape.parameter_count} numbers, not {len(parameters)}"
@@ -257,7 +259,7 @@ class NetworkWeights:
         return tuple(tuple(map(matrices, layer)) for layer in self.layers)
 
     def flattened(self, gradient: Sequence[LayerMatrices]) -> list[Any]:
-        """A gradient by all A and OV as one by the parameters, as a list of entries."""
+        """Return the gradient by the parameters from the gradient by all A and OV, as a list."""
         entries: list[Any] = []
         for layer in self.by_matrices(gradient):
             for head in layer:
@@ -266,7 +268,7 @@ class NetworkWeights:
         return entries
 
     def by_matrices(self, gradient: Sequence[LayerMatrices]) -> list[list[dict[str, MatrixLike]]]:
-        """Return a gradient by all A and OV as one by the matrices: dK = Q dAᵀ, dQ = K dA."""
+        """Return the gradient by the matrices from that by all A and OV: dK = Q dAᵀ, dQ = K dA."""
         layers = []
         for layer, covectors in zip(self.layers, gradient, strict=True):
             heads = []
@@ -299,7 +301,7 @@ Network = Sequence[LayerMatrices]
 def output(
     network: Network, X: MatrixLike, numbers: NumberSystem, skip: bool = False
 ) -> MatrixLike:
-    """The tokens after the last layer."""
+    """Return the tokens after the last layer."""
     return _forward(network, X, numbers, skip)[1]
 
 
@@ -360,7 +362,7 @@ def random_matrix(numbers: NumberSystem, rows: int, columns: int, draw: Draw) ->
 def virtual_weights(network: Network) -> list[MatrixLike]:
     """Return A'_k = M_kᵀ A_k M_k with M_k = V_{k−1}⋯V_1 for each layer, and M = V_l⋯V_1.
 
-    For one head without skips.
+    It needs one head per layer and no skip connections.
     """
     (first,), *others = network
     matrices = [first.A]
@@ -383,7 +385,7 @@ def virtual_weights_at(
 def pullback(
     head: HeadMatrices, Y: MatrixLike, sigma: MatrixLike, G: MatrixLike, numbers: NumberSystem
 ) -> tuple[HeadMatrices, MatrixLike]:
-    """Return the covectors on (A, V) and on Y that a covector G on the outputs becomes."""
+    """Return the pullbacks to (A, V) and to Y of a covector G on the outputs of a head."""
     gamma = head.V.transpose() * G
     dZ = numbers.scores_pullback(sigma, Y.transpose() * gamma)
     dV = G * (Y * sigma).transpose()

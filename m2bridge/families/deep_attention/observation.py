@@ -27,7 +27,7 @@ from m2bridge.errors import (
     TooLargeError,
 )
 from m2bridge.families.deep_attention import fibres
-from m2bridge.families.deep_attention.bounds import SEED, columns_and_rank, full_rank
+from m2bridge.families.deep_attention.bounds import RANK_POINT_SEED, columns_and_rank, full_rank
 from m2bridge.families.deep_attention.expansion import (
     TOKENS,
     UNIT_MATRIX,
@@ -44,7 +44,11 @@ from m2bridge.families.deep_attention.network import (
     random_matrix,
     virtual_weights,
 )
-from m2bridge.families.deep_attention.shape import NetworkSizes, seen_dimension, virtual_dimension
+from m2bridge.families.deep_attention.shape import (
+    NetworkSizes,
+    determined_dimension,
+    virtual_dimension,
+)
 from m2bridge.limits import check_deadline_in, limited
 from m2bridge.maps.dimension import dimension
 from m2bridge.results.known import Bounds, intersect_bounds
@@ -54,16 +58,16 @@ from m2bridge.statements.statement import Observed, Value
 
 @dataclass(frozen=True, slots=True)
 class ComputedValue:
-    """A value that was computed, or why it was not.
+    """A computed value of an observable, or the reason why it is not known.
 
     Parameters
     ----------
     known : bool, Bounds or None
-        Whether it is so, or a number, perhaps between bounds.
+        Yes or no, or a number, possibly between bounds.
     method : str
-        How, in one line; why not, if nothing is known.
+        The method in one line, or the reason why the value is not known.
     numbers : dict
-        What a certificate holds of it.
+        The numbers that a certificate contains.
     """
 
     known: bool | Bounds | None
@@ -106,13 +110,13 @@ class ComputedValue:
 
 @dataclass(frozen=True, slots=True)
 class ObservedNetwork(Observed):
-    """See :class:`m2bridge.statements.statement.Observed`; there are no orbits.
+    """The observed values of a network; see :class:`m2bridge.statements.statement.Observed`.
 
     Parameters
     ----------
     model : NetworkSizes
     findings : dict of str to ComputedValue
-        By observable.
+        The computed values by observable.
     engine_version : str
     seconds : float
     unfinished : str
@@ -149,11 +153,11 @@ class ObservedNetwork(Observed):
         return f"{words}: {finding.known} ({finding.method})"
 
     def numbers(self) -> dict[str, int]:
-        """Return ranks and bounds."""
+        """Return the computed ranks and bounds, by their names."""
         numbers: dict[str, Any] = {}
         for finding in self.findings.values():
             numbers |= finding.numbers
-        # What holds or does not is no number, though a bool is an int.
+        # Values yes and no are not numbers, although a bool is an int.
         return {name: number for name, number in numbers.items() if type(number) is int}
 
     def evidence(self) -> dict[str, Any]:
@@ -161,7 +165,7 @@ class ObservedNetwork(Observed):
         return {name: {**self.findings[name].numbers} for name in sorted(self.findings)}
 
     def facts(self) -> list[tuple[str, str | None]]:
-        """Return each value, and how it was found."""
+        """Return each value with its method."""
         findings = self.findings.items()
         return [(name.replace("_", " "), _finding_text(finding)) for name, finding in findings]
 
@@ -172,26 +176,26 @@ class ObservedNetwork(Observed):
 
 
 def _finding_text(finding: ComputedValue) -> str:
-    """What is found of an observable, in words."""
+    """Return the computed value of an observable in words."""
     if finding.known is None:
         return f"not decided: {finding.method}"
     proved = " (proved)" if finding.proved else ""
     return f"{value_text(finding.known)}{proved}: {finding.method}"
 
 
-# Another one than that of the bounds: a rank by chance too small would not be so in both.
-WEIGHTS_SEED = 20250418
-# The function is a word of 2·3^l − 1 letters.
-MOST_LAYERS = 12
-# The function of a layer is a sum of one word for each head.
-MOST_HEADS = 1000
-# The size of the largest matrix whose rank is computed here.
-MOST_ENTRIES = 2_000_000
+# Different from the seed of the bounds, so that a rank that is too small by chance is noticed.
+RANDOM_WEIGHTS_SEED = 20250418
+# The largest number l of layers, since the function is a word of 2·3^l − 1 letters.
+MAX_NORMAL_FORM_LAYERS = 12
+# The largest number of heads, since the function of a layer is a sum of one word for each.
+MAX_OBSERVED_HEADS = 1000
+# The largest number of entries of a matrix whose rank is computed here.
+MAX_OBSERVED_MATRIX_ENTRIES = 2_000_000
 
 
 @dataclass(frozen=True)
 class Computation:
-    """A network that is observed; what several observables need is computed once.
+    """The observation of a network, which caches values that several observables need.
 
     Parameters
     ----------
@@ -222,7 +226,7 @@ class Computation:
 
 
 def observe(network: NetworkSizes, observable: str, *, certified: bool = False) -> ComputedValue:
-    """Compute what a statement predicts; see :class:`Computation`.
+    """Compute the value of an observable; see :class:`Computation`.
 
     Parameters
     ----------
@@ -243,7 +247,7 @@ def observe_part(
     """Compute all of these that can be; when a limit is reached, those before it.
 
     For a certificate all that can be certified, or the error that prevents it; ``None`` if nothing
-    can. Softmax with several heads or skip connections is left out: no checker computes it anew.
+    can. Softmax with several heads or skip connections is left out: no checker recomputes it.
 
     Raises
     ------
@@ -253,7 +257,7 @@ def observe_part(
     findings: dict[str, ComputedValue] = {}
     unfinished = ""
     computation = Computation(network, certified)
-    # In the order of the table: what is quick is known when a limit is reached.
+    # In the order of the table: quick values are known when a limit is reached.
     wanted = [name for name in OBSERVERS if name in observables]
     if certified:
         wanted = [name for name in wanted if can_be_certified(network, name)]
@@ -296,7 +300,7 @@ def _attention_matrices(network: NetworkSizes) -> ComputedValue:
 
     It is at most d², and 2ad − a² because GL(a) acts freely for a ≤ d.
     """
-    random = Random(WEIGHTS_SEED)
+    random = Random(RANDOM_WEIGHTS_SEED)
     total = bound = 0
     for d, _, a in network.layer_sizes:
         _check_entries(2 * a * d, d * d)
@@ -322,7 +326,7 @@ def _virtual_weights(network: NetworkSizes) -> ComputedValue:
             "virtual weights are those of one head without skip connections"
         )
     count = network.parameter_count
-    random = Random(WEIGHTS_SEED)
+    random = Random(RANDOM_WEIGHTS_SEED)
     _check_entries(count, network.virtual_entries)
     point = [random.randrange(LARGE_PRIME) for _ in range(count)]
     rank = rank_mod(
@@ -367,9 +371,10 @@ def _normal_form(network: NetworkSizes) -> ComputedValue:
         raise MethodUnavailableError(
             "the normal form is that of lightning attention, one head, no skip connections"
         )
-    if network.layers > MOST_LAYERS:
+    if network.layers > MAX_NORMAL_FORM_LAYERS:
         raise TooLargeError(
-            f"words are written for at most {MOST_LAYERS} layers; --all-sizes decides all"
+            f"words are written for at most {MAX_NORMAL_FORM_LAYERS} layers; --all-sizes decides"
+            " all"
         )
     layers = tuple(map(layer_of_letters, range(network.layers)))
     *matrices, M = virtual_weights(layers)
@@ -388,8 +393,8 @@ def _scalings(network: NetworkSizes) -> ComputedValue:
     """Whether V → cV, A → A/c in the first head keeps the function of the first layer."""
     if network.softmax:
         return _softmax_scalings(network)
-    if network.heads > MOST_HEADS:
-        raise TooLargeError(f"words are written for at most {MOST_HEADS} heads: take fewer")
+    if network.heads > MAX_OBSERVED_HEADS:
+        raise TooLargeError(f"words are written for at most {MAX_OBSERVED_HEADS} heads: take fewer")
     function = output([layer_of_letters(0, network.heads)], TOKENS, NumberSystem(), network.skip)
     attention, values = map(function.degrees, letters(0))
     # A word with as many V as A is multiplied by 1.
@@ -403,7 +408,7 @@ def _scalings(network: NetworkSizes) -> ComputedValue:
 
 def _softmax_scalings(network: NetworkSizes) -> ComputedValue:
     """Compare in balls at one rational point: functions with disjoint balls differ."""
-    random = Random(WEIGHTS_SEED)
+    random = Random(RANDOM_WEIGHTS_SEED)
     unit = flint.fmpq(1, 10)
     numbers = Balls((1,) * network.t)
     parameters = [random.randrange(1, 10) * unit for _ in range(network.parameter_count)]
@@ -418,7 +423,9 @@ def _softmax_scalings(network: NetworkSizes) -> ComputedValue:
     values = output(weights, X, numbers, network.skip).entries()
     others = output(scaled, X, numbers, network.skip).entries()
     if all(one.overlaps(other) for one, other in zip(values, others, strict=True)):
-        raise MethodUnavailableError("the values with scaled weights cannot be told apart in balls")
+        raise MethodUnavailableError(
+            "the values with scaled weights cannot be separated in ball arithmetic"
+        )
     return ComputedValue(False, "differs at a rational point, in balls")
 
 
@@ -430,12 +437,12 @@ def _unseen_weights(computation: Computation) -> ComputedValue:
     weights = 0
     for d, after, a in network.layer_sizes:
         weights += network.heads * (d * after + matrices_of_rank(d, a))
-    # Only what is certified has numbers.
+    # Only certified values have numbers.
     numbers = {**functions.numbers}
     if numbers:
         numbers["weights"] = weights
     unseen = weights - functions.known.value
-    # What the functions have at least, these have at most.
+    # A lower bound for functions gives an upper bound for their fibres.
     known = Bounds.exactly(unseen) if functions.proved else Bounds.at_most(unseen)
     return replace(functions, known=known, numbers=numbers)
 
@@ -493,7 +500,7 @@ def _closed(computation: Computation) -> ComputedValue:
     """Whether it is closed: no, if the example shows it; it never shows the contrary."""
     limit = fibres.limit_outside(computation.network)
     if not all(limit.values()):
-        raise MethodUnavailableError("the example shows nothing")
+        raise MethodUnavailableError("the example does not show that the functions are not closed")
     method = "a limit of networks that is no network, by a Gröbner basis over QQ"
     return ComputedValue(False, method, numbers=limit)
 
@@ -518,10 +525,10 @@ OBSERVERS: dict[str, Callable[[Computation], ComputedValue]] = {
 
 def _check_entries(rows: int, columns: int) -> None:
     """Check that a matrix of this size is small enough."""
-    if rows * columns > MOST_ENTRIES:
+    if rows * columns > MAX_OBSERVED_MATRIX_ENTRIES:
         raise TooLargeError(
-            f"a matrix of {rows} × {columns} entries; at most {MOST_ENTRIES} are handled: take"
-            " fewer"
+            f"a matrix of {rows} × {columns} entries; at most"
+            f" {MAX_OBSERVED_MATRIX_ENTRIES} are handled: take fewer"
         )
 
 
@@ -532,14 +539,14 @@ CERTIFIED_UNKNOWNS = {1: 25, 2: 22}
 
 
 def can_be_certified(network: NetworkSizes, observable: str) -> bool:
-    """Whether the checker computes it anew."""
+    """Return whether the checker recomputes this value."""
     lightning = network.is_plain and not network.softmax
     small = fibres.unknown_count(network) <= CERTIFIED_UNKNOWNS.get(network.layers, 0)
     return {
         "attention_matrices": True,
         "virtual_weights": network.is_plain,
         "scalings_keep_the_function": not network.softmax,
-        "normal_form": lightning and network.layers <= MOST_LAYERS,
+        "normal_form": lightning and network.layers <= MAX_NORMAL_FORM_LAYERS,
         "virtual_fibre_dimension": lightning,
         **dict.fromkeys(FIBRES, lightning and small),
         "closed": not fibres.concerns(network),
@@ -557,12 +564,12 @@ def _certified_dimension(network: NetworkSizes) -> ComputedValue:
         columns, rank = columns_and_rank(network)
         unseen = network.kernel_dimension
         # a block with a larger kernel says nothing: its rank may be more than the dimension
-        lower = seen_dimension(network) if rank == columns - unseen else 0
+        lower = determined_dimension(network) if rank == columns - unseen else 0
         numbers = {
             "columns": columns,
             "rank": rank,
             "unseen": unseen,
-            "seed": SEED,
+            "seed": RANK_POINT_SEED,
             "prime": LARGE_PRIME,
         }
     numbers = {"lower_bound": lower, **numbers, "upper_bound": upper}

@@ -29,7 +29,7 @@ NAME = "deep-attention"
 Normalization = Literal["none", "softmax"]
 
 # The number of coefficients of so deep a network has thousands of digits.
-MAX_LAYERS = 1000
+MAX_NETWORK_LAYERS = 1000
 # Of docs/deep-attention.md: heads are separate.
 THEOREM = "Theorem H"
 
@@ -72,9 +72,9 @@ class NetworkSizes(DifferentiableModel):
         normalization: str = "none",
     ) -> None:
         listed = positive_integers("widths", widths)
-        if not 2 <= len(listed) <= MAX_LAYERS + 1:
+        if not 2 <= len(listed) <= MAX_NETWORK_LAYERS + 1:
             raise InvalidCaseError(
-                "widths", f"must be from 2 to {MAX_LAYERS + 1} integers, not {len(listed)}"
+                "widths", f"must be from 2 to {MAX_NETWORK_LAYERS + 1} integers, not {len(listed)}"
             )
         layers = len(listed) - 1
         ranks = positive_integers("a", [a] if isinstance(a, int) else a)
@@ -139,7 +139,7 @@ class NetworkSizes(DifferentiableModel):
 
     @property
     def title(self) -> str:
-        """The network in words."""
+        """The architecture of the network in words."""
         kind = "softmax" if self.softmax else "lightning"
         widths, a = _tuple(self.widths), _tuple(self.a)
         title = f"{kind} self-attention of widths {widths}, a = {a}, t = {self.t}"
@@ -162,7 +162,7 @@ class NetworkSizes(DifferentiableModel):
 
     @property
     def softmax(self) -> bool:
-        """Whether scores are normalized."""
+        """Whether the scores are normalized by softmax."""
         return self.normalization == "softmax"
 
     @property
@@ -266,7 +266,7 @@ class NetworkSizes(DifferentiableModel):
 
     @property
     def kernel_dimension(self) -> int:
-        """The dimension of what a block's function does not see: scalings, skew-symmetric parts.
+        """The dimension of the kernel that a block always has: scalings, skew-symmetric parts.
 
         In lightning attention A_k can be scaled against m in each layer, and only the symmetric
         part of A_k matters after a layer of rank one; for one token, nowhere else either.
@@ -340,8 +340,8 @@ def _tuple(numbers: tuple[int, ...]) -> str:
     return f"({', '.join(map(str, numbers))})"
 
 
-WIDEST_EXPANDED = 3
-"""Up to this many inputs the number of coefficients is taken as a bound."""
+MAX_COEFFICIENT_BOUND_WIDTH = 3
+"""The largest number of inputs for which the number of coefficients is used as a bound."""
 
 
 def _bounds(network: NetworkSizes) -> Iterator[Bounds]:
@@ -355,11 +355,11 @@ def _bounds(network: NetworkSizes) -> Iterator[Bounds]:
         yield virtual_bound(network)
     else:
         yield layered_bound(network)
-    if not network.softmax and network.widths[0] <= WIDEST_EXPANDED:
+    if not network.softmax and network.widths[0] <= MAX_COEFFICIENT_BOUND_WIDTH:
         yield Bounds.at_most(coefficient_count(network), "the number of coefficients")
 
 
-def seen_dimension(network: NetworkSizes) -> int:
+def determined_dimension(network: NetworkSizes) -> int:
     """Return the dimension of the virtual weights less what functions do not see of them."""
     if network.softmax:
         return virtual_dimension(network)
@@ -376,7 +376,7 @@ def virtual_bound(network: NetworkSizes) -> Bounds:
             if network.t > 1:
                 reason += f" after layer {whole}, which has rank one"
         reason += f", up to {network.layers} scalings"
-    return Bounds.at_most(seen_dimension(network), reason)
+    return Bounds.at_most(determined_dimension(network), reason)
 
 
 def layered_bound(network: NetworkSizes) -> Bounds:
@@ -494,7 +494,7 @@ def act_freely(network: NetworkSizes, betas: Sequence[int]) -> bool:
 
 def are_separate(network: NetworkSizes, betas: Sequence[int]) -> bool:
     """Return whether :func:`bound_by_ranks` is the dimension in characteristic 0, by Theorem H."""
-    # All columns are equal for one token: heads are not told apart.
+    # All columns are equal for one token, so heads cannot be separated.
     if network.t == 1:
         return False
     heads = network.heads
@@ -509,11 +509,12 @@ def are_separate(network: NetworkSizes, betas: Sequence[int]) -> bool:
 
 
 def coefficient_count(network: NetworkSizes) -> int:
-    """The number of coefficients of the function, at most, for lightning attention.
+    """Return an upper bound for the number of coefficients of a function of lightning attention.
 
     With one token the function is a form of degree 3^l in d_0 variables for each output. With
     several it is P(XXᵀ)X, where P has d_l × d_0 entries of degree (3^l − 1)/2 in a symmetric
-    matrix. With skip connections all lower degrees occur too, and the identity is there always.
+    matrix. With skip connections all lower degrees occur too, but the constant part is the
+    identity.
     """
     n, *_, outputs = network.widths
     degree = int(3**network.layers)

@@ -14,8 +14,8 @@ from m2bridge.algebra.determinantal import matrices_of_rank
 from m2bridge.certificates.wording import wording
 from m2bridge.families.deep_attention.shape import (
     NetworkSizes,
+    determined_dimension,
     layered_bound,
-    seen_dimension,
     virtual_dimension,
 )
 from m2bridge.maps.model import Expectation
@@ -107,13 +107,13 @@ def attention_matrices(network: NetworkSizes) -> int:
 
 
 def fibre_dimension(network: NetworkSizes) -> int:
-    """Of the fibres of virtual weights: skew matrices for each layer that does not see them."""
+    """Predict the dimension of fibres: a skew matrix for each layer that only forms determine."""
     return (network.layers - network.whole_layers) * comb(network.widths[0], 2)
 
 
 def virtual_weights_of_fibre(network: NetworkSizes) -> int:
     """The dimension of the virtual weights with a given function, up to scalings."""
-    return virtual_dimension(network) - seen_dimension(network) - network.layers
+    return virtual_dimension(network) - determined_dimension(network) - network.layers
 
 
 def bound_of_layers(network: NetworkSizes) -> int:
@@ -160,7 +160,7 @@ def fibre_degree(network: NetworkSizes) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Predicted:
-    """What a statement predicts: nothing where one of these hypotheses fails.
+    """The prediction of a statement; ``None`` where one of these hypotheses fails.
 
     The formula is found by its name when it is asked for, so that a statement can be pickled.
     """
@@ -237,7 +237,7 @@ DIMENSIONS = (
     COROLLARY_3_8,
     _stated("3.9", "", "equation_16", *SOFTMAX, "several-tokens", "single-layer"),
     CONJECTURE_3_10,
-    _stated("L", "", "seen_dimension", *LIGHTNING),
+    _stated("L", "", "determined_dimension", *LIGHTNING),
     _stated("S", "", "theorem_s", *SOFTMAX),
     _stated("skip", "dimension", "skip_connections", *SKIP),
     _stated("heads", "separate heads", "separate_heads", *HEADS),

@@ -34,13 +34,13 @@ from m2bridge.errors import CertificateError, ContradictionError, TooExpensiveEr
 WORDS = wording(Path(__file__).parent / "words.toml")
 
 # The bounds of all parts of a network take time cubic in the number of widths.
-MOST_WIDTHS = 101
+MAX_CHECKED_WIDTHS = 101
 # One row of the matrix whose rank is computed is as long as there are weights, and the numbers of
 # coordinates have log r digits for each layer.
-MOST_WEIGHTS = 10**5
-MOST_DEGREE = 10**6
+MAX_CHECKED_WEIGHTS = 10**5
+MAX_CHECKED_DEGREE = 10**6
 # Rows times columns of the matrix whose rank is computed.
-MOST_ENTRIES = 2 * 10**7
+MAX_JACOBIAN_ENTRIES = 2 * 10**7
 
 Widths = tuple[int, ...]
 Entries = list[int]
@@ -62,11 +62,11 @@ def name(case: Mapping[str, Any]) -> str:
 
 def _is_network(widths: Any, degree: Any) -> bool:
     """Whether these are the widths and the degree of a network within the limits."""
-    if not isinstance(widths, list) or not 2 <= len(widths) <= MOST_WIDTHS:
+    if not isinstance(widths, list) or not 2 <= len(widths) <= MAX_CHECKED_WIDTHS:
         return False
     if not all(type(number) is int and number >= 1 for number in [*widths, degree]):
         return False
-    return degree <= MOST_DEGREE and _weights(widths) <= MOST_WEIGHTS
+    return degree <= MAX_CHECKED_DEGREE and _weights(widths) <= MAX_CHECKED_WEIGHTS
 
 
 def _weights(widths: Sequence[int]) -> int:
@@ -158,7 +158,7 @@ def _has_equation(widths: Widths, degree: int) -> bool:
     # a rational normal curve in P^12. Seven points of it and a point of their span have 13
     # parameters (7 and 6), and fill at most 12 dimensions. So a sum of seven cubes in 5 variables
     # is one in infinitely many ways, and these sums have less than 7 · 5 = 35 dimensions, the
-    # number of coordinates (Alexander and Hirschowitz; the proof in docs/ is another one).
+    # number of coordinates (Alexander and Hirschowitz; docs/ has a different proof).
     if widths == (5, 7, 1) and degree == 3:
         return True
     # 9: three quadratic forms with symmetric matrices A, B, C have the skew-symmetric matrix
@@ -178,7 +178,7 @@ def lower_bound(widths: Widths, degree: int, count: int) -> int:
     hardly ever less.
     """
     columns = _weights(widths)
-    if count * columns > MOST_ENTRIES:
+    if count * columns > MAX_JACOBIAN_ENTRIES:
         raise TooExpensiveError("case", f"a matrix with {count} rows and {columns} columns")
     random = Random(7)
     matrices = []

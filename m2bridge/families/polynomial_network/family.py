@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class PolynomialNetworks(Family[PolynomialNetwork]):
-    """All widths and all activation degrees; what a case is called, and what it asks of a user."""
+    """The family of polynomial networks, with arbitrary widths and activation degrees."""
 
     __slots__ = ()
 
@@ -41,11 +41,11 @@ class PolynomialNetworks(Family[PolynomialNetwork]):
         return PolynomialNetwork.from_key(key)
 
     def statements(self) -> tuple[Statement, ...]:
-        """About the expected dimension."""
+        """Return the statements about the expected dimension."""
         return STATEMENTS
 
     def effort(self, model: PolynomialNetwork) -> int:
-        """The number of parameters."""
+        """Return the number of parameters, which measures the running time roughly."""
         return model.parameter_count
 
 

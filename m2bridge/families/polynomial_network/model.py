@@ -1,4 +1,4 @@
-"""Polynomial neural networks as models: their numbers, their coordinates, and what is stated.
+"""Polynomial neural networks as models: sizes, coordinates, and statements.
 
 They are differentiated without expansion, so that dimensions need no coordinates. Upper bounds are
 in ``bounds``; what the program says here is checked by ``checker``, which shares the words only.
@@ -32,12 +32,12 @@ NAME = "polynomial-network"
 WORDS = wording(Path(__file__).parent / "words.toml")
 
 # A row of the differential is as long as there are weights.
-MAX_PARAMETERS = 100_000
-MAX_DEGREE = 10**6
+MAX_NETWORK_WEIGHTS = 100_000
+MAX_FUNCTION_DEGREE = 10**6
 # The bounds of all parts of a network take time cubic in the number of layers.
 MAX_LAYERS = 100
 # More coordinates are not written down.
-MAX_COORDINATES = 20_000
+MAX_WRITTEN_COORDINATES = 20_000
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -82,9 +82,9 @@ class PolynomialNetwork(DifferentiableModel):
             message = f"must be from 2 to {MAX_LAYERS + 1} integers, not {len(listed)}"
             raise InvalidCaseError("widths", message)
         object.__setattr__(self, "widths", listed)
-        object.__setattr__(self, "degree", positive_integer("degree", degree, MAX_DEGREE))
-        if self.parameter_count > MAX_PARAMETERS:
-            message = f"give {self.parameter_count} weights; at most {MAX_PARAMETERS} can be"
+        object.__setattr__(self, "degree", positive_integer("degree", degree, MAX_FUNCTION_DEGREE))
+        if self.parameter_count > MAX_NETWORK_WEIGHTS:
+            message = f"give {self.parameter_count} weights; at most {MAX_NETWORK_WEIGHTS} can be"
             raise InvalidCaseError("widths", message)
 
     @classmethod
@@ -104,7 +104,7 @@ class PolynomialNetwork(DifferentiableModel):
 
     @property
     def title(self) -> str:
-        """The network in words."""
+        """The architecture of the network in words."""
         shape = f"widths ({', '.join(map(str, self.widths))}) and activation degree {self.degree}"
         return f"polynomial neural network of {shape}"
 
@@ -141,11 +141,11 @@ class PolynomialNetwork(DifferentiableModel):
         """Raise TooLargeError if there are more coordinates than can be written down."""
         # forms of degree D in two or more variables have more than D coefficients, whose number
         # may have very many digits
-        many = self.input_count > 1 and self.function_degree > MAX_COORDINATES
-        if many or self.coordinate_count > MAX_COORDINATES:
+        many = self.input_count > 1 and self.function_degree > MAX_WRITTEN_COORDINATES
+        if many or self.coordinate_count > MAX_WRITTEN_COORDINATES:
             raise TooLargeError(
-                f"this network has more than {MAX_COORDINATES} coordinates, too many to write"
-                " down; its dimension needs none"
+                f"this network has more than {MAX_WRITTEN_COORDINATES} coordinates, too many to"
+                " write down; its dimension needs none"
             )
 
     def grading(self) -> tuple[DegreeVector, ...]:
@@ -249,7 +249,7 @@ class PolynomialNetwork(DifferentiableModel):
         return STATEMENTS
 
     def observe(self, observables: Collection[str], *, certified: bool = False) -> ObservedRank:
-        """The dimension, by exact ranks and upper bounds; no engine takes part."""
+        """The dimension, by exact ranks and upper bounds, without Macaulay2."""
         from m2bridge.maps.jacobian_rank import observe_rank  # imports FLINT
 
         return observe_rank(self)

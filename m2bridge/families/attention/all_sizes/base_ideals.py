@@ -1,4 +1,4 @@
-"""The computed part of the theorems for all sizes, and what follows for each observable.
+"""The computed part of the theorems for all sizes, and its consequences for each observable.
 
 Macaulay2 computes the ideals of thirteen base cases and two identities, and counts the polar
 degrees of a few sizes (:class:`ComputedCases`). With the theorem about fibres they give the sets of
@@ -30,7 +30,7 @@ from m2bridge.families.attention.orbits.fibres import nonzero_part, products_det
 from m2bridge.families.attention.orbits.orbits import Orbit
 from m2bridge.families.attention.polar.chern_integrals import localized_polar_degrees
 from m2bridge.families.attention.polar.theorem import (
-    FEW_OUTPUTS,
+    MAX_COUNTED_OUTPUTS,
     counted_polar_degrees,
     has_few_points,
 )
@@ -53,7 +53,7 @@ class ComputedCases:
         and tend to the representative of (1, 1, 1) for ε → 0; the equation that shows it belongs to
         the places 1 and 2 of every d ≥ 2.
     polar_degrees : mapping from LayerSizes to Numbers
-        As counted, where they were.
+        The polar degrees of the cases where points were counted.
     """
 
     ideals: BaseIdeals
@@ -83,14 +83,16 @@ def base_ideals(*, polar: bool = False) -> ComputedCases:
     )
 
 
-SMALL = tuple(LayerSizes(2, d_out, a) for d_out in range(1, FEW_OUTPUTS + 1) for a in (1, 2))
+SMALL = tuple(
+    LayerSizes(2, d_out, a) for d_out in range(1, MAX_COUNTED_OUTPUTS + 1) for a in (1, 2)
+)
 # The sizes whose polar degrees are counted; those of larger a are the same.
 COUNTED = tuple(filter(has_few_points, SMALL))
 
 
 @cache
 def base_ideals_script() -> Script:
-    """The Macaulay2 program."""
+    """Return the Macaulay2 program that computes the fibre ideals of the base cases."""
     values = {
         "d": 2,
         "charts": "{(1,1), (1,2)}",
@@ -159,7 +161,7 @@ class SizeOrbitSets:
     critical : set of orbits
         The fibre is one point that is not reduced.
     basis : ComputedCases
-        What was computed.
+        The computations that prove it.
     """
 
     one_point: isl.Set
@@ -220,8 +222,8 @@ class SizeOrbitSets:
         singular = EVERY_ORBIT.subtract(self.one_point).union(integer_sets.orbits(SOURCE_SINGULAR))
         squares = integer_sets.orbits("r = 1 and s = 1 and m = 1")
         of_rank_one = self.symmetric.intersect(integer_sets.more_tangents_at_squares())
-        return singular.intersect(integer_sets.over(self.birational)).union(
-            squares.intersect(integer_sets.over(of_rank_one))
+        return singular.intersect(integer_sets.orbits_over(self.birational)).union(
+            squares.intersect(integer_sets.orbits_over(of_rank_one))
         )
 
     @property
@@ -243,9 +245,11 @@ class SizeOrbitSets:
         """
         one = self.one_point.union(self.critical)
         at_most_two = one.union(self.two_points)
-        over_birational = EVERY_ORBIT.subtract(one).intersect(integer_sets.over(self.birational))
+        over_birational = EVERY_ORBIT.subtract(one).intersect(
+            integer_sets.orbits_over(self.birational)
+        )
         over_two_to_one = EVERY_ORBIT.subtract(at_most_two).intersect(
-            integer_sets.over(self.two_to_one)
+            integer_sets.orbits_over(self.two_to_one)
         )
         return over_birational.union(over_two_to_one)
 
@@ -258,9 +262,9 @@ class ObservedSizes:
     ----------
     true : set of orbits, or of sizes
     known : set of sizes
-        Where it is known whether it is true.
+        The sizes where it is known whether the observable is true.
     about : set of orbits
-        Those of which it can be true.
+        The orbits for which the observable is defined.
     """
 
     true: isl.Set
@@ -269,7 +273,7 @@ class ObservedSizes:
 
     @property
     def of_sizes(self) -> bool:
-        """Whether it is about sizes, and not about orbits."""
+        """Whether the observable is a property of sizes, and not of orbits."""
         return bool(self.true.n_dim() == ALL.n_dim())
 
 

@@ -21,7 +21,7 @@ from m2bridge.crosscheck.cross_check import CrossCheck, cross_check
 from m2bridge.crosscheck.verdict import Verdict, VerdictScope
 from m2bridge.engine import RunOptions, computation
 from m2bridge.errors import TimeLimitError, check_kind
-from m2bridge.families.all_sizes import AllSizesCase, finished, with_a_form
+from m2bridge.families.all_sizes import AllSizesCase, complete_result, split_by_all_sizes_form
 from m2bridge.families.attention.all_sizes.integer_sets import WORDS as SIZES_WORDS
 from m2bridge.families.attention.hypotheses import WORDS
 from m2bridge.families.attention.ideal import highest_weights, representations
@@ -162,7 +162,7 @@ class ClosureOfSizes:
         return {n: factor(count) for n, count in counts.items() if count != 0}
 
     def table(self) -> Table:
-        """The generators."""
+        """Return the table of generators of this closure."""
         header = ["degree", "generators", "how many"]
         if self.vectors:
             header.append("highest weight vector")
@@ -181,7 +181,7 @@ class ClosureOfSizes:
         return (kind for kind in self.generators if self.number(kind[1]) != 0)
 
     def _vectors(self, kind: Type, form: int) -> list[str] | None:
-        """By determinants, or as polynomials; ``None`` if they were not asked for."""
+        """Return highest weight vectors, by determinants or as polynomials, if computed."""
         if not self.vectors:
             return None
         return [forms[form] for forms in self.vectors[self.generators.index(kind)]]
@@ -211,9 +211,7 @@ class ClosureOfSizes:
         return [_named(*kind) for kind in self.ring.missing if kind[0] == n]
 
     def hilbert_equations(self) -> list[str]:
-        """The Hilbert function: one equation for each n from 0 on, and one for all n from some n
-        on.
-        """
+        """Return the Hilbert function: an equation for each small n, and one for all larger n."""
         start = self.ring.sections_from
         if not start:
             return ["H(n) = h(n) for all n ≥ 0"]
@@ -224,7 +222,7 @@ class ClosureOfSizes:
         return [*equations, f"H(n) = h(n) for n ≥ {start}"]
 
     def to_certificate(self) -> dict[str, Any]:
-        """Return what a certificate holds of these closures."""
+        """Return the entry of a certificate about these closures."""
         values = []
         for n in range(self.ring.bound):
             types = self.ring.multiplicities[n]
@@ -303,7 +301,7 @@ class AllClosures(Result):
         return Sheet(title, blocks)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the ranges of sizes, and what holds in them."""
+        """Return the ranges of sizes with the closures in each of them, for ``json.dumps``."""
         return {
             "scope": "t ≥ 2, in characteristic 0",
             "field": "QQ",
@@ -389,10 +387,10 @@ def _formula(expression: Expr) -> Formula:
 
 # The largest d and d' of the single cases whose closures are computed without the core: it takes
 # minutes.
-LARGEST = 4
+MAX_COMPARED_CASE_SIZE = 4
 
 
-# What the statements about generators predict, by their keys: numbers, or degrees alone.
+# The predictions of the statements about generators, by key: numbers, or degrees alone.
 VALUES = {"generators": GeneratorNumbers, "generated": GeneratorDegrees}
 # Those that have a form for all sizes.
 ABOUT_GENERATORS = tuple(
@@ -409,30 +407,30 @@ class AmongCores(VerdictScope):
     Parameters
     ----------
     decision : Decision
-        REFUTED where a single case is another one; CONFIRMED if all was computed.
+        REFUTED if a single case differs; CONFIRMED if everything was computed.
     because : str
-        That case, the limit that was reached, or what was proved and compared.
+        The failing case, the limit that was reached, or the proof and the comparison.
     """
 
     decision: Decision
     because: str
 
     def reasons(self) -> list[str]:
-        """Return the reason."""
+        """Return the one reason of the verdict."""
         return [self.because]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the reason; the cases stand beside the verdicts."""
+        """Return the reason; the compared cases are listed with the verdicts."""
         return {"reason": self.because}
 
     def to_data(self) -> dict[str, Any]:
-        """Return the same."""
+        """Return the data of :meth:`to_json`."""
         return self.to_json()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeneratorsOfAllSizes(VerdictsResult):
-    """The verdicts on generators for all sizes, and the single cases that these are held against.
+    """The verdicts on generators for all sizes, and the single cases that they are compared with.
 
     Parameters
     ----------
@@ -518,7 +516,7 @@ def _extent(
 ) -> AmongCores:
     """The extent of a statement: one case that is computed without the core can refute it.
 
-    Else what is computed for the cores proves it for all of their sizes.
+    Otherwise the computation for the cores proves it for all of their sizes.
     """
     number, complete = 0, 0
     for case in cases:
@@ -541,7 +539,7 @@ def _extent(
 @computation
 def generators_of_all_sizes(
     cores: tuple[CoreSize, ...] = CORES,
-    largest: int = LARGEST,
+    largest: int = MAX_COMPARED_CASE_SIZE,
     *,
     statements: Sequence[Statement] = ABOUT_GENERATORS,
     **options: Unpack[RunOptions],
@@ -554,7 +552,7 @@ def generators_of_all_sizes(
     largest : int
         The largest d and d' of these cases.
     statements : sequence of Statement
-        Those about generators, or one of them.
+        The statements about generators, or one of them.
 
     Raises
     ------
@@ -565,7 +563,7 @@ def generators_of_all_sizes(
     EngineError
         If Macaulay2 failed.
     """
-    with_a_form(statements, ABOUT_GENERATORS.__contains__)
+    split_by_all_sizes_form(statements, ABOUT_GENERATORS.__contains__)
     chosen = [statement for statement in ABOUT_GENERATORS if statement in statements]
     found = closures_of_all_sizes(cores)
     checks: list[tuple[str, Callable[[], CrossCheck]]] = []
@@ -590,7 +588,7 @@ def _compared(
     part: ClosureOfSizes,
     statements: Sequence[GlobalStatement[LayerSizes]],
 ) -> CrossCheck:
-    """One case, with what the polynomials for all sizes say of it in place of its own prediction.
+    """One case with the prediction by the polynomials for all sizes in place of its own.
 
     Raises
     ------
@@ -636,7 +634,7 @@ class ClosuresQuestion(ComputedQuestion[AllSizesCase, AllClosures]):
 
     def observe(self, model: AllSizesCase) -> AllClosures:
         """Compute the closures with these cores; raises TimeLimitError if some are left."""
-        found: AllClosures = finished(closures_of_all_sizes(self.cores))
+        found: AllClosures = complete_result(closures_of_all_sizes(self.cores))
         return found
 
     def content(self, model: AllSizesCase, observed: AllClosures) -> Content:
@@ -647,7 +645,7 @@ class ClosuresQuestion(ComputedQuestion[AllSizesCase, AllClosures]):
         )
 
     def summary(self, answer: dict[str, Any]) -> str:
-        """The numbers of cores and representations, and the largest degree."""
+        """Return the numbers of cores and representations, and the largest degree, in words."""
         parts = answer["closures"]
         degrees = list[int]()
         for part in parts:

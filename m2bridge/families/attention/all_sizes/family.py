@@ -23,8 +23,8 @@ from m2bridge.families.all_sizes import (
     AllSizesFamily,
     AllSizesQuestion,
     AllSizesResult,
-    finished,
-    with_a_form,
+    complete_result,
+    split_by_all_sizes_form,
 )
 from m2bridge.families.attention.all_sizes import integer_sets
 from m2bridge.families.attention.all_sizes.base_ideals import (
@@ -47,20 +47,20 @@ from m2bridge.ideals.program import ReducedGroebnerBasis as GroebnerBasis
 from m2bridge.limits import clock, each
 from m2bridge.results.base import Decision
 from m2bridge.results.sheet import Sheet, Table, matrix_text, name_with_part, quoted
-from m2bridge.statements.statement import Statement, check_statements, observed_together
+from m2bridge.statements.statement import Statement, check_statements, sharing_one_observation
 
 Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotApplicable:
-    """Sizes to which a statement does not apply, and whether what it says is so there all the same.
+    """Sizes to which a statement does not apply, and whether its conclusion holds there.
 
     Parameters
     ----------
     sizes : set of sizes
     reason : str
-        Which hypothesis fails.
+        The hypothesis that fails.
     holds_for, fails_for, undecided_for : sets of sizes
         Parts of them.
     """
@@ -93,7 +93,7 @@ class SizeSets(VerdictScope):
     holds_for, fails_for, undecided_for : sets of sizes
         Together all sizes to which it applies.
     vacuous_for : set of sizes
-        Those among ``holds_for`` without any function that it is about.
+        The sizes among ``holds_for`` without any function that the statement is about.
     not_applicable : tuple of NotApplicable
     witness : dict or None
         The first size for which it is false, the largest orbit where it is, weights of a function
@@ -151,7 +151,7 @@ class SizeSets(VerdictScope):
         return {**parts(self, *PARTS), "not_applicable": outside, "counterexample": self.witness}
 
     def to_data(self) -> Json:
-        """Return the extent with the canonical texts of its sets of sizes.
+        """Return the scope with the canonical texts of its sets of sizes.
 
         Raises
         ------
@@ -186,7 +186,7 @@ def reasons(data: Json, in_words: Callable[[Any], str]) -> list[str]:
     """Return in words for which sizes a statement is true, and where it does not apply, from the
     data of a verdict.
 
-    Where a hypothesis fails it is said whether the conclusion holds all the same.
+    Where a hypothesis fails, the text says whether the conclusion still holds.
     """
 
     def answers(some: Json) -> dict[str, str]:
@@ -205,7 +205,7 @@ def reasons(data: Json, in_words: Callable[[Any], str]) -> list[str]:
         inside = answers(out)
         conclusion = ", ".join(f"{answer} for {where}" for answer, where in inside.items())
         if len(inside) == 1:
-            # It is so for all of these sizes, which need not be named once more.
+            # The conclusion holds for all of these sizes, which need not be repeated.
             (conclusion,) = inside
         outside = f"does not apply for {in_words(out['sizes'])} ({out['hypothesis']})"
         lines.append(f"{outside}, where the rest of it is {conclusion}")
@@ -236,7 +236,7 @@ class AllSizes(AllSizesResult):
     strata : tuple of Stratum
         The fibre over every orbit.
     basis : ComputedCases
-        What Macaulay2 computed.
+        The computations of Macaulay2.
     engine_version : str
         Empty if Macaulay2 was not used.
 
@@ -265,7 +265,7 @@ class AllSizes(AllSizesResult):
         }
 
     def to_json(self) -> Json:
-        """Return every verdict with its sets of sizes, and what was computed."""
+        """Return every verdict with its sets of sizes, and the computed data."""
         partition = {}
         for name, parts in self._partitions():
             partition[name] = {
@@ -279,7 +279,7 @@ class AllSizes(AllSizesResult):
         }
 
     def _partitions(self) -> list[tuple[str, dict[str, isl.Set]]]:
-        """For each statement, by its name, the sizes where it is true, false, … ."""
+        """Return the partition of all sizes for each statement, by its name: true, false, … ."""
         listed = []
         for verdict in self.verdicts:
             assert isinstance(verdict.extent, SizeSets), "the extent of every verdict here"
@@ -287,7 +287,7 @@ class AllSizes(AllSizesResult):
         return listed
 
     def to_sheet(self) -> Sheet:
-        """Return what was computed, the verdicts, and in a list where each statement is true."""
+        """Return the computed data, the verdicts, and a list of the sizes where each is true."""
         sheet = AllSizesResult.to_sheet(self)
         rows = []
         for name, parts in self._partitions():
@@ -367,7 +367,7 @@ def _graded_reverse_lexicographic(terms: Any) -> tuple[int, list[int]]:
 
 
 def is_stated(statement: Statement) -> bool:
-    """Whether it has a form for all sizes."""
+    """Return whether the statement has a form for all sizes."""
     return (statement.key, statement.part) in PREDICTIONS
 
 
@@ -399,7 +399,7 @@ def _verdict(
 ) -> Verdict:
     """The verdict on a statement: sizes where a hypothesis fails are those of the first that does.
 
-    What the statement says is compared for these sizes too, as if the hypothesis held.
+    The prediction is compared for these sizes too, as if the hypothesis held.
     """
     conclusion = prediction.conclusion(facts)
     applies = ALL
@@ -460,7 +460,8 @@ def _counterexample(prediction: Prediction, conclusion: Conclusion, false: isl.S
 
 @computation
 def cross_check_all_sizes(
-    statements: Sequence[Statement] = observed_together(REGISTRY), **options: Unpack[RunOptions]
+    statements: Sequence[Statement] = sharing_one_observation(REGISTRY),
+    **options: Unpack[RunOptions],
 ) -> AllSizes:
     """Decide statements for all d, d', a ≥ 1 and t ≥ 2 at once, assuming none of them.
 
@@ -484,7 +485,7 @@ def cross_check_all_sizes(
     [('3.4 (iii)', 'REFUTED'), ('A.4', 'REFUTED')]
     """
     check_statements(statements)
-    chosen, others = with_a_form(statements, is_stated)
+    chosen, others = split_by_all_sizes_form(statements, is_stated)
     basis = base_ideals(polar=any(statement.observable == "polar_degrees" for statement in chosen))
     strata, verdicts, late = decide(
         basis, [(statement, PREDICTIONS[statement.key, statement.part]) for statement in chosen]
@@ -523,10 +524,10 @@ class AttentionOfAllSizes(AllSizesFamily):
 
     def stated(self) -> tuple[Statement, ...]:
         """Those with a prediction for sets of sizes that are decided together."""
-        return tuple(filter(is_stated, observed_together(REGISTRY)))
+        return tuple(filter(is_stated, sharing_one_observation(REGISTRY)))
 
     def decided(self) -> AllSizes:
-        """Decide them all."""
+        """Decide all statements that have a form for all sizes."""
         return cross_check_all_sizes()
 
     def row(self, key: str, verdict: dict[str, Any]) -> AnswerRow:
@@ -573,7 +574,7 @@ class ExposedOfAllSizes(AllSizesQuestion):
     def observe(self, model: AllSizesCase) -> AllSizes:
         """Decide it; raises TimeLimitError at the limit."""
         stated = [one for one in REGISTRY if one.key == self.key]
-        result: AllSizes = finished(cross_check_all_sizes(stated))
+        result: AllSizes = complete_result(cross_check_all_sizes(stated))
         return result
 
     def names(self) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 Every fibre ideal in the unknowns z_2, …, z_d is the sum of the ideals that belong to few places,
 columns and rows; up to the names of the indices these are fibre ideals of small cases. For r ≥ 2,
 or s ≥ 2, every unknown is determined in one of them. For r = s = 1 all equations belong to pairs of
-places, and the ideal is the sum of what is known of them. Source: ours; docs/all-sizes.md has the
+places, and the ideal is the sum of their known ideals. Source: ours; docs/all-sizes.md has the
 proof.
 """
 
@@ -46,12 +46,12 @@ class BaseCase:
 
     @property
     def pattern(self) -> Pattern:
-        """All entries of the representative but the zero columns of A and the zero rows of V."""
+        """The entries of the representative in nonzero columns of A and nonzero rows of V."""
         A, V = representative(self.orbit, self.model)
         return Pattern(tuple(row[: self.orbit.r] for row in A), V[: self.orbit.s])
 
 
-# The d at which an orbit occurs first, and those with places besides.
+# The smallest d at which an orbit occurs, and further d with more places.
 BASE_SIZES = {
     Orbit(2, 1, 1): (2, 3),
     Orbit(1, 2, 1): (2, 3),
@@ -80,12 +80,12 @@ class Stratum:
     orbits : str
         A condition on (d, d', a, r, s, m).
     length : str
-        Of the fibre scheme: ``1``, ``2`` or ``d``.
+        Length of the fibre scheme: ``1``, ``2`` or ``d``.
     points : int
     patterns : int
-        How many patterns were compared with base cases.
+        The number of patterns that were compared with base cases.
     ideals : tuple of BaseCase
-        Those that occurred.
+        The base cases whose ideals occurred.
     """
 
     orbits: str
@@ -158,7 +158,7 @@ def _check_empty(missing: isl.Set) -> None:
 
 
 def _pairs(condition: str) -> tuple[Selection, ...]:
-    """One place, and two places, besides the first."""
+    """Return the selections of one place, and of two places, in addition to the first place."""
     one = Selection(f"{condition} and 2 <= q", ("1", "q"), free=("q",))
     return one, Selection(f"{condition} and 2 <= p and p < q", ("1", "p", "q"), free=("p", "q"))
 
@@ -183,7 +183,7 @@ def _stratum(condition: str, bases: list[BaseCase], *, length: str, points: int)
 
 
 def _with_ideal(pattern: Pattern, ideals: BaseIdeals, wanted: Wanted) -> BaseCase:
-    """The base case with this pattern, if its ideal is the wanted one."""
+    """Return the base case with this pattern; its ideal must be the one that the proof needs."""
     # The order of the places gives only names to the unknowns.
     orders = set(pattern.reordered())
     for base, ideal in ideals.items():

@@ -61,13 +61,13 @@ def with_some(orbit_set: isl.Set) -> isl.Set:
     return orbit_set.project_out(isl.dim_type.set, 3, 3)
 
 
-def over(size_set: isl.Set) -> isl.Set:
-    """All orbits of these sizes."""
+def orbits_over(size_set: isl.Set) -> isl.Set:
+    """Return the set of all orbits of these sizes."""
     return size_set.insert_dims(isl.dim_type.set, 3, 3).intersect(orbits())
 
 
 def union(sets: list[isl.Set]) -> isl.Set:
-    """All of them together."""
+    """Return the union of the sets."""
     return reduce(isl.Set.union, sets)
 
 
@@ -105,10 +105,10 @@ def source_dimension(d: Any, dp: Any, alpha: Any) -> Any:
 
 
 def zeros(polynomial: Any) -> isl.Set | None:
-    """The sizes where a polynomial in d, dp, a, D is zero; ``None`` if that is not known to be a
-    Presburger set.
+    """Return the sizes where a polynomial in d, dp, a, D is zero; ``None`` if this is undecided.
 
-    It is one where all factors are D, or linear and without D.
+    D is the degree of the source. The zeros are a Presburger set if every factor of the polynomial
+    is D, or linear and without D.
     """
     if polynomial == 0:
         return sizes()
@@ -225,7 +225,7 @@ class Pattern(NamedTuple):
     V: IntegerMatrix
 
     def reordered(self) -> Iterator[Pattern]:
-        """The pattern with its places in all orders that keep the first one."""
+        """Return the pattern with its places permuted in all ways that fix the first place."""
         for rest in permutations(range(1, len(self.A))):
             order = (0, *rest)
             A = tuple(self.A[p] for p in order)
@@ -241,7 +241,7 @@ class Selection:
     Parameters
     ----------
     condition : str
-        On orbits and free indices.
+        A condition on orbits and free indices.
     places, columns, rows : tuple of str
         The first of each is ``1``.
     free : tuple of str
@@ -257,7 +257,7 @@ class Selection:
     def patterns(self) -> set[Pattern]:
         """All patterns that occur for some size, orbit and values of the free indices.
 
-        Entry by entry, what is left is divided into where it is 1 and where it is 0.
+        Entry by entry, the remaining set is divided into where it is 1 and where it is 0.
         """
         conditions = [entry_of_a(p, i) for p, i in product(self.places, self.columns)]
         conditions += [entry_of_v(k, p) for k, p in product(self.rows, self.places)]

@@ -26,7 +26,7 @@ from m2bridge.families.attention.all_sizes.integer_sets import (
     NAMES,
     WORDS,
     orbits,
-    over,
+    orbits_over,
     sizes,
     variables,
     with_some,
@@ -46,9 +46,9 @@ class Hypothesis:
     Parameters
     ----------
     condition : str
-        On (d, d', a).
+        A condition on (d, d', a).
     reason : str
-        Why the statement does not apply where the condition fails.
+        The reason why the statement does not apply where the condition fails.
     """
 
     condition: str
@@ -62,17 +62,17 @@ NONDEGENERATE = (*PAPER, *TWO_DIMENSIONS)
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """Whether what a statement says is so, its hypotheses left aside.
+    """Where the conclusion of a statement is true, without regard to its hypotheses.
 
     Parameters
     ----------
     false : set of sizes
     unknown : set of sizes
-        Where the facts do not decide it.
+        The sizes where the facts do not decide it.
     vacuous : set of sizes
         Without any orbit that the statement is about; it is true there.
     wrong : set of orbits or None
-        Where the statement is false; ``None`` if it is not about orbits.
+        The orbits where the statement is false; ``None`` if it is not about orbits.
     """
 
     false: isl.Set
@@ -95,10 +95,12 @@ class SetPrediction:
     observable : str
         A key of :data:`.facts.OBSERVABLES`.
     condition : str
-        On (d, d', a, r, s, m), or (d, d', a) if it is about sizes; without one, it is true of all.
+        A condition on (d, d', a, r, s, m), or on (d, d', a) for a statement about sizes; an empty
+        one always holds.
     hypotheses : tuple of Hypothesis
     concerns : str
-        On (d, d', a, r, s, m): which orbits the statement is about; without one, about all.
+        A condition on (d, d', a, r, s, m) for the orbits that the statement is about; an empty one
+        means all orbits.
     """
 
     observable: str
@@ -115,7 +117,7 @@ class SetPrediction:
             return Conclusion(false=differ.intersect(observed.known), unknown=unknown, vacuous=NONE)
         about = orbits(self.concerns).intersect(observed.about)
         differ = _difference(observed.true, orbits(self.condition))
-        wrong = differ.intersect(about).intersect(over(observed.known))
+        wrong = differ.intersect(about).intersect(orbits_over(observed.known))
         vacuous = ALL.subtract(with_some(about))
         return Conclusion(
             false=with_some(wrong),
@@ -265,5 +267,5 @@ def _compared(agree: isl.Set, differ: isl.Set) -> Conclusion:
 
 
 def _difference(first: isl.Set, second: isl.Set) -> isl.Set:
-    """Return what is in one of them only."""
+    """Return the symmetric difference of the sets."""
     return first.subtract(second).union(second.subtract(first))

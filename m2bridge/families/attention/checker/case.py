@@ -5,7 +5,7 @@ the fibre there and by ranks of tangent vectors.
 Proved in: docs/mathematics.md (proposition-orbits, proposition-finite, theorem-smooth,
 lemma-singular-source, theorem-degree) and docs/checkers.md (the sections Fibres and Degree).
 Computed here: the points and the length of every fibre, ranks over QQ, the degree in two ways.
-On trust: the lemmas that a certificate lists, such as that closures of orbits are told by ranks.
+On trust: the lemmas that a certificate lists, such as that ranks determine the closures of orbits.
 
 Notation. The sizes of a case are d, d' (``d_out``), a and t, and α = min(a, d).
 
@@ -46,10 +46,10 @@ Sparse = Mapping[tuple[int, int], Any]  # the entries of a matrix, by row and co
 Pair = tuple[Sparse, Sparse]  # A and V
 Function = dict[tuple[int, ...], Any]  # c_{k,i,p,q} by (k, i, p, q), p ≤ q; zeros are left out
 
-MOST_STEPS = 10**9
+MAX_FIBRE_STEPS = 10**9
 """The most orbits, times the square of the number of weights: minutes of fibres and ranks."""
 
-MOST_VALUES = 40
+MAX_HILBERT_VALUES = 40
 """The largest dim D_α for which deg P(D_α) is compared with a Hilbert function: above, its values
 take longer than all the rest of a check.
 """
@@ -109,7 +109,7 @@ class Case:
 def name(case: Mapping[str, Any]) -> str:
     """The name of a case, such as ``d3-dout2-a2-t2``; CertificateError if there is no such case."""
     numbers = [case.get(key) for key in ("d", "d_out", "a", "t")]
-    # a bool is no number here, though Python says so
+    # Python counts a bool as an int, but it is not a size
     are_numbers = all(type(n) is int and 0 < n < 10**9 for n in numbers)
     if len(case) != 4 or not are_numbers:
         raise CertificateError("integers d, d_out, a, t from 1 to 999999999")
@@ -157,7 +157,7 @@ def orbits(case: Case) -> list[Orbit]:
 
 
 def orbit_dimension(orbit: Orbit, case: Case) -> int:
-    """The dimension of the functions of an orbit: that of its weights less one.
+    """The dimension of an orbit of functions: the dimension of its weights less one.
 
     L ∩ U is chosen, in m(d − m) dimensions; then L and U that contain it, in (r − m)(d − r) and
     (s − m)(d − s); then A with columns in L and V with rows in U, in r d and s d'. Fibres are
@@ -369,7 +369,7 @@ def tangent_bound(orbit: Orbit, points: Sequence[Pair], case: Case) -> int:
     return rank(vectors)
 
 
-# All about a case.
+# The evidence about a case.
 
 
 @lru_cache(maxsize=256)
@@ -486,7 +486,7 @@ def missing_facts(evidence: Mapping[str, Any], case: Case) -> Difference | None:
     the evidence must list at least α·min(d, d') orbits, because each pair (r, s) has one, and so
     the work asked for is bounded by the length of the file. That the facts have the right keys is
     seen by an example; that they are right is for the caller to compare. TooExpensiveError if the
-    listed orbits take too long all the same.
+    listed orbits nevertheless take too long.
     """
     stored = evidence.get("orbits")
     listed: list[Any] = []
@@ -499,7 +499,7 @@ def missing_facts(evidence: Mapping[str, Any], case: Case) -> Difference | None:
         )
     number_of_weights = case.d * (case.d + case.d_out)
     steps = len(listed) * number_of_weights**2
-    if steps > MOST_STEPS:
+    if steps > MAX_FIBRE_STEPS:
         raise TooExpensiveError(
             "case", f"fibres and ranks at {len(listed)} orbits take {steps:.0e} steps"
         )
@@ -527,7 +527,7 @@ def source_degree(of_determinantal: int, dimension: int, case: Case) -> int:
 
 
 def check_source_degree(degree: int, dimension: int, case: Case) -> None:
-    """Compute the degree of the source in another way: ContradictionError if it is another number.
+    """Compute the degree of the source by a second method; ContradictionError if it differs.
 
     ``dimension`` is that of the closure. For α = 1 and α = d the source is a Segre variety, whose
     degree is a number of factorizations; between, the degree of P(D_α) is taken from its Hilbert
@@ -535,7 +535,7 @@ def check_source_degree(degree: int, dimension: int, case: Case) -> None:
     """
     if case.alpha in (1, case.d):
         again = section_points(case)
-    elif case.alpha * (2 * case.d - case.alpha) <= MOST_VALUES:
+    elif case.alpha * (2 * case.d - case.alpha) <= MAX_HILBERT_VALUES:
         again = source_degree(degree_by_values(case.d, case.alpha), dimension, case)
     else:
         return
@@ -665,8 +665,8 @@ def images(
     V has the size rows × variables, and A variables × columns; columns of A after the first α are
     combinations of these, which is so on a dense part of the matrices of rank ≤ α. So a polynomial
     in the coordinates vanishes on the closure exactly if it is zero at these images. For t ≥ 2
-    c_{k,i,p,q} is the coefficient of x_i y_p y_q in output k, where x is a token and y another one:
-    the sum of A_pi V_kq over the orders of p ≤ q. For t = 1 there is one token x, and the
+    c_{k,i,p,q} is the coefficient of x_i y_p y_q in output k, where x is a token and y a different
+    token: the sum of A_pi V_kq over the orders of p ≤ q. For t = 1 there is one token x, and the
     coordinate (k, p, q, r) with p ≤ q ≤ r is the coefficient of x_p x_q x_r in output k: a sum over
     the orders of p, q, r.
     """

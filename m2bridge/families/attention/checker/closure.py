@@ -43,11 +43,11 @@ from m2bridge.families.attention.checker import case as cases, one_token
 from m2bridge.families.attention.checker.case import Case, function, observe, orbits, representative
 from m2bridge.families.attention.checker.statements import WORDS
 
-MOST_GENERATOR_DEGREE = 100
+MAX_GENERATOR_DEGREE = 100
 """No closure has a generator of half this degree, and FLINT's exponents have their limits."""
 
-MOST_MONOMIALS_OF_A_DEGREE = 100_000
-"""For t = 1 Hilbert functions are compared in degrees with at most so many monomials; where there
+MAX_MONOMIALS_PER_DEGREE = 100_000
+"""For t = 1 Hilbert functions are compared in degrees with at most this many monomials; where there
 are generators, in those with up to ten times as many.
 """
 
@@ -79,7 +79,7 @@ class Candidate:
 
     @property
     def degrees(self) -> Counter[int]:
-        """How many generators there are of each degree."""
+        """The number of generators of each degree."""
         return Counter(g.total_degree() for g in self.generators)
 
 
@@ -106,9 +106,9 @@ def closure(certificate: Certificate) -> Content | Difference:
     degrees = candidate.degrees
     highest = max(degrees, default=0)
     on_trust: tuple[str, ...] = ()
-    if highest > MOST_GENERATOR_DEGREE:
+    if highest > MAX_GENERATOR_DEGREE:
         raise TooExpensiveError(
-            "degree of a generator", f"{highest}; at most {MOST_GENERATOR_DEGREE}"
+            "degree of a generator", f"{highest}; at most {MAX_GENERATOR_DEGREE}"
         )
     series = _series_of_closure(candidate)
     if isinstance(series, Difference):
@@ -280,7 +280,7 @@ def _not_minimal(candidate: Candidate, series: algebra.Series) -> Difference | N
 
 
 def _other_invariants(candidate: Candidate, series: algebra.Series) -> Difference | None:
-    """A difference if QQ[c]/J has another dimension or degree than the closure.
+    """A difference if the dimension or the degree of QQ[c]/J is not that of the closure.
 
     Those of the closure are found without J, by case.py and one_token.py.
     """
@@ -303,10 +303,11 @@ def _other_invariants(candidate: Candidate, series: algebra.Series) -> Differenc
 def zero_divisor(leading: list[tuple[int, ...]]) -> Difference | None:
     """A difference if c_{1,1,1,1} is a zero divisor modulo J.
 
-    It is none modulo I, which is prime and does not contain it: some functions have that entry.
-    ``leading`` has the exponents of the minimal leading monomials of J. The last variable of a
-    graded reverse lexicographic order, here c_{1,1,1,1}, is no zero divisor modulo a homogeneous
-    ideal exactly if it divides none of these (Bayer and Stillman, Invent. Math. 87, 1987).
+    It is not a zero divisor modulo I, which is prime and does not contain it: some functions have
+    that entry. ``leading`` has the exponents of the minimal leading monomials of J. The last
+    variable of a graded reverse lexicographic order, here c_{1,1,1,1}, is no zero divisor modulo a
+    homogeneous ideal exactly if it divides none of these (Bayer and Stillman, Invent. Math. 87,
+    1987).
     """
     if any(exponents[-1] for exponents in leading):
         return Difference(
@@ -427,20 +428,20 @@ def _determinant(rows: list[list[Any]]) -> Any:
     return total
 
 
-# For t = 1: Hilbert functions in low degrees, beside the dimension and the degree.
+# For t = 1: Hilbert functions in low degrees, in addition to the dimension and the degree.
 
 
 def _last_degree(candidate: Candidate) -> int:
     """The last degree in which Hilbert functions are compared for t = 1.
 
     It is the larger of two: the last degree with a generator, and the largest n ≤ 4 with at most
-    MOST_MONOMIALS_OF_A_DEGREE monomials of degree n (at least 1). The comparison proves nothing
+    MAX_MONOMIALS_PER_DEGREE monomials of degree n (at least 1). The comparison proves nothing
     beyond; that no generators follow is proved by algebra.is_cohen_macaulay or on trust.
     """
     count = candidate.case.coordinate_count
     fitting = 1
     for n in (2, 3, 4):
-        if comb(count + n - 1, n) <= MOST_MONOMIALS_OF_A_DEGREE:
+        if comb(count + n - 1, n) <= MAX_MONOMIALS_PER_DEGREE:
             fitting = n
     return max([*candidate.degrees, fitting])
 
@@ -457,7 +458,7 @@ def _incomplete_in_low_degrees(candidate: Candidate, series: algebra.Series) -> 
     """
     count = len(candidate.indices)
     last = _last_degree(candidate)
-    if comb(count + last - 1, last) > 10 * MOST_MONOMIALS_OF_A_DEGREE:
+    if comb(count + last - 1, last) > 10 * MAX_MONOMIALS_PER_DEGREE:
         raise TooExpensiveError("monomials", f"too many of degree {last} in {count} coordinates")
     points: list[list[int]] = []
     for n in range(1, last + 1):

@@ -50,22 +50,25 @@ from m2bridge.families.attention.checker.schur import (
 )
 from m2bridge.families.attention.checker.statements import WORDS
 
-MOST_COORDINATES = 400
-MOST_DEGREE = 6
-MOST_MONOMIALS = 2_000_000
-"""No certificate has more coordinates and higher degrees, nor a series that takes more monomials of
-one degree (docs/computing-closures.md#closures-equations).
+MAX_CERTIFIED_COORDINATES = 400
+MAX_CERTIFIED_DEGREE = 6
+MAX_CERTIFIED_MONOMIALS = 2_000_000
+"""The largest number of monomials of one degree for a series in a certificate.
+
+Certificates have at most this many coordinates, degrees and monomials, by
+docs/computing-closures.md#closures-equations.
 """
 
-MORE_DEGREES = 3
-"""So many degrees after the first that can decide H = h are looked at: in all cores computed the
-first or the second one does.
+MAX_UNDECIDED_DEGREES = 3
+"""The number of degrees that are tried after the first one that can decide whether H = h.
+
+In all cores computed so far, the first or the second of these degrees decides.
 """
 
-LARGE_MATRIX = 100_000_000
-"""From so many entries on, zeros with them, elimination among nonzero entries is tried first."""
+MIN_SPARSE_MATRIX_ENTRIES = 100_000_000
+"""For matrices with at least this many entries, zeros included, sparse elimination comes first."""
 
-PRIME = 2**26 - 5
+ELIMINATION_PRIME = 2**26 - 5
 """FLINT eliminates fast modulo primes of this size. Nothing is concluded from it alone."""
 
 Monomial = tuple[int, ...]  # numbers of coordinates, increasing
@@ -88,7 +91,7 @@ def up_to_a_degree(certificate: Certificate) -> Content | Difference:
         return Difference("answer.max_degree", f"{last!r:.80}", "a degree")
     if case.t == 1:
         return Difference("case", "one token", "several tokens")
-    if case.coordinate_count > MOST_COORDINATES or last > MOST_DEGREE:
+    if case.coordinate_count > MAX_CERTIFIED_COORDINATES or last > MAX_CERTIFIED_DEGREE:
         raise TooExpensiveError(
             "number of coordinates", f"degree {last} in {case.coordinate_count} coordinates"
         )
@@ -181,9 +184,9 @@ def number_of_sections(n: int, *, rows: int, columns: int, variables: int, alpha
     """The number h(n) of sections of O(n) over the closure; H(n) ≤ h(n), equal for large n.
 
     The forms l_i are d, for a case, or α free ones, for a core. Sections are the polynomials of
-    degree n in A of rank ≤ α and of degree n in V that do not tell apart what the products l_i v_k
-    do not. So h(n) is the number of all polynomials, less that of sections of the cokernel M of
-    O → F_* O, the functions on weights modulo those on products: all of them extend
+    degree n in A of rank ≤ α and of degree n in V that do not separate points which the products
+    l_i v_k do not. So h(n) is the number of all polynomials, less that of sections of the cokernel
+    M of O → F_* O, the functions on weights modulo those on products: all of them extend
     (docs/completeness.md#proposition-sections). M has a filtration. Its first quotient is about
     values: A = k qᵀ, V = h vᵀ and (v qᵀ, h kᵀ) have the same products, so those polynomials are
     lost that change sign with k and v exchanged. The others are about derivatives where both
@@ -255,7 +258,7 @@ def hilbert_coefficients(case: Case) -> list[int]:
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """The monomials of a decreasing weight w, and what they are as functions of (A, V).
+    """The monomials of a decreasing weight w, and their images as functions of (A, V).
 
     Parameters
     ----------
@@ -279,9 +282,9 @@ class Part:
     def echelon(self) -> Any:
         """The reduced echelon form of ``images`` modulo PRIME.
 
-        TooExpensiveError if the rank is another one than over QQ.
+        TooExpensiveError if the rank differs from the rank over QQ.
         """
-        echelon, rank = flint.nmod_mat(self.images, PRIME).rref()
+        echelon, rank = flint.nmod_mat(self.images, ELIMINATION_PRIME).rref()
         if rank != self.rank:
             raise TooExpensiveError(
                 "answer", f"not decided: ranks of weight {self.weight} differ modulo a prime"
@@ -305,7 +308,7 @@ class Part:
 
     @cached_property
     def free_monomials(self) -> dict[Monomial, int]:
-        """The monomials that are no pivots, each with a number from 0 on: dim I_w of them.
+        """The dim I_w monomials that are not pivots, numbered from 0.
 
         Pivots are independent modulo I, so no element of I_w but zero has pivots only. Therefore
         its coefficients at the free monomials determine an element of I_w, and as there are dim I_w
@@ -331,7 +334,7 @@ class Part:
             for i, pivot in enumerate(self.pivots):
                 residue = int(self.echelon[i, free_column])
                 if residue:
-                    fractions[pivot] = fraction(-residue, PRIME)
+                    fractions[pivot] = fraction(-residue, ELIMINATION_PRIME)
             scale = lcm(*(denominator for _, denominator in fractions.values()))
             vectors.append({j: x * scale // y for j, (x, y) in fractions.items()})
         if any(self.images * matrix(vectors, len(number)).transpose()):
@@ -356,7 +359,7 @@ class Products:
         columns: int,
         variables: int,
         alpha: int,
-        most_monomials: int = MOST_MONOMIALS,
+        most_monomials: int = MAX_CERTIFIED_MONOMIALS,
     ) -> None:
         self.rows, self.columns, self.variables = rows, columns, variables
         self.alpha = alpha
@@ -367,7 +370,7 @@ class Products:
         self.coordinates = list(polynomials)
         self.number = {index: j for j, index in enumerate(self.coordinates)}
         self.images = [packed(polynomial) for polynomial in polynomials.values()]
-        # what was computed before: parts, monomials of a weight from a coordinate on, and images of
+        # caches of parts, monomials of a weight from a coordinate on, and images of
         # monomials without their last coordinate
         self._parts: dict[Weight, Part] = {}
         self._monomials: dict[tuple[Weight, int], list[Monomial]] = {}
@@ -419,8 +422,8 @@ class Products:
         s is the first degree from L + 3 on, L = min(max(e, f) − 1, m − 2), with H(s) = h(s): then
         H = h from s on, and there are no generators of degree above s + 1
         (docs/completeness.md#theorem-bound). The n is the least one, found downwards from s. With
-        one variable there are no equations at all. TooExpensiveError if MORE_DEGREES degrees after
-        the first do not decide.
+        one variable there are no equations at all. TooExpensiveError if MAX_UNDECIDED_DEGREES
+        degrees after the first do not decide.
         """
         if self.variables == 1:
             return [1], 0
@@ -428,7 +431,7 @@ class Products:
         values = [1]
         s = 0
         while s < first or values[s] != self.number_of_sections(s):
-            if s == first + MORE_DEGREES:
+            if s == first + MAX_UNDECIDED_DEGREES:
                 raise TooExpensiveError(
                     "answer", f"not decided: the Hilbert function up to degree {s}"
                 )
@@ -473,7 +476,9 @@ class Products:
         free = self.part(weight).free_monomials
         rows, columns = without_unit_vectors(self.multiples(weight), range(len(free)))
         # most weights have no generators, and that is seen from nonzero entries alone
-        if len(rows) * len(columns) >= LARGE_MATRIX and span_modulo_prime(rows, len(columns)):
+        if len(rows) * len(columns) >= MIN_SPARSE_MATRIX_ENTRIES and span_modulo_prime(
+            rows, len(columns)
+        ):
             return 0
         return len(columns) - int(matrix(rows, len(columns)).rank())
 
@@ -582,7 +587,7 @@ def without(weight: Weight, coordinate: tuple[int, ...]) -> Weight | None:
 
 
 def one_less(counts: tuple[int, ...], index: int) -> tuple[int, ...]:
-    """How often each index of a kind occurs, with one occurrence of one index less."""
+    """The numbers of occurrences of the indices of a kind, with one less for ``index``."""
     return (*counts[:index], counts[index] - 1, *counts[index + 1 :])
 
 
@@ -612,9 +617,10 @@ def sum_of_squares(weight: Weight) -> int:
 
 
 def is_above(weight: Weight, lower: Weight) -> bool:
-    """Whether a weight is above, or is, another one in the dominance order of each kind of index.
+    """Whether a weight is above or equal to ``lower`` in the dominance order, for each kind of
+    index.
 
-    So it is if the sums of its first j entries are nowhere less, for each kind and each j.
+    It is if the sums of its first j entries are at least as large, for each kind and each j.
     """
     for counts, lower_counts in zip(weight, lower, strict=True):
         for more, less in zip(accumulate(counts), accumulate(lower_counts), strict=True):
@@ -652,7 +658,7 @@ def without_unit_vectors(
 ) -> tuple[list[dict[int, int]], list[int]]:
     """The matrix without the columns whose unit vectors are seen to be in the span of its rows.
 
-    Returned are the rows in the columns that stay, numbered anew, without rows of zeros; and these
+    Returned are the rows in the columns that stay, renumbered, without rows of zeros; and these
     columns. A row with one entry says that the unit vector of its column is in the span, so this
     column can be left out of all rows, which may leave others with one entry; and so on. Each time
     the number of columns and the rank are one less, so their difference does not change.
@@ -676,7 +682,7 @@ def without_unit_vectors(
 
 
 def span_modulo_prime(rows: Iterable[Mapping[int, int]], width: int) -> bool:
-    """Whether rows with so many columns span all vectors modulo PRIME; then they do over QQ.
+    """Whether rows with ``width`` entries span all vectors modulo ELIMINATION_PRIME, so over QQ.
 
     For a minor that is not zero modulo a prime is not zero, and so the rank over QQ is no smaller.
     This is Gaussian elimination with rows given by nonzero entries. In turn the shortest row is
@@ -686,7 +692,9 @@ def span_modulo_prime(rows: Iterable[Mapping[int, int]], width: int) -> bool:
     left: dict[int, dict[int, int]] = {}
     rows_with: dict[int, set[int]] = {}
     for number, given in enumerate(rows):
-        left[number] = {column: c % PRIME for column, c in given.items() if c % PRIME}
+        left[number] = {
+            column: c % ELIMINATION_PRIME for column, c in given.items() if c % ELIMINATION_PRIME
+        }
         for column in left[number]:
             rows_with.setdefault(column, set()).add(number)
     rank = 0
@@ -694,7 +702,7 @@ def span_modulo_prime(rows: Iterable[Mapping[int, int]], width: int) -> bool:
     heapify(by_length)
     while rank < width and by_length:
         length, number = heappop(by_length)
-        # rows are listed once more when they change
+        # a row is listed again whenever it changes
         if number not in left or len(left[number]) != length:
             continue
         row = left.pop(number)
@@ -703,11 +711,11 @@ def span_modulo_prime(rows: Iterable[Mapping[int, int]], width: int) -> bool:
         for column in row:
             rows_with[column].remove(number)
         pivot = min(row, key=lambda column: len(rows_with[column]))
-        inverse = pow(row[pivot], -1, PRIME)
+        inverse = pow(row[pivot], -1, ELIMINATION_PRIME)
         for other in tuple(rows_with[pivot]):
             multiple = left[other][pivot] * inverse
             for column, c in row.items():
-                entry = (left[other].get(column, 0) - multiple * c) % PRIME
+                entry = (left[other].get(column, 0) - multiple * c) % ELIMINATION_PRIME
                 if entry:
                     left[other][column] = entry
                     rows_with[column].add(other)
@@ -720,7 +728,7 @@ def span_modulo_prime(rows: Iterable[Mapping[int, int]], width: int) -> bool:
 
 
 def matrix(rows: Sequence[Mapping[int, int]], width: int) -> Any:
-    """The matrix over ZZ with these rows, given by nonzero entries, and so many columns."""
+    """The matrix over ZZ with these rows, given by nonzero entries, and ``width`` columns."""
     found = flint.fmpz_mat(len(rows), width)
     for i, row in enumerate(rows):
         for j, c in row.items():

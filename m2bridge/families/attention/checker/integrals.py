@@ -45,39 +45,39 @@ import flint
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.checker.case import Case
 
-MOST_STEPS = 10**6
+MAX_LOCALIZATION_STEPS = 10**6
 """Subspaces times the square of the dimension of the Grassmannian, up to which a verdict asks for
 the numbers: a few seconds.
 """
 
-LARGEST_DIMENSION = 600
+MAX_CONE_DIMENSION = 600
 """The largest n + 1, the dimension of the cone over the closure, for which a verdict asks for polar
 degrees: larger ones have thousands of digits.
 """
 
-MOST_SIZES = 100
+FIRST_REFUSED_D = 100
 """The first d that is too large for localization on Y: the number of steps is not computed."""
 
 
 def localization_steps(case: Case) -> int:
     """The steps of localization on Y: its fixed points, times the square of n.
 
-    For d ≥ MOST_SIZES the number says nothing, as binomial coefficients are not computed: such a
-    case is refused whatever it is.
+    For d ≥ FIRST_REFUSED_D the number says nothing, as binomial coefficients are not computed: such
+    a case is refused whatever it is.
     """
     n = case.projective_dimension
-    subspaces = comb(min(case.d, MOST_SIZES - 1), case.alpha)
+    subspaces = comb(min(case.d, FIRST_REFUSED_D - 1), case.alpha)
     lines = (case.alpha * case.d) * (case.d * case.d_out)
     return subspaces * lines * n**2
 
 
 def is_affordable(case: Case) -> bool:
     """Whether a verdict compares the polar degrees of a case: where they do not take too long."""
-    if case.projective_dimension >= LARGEST_DIMENSION:
+    if case.projective_dimension >= MAX_CONE_DIMENSION:
         return False
     rank = 2 if case.is_of_symmetric_matrices else case.alpha
     moves = rank * (case.d - rank)
-    return comb(case.d, rank) * moves**2 <= MOST_STEPS
+    return comb(case.d, rank) * moves**2 <= MAX_LOCALIZATION_STEPS
 
 
 def stated_polar_degrees(case: Case) -> list[int] | None:

@@ -18,7 +18,7 @@ from random import Random
 
 from m2bridge.checker import algebra
 from m2bridge.errors import ContradictionError
-from m2bridge.families.attention.checker.case import MOST_VALUES, Case, images
+from m2bridge.families.attention.checker.case import MAX_HILBERT_VALUES, Case, images
 from m2bridge.families.attention.checker.schur import partitions, schur_dimension
 
 
@@ -81,14 +81,15 @@ def _rank_of_differential(case: Case) -> int:
 
 @lru_cache(maxsize=8)
 def _degree_of_forms(d: int, rank: int) -> int:
-    """The degree of P(Q_s), by a product and, where dim Q_s is at most MOST_VALUES, by values.
+    """The degree of P(Q_s), by a product and, where dim Q_s is at most MAX_HILBERT_VALUES, by
+    values.
 
     Harris and Tu, Topology 23, 1984, Proposition 12. Raises ContradictionError if they differ.
     """
     numerator = prod(comb(d + i, d - rank - i) for i in range(d - rank))
     denominator = prod(comb(2 * i + 1, i) for i in range(d - rank))
     found = numerator // denominator
-    if _forms_of_rank(d, rank) <= MOST_VALUES:
+    if _forms_of_rank(d, rank) <= MAX_HILBERT_VALUES:
         again = degree_by_values(d, rank)
         if again != found:
             raise ContradictionError(

@@ -1,4 +1,4 @@
-"""The polar degrees of a case by the theorem, once more, and the loci that it rests on.
+"""The polar degrees of a case by the theorem, recomputed, and the loci that it relies on.
 
 Rests on: if the parametrization is birational, and its differential on the desingularization has a
 kernel that is zero or of smaller dimension than the codimension, over every orbit, then the polar
@@ -23,14 +23,14 @@ from m2bridge.errors import ContradictionError, TooExpensiveError
 from m2bridge.families.attention.checker import case as cases
 from m2bridge.families.attention.checker.case import Case, Orbit
 from m2bridge.families.attention.checker.integrals import (
-    MOST_SIZES,
+    FIRST_REFUSED_D,
     localization_steps,
     polar_degrees,
     polar_degrees_of_symmetric_matrices,
 )
 from m2bridge.families.attention.checker.statements import WORDS
 
-MOST_STEPS = 10**8
+MAX_POLAR_STEPS = 10**8
 """The most steps of localization and of ranks: a minute."""
 
 
@@ -48,7 +48,7 @@ def polar(certificate: Certificate) -> Content | Difference:
     rank_pairs = case.alpha * min(case.d, case.d_out)
     entries_of_ranks = case.coordinate_count * case.d * (case.d + case.d_out)
     steps = localization_steps(case) + rank_pairs * entries_of_ranks
-    if case.d >= MOST_SIZES or steps > MOST_STEPS:
+    if case.d >= FIRST_REFUSED_D or steps > MAX_POLAR_STEPS:
         raise TooExpensiveError("case", f"localization takes {steps:.0e} steps")
     orbits = cases.orbits(case)
     if case.is_of_symmetric_matrices:
@@ -86,8 +86,8 @@ def locus(orbit: Orbit, case: Case) -> dict[str, Any]:
     move (A, V): they are in the kernel. Others move (A, V) along a tangent vector of case.py, so
     modulo those of the Grassmannian the kernel is contained in that of the differential of f on all
     of these. From the latter (A, −V) is taken away, which is no direction in projective space.
-    (A, 0) is none, either, but its image is f itself: it adds one to ``tangent_vectors`` and one to
-    the rank.
+    (A, 0) is not a direction either, but its image is f itself: it adds one to ``tangent_vectors``
+    and one to the rank.
     """
     r, _, _ = orbit
     subspaces = (case.alpha - r) * (case.d - case.alpha)

@@ -34,19 +34,19 @@ from m2bridge.families.attention.checker.equations import Products
 from m2bridge.families.attention.checker.schur import by_degree, representations
 from m2bridge.families.attention.checker.statements import WORDS
 
-SIZES = ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1), (2, 2), (2, 3), (3, 2))
+CORE_FORM_COUNTS = ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1), (2, 2), (2, 3), (3, 2))
 """The pairs (e, f) of the cores that one certificate is about: e forms l_i and f forms v_k."""
 
-MOST_VARIABLES = 4
-MOST_VARIABLES_OF_MANY_FORMS = 3
-"""The largest m, and the largest one for e, f ≥ 2: these cores take seconds together."""
+MAX_CORE_VARIABLES = 4
+MAX_VARIABLES_OF_MANY_FORMS = 3
+"""The largest m if e, f ≥ 2; all cores of a certificate together take seconds."""
 
 Core = tuple[int, int, int]  # m, e, f
 
 LARGE_CORES: tuple[Core, ...] = ((3, 3, 3), (4, 2, 2))
-"""Those that take longer, up to minutes: a certificate is about one of them."""
+"""Cores that take longer, up to minutes: each has certificates of its own."""
 
-MOST_MONOMIALS = 10_000_000
+MAX_CORE_MONOMIALS = 10_000_000
 """The core (4; 2, 2) has 8.1 million monomials of degree 6, its bound, and no other has as many."""
 
 Representation = dict[str, Any]  # degree, partitions X, H, Y, and multiplicity
@@ -55,13 +55,13 @@ Representation = dict[str, Any]  # degree, partitions X, H, Y, and multiplicity
 def _cores() -> list[Core]:
     """The cores (m; e, f) of a certificate: those with max(e, f) ≤ m ≤ e + f up to the limits.
 
-    No case has another one, as e, f ≤ d and m = min(d, e + f); and d = m has this one.
+    Every core of a case is of this form, as e, f ≤ d and m = min(d, e + f); and d = m has it.
     """
     found: list[Core] = []
-    for e, f in SIZES:
-        most = MOST_VARIABLES_OF_MANY_FORMS
+    for e, f in CORE_FORM_COUNTS:
+        most = MAX_VARIABLES_OF_MANY_FORMS
         if e == 1 or f == 1:
-            most = MOST_VARIABLES
+            most = MAX_CORE_VARIABLES
         found.extend((m, e, f) for m in range(max(e, f), min(e + f, most) + 1))
     return found
 
@@ -140,7 +140,11 @@ def core_itself(m: int, e: int, f: int) -> tuple[list[int], int, list[Representa
 def products(*, rows: int, columns: int, variables: int, alpha: int) -> Products:
     """The ideal of products that are a core, or have one row, column or variable more."""
     return Products(
-        rows=rows, columns=columns, variables=variables, alpha=alpha, most_monomials=MOST_MONOMIALS
+        rows=rows,
+        columns=columns,
+        variables=variables,
+        alpha=alpha,
+        most_monomials=MAX_CORE_MONOMIALS,
     )
 
 

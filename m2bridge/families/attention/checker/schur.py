@@ -27,7 +27,7 @@ Weight = tuple[Partition, ...]
 
 
 def partitions(n: int, parts: int, largest: int) -> Iterator[Partition]:
-    """The partitions of n into at most so many parts, none above ``largest``, padded with zeros.
+    """The partitions of n into at most ``parts`` parts, none above ``largest``, padded with zeros.
 
     They come in decreasing order.
     """

@@ -7,8 +7,8 @@ Proved in: docs/polar-degrees.md.
 Computed here: these cokernels for d = 2 and four cases, by ranks modulo a prime. For α = d' = 1 the
 map is two-to-one, and its differential is special where k and v are proportional: there points are
 left out, and each of the others is counted twice.
-On trust: that random forms modulo the prime are general, and that the multidegrees of DEGREES are
-large enough, and DETERMINANTS: a test finds the same in larger ones.
+On trust: that random forms modulo the prime are general, and that the multidegrees of
+LARGE_MULTIDEGREES are large enough, and DETERMINANT_POWER: a test finds the same in larger ones.
 
 Notation. d, d', α, A, V and the coordinates c are those of case.py, all for d = 2.
 
@@ -33,7 +33,7 @@ import flint
 
 from m2bridge.families.attention.checker.case import Case
 
-PRIME = 2**31 - 1
+SLICE_PRIME = 2**31 - 1
 """A Mersenne prime; so large that a random form is special with a probability of about 10^(−8)."""
 
 Monomial = tuple[tuple[int, ...], ...]  # for each factor of Y its variables, in increasing order
@@ -42,37 +42,37 @@ Form = dict[tuple[int, ...], int]
 # a row of a matrix by its nonzero entries
 Row = dict[int, int]
 
-DETERMINANTS = 2
+DETERMINANT_POWER = 2
 """The power of D that is taken, where a high enough one kills the part of the cokernel that lives
 where k and v are proportional. That this one is high enough is on trust: a test finds the same
 numbers with 3.
 """
 
-DEGREES: dict[tuple[int, int], tuple[int, ...]] = {
+LARGE_MULTIDEGREES: dict[tuple[int, int], tuple[int, ...]] = {
     (1, 1): (3, 3, 3),
     (1, 2): (2, 2),
     (2, 1): (4, 4, 2),
     (2, 2): (2, 4),
 }
-"""For d = 2, by (d', α): a multidegree from which on the dimension of the cokernel in a multidegree
-is the number of points.
+"""For d = 2, by (d', α): a multidegree from which on the cokernel has as many dimensions as there
+are points.
 """
 
 
 def counted_polar_degrees(case: Case) -> list[int | None] | None:
     """The polar degrees δ_n, …, δ_0 of a case, by counting; None where nothing is counted."""
-    if case.d != 2 or (case.d_out, case.alpha) not in DEGREES:
+    if case.d != 2 or (case.d_out, case.alpha) not in LARGE_MULTIDEGREES:
         return None
-    return list(counted(case.d_out, case.alpha, DEGREES[case.d_out, case.alpha]))
+    return list(counted(case.d_out, case.alpha, LARGE_MULTIDEGREES[case.d_out, case.alpha]))
 
 
 @cache
 def counted(d_out: int, alpha: int, degree: tuple[int, ...]) -> tuple[int, ...]:
     """δ_n, …, δ_0 for d = 2, counted by dimensions of cokernels in this multidegree.
 
-    Y has a factor for A, or for k and q, and one for V, with so many variables each. For α = d' = 1
-    the cokernel lives also where k and v are proportional. Elsewhere this locus adds no points, as
-    its codimension, d' + 1 or d', is larger than the dimension of the kernel there, one.
+    Y has a factor for A, or for k and q, and one for V; ``degree`` has an entry for each. For α =
+    d' = 1 the cokernel lives also where k and v are proportional. Elsewhere this locus adds no
+    points, as its codimension, d' + 1 or d', is larger than the dimension of the kernel there, one.
     """
     sizes: tuple[int, ...] = (4, 2 * d_out)
     if alpha == 1:
@@ -86,7 +86,7 @@ def counted(d_out: int, alpha: int, degree: tuple[int, ...]) -> tuple[int, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """The product Y of projective spaces, and the multidegree in which functions are looked at.
+    """The product Y of projective spaces, and the multidegree of the functions on it.
 
     Parameters
     ----------
@@ -110,15 +110,15 @@ class Source:
         return {monomial: j for j, monomial in enumerate(monomials(self.sizes, self.degree))}
 
     def number_of_points(self, hyperplanes: int) -> int:
-        """The number δ_i of points of Y on i general hyperplanes where another one is tangent.
+        """The number δ_i of points of Y on i general hyperplanes where a further one is tangent.
 
-        That one is any hyperplane of a general linear space of dimension i + 1, which i + 2 forms
-        ℓ_j span. It is tangent at a point if all derivatives of the form Σ s_j ℓ_j are zero there,
-        with the s_j not all zero. So there are such s exactly where the vectors of the derivatives
-        of ℓ_0, …, ℓ_{i+1}, one vector for each variable, do not span all vectors of i + 2 entries:
-        at the points where the cokernel of these vectors, over functions on the section, is not
-        zero. Its dimension in the multidegree is i + 2 times that of the functions, less the rank
-        of all multiples of the vectors (docs/polar-degrees.md#proposition-slices).
+        The further one is any hyperplane of a general linear space of dimension i + 1, which i + 2
+        forms ℓ_j span. It is tangent at a point if all derivatives of the form Σ s_j ℓ_j are zero
+        there, with the s_j not all zero. So there are such s exactly where the vectors of the
+        derivatives of ℓ_0, …, ℓ_{i+1}, one vector for each variable, do not span all vectors of i +
+        2 entries: at the points where the cokernel of these vectors, over functions on the section,
+        is not zero. Its dimension in the multidegree is i + 2 times that of the functions, less the
+        rank of all multiples of the vectors (docs/polar-degrees.md#proposition-slices).
 
         On n hyperplanes there are finitely many points. At each of them some hyperplane is tangent,
         as tangency says n + 1 conditions and s has n + 2 entries: so all points are counted, by the
@@ -153,7 +153,7 @@ class Source:
         return (rank_of([*relations, *rows]) - rank_of(relations)) // 2
 
     def _slice(self, hyperplanes: int) -> tuple[Any, list[Form]]:
-        """The restriction to so many hyperplanes, and forms that span a linear space."""
+        """The restriction to this number of hyperplanes, and forms that span a linear space."""
         random = Random(hyperplanes)
         equations = [self._general_form(random) for _ in range(hyperplanes)]
         spanning = [self._general_form(random) for _ in range(hyperplanes + 2)]
@@ -177,17 +177,17 @@ class Source:
         By the binomial theorem D^n = Σ_s (−1)^s C(n, s) (k_1 v_2)^(n−s) (k_2 v_1)^s.
         """
         of_k, of_q, of_V = self.degree  # D has no q
-        lower = [of_k - DETERMINANTS, of_q, of_V - DETERMINANTS]
+        lower = [of_k - DETERMINANT_POWER, of_q, of_V - DETERMINANT_POWER]
         rows = []
         for monomial in monomials(self.sizes, lower):
             row: Row = {}
-            for s in range(DETERMINANTS + 1):
+            for s in range(DETERMINANT_POWER + 1):
                 multiple = monomial
-                for _ in range(DETERMINANTS - s):
+                for _ in range(DETERMINANT_POWER - s):
                     multiple = times(multiple, {0: 0, 2: 1})  # k_1 v_2
                 for _ in range(s):
                     multiple = times(multiple, {0: 1, 2: 0})  # k_2 v_1
-                row[self.number[multiple]] = (-1) ** s * comb(DETERMINANTS, s)
+                row[self.number[multiple]] = (-1) ** s * comb(DETERMINANT_POWER, s)
             rows.append(row)
         return matrix(rows, len(self.number))
 
@@ -201,7 +201,7 @@ class Source:
         pairs = list(combinations_with_replacement(range(2), 2))
         outputs = range(self.sizes[-1] // 2)
         for k, i, (p, q) in product(outputs, range(2), pairs):
-            coefficient = random.randrange(1, PRIME)
+            coefficient = random.randrange(1, SLICE_PRIME)
             for row, column in {(p, q), (q, p)}:
                 of_a: tuple[int, ...] = (2 * row + i,)
                 if len(self.sizes) == 3:
@@ -232,7 +232,7 @@ class Source:
                 column += 1
             leading.append(column)
         others = sorted(set(range(size)).difference(leading))
-        found = flint.nmod_mat(size, len(others), PRIME)
+        found = flint.nmod_mat(size, len(others), SLICE_PRIME)
         for position, column in enumerate(others):
             found[column, position] = 1
             for row, first in enumerate(leading):
@@ -269,7 +269,7 @@ def rank_of(rows: Sequence[Sequence[int]]) -> int:
     entries: list[int] = []
     for row in rows:
         entries += row
-    return int(flint.nmod_mat(len(rows), len(rows[0]), entries, PRIME).rank())
+    return int(flint.nmod_mat(len(rows), len(rows[0]), entries, SLICE_PRIME).rank())
 
 
 def monomials(sizes: Sequence[int], degree: Sequence[int]) -> list[Monomial]:
@@ -289,11 +289,11 @@ def times(monomial: Monomial, variables: dict[int, int]) -> Monomial:
 
 
 def matrix(rows: Sequence[Row], size: int) -> Any:
-    """The matrix modulo PRIME with these rows and so many columns.
+    """The matrix modulo SLICE_PRIME with these rows and ``size`` columns.
 
     Where there are no rows it has one row of zeros, as FLINT needs one.
     """
-    found = flint.nmod_mat(max(1, len(rows)), size, PRIME)
+    found = flint.nmod_mat(max(1, len(rows)), size, SLICE_PRIME)
     for number, row in enumerate(rows):
         for column, coefficient in row.items():
             found[number, column] = coefficient

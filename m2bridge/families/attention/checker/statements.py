@@ -1,6 +1,6 @@
 """Predictions of the statements about single-layer attention, and verdicts on them.
 
-Rests on: what a statement says of a case is a number, or yes or no, or one for each orbit; it is
+Rests on: a statement predicts for a case a number, or yes or no, or one for each orbit; it is
 compared with what case.py observes. Why that decides its words: docs/statements.md.
 Proved in: docs/mathematics.md (proposition-boundary, proposition-not-manifold, theorem-degree,
 theorem-smooth) and docs/polar-degrees.md (theorem-polar).
@@ -8,7 +8,7 @@ Computed here: predictions, from formulas of the statements alone; verdicts, wit
 where a statement fails as witness.
 On trust: the lemmas that words.toml lists for each observable.
 
-Nothing is predicted from what is observed, and nothing observed from what is predicted.
+No prediction uses an observation, and no observation uses a prediction.
 
 Notation. Cases, d, d', a, t, α, weights (A, V), orbits (r, s, m), fibres, the map f and the closure
 are those of case.py; Y, W and polar degrees δ_0, …, δ_n those of integrals.py. Statements with a
@@ -19,7 +19,7 @@ number are those of the paper by Henry, Marchetti and Kohn; others have a name i
   and observed by ``evidence``, which is what ``observe`` in case.py finds: numbers of the case, and
   for each orbit its ``facts``.
 * A statement concerns an orbit if it says something there. It has hypotheses, the first few of
-  HYPOTHESES; where one fails, the verdict says so, with the values all the same.
+  HYPOTHESES; where one fails, the verdict names it and still has the values.
 """
 
 from collections.abc import Callable, Mapping
@@ -52,17 +52,17 @@ WORDS = wording(Path(__file__).parents[1] / "words.toml")
 Json = dict[str, Any]
 
 
-# What the statements say: predictions of a case, or at an orbit of a case. They are asked where a
-# hypothesis fails, too, and have a value there.
+# Predictions of the statements, for a case or at an orbit of a case. They are also evaluated where
+# a hypothesis fails, and have a value there.
 
 
 def always(*_: Any) -> bool:
-    """True of every case, and at every orbit."""
+    """Predict that the observable is true, in every case and at every orbit."""
     return True
 
 
 def never(*_: Any) -> bool:
-    """True of no case."""
+    """Predict that the observable is false, in every case."""
     return False
 
 
@@ -108,7 +108,7 @@ def has_rank_one(orbit: Orbit, case: Case) -> bool:
 
 
 def has_rank_at_most_one(orbit: Orbit, case: Case) -> bool:
-    """Whether rk A · rk V ≤ 1, as the paper says it; for nonzero functions both are then one."""
+    """Whether rk A · rk V ≤ 1, as in the paper; for nonzero functions both ranks are then one."""
     r, s, _ = orbit
     return r * s <= 1
 
@@ -140,14 +140,14 @@ def itself(orbit: Orbit, case: Case) -> list[Json]:
     return as_json([representative(orbit)], case)
 
 
-# The hypotheses of statements, in the order in which they are asked.
+# The hypotheses of statements, in the order in which they are checked.
 TOKENS = ("several-tokens",)
 PAPER = (*TOKENS, "not-degenerate")
 NONDEGENERATE = (*PAPER, "two-dimensions")
 TWO_DIMENSIONS = (*TOKENS, "two-dimensions")
 Hypotheses = tuple[str, ...]
 
-# By key and part of a statement: its hypotheses, and what it predicts.
+# By key and part of a statement: its hypotheses, and its prediction.
 GLOBAL: dict[tuple[str, str], tuple[Hypotheses, Callable[[Case], int | list[int] | None]]] = {
     ("3.2", "zero"): (TOKENS, always),
     ("3.3", ""): (PAPER, dimension),
@@ -220,7 +220,7 @@ def failing_hypothesis(hypotheses: Hypotheses, case: Case) -> str | None:
 
 
 def _global_verdict(words: Words, case: Case, evidence: Json) -> Json:
-    """The verdict on a statement about the whole case: what it predicts is what is observed."""
+    """The verdict on a statement about the whole case: whether prediction and observation agree."""
     key = (words.key, words.part)
     hypotheses, predict = FORMER.get((*key, words.version), GLOBAL[key])
     observed = _observed_of_case(words.observable, case, evidence)
@@ -230,7 +230,7 @@ def _global_verdict(words: Words, case: Case, evidence: Json) -> Json:
 def _observed_of_case(
     observable: str, case: Case, evidence: Json
 ) -> int | dict[str, list[int | None]] | None:
-    """What is observed of the whole case: the value of an observable; None if it is not known.
+    """The observed value of an observable of the whole case; None if it is not known.
 
     For the polar degrees it is what several methods find, by their names.
     """
@@ -239,7 +239,7 @@ def _observed_of_case(
         # the function is zero only for A = 0 or V = 0
         return bool(evidence["base_locus_empty"])
     if observable == "closed":
-        # the image of a compact source under a morphism; nothing is known if it is none
+        # the image of a compact source under a morphism; without a morphism nothing is known
         return bool(evidence["base_locus_empty"]) or None
     if observable == "products":
         return bool(evidence["products_determine_functions"])
@@ -285,7 +285,7 @@ def _polar_degrees(case: Case, evidence: Json) -> dict[str, list[int | None]] | 
 
 
 def _has_stated_polar_degrees(case: Case, evidence: Json) -> bool | None:
-    """Whether the polar degrees are those of the formula; of large cases by the theorem alone.
+    """Whether the polar degrees are those of the formula; for large cases by the theorem alone.
 
     None where the theorem does not apply. Former certificates say this of a case.
     """
@@ -418,11 +418,12 @@ def _concerns(words: Words, orbit: Orbit) -> bool:
 
 
 def _observed_at_orbit(observable: str, facts: Json, has_family: bool) -> bool | None:
-    """What is observed at an orbit: the value of an observable there; None if it is not known.
+    """The observed value of an observable at an orbit; None if it is not known.
 
     Boundary points are limits of real functions without real weights. For (1, 1, 1) there is a
     family of such functions, if ``has_family``. Where the fibre is reduced with at most two points
-    its functions are none; elsewhere nothing is known (docs/mathematics.md#proposition-boundary).
+    its functions are not boundary points; elsewhere nothing is known
+    (docs/mathematics.md#proposition-boundary).
     """
     if not observable.startswith("boundary"):
         known: bool | None = facts[observable]

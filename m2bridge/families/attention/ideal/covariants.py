@@ -28,19 +28,19 @@ from m2bridge.limits import check
 PartitionTriple = tuple[PartitionTuple, PartitionTuple, PartitionTuple]
 """Partitions of n, n and 2n, for X, H and Y."""
 
-LARGEST_ENTRY = 3
-"""Of points: so small that values of high degree are still machine integers."""
-SMALL = 1 << 62
-"""Below it sums and products of machine integers are exact, with a bit to spare."""
-MOST_TERMS = 1 << 28
-"""Terms of one covariant, at all points together."""
-BLOCK = 1 << 18
-"""Terms at points that are computed at once."""
-TRIES = 1000
-"""Products of determinants that are drawn until one is not zero at first sight."""
+MAX_POINT_ENTRY = 3
+"""The largest entry of a point, so small that values of high degree are machine integers."""
+MAX_INT64_VALUE = 1 << 62
+"""Sums and products of machine integers below this bound are exact, with one bit to spare."""
+MAX_COVARIANT_TERMS = 1 << 28
+"""The largest number of terms of one covariant, at all points together."""
+TERMS_PER_BLOCK = 1 << 18
+"""The number of terms, at all points, that are computed at once."""
+MAX_COVARIANT_TRIES = 1000
+"""The number of products of determinants that are drawn until one has a nonzero value."""
 
 GENERIC, FIRST, SECOND = 0, 1, 2
-"""What stands in a factor of W: c, or one of two elements x ⊗ h ⊗ y·y'."""
+"""The element in a factor of W: c, or one of two elements x ⊗ h ⊗ y·y'."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class Determinants:
     table : array
         An entry has an index for each vector, as digits of one number; then the points.
     is_present : array
-        For each r vectors, whether their determinant is not zero at some point.
+        Whether the determinant of r vectors is nonzero at some point, for each choice of them.
     largest : int
         The largest absolute value.
     """
@@ -63,7 +63,7 @@ class Determinants:
 
     @classmethod
     def of(cls, table: Any) -> Determinants:
-        """Return what is known of determinants with these values."""
+        """Return what these values prove about the determinants."""
         return cls(table=table, is_present=table.any(axis=1), largest=int(abs(table).max()))
 
 
@@ -96,7 +96,7 @@ class SourcePoints:
         generator = numpy.random.default_rng(random.getrandbits(64))
 
         def integers(*shape: int) -> Any:
-            return generator.integers(-LARGEST_ENTRY, LARGEST_ENTRY + 1, shape)
+            return generator.integers(-MAX_POINT_ENTRY, MAX_POINT_ENTRY + 1, shape)
 
         x, h, y = sizes
         # The other l_i are combinations of the first ones, with coefficients for each point p.
@@ -114,7 +114,7 @@ class SourcePoints:
         return int(self.vectors.shape[1])
 
     def first(self, count: int) -> SourcePoints:
-        """Return the first points."""
+        """Return the first ``count`` of the points."""
         return replace(self, vectors=self.vectors[:, :count], scalars=self.scalars[..., :count])
 
     def determinants(self, r: int) -> Determinants:
@@ -163,7 +163,7 @@ class Covariant:
     def random(cls, shapes: PartitionTriple, random: Random) -> Covariant | None:
         """Return one that is not zero at first sight; ``None`` if none was seen."""
         n = sum(shapes[0])
-        for _ in range(TRIES):
+        for _ in range(MAX_COVARIANT_TRIES):
             x, h, y = (_permutation(size, random) for size in (n, n, 2 * n))
             covariant = cls(shapes, (x, h, y))
             if covariant._may_be_nonzero():
@@ -253,7 +253,7 @@ def values(
     # Those with the same number of orders are computed together, in blocks.
     for exponent in set(exponents.tolist()):
         alike = numpy.flatnonzero(exponents == exponent)
-        step = max(1, BLOCK // (points.count << exponent))
+        step = max(1, TERMS_PER_BLOCK // (points.count << exponent))
         for start in range(0, len(alike), step):
             some = alike[start : start + step]
             found[some] = _values(
@@ -318,7 +318,12 @@ def _values(
     points: SourcePoints,
     factors: Sequence[int],
 ) -> Any:
-    """Return the values of covariants with the same number of orders."""
+    """Return the values of covariants at points, a row for each covariant.
+
+    All covariants have the same shapes, and ``places`` and ``orders`` describe them: which boxes of
+    the three shapes belong to which factor of W, and the orders of the factors of Y that are
+    summed.
+    """
     x, h, y = places
     i, i_signs = words(shapes[0], x)
     k, k_signs = words(shapes[1], h)
@@ -328,13 +333,13 @@ def _values(
     # No sum is larger than all terms times the largest determinants and two scalars.
     largest = prod(points.determinants(r).largest for r in columns(shapes[2]))
     bound = terms * order_count * largest * points.largest_scalar**2
-    if bound >= SMALL or terms * width > MOST_TERMS:
+    if bound >= MAX_INT64_VALUE or terms * width > MAX_COVARIANT_TERMS:
         raise TooLargeError(f"a covariant of degree {degree} has too many terms")
     each = numpy.arange(number)[:, None]
     # The places 2s or 2s + 1 of the boxes of ν in each order.
     boxes = y[:, :, None] ^ orders[each, y // 2]
     total = numpy.zeros((number, points.count), dtype=numpy.int64)
-    step = max(1, BLOCK // (number * width))
+    step = max(1, TERMS_PER_BLOCK // (number * width))
     for start in range(0, terms, step):
         check()
         # A term of the product is a term of the one sum with a term of the other.
@@ -352,7 +357,7 @@ def _sums(vectors: Any, scalars: Any, shape: PartitionTuple, points: SourcePoint
     Parameters
     ----------
     vectors : array
-        By their numbers; the indices are covariant, box of the columns of ν, order, term.
+        Numbers of vectors; the indices are covariant, box of the columns of ν, order, term.
     scalars : array
         The indices are covariant, term, point.
     """

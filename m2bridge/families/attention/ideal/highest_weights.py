@@ -54,10 +54,10 @@ IndexedPolynomial = dict[tuple[Index, ...], int]
 Numbered = dict[tuple[int, ...], int]
 """A polynomial in numbers of coordinates, in the order of the parametrization."""
 Weight = tuple[tuple[int, ...], ...]
-"""How often each index of X, H, Y occurs."""
+"""The numbers of occurrences of the indices of X, H and Y."""
 
-TRIES = 1000
-"""Relations at random that are looked at; almost always the first ones are enough."""
+MAX_RELATION_TRIES = 1000
+"""The number of random relations that are tried; almost always the first ones are enough."""
 
 
 def polynomial(covariant: Covariant) -> IndexedPolynomial:
@@ -137,7 +137,7 @@ def highest_weight_vectors(
     few_points = spaces.few_points(n, kernel)
     rows = list(spaces.boundaries[n].get(shapes, ()))
     found: list[HighestWeightVector] = []
-    for _ in range(TRIES):
+    for _ in range(MAX_RELATION_TRIES):
         chosen = []
         # One more than the multiplicity in the coordinate ring: they are dependent there, and a
         # relation is a polynomial of the ideal.
@@ -322,7 +322,7 @@ def _lowered_coordinate(factor: Index, place: int, j: int) -> Iterator[tuple[Ind
 
 
 def _basis(vectors: list[Numbered]) -> list[Numbered]:
-    """Return the polynomials that are no combinations of the ones before, modulo a prime."""
+    """Return the polynomials that are independent of the previous ones modulo a prime."""
     # Independent modulo the prime, they are so over QQ; Kostka's number says if one was lost.
     rows: dict[tuple[int, ...], int] = {}
     for vector in vectors:

@@ -61,20 +61,22 @@ SCALARS: PartitionTriple = ((), (), ())
 
 SPARE_POINTS = 8
 """Points beyond twice the largest possible rank, should some of them be special."""
-STALE = 60
-"""So many covariants without a gain, and it is computed whether they span."""
-MOST_TRIES = 5000
-"""So many covariants without a gain do not span, and the computation is given up."""
-MORE_DEGREES = 3
-"""So many degrees after the first that could decide are looked at."""
-MOST_TYPES = 2000
-"""Representations in W ⊗ C in the degree of the bound: with more it takes longer than minutes. The
-core (4; 4, 4) has 1947, which take 140 s of processor time."""
+MAX_USELESS_TRIES = 60
+"""After this many covariants without a gain, it is computed whether they span."""
+MAX_RANK_TRIES = 5000
+"""After this many covariants without a gain, the computation is given up."""
+MAX_FURTHER_DEGREES = 3
+"""The number of degrees that are tried after the first one that could decide."""
+MAX_REPRESENTATION_TYPES = 2000
+"""The largest number of representations in W ⊗ C in the degree of the bound.
+
+More take longer than minutes; the core (4; 4, 4) has 1947, which take 140 s of processor time.
+"""
 
 Evaluated = tuple[Covariant, Any]
 """A covariant, and its values at points modulo the prime."""
 CovariantEvaluation = Callable[[Sequence[Covariant]], Any]
-"""From covariants of one type to their values: a row for each of them."""
+"""Maps covariants of one type to their values, a row for each covariant."""
 
 EXTERIOR_SQUARE: tuple[PartitionTriple, ...] = (
     ((2,), (2,), (3, 1)),
@@ -94,7 +96,7 @@ def section_multiplicities(size: CoreSize, n: int) -> dict[PartitionTriple, int]
         If their dimensions do not add up to the number of sections.
     """
     e, f, m = size.dimensions
-    # Of l_i and v_k apart, the source has S_λX ⊗ S_μH ⊗ (S_λY ⊗ S_μY).
+    # Without products of l_i and v_k, the source has S_λX ⊗ S_μH ⊗ (S_λY ⊗ S_μY).
     found: Counter[PartitionTriple] = Counter()
     for first, second in product(partitions(n, e), partitions(n, f)):
         for third, number in littlewood_richardson(first, second, m).items():
@@ -169,8 +171,8 @@ def _check_dimension(
 
 
 def _enough(rank: int) -> int:
-    """Return the number of points for so many independent values."""
-    # As many would do if none were special; twice as many leave room.
+    """Return a number of points that is enough for ``rank`` independent values."""
+    # As many points are enough if none is special; twice as many leave a margin.
     return 2 * rank + SPARE_POINTS
 
 
@@ -185,7 +187,7 @@ class MultiplicitySpaces:
         Dimensions of X, H, Y: those of the core, or larger ones where minors are looked for.
     random : Random
     multiplicities : list of dict
-        Of the types of C_0, C_1, …, as far as they were computed. They do not depend on the
+        Multiplicities of the types of C_0, C_1, …, as far as computed. They do not depend on the
         dimensions.
     boundaries : dict
         For each degree the types in the image of Λ²W ⊗ C_{n−2}, with bases of its values at the
@@ -209,7 +211,7 @@ class MultiplicitySpaces:
         return self._points[n]
 
     def few_points(self, n: int, rank: int) -> SourcePoints:
-        """Return those of them where so many values may be independent."""
+        """Return as many of the points as this number of independent values needs."""
         # Types with about the same rank share them.
         count = _enough(4 * ceil(rank / 4))
         if (n, count) not in self._few_points:
@@ -217,7 +219,7 @@ class MultiplicitySpaces:
         return self._few_points[n, count]
 
     def _enough_points(self, rank: int) -> SourcePoints:
-        """Return points where values of so many covariants may be independent."""
+        """Return enough points for this number of covariants to have independent values."""
         return SourcePoints.random(self.sizes, self.size.columns, _enough(rank), self.random)
 
     def ring(self, n: int) -> dict[PartitionTriple, int]:
@@ -304,7 +306,7 @@ class MultiplicitySpaces:
         rank: int,
         covariants: Sequence[Covariant],
     ) -> Any:
-        """Return values of covariants, of which so many may be independent."""
+        """Return the values of covariants at enough points for this number of independent ones."""
         return function(covariants, self.few_points(covariants[0].degree, rank))
 
     def _multiplicity(self, shapes: PartitionTriple, space: int, bound: int) -> int:
@@ -316,7 +318,7 @@ class MultiplicitySpaces:
         spanning = self._spanning(shapes, space, partial(values, points=points, factors=(FIRST,)))
         if not spanning:
             return 0
-        # The points tell apart all functions on the source, so that the rank of values is that of
+        # The points separate all functions on the source, so that the rank of values is that of
         # the functions.
         source = littlewood_richardson(shapes[0], shapes[1], self.sizes[2])[shapes[2]]
         self._spanning(shapes, source, partial(values, points=points, symmetric=False))
@@ -339,10 +341,10 @@ class MultiplicitySpaces:
         Raises
         ------
         MethodUnavailableError
-            If unlucky points do not tell the covariants apart.
+            If unlucky points do not separate the covariants.
         """
         points = self._enough_points(max(square, space))
-        # The points tell apart all functionals on W ⊗ C_{n−1}.
+        # The points separate all functionals on W ⊗ C_{n−1}.
         self._spanning(shapes, space, partial(values, points=points, factors=(FIRST,)))
         spanning = self._spanning(shapes, square, partial(alternating, points=points))
         number = rank(boundary(spanning, points).tolist())
@@ -358,14 +360,14 @@ class MultiplicitySpaces:
     def _spanning(
         self, shapes: PartitionTriple, dimension: int, evaluate: CovariantEvaluation
     ) -> list[Covariant]:
-        """Return covariants whose values are independent, in this number.
+        """Return ``dimension`` covariants whose values are independent.
 
         Raises
         ------
         MethodUnavailableError
-            If so many were not found.
+            If fewer were found.
         """
-        found = self._independent(shapes, evaluate, dimension, MOST_TRIES)
+        found = self._independent(shapes, evaluate, dimension, MAX_RANK_TRIES)
         if len(found) < dimension:
             raise MethodUnavailableError(
                 f"{len(found)} of {dimension} covariants of type {shapes} were found"
@@ -377,11 +379,11 @@ class MultiplicitySpaces:
         shapes: PartitionTriple,
         evaluate: CovariantEvaluation,
         most: int,
-        stale_most: int = STALE,
+        stale_most: int = MAX_USELESS_TRIES,
     ) -> list[Evaluated]:
         """Return covariants at random with independent values modulo the prime.
 
-        There are at most ``most``. It ends after so many without a gain.
+        There are at most ``most``. The search ends after ``stale_most`` covariants without a gain.
         """
         found: list[Evaluated] = []
         stale = 0
@@ -400,7 +402,7 @@ class MultiplicitySpaces:
         return found
 
     def _draw(self, shapes: PartitionTriple, count: int) -> list[Covariant]:
-        """Return so many covariants at random; none where none was seen."""
+        """Return this number of random covariants; none where none has been found."""
         drawn = []
         for _ in range(count):
             covariant = Covariant.random(shapes, self.random)
@@ -432,7 +434,7 @@ def _alternating(
 
 
 def _chosen(candidates: list[Evaluated], most: int) -> list[Evaluated]:
-    """Return those whose values are no combinations of the ones before modulo the prime."""
+    """Return the candidates with values independent of the previous ones modulo the prime."""
     numbers = independent_rows([row for _, row in candidates])
     if len(numbers) > most:
         raise ContradictionError(
@@ -442,7 +444,7 @@ def _chosen(candidates: list[Evaluated], most: int) -> list[Evaluated]:
 
 
 def independent_rows(rows: list[Any]) -> tuple[int, ...]:
-    """Return the positions of rows that are no combinations of the ones before modulo the prime."""
+    """Return the positions of rows that are independent of the previous rows modulo the prime."""
     matrix = flint.nmod_mat([row.tolist() for row in rows], LARGE_PRIME)
     return reduced_echelon(matrix.transpose())[1]
 
@@ -455,9 +457,9 @@ class CoordinateRing:
     ----------
     size : CoreSize
     multiplicities : tuple of dict
-        Of C_0, …, C_{B−1}, by types; so many that the ideal is generated in degrees ≤ B.
+        Multiplicities of types in C_0, …, C_{B−1}; the ideal is generated in degrees ≤ B.
     sections_from : int
-        From this degree on, C_n = Γ_n.
+        The degree from which on C_n = Γ_n.
     """
 
     size: CoreSize
@@ -499,7 +501,7 @@ def of_size(types: Iterable[Type], shape: LayerSizes) -> tuple[Representation, .
 
 
 def representation(sizes: Sizes, n: int, shapes: AnyShapes, number: int) -> Representation:
-    """Return a type of degree n for spaces of these sizes, so many times."""
+    """Return the representation of degree n with these shapes and multiplicity ``number``."""
     return Representation(degree=n, spaces=SPACES, sizes=sizes, shapes=shapes, multiplicity=number)
 
 
@@ -524,7 +526,7 @@ def coordinate_ring(size: CoreSize) -> CoordinateRing:
     # From the decisive degree on, equality in one degree is equality in all later ones.
     while len(rings) <= first or sections_from == len(rings):
         n = len(rings)
-        if n > first + MORE_DEGREES:
+        if n > first + MAX_FURTHER_DEGREES:
             raise MethodUnavailableError(
                 f"the Hilbert function of {size} in degree {n - 1} decides nothing"
             )
@@ -569,7 +571,10 @@ def core_types(size: CoreSize) -> tuple[Type, ...]:
     if size.variables == 1:
         return ()
     bound = coordinate_ring(size).bound
-    if len(pieri(section_multiplicities(size, bound - 1), size.dimensions)) > MOST_TYPES:
+    if (
+        len(pieri(section_multiplicities(size, bound - 1), size.dimensions))
+        > MAX_REPRESENTATION_TYPES
+    ):
         raise TooLargeError(
             f"generators of {size} up to degree {bound} are too many representations to be computed"
         )

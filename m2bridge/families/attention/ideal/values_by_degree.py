@@ -32,7 +32,7 @@ class HilbertValues(PartialValue):
     values : tuple of int
         The first ones, at least one.
     series : HilbertSeries or None
-        Of all of them; ``None`` where no others are known.
+        The series of all values; ``None`` if it is not proved.
     """
 
     values: tuple[int, ...]
@@ -61,12 +61,12 @@ class HilbertValues(PartialValue):
         )
 
     def first(self, number: int) -> tuple[int, ...]:
-        """Return so many values, of a series that is known."""
+        """Return the first ``number`` values of the proved Hilbert series."""
         assert self.series is not None
         return tuple(self.series.value(n) for n in range(number))
 
     def to_json(self) -> list[int]:
-        """The first values."""
+        """Return the values as a list for ``json.dumps``."""
         return list(self.values)
 
 
@@ -129,7 +129,7 @@ class GeneratorNumbers(PartialValue):
         return f"in degrees ≤ {self.last}; higher ones are not computed without the core"
 
     def to_json(self) -> dict[str, int]:
-        """The numbers by degree."""
+        """Return the numbers of generators by degree, for ``json.dumps``."""
         return {str(degree): number for degree, number in self.counts}
 
 

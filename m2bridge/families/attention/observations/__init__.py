@@ -1,1 +1,1 @@
-"""What is computed of a case of one layer, which the statements predict."""
+"""Observations of a case of one layer, with which the statements are compared."""

@@ -22,21 +22,21 @@ from m2bridge.results.known import Bounds
 from m2bridge.results.sheet import Facts, Sheet, Table
 from m2bridge.statements.statement import IntegerMatrix, Numbers, NumbersByMethod, Observed, Value
 
-FAMILY = Orbit(1, 1, 1)
+BOUNDARY_FAMILY_ORBIT = Orbit(1, 1, 1)
 """The orbit to which the explicit family of boundary points tends."""
 
 BOUNDARY = ("boundary", "boundary_critical")
 """The observables of orbits that need the explicit family."""
 
-TOO_LARGE = "the polar degrees are too many or too large to be computed for a verdict"
-NO_THEOREM = (
+POLAR_DEGREES_TOO_LARGE = "the polar degrees are too many or too large to be computed for a verdict"
+NO_POLAR_THEOREM = (
     "the conditions under which polar degrees are integrals were not observed"
     " (docs/polar-degrees.md#theorem-polar)"
 )
 
 # the column without a heading says singular, smooth or undecided
 HEADER = (*Orbit.HEADER, "dimension", "fibre", "points", "tangent", "", "critical", "boundary")
-WORDS = {True: "singular", False: "smooth", None: "undecided"}
+STATUS_WORDS = {True: "singular", False: "smooth", None: "undecided"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,20 +47,20 @@ class OrbitFacts:
     ----------
     orbit : Orbit
     dimension : int
-        Of the orbit in function space (affine), by the tangent map of the group action.
+        Affine dimension of the orbit in function space, by the tangent map of the group action.
     fibre : Fibre
-        Of the projective parametrization.
+        The fibre of the projective parametrization.
     preimages : frozenset of (A, V)
         The points of the fibre, with A_11 = V_11 = 1.
     source_smooth : bool
         Whether {rk A ≤ α} is smooth at rank r: α = d or r = α.
     singular : bool or None
-        Of the Zariski closure. True if the fibre is not one reduced point; if it is one, false
-        where the source is smooth, and true where it is not and there are more tangent vectors than
-        the dimension. Where the parametrization is not birational, what the bounds for the tangent
-        dimension say. ``None``: undecided.
+        Whether the Zariski closure is singular there. True if the fibre is not one reduced point;
+        if it is one, false where the source is smooth, and true where it is not and there are more
+        tangent vectors than the dimension. Where the parametrization is not birational, what the
+        bounds for the tangent dimension say. ``None``: undecided.
     critical : bool
-        Of the projective parametrization: the differential is not injective on the Zariski tangent
+        Whether the differential of the projective parametrization is not injective on the tangent
         space.
     boundary : bool
         Limit of real points of the Zariski closure outside the neuromanifold: the fibre is not
@@ -119,9 +119,9 @@ class Observations(Observed):
     dimension : int
         Affine: the largest orbit dimension.
     degree : int or None
-        Of the closure, by the projection formula, held against a linear section where its points
-        are few; ``None`` where the base locus is not empty, no orbit was observed, or it was not
-        asked for.
+        Degree of the closure by the projection formula, compared with a linear section where its
+        points are few; ``None`` where the base locus is not empty, no orbit was observed, or it was
+        not asked for.
     closed : bool or None
         The base locus of the projective parametrization is empty, so its image is compact and the
         cone over it closed. ``None`` where no orbit was observed.
@@ -139,8 +139,8 @@ class Observations(Observed):
     limit : EngineError or None
         The limit that was reached before all orbits were observed.
     polar_degrees : Numbers or None
-        Of the closure, counted in slices; ``None`` where they are not counted, or were not asked
-        for.
+        Polar degrees of the closure, counted in slices; ``None`` where they are not counted, or
+        were not asked for.
 
     Examples
     --------
@@ -193,8 +193,8 @@ class Observations(Observed):
         return "" if self.limit is None else self.limit.progress
 
     def value(self, observable: str) -> Value | None:
-        """An observable of the closure as a whole; see :data:`WHOLE`."""
-        return WHOLE[observable](self)
+        """An observable of the closure as a whole; see :data:`VALUES_OF_CLOSURE`."""
+        return VALUES_OF_CLOSURE[observable](self)
 
     def unknown(self, observable: str) -> str:
         """The reason why something was not observed."""
@@ -203,18 +203,18 @@ class Observations(Observed):
         if observable != "polar_degrees":
             return "not decided by this method"
         if is_stated(self.model):
-            return NO_THEOREM
-        return TOO_LARGE
+            return NO_POLAR_THEOREM
+        return POLAR_DEGREES_TOO_LARGE
 
     def all_orbits(self) -> tuple[Orbit, ...]:
-        """All orbits of nonzero functions."""
+        """Return all orbits of nonzero functions, observed or not."""
         return orbits(self.model)
 
     def at_orbits(self, observable: str) -> dict[Orbit, Value | None]:
-        """An observable at each orbit (:data:`AT_ORBITS`); ``None`` where it is undecided."""
+        """Return a value of :data:`VALUES_AT_ORBITS` by orbit; ``None`` where it is undecided."""
         values = {}
         for fact in self.orbits:
-            values[fact.orbit] = AT_ORBITS[observable](fact)
+            values[fact.orbit] = VALUES_AT_ORBITS[observable](fact)
             if observable in BOUNDARY and not self._boundary_decided(fact):
                 values[fact.orbit] = None
         return values
@@ -223,12 +223,12 @@ class Observations(Observed):
         """Whether an argument decides if the orbit consists of boundary points."""
         if fact.boundary:
             # they need a family that tends to them
-            return self.boundary_family and fact.orbit == FAMILY
+            return self.boundary_family and fact.orbit == BOUNDARY_FAMILY_ORBIT
         # the lemma about the others needs at most two points in the fibre
         return fact.fibre.points <= 2
 
-    def doubt(self, observable: str, doubtful: Sequence[Orbit]) -> str:
-        """The reason why orbits that were observed are undecided."""
+    def undecided_reason(self, observable: str, undecided: Sequence[Orbit]) -> str:
+        """Return why these observed orbits are undecided."""
         if observable != "singular":
             return (
                 "an orbit has a fibre that is not reduced but no verified family of boundary"
@@ -236,14 +236,14 @@ class Observations(Observed):
             )
         if not self.is_birational:
             return "the generic fibre is not one reduced point, so fibres do not decide smoothness"
-        listed = ", ".join(map(str, doubtful))
+        listed = ", ".join(map(str, undecided))
         return (
             "the source seems to be singular, but no more tangent vectors than the dimension are"
             f" known on {listed}"
         )
 
     def numbers(self) -> dict[str, int]:
-        """The dimension."""
+        """Return the dimension of the closure, which a witness includes."""
         return {"dimension": self.dimension}
 
     def witness(
@@ -307,7 +307,7 @@ class Observations(Observed):
         ]
 
     def table(self) -> tuple[str, Sequence[str], Sequence[Sequence[object]]] | None:
-        """The orbits, beside what Theorem 3.4 (iii) says of them."""
+        """Return the table of orbits, with a column for the prediction of Theorem 3.4 (iii)."""
         if not self.orbits:
             return None
         rows = [_row(fact, self.model) for fact in self.orbits]
@@ -325,7 +325,7 @@ class Observations(Observed):
     __str__ = to_text
 
     def to_json(self) -> dict[str, Any]:
-        """A dictionary for ``json.dumps``."""
+        """Return a dictionary for ``json.dumps``."""
         listed = []
         for fact in self.orbits:
             tangent = fact.tangent.to_json("tangent_")
@@ -338,7 +338,7 @@ class Observations(Observed):
         }
 
 
-AT_ORBITS: dict[str, Callable[[OrbitFacts], Value | None]] = {
+VALUES_AT_ORBITS: dict[str, Callable[[OrbitFacts], Value | None]] = {
     "singular": lambda fact: fact.singular,
     "critical": lambda fact: fact.critical,
     "boundary": lambda fact: fact.boundary,
@@ -395,7 +395,7 @@ def _polar_degrees(case: Observations) -> NumbersByMethod | None:
 def polar_degrees_by_method(
     integrals: Numbers, degree: int, slices: Numbers | None
 ) -> NumbersByMethod:
-    """What is compared with the stated numbers, with the name of each method."""
+    """Return the polar degrees by each method, which are compared with the stated numbers."""
     unknown = (None,) * (len(integrals.entries) - 1)
     found = [("integrals", integrals), ("projection_formula", Numbers((degree, *unknown)))]
     if slices is not None:
@@ -416,7 +416,8 @@ def _small_kernels(case: Observations) -> bool:
 
     Over an orbit with rk A = r there are the finite fibre and a Grassmannian of subspaces of
     dimension (α − r)(d − α). The kernel on a fibre of p points and length l has at most the
-    dimension l − p, besides those subspaces. Where it is zero, the codimension does not matter.
+    dimension l − p, in addition to those subspaces. Where it is zero, the codimension does not
+    matter.
     """
     if case.missing or not case.closed or not case.is_birational:
         return False
@@ -437,7 +438,7 @@ def _birational(case: Observations) -> bool | None:
     return case.is_birational
 
 
-WHOLE: dict[str, Callable[[Observations], Value | None]] = {
+VALUES_OF_CLOSURE: dict[str, Callable[[Observations], Value | None]] = {
     "closed": lambda case: case.closed or None,
     "zero_fibre": lambda case: case.closed,
     "products": lambda case: case.products,
@@ -454,17 +455,17 @@ are missing.
 
 
 def _row(fact: OrbitFacts, model: LayerSizes) -> tuple[object, ...]:
-    """A row of the table under :data:`HEADER`, with the prediction behind it."""
+    """Return a row of the table with header :data:`HEADER`, and the prediction at its end."""
     return (
         *fact.orbit.cells,
         fact.dimension,
         fact.fibre.length,
         fact.fibre.points,
         fact.tangent.relation(),
-        WORDS[fact.singular],
+        STATUS_WORDS[fact.singular],
         "critical" if fact.critical else "",
         "boundary" if fact.boundary else "",
-        WORDS[singular(fact.orbit, model)],
+        STATUS_WORDS[singular(fact.orbit, model)],
     )
 
 

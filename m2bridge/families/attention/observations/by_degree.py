@@ -2,7 +2,7 @@
 
 The closure is computed without its core, from which the predictions come
 (:mod:`m2bridge.families.attention.ideal.values_by_degree`). Orbits say nothing of such numbers, and
-a closure takes its time; so they are observed apart from all else.
+a closure can take long; so they are observed separately.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from m2bridge.maps.completeness import default_max_degree
 from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.statements.statement import Observed, Value
 
-SHOWN = 12
-"""Degrees that are written: tables stay on one page."""
+MAX_SHOWN_DEGREES = 12
+"""The number of degrees in a table, so that it fits on one page."""
 
-REACHABLE_COORDINATES = 24
-"""Largest number for which elimination ends within minutes."""
-LARGEST_DEGREE = 5
-MOST_MONOMIALS = 1_500_000
-"""Up to there weight spaces take minutes."""
+MAX_ELIMINATED_COORDINATES = 24
+"""The largest number of coordinates for which elimination ends within minutes."""
+MAX_OBSERVED_DEGREE = 5
+MAX_OBSERVED_MONOMIALS = 1_500_000
+"""The largest number of monomials of a degree; weight spaces then take minutes."""
 
 
 def degree_for(shape: LayerSizes) -> int:
     """The last degree in weight spaces: the largest N ≤ 5 with at most 1.5 million monomials of
     degree N; at least 1.
     """
-    return default_max_degree(shape.independent_count, MOST_MONOMIALS, LARGEST_DEGREE)
+    return default_max_degree(shape.independent_count, MAX_OBSERVED_MONOMIALS, MAX_OBSERVED_DEGREE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class ObservedByDegree(Observed):
     Parameters
     ----------
     model : Model
-        Of single-layer attention.
+        The model of single-layer attention.
     limit : str
         The limit that was reached before all was computed, or empty.
     """
@@ -80,9 +80,9 @@ class ObservedByDegree(Observed):
         return []
 
     def table(self) -> tuple[str, Sequence[str], Sequence[Sequence[object]]] | None:
-        """The computed numbers beside the predicted ones."""
+        """Return the table of computed and predicted numbers."""
         computed, predicted = self.columns()
-        degrees = sorted({*computed, *predicted})[:SHOWN]
+        degrees = sorted({*computed, *predicted})[:MAX_SHOWN_DEGREES]
         rows = [(n, computed.get(n, 0), predicted.get(n, 0)) for n in degrees]
         return ("", ("degree", "computed", "predicted"), rows) if rows else None
 
@@ -96,7 +96,7 @@ class ObservedHilbertFunction(ObservedByDegree):
     computed : HilbertValues or None
         ``None`` if no value was proved.
     predicted : tuple of int
-        As many values as were computed.
+        The predicted values, as many as were computed.
     """
 
     computed: HilbertValues | None = None
@@ -114,7 +114,7 @@ class ObservedHilbertFunction(ObservedByDegree):
         """That no value is proved, and the limit that was reached."""
         return f"no value was proved; {self.limit}".rstrip("; ")
 
-    def beside(self, predicted: Mapping[str, Any]) -> ObservedHilbertFunction:
+    def with_predictions(self, predicted: Mapping[str, Any]) -> ObservedHilbertFunction:
         """The same, with as many predicted values."""
         stated = predicted["Hilbert_function"]
         if stated is None:
@@ -126,8 +126,8 @@ class ObservedHilbertFunction(ObservedByDegree):
         return dict(enumerate(self._values)), dict(enumerate(self.predicted))
 
     def formulas(self) -> Sequence[str]:
-        """The first values."""
-        values = ", ".join(map(str, self._values[:SHOWN]))
+        """Return the first values of the Hilbert function in LaTeX."""
+        values = ", ".join(map(str, self._values[:MAX_SHOWN_DEGREES]))
         return [rf"H = ({values}, \dots)"] if values else []
 
     def to_json(self) -> dict[str, Any]:
@@ -139,7 +139,7 @@ class ObservedHilbertFunction(ObservedByDegree):
         }
 
     def to_macaulay2(self) -> str:
-        """Both as lists."""
+        """Return computed and predicted values as Macaulay2 lists."""
         return "\n".join((_list("computed", self._values), _list("predicted", self.predicted)))
 
 
@@ -174,7 +174,7 @@ class ObservedGenerators(ObservedByDegree):
         """The limit that was reached."""
         return self.limit
 
-    def beside(self, predicted: Mapping[str, Any]) -> ObservedGenerators:
+    def with_predictions(self, predicted: Mapping[str, Any]) -> ObservedGenerators:
         """The same, with the predicted numbers."""
         for stated in predicted.values():
             if stated is not None:
@@ -182,7 +182,7 @@ class ObservedGenerators(ObservedByDegree):
         return self
 
     def columns(self) -> tuple[Mapping[int, int], Mapping[int, int]]:
-        """The numbers by degree."""
+        """Return the computed and the predicted numbers by degree."""
         return self.computed, self.predicted
 
     def to_json(self) -> dict[str, Any]:
@@ -194,7 +194,7 @@ class ObservedGenerators(ObservedByDegree):
         }
 
     def to_macaulay2(self) -> str:
-        """Both as hash tables."""
+        """Return computed and predicted numbers as Macaulay2 hash tables."""
         return "\n".join((_table("computed", self.computed), _table("predicted", self.predicted)))
 
 
@@ -223,8 +223,8 @@ def observe_by_degree(model: Any, observables: Collection[str]) -> ObservedByDeg
     if asked <= {"generator_numbers", "generator_degrees"}:
         return observe_generators(model)
     raise MethodUnavailableError(
-        "numbers by degree are observed apart: cross-check 'hilbert' alone, and 'generators' and"
-        " 'generated' without other statements"
+        "numbers by degree are observed separately: cross-check 'hilbert' alone, and 'generators'"
+        " and 'generated' without other statements"
     )
 
 
@@ -265,7 +265,7 @@ def observe_generators(model: Any) -> ObservedGenerators:
     if several_tokens(model):
         return ObservedGenerators(model=model)
     chosen = as_model(model, "reduced")
-    if model.independent_count <= REACHABLE_COORDINATES:
+    if model.independent_count <= MAX_ELIMINATED_COORDINATES:
         variety = closure(chosen, strategy="elimination")
     else:
         variety = closure(chosen, strategy="multigraded", max_degree=degree_for(model))

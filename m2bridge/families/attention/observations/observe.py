@@ -1,5 +1,6 @@
-"""Observation of a case: orbits by fibres, tangent vectors and equations, methods that must agree;
-and the degree.
+"""The observation of one case: its orbits by three methods that must agree, and the degree.
+
+The three methods use fibres, tangent vectors, and equations of low degree.
 
 The degree is by the projection formula, without the closed formula that predicts it. The projective
 parametrization P(D_α) × P(R^{d'×d}) → P^N is given by forms of bidegree (1, 1). If they have no
@@ -65,10 +66,10 @@ from m2bridge.maps.polynomial_map_model import MapModel
 from m2bridge.results.known import Bounds, intersect_bounds
 from m2bridge.statements.statement import Numbers
 
-MOST_POINTS = 1500
-"""Sections with more points are not counted: linear algebra in their functions takes minutes."""
-FEW_COORDINATES = 12
-"""The degree is computed by elimination too for cases with at most this many: seconds."""
+MAX_SECTION_POINTS = 1500
+"""Points of larger linear sections are not counted, since their linear algebra takes minutes."""
+MAX_DEGREE_ELIMINATION_COORDINATES = 12
+"""For at most this many coordinates elimination computes the degree too, within seconds."""
 
 BY_SECTION = WORDS.remarks["section"]
 
@@ -124,7 +125,7 @@ def section_points(shape: LayerSizes) -> int | None:
     -------
     int or None
         ``None`` where they are not counted: for 1 < α < d, and where they seem to be more than
-        :data:`MOST_POINTS`.
+        :data:`MAX_SECTION_POINTS`.
     """
     return section_algebra(shape).length() if is_counted(shape) else None
 
@@ -135,16 +136,16 @@ def is_counted(shape: LayerSizes) -> bool:
     The measure of the work is the number of points that Bézout's theorem with weights expects.
     """
     if shape.alpha not in (1, shape.d):
-        # the section of D_α is none of products of polynomials in one variable
+        # the section of D_α is not given by products of polynomials in one variable
         return False
     sizes = _sizes(shape)
     largest = max(sizes)
     weights = _weights(sizes, sizes.index(largest))
-    if len(weights) >= MOST_POINTS.bit_length():
+    if len(weights) >= MAX_SECTION_POINTS.bit_length():
         # each unknown at least doubles the number
         return False
     # the equations that remain have the weights from the largest size on
-    return prod(range(largest, _last_weight(sizes) + 1)) // prod(weights) <= MOST_POINTS
+    return prod(range(largest, _last_weight(sizes) + 1)) // prod(weights) <= MAX_SECTION_POINTS
 
 
 def section_algebra(shape: LayerSizes) -> WeightedAlgebra:
@@ -273,7 +274,7 @@ def deduce(
     check(facts, dimension, model)
     limit = fibre_schemes.limit
     if limit is None and len(done) < orbit_count(model):
-        limit = late(done, model)
+        limit = time_limit_after(done, model)
     remarks = _agreements(generic, tangents)
     if limit is not None:
         # the methods agree on the orbits that were observed
@@ -299,7 +300,7 @@ def deduce(
 
 
 def _agreements(generic: Fibre, tangents: Mapping[Orbit, OrbitTangents]) -> list[str]:
-    """The methods that decide singular orbits and agreed."""
+    """Return remarks on the methods that decide singular orbits and agree."""
     methods = ["fibres"]
     if generic.length == 1:
         # otherwise fibres say nothing about smoothness, and the bounds alone decide
@@ -310,7 +311,7 @@ def _agreements(generic: Fibre, tangents: Mapping[Orbit, OrbitTangents]) -> list
 
 
 def _degree(model: LayerSizes, dimension: int, generic: Fibre, points: int | None) -> int:
-    """The degree by the projection formula, held against the points of a section if counted."""
+    """Return the degree by the projection formula, compared with the section if it is counted."""
     degree = degree_by_projection(model, dimension, generic)
     if points not in (None, degree * generic.length):
         raise ContradictionError(
@@ -378,7 +379,7 @@ def source_is_smooth(orbit: Orbit, model: LayerSizes) -> bool:
 
 
 def check(facts: Sequence[OrbitFacts], dimension: int, model: LayerSizes) -> None:
-    """Hold the verdict of the fibres on each orbit against the tangent vectors and the equations.
+    """Check that fibres, tangent vectors and equations agree on whether each orbit is singular.
 
     Raises
     ------
@@ -405,8 +406,8 @@ def check(facts: Sequence[OrbitFacts], dimension: int, model: LayerSizes) -> Non
             raise ContradictionError(f"smooth, but in the closure of a singular orbit {evidence}")
 
 
-def late(done: Collection[Orbit], model: LayerSizes) -> TimeLimitError:
-    """The limit that was reached when these orbits were done."""
+def time_limit_after(done: Collection[Orbit], model: LayerSizes) -> TimeLimitError:
+    """Return the error for a time limit that is reached after these orbits."""
     limit = clock().late("the linear algebra at the orbits")
     limit.progress = f"{len(done)} of {orbit_count(model)} orbits were done"
     return limit
@@ -447,7 +448,7 @@ def observe(
     -------
     Observations
         With ``limit`` set, and the orbits that were observed until then, if a limit was reached.
-        The dimension and what else linear algebra tells are there before any orbit.
+        The dimension and the other results of linear algebra come before any orbit.
 
     Raises
     ------
@@ -477,7 +478,7 @@ def observe(
         products = products_determine_functions(model.d)
         tangents = orbit_tangents(model)
     if not partial and len(tangents) < count:
-        raise late(tangents, model)
+        raise time_limit_after(tangents, model)
     try:
         fibre_schemes = fibres(model, wanted=tuple(tangents))
     except (TimeLimitError, MemoryLimitError) as limit:
@@ -500,7 +501,7 @@ def observe(
     remarks = observations.remarks
     counted = None
     if observations.limit is None and observations.degree is not None:
-        if _same_by_elimination(model, observations.degree):
+        if _is_confirmed_by_elimination(model, observations.degree):
             remarks += (WORDS.remarks["elimination"],)
         if polar:
             counted = _polar_degrees(model, partial)
@@ -534,15 +535,15 @@ def _polar_degrees(model: LayerSizes, partial: bool) -> Numbers | None:
     return counted
 
 
-def _same_by_elimination(model: LayerSizes, degree: int) -> bool:
-    """Whether the ideal was computed too: in small cases and where the limit allows it.
+def _is_confirmed_by_elimination(model: LayerSizes, degree: int) -> bool:
+    """Return whether elimination gives the same degree; False for large cases and at a limit.
 
     Raises
     ------
     ContradictionError
-        If it has another degree.
+        If the ideal has a different degree.
     """
-    if model.independent_count > FEW_COORDINATES:
+    if model.independent_count > MAX_DEGREE_ELIMINATION_COORDINATES:
         return False
     # functions of more tokens have the same reduced coordinates
     two_tokens = LayerSizes(model.d, model.d_out, model.a)

@@ -41,10 +41,10 @@ from m2bridge.limits import check_deadline_in
 from m2bridge.maps.model import WithoutRealWeights
 
 Bilinear = Counter[tuple[int, int, int]]
-"""A bilinear form in A and one row of V: the coefficient of A_pi V_q at (p, i, q)."""
+"""A bilinear form in A and one row of V: the coefficients of A_pi V_q by (p, i, q)."""
 
-MANY_FORMS = 36
-"""More forms l_i v_k are not made one by one, which takes longer than the computation with them."""
+MAX_SEPARATE_FORMS = 36
+"""The largest number of forms l_i v_k that are constructed one by one in the program."""
 
 
 def products_determine_functions(d: int) -> bool:
@@ -170,8 +170,8 @@ class Fibres:
     Parameters
     ----------
     at : dict of Orbit to Fibre
-        Over all orbits, or over some of them if there is a ``limit``; over the dense one in any
-        case.
+        Fibres over all orbits, or over some of them if there is a ``limit``; over the dense one in
+        any case.
     base_locus_empty : bool
         Whether φ(A, V) = 0 only for A = 0 or V = 0.
     boundary_family : bool
@@ -240,7 +240,7 @@ def fibres(
 
 
 def _read(answer: Answer, shape: LayerSizes, done: Sequence[Orbit]) -> Fibres:
-    """The fibres over these orbits, and what the program says before them."""
+    """Return the fibres over these orbits, and the checks that the program makes before them."""
     # the family needs a second vector e_2
     family = shape.d > 1 and answer.boolean("family_without_real_points")
     return Fibres(
@@ -251,7 +251,7 @@ def _read(answer: Answer, shape: LayerSizes, done: Sequence[Orbit]) -> Fibres:
 
 
 def _fibre(answer: Answer, orbit: Orbit) -> Fibre:
-    """The fibre over an orbit, as Macaulay2 computed it."""
+    """Return the fibre over an orbit that Macaulay2 has computed."""
     length, points = answer.integers(str(orbit))
     if not 0 < points <= length:
         raise errors.ParseError(f"a fibre of length {length} with {points} points at orbit {orbit}")
@@ -267,7 +267,7 @@ def fibres_script(shape: LayerSizes, wanted: Sequence[Orbit] | None = None) -> S
         If there are too many.
     """
     listed = dense_first(shape) if wanted is None else wanted
-    many = shape.alpha * shape.d_out > MANY_FORMS
+    many = shape.alpha * shape.d_out > MAX_SEPARATE_FORMS
     parts: tuple[str, ...] = ("wire", "fibres")
     if many:
         parts += ("fibres_of_weights",)

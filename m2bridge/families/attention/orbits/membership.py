@@ -38,8 +38,8 @@ from m2bridge.results.base import Result, result_json
 from m2bridge.results.sheet import Facts, Sheet, duration, matrix_text, plural
 from m2bridge.system import any_length
 
-MOST_BITS_OF_A_ROOT = 5000
-"""Bits of numerator or denominator of a number whose irrational square root is taken."""
+MAX_ROOT_BITS = 5000
+"""The largest number of bits of numerator and denominator under an irrational square root."""
 
 Forms = list[list[Matrix]]
 """``forms[k][i]`` is the symmetric matrix l_i v_kᵀ + v_k l_iᵀ of the quadratic form l_i v_k."""
@@ -220,7 +220,7 @@ def _square_root(value: Rational) -> Expr:
         # digits.
         if isqrt(number) ** 2 != number:
             longest = max(longest, number.bit_length())
-    if longest > MOST_BITS_OF_A_ROOT:
+    if longest > MAX_ROOT_BITS:
         digits = longest * 3 // 10
         message = (
             f"the weights hold the square root of a number of {digits} digits: use a function with"
@@ -252,7 +252,7 @@ MatrixPair = tuple[Matrix, Matrix]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Membership(Result):
-    """The place of a function.
+    """The answer to whether a function is in the neuromanifold, only in its closure, or outside.
 
     Parameters
     ----------
@@ -270,7 +270,7 @@ class Membership(Result):
         Length of the fibre scheme; 0 outside; ``None`` for the zero function, whose fibre is not
         finite.
     singular, boundary : bool or None
-        Of the Zariski closure; ``None`` outside.
+        Whether the function is a singular point, or a boundary point; ``None`` outside the closure.
     engine_version : str
         Empty for the zero function, about which Macaulay2 is not asked.
     seconds : float
@@ -300,7 +300,7 @@ class Membership(Result):
 
     @property
     def is_zero(self) -> bool:
-        """Whether it is the zero function."""
+        """Whether the function is zero."""
         return self.length is None
 
     @property
@@ -385,7 +385,7 @@ def membership_of(
     weights : pair of Matrix, optional
         A and V with exact entries, weights of the function: the witness where it is zero.
     remark : str, optional
-        What the result says of these weights.
+        The remark of the result about these weights.
 
     Raises
     ------
@@ -396,11 +396,11 @@ def membership_of(
     """
     check_coordinates(model, "reduced")
     chart = Chart.of(quadratic_forms(model, function))
-    if weights is not None and not _give(weights, function):
-        raise InvalidCaseError("weights", "these weights have another function")
+    if weights is not None and not _have_function(weights, function):
+        raise InvalidCaseError("weights", "must be weights of the given function")
     if chart is not None:
         return replace(_nonzero(model, function, chart), remark=remark)
-    # Weights of the zero function with a larger rank are no witness.
+    # Weights of the zero function with a larger rank are not in the model.
     if weights is not None and weights[0].rank() > model.alpha:
         weights = None
     return _zero(model, weights, remark)
@@ -435,7 +435,7 @@ def _nonzero(model: LayerSizes, function: Mapping[str, Fraction | int], chart: C
     )
     weights = tuple(chart.weights(point) for point in points)
     for A, V in weights:
-        if not _give((A, V), function):
+        if not _have_function((A, V), function):
             raise ContradictionError(f"the weights A = {A}, V = {V} do not give the function")
     orbit = orbit_of(*weights[0])
     if is_birational(model):
@@ -459,7 +459,7 @@ def _nonzero(model: LayerSizes, function: Mapping[str, Fraction | int], chart: C
     )
 
 
-def _give(weights: MatrixPair, function: Mapping[str, Fraction | int]) -> bool:
+def _have_function(weights: MatrixPair, function: Mapping[str, Fraction | int]) -> bool:
     wanted = {name: Rational(value) for name, value in function.items() if value}
     return function_of(*weights) == wanted
 

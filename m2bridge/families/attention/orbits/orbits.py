@@ -31,17 +31,17 @@ from m2bridge.statements.statement import IntegerMatrix
 WeightPair = tuple[IntegerMatrix, IntegerMatrix]
 """The matrices A and V."""
 
-MOST_ORBITS = 20_000
-"""More orbits take Macaulay2 weeks."""
-MOST_ENTRIES = 1_000_000
-"""The most entries of one matrix; larger ones do not fit into the memory of a usual machine."""
+MAX_ORBITS = 20_000
+"""The largest number of orbits of a case; more would take Macaulay2 weeks."""
+MAX_WEIGHT_ENTRIES = 1_000_000
+"""The largest number of entries of A or V; larger matrices do not fit into usual memory."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Orbit:
     """The orbit of functions with rk A = r, rk V = s and dim(col A ∩ row V) = m; r, s ≥ 1.
 
-    The zero function is an orbit of its own, kept apart because every cone contains it.
+    The zero function is an orbit of its own, treated separately because every cone contains it.
 
     Examples
     --------
@@ -58,11 +58,11 @@ class Orbit:
 
     @property
     def cells(self) -> tuple[int, ...]:
-        """The three numbers, for a row of a table."""
+        """The numbers r, s and m, for a row of a table."""
         return self.r, self.s, self.m
 
     def to_json(self) -> dict[str, int]:
-        """The three numbers, for ``json.dumps``."""
+        """Return the numbers r, s and m, for ``json.dumps``."""
         return {"r": self.r, "s": self.s, "m": self.m}
 
     def __str__(self) -> str:
@@ -90,7 +90,7 @@ def orbits(shape: LayerSizes) -> tuple[Orbit, ...]:
     Raises
     ------
     TooLargeError
-        If there are too many of them, or their matrices are too large, to be looked at one by one.
+        If there are too many of them, or their matrices are too large, to be treated one by one.
     """
     orbit_count(shape)  # refuses what is too large
     listed: list[Orbit] = []
@@ -114,10 +114,10 @@ def orbit_count(shape: LayerSizes) -> int:
     # Each pair of ranks has at least one orbit. Where these are too many already, the pairs are
     # too many to be counted one by one.
     count = shape.alpha * min(shape.d, shape.d_out)
-    if count <= MOST_ORBITS:
+    if count <= MAX_ORBITS:
         count = sum(len(_intersections(r, s, shape.d)) for r, s in _ranks(shape))
     entries = shape.d * max(shape.d, shape.d_out)
-    if count > MOST_ORBITS or entries > MOST_ENTRIES:
+    if count > MAX_ORBITS or entries > MAX_WEIGHT_ENTRIES:
         numbers = f"at least {count} orbits, of matrices with {entries} entries"
         raise TooLargeError(
             f"this case has {numbers}: too many to look at each of them; take smaller numbers"
@@ -132,7 +132,7 @@ def generic_orbit(shape: LayerSizes) -> Orbit:
 
 
 def dense_first(shape: LayerSizes) -> tuple[Orbit, ...]:
-    """All orbits, the dense one first: its fibre decides what those over the others mean."""
+    """Return all orbits, beginning with the dense one, since its fibre is the generic one."""
     dense = generic_orbit(shape)
     return (dense, *(orbit for orbit in orbits(shape) if orbit != dense))
 

@@ -40,7 +40,7 @@ Index = tuple[int, int, int, int]
 """(k, i, p, q) with p ≤ q."""
 
 Sparse = Mapping[tuple[int, int], int]
-"""The nonzero entries of a matrix."""
+"""The nonzero entries of a matrix, by row and column."""
 
 FunctionCoordinates = Counter[Index]
 """The coordinates of a function; those left out are zero."""
@@ -49,17 +49,17 @@ MatrixOfPolynomials = list[list[PolyElement]]
 InputMonomial = tuple[tuple[int, int], ...]
 """A monomial in the entries X_pu: three pairs (p, u), sorted."""
 
-MAX_COORDINATES = 20_000
-"""Each is a polynomial of its own, with a name."""
-MAX_PARAMETERS = 5_000
-"""SymPy's polynomials have one exponent for each variable, and its rings one polynomial."""
-MAX_MINORS = 5_000
-"""Determinants of polynomials, expanded one after the other."""
-ATTEMPTS = 100
-"""Points that are tried; over small fields many are special."""
-_SEED = 20240817
-_SIZE = 1000
-"""Entries at random over QQ are below: so small that few products are long, and hardly special."""
+MAX_STORED_COORDINATES = 20_000
+"""The largest number of coordinates, each a polynomial with a name."""
+MAX_STORED_PARAMETERS = 5_000
+"""The largest number of weights: SymPy's polynomials have an exponent for each of them."""
+MAX_RELATION_MINORS = 5_000
+"""The largest number of minors, which are expanded one after the other."""
+MAX_RANDOM_POINTS = 100
+"""The number of random points that are tried; over small fields many are special."""
+_POINT_SEED = 20240817
+_MAX_RANDOM_INTEGER = 1000
+"""A bound for random entries over QQ: products stay short, and points are hardly special."""
 
 ROLES = {"V": "kp", "A": "pi", "Q": "ei", "K": "ep", "c": "kipp"}
 """The kinds of the indices of a weight, or of a reduced coordinate; V_k_p, for example."""
@@ -109,7 +109,7 @@ def function(A: Sparse, V: Sparse) -> FunctionCoordinates:
 def parametrization(
     shape: LayerSizes, coordinates: CoordinateSystem, weights: Parametrization
 ) -> PolynomialMap:
-    """Return the map from weights to function coordinates, both as the model explains them."""
+    """Return the map from weights to function coordinates, for these two choices of the model."""
     check_coordinates(shape, coordinates)
     rows = {"Q": shape.a, "K": shape.a, "V": shape.d_out}
     minors = 0
@@ -117,10 +117,12 @@ def parametrization(
         rows = {"A": shape.d, "V": shape.d_out}
         minors = comb(shape.d, shape.a + 1) ** 2
     count = shape.d * sum(rows.values())
-    if count > MAX_PARAMETERS:
-        raise _too_large(f"has {count} weights", MAX_PARAMETERS, "take smaller numbers")
-    if minors > MAX_MINORS:
-        raise _too_large(f"needs {minors} minors of A", MAX_MINORS, "take the weights Q, K and V")
+    if count > MAX_STORED_PARAMETERS:
+        raise _too_large(f"has {count} weights", MAX_STORED_PARAMETERS, "take smaller numbers")
+    if minors > MAX_RELATION_MINORS:
+        raise _too_large(
+            f"needs {minors} minors of A", MAX_RELATION_MINORS, "take the weights Q, K and V"
+        )
     names: list[str] = []
     for name, height in rows.items():
         names += entries(name, height, shape.d)
@@ -231,9 +233,9 @@ def entries(name: str, rows: int, columns: int) -> tuple[str, ...]:
 def check_coordinates(shape: LayerSizes, coordinates: CoordinateSystem) -> None:
     """Raise TooLargeError if there are more coordinates than can be stored."""
     count = coordinate_count(shape, coordinates)
-    if count > MAX_COORDINATES:
+    if count > MAX_STORED_COORDINATES:
         advice = "take smaller numbers, or ask for its dimension"
-        raise _too_large(f"has {count} coordinates", MAX_COORDINATES, advice)
+        raise _too_large(f"has {count} coordinates", MAX_STORED_COORDINATES, advice)
 
 
 def _too_large(what: str, most: int, advice: str) -> TooLargeError:
@@ -349,7 +351,7 @@ def renamed(name: str, roles: str, s: int) -> str:
         if role in roles:
             image = exchange.get(number, number)
         moved.append(image)
-    # In c_k_i_p_q, p ≤ q.
+    # The name c_k_i_p_q has p ≤ q, so the last two indices are sorted.
     return "_".join([letter, *moved[:2], *sorted(moved[2:], key=int)])
 
 
@@ -371,7 +373,7 @@ def lower_bounds(shape: LayerSizes, characteristic: int) -> Iterator[MethodValue
         kernel += comb(block.d, 2)
     enough = block.d**2 + block.d - kernel
     source = parametrization(block, block.default_coordinates, "attention")
-    for C, m in _points(block.d, rank, characteristic or _SIZE):
+    for C, m in _points(block.d, rank, characteristic or _MAX_RANDOM_INTEGER):
         if not _has_form(C, characteristic):
             continue
         entries_of_C = [entry for row in C for entry in row]
@@ -385,12 +387,12 @@ def lower_bounds(shape: LayerSizes, characteristic: int) -> Iterator[MethodValue
 
 def _points(size: int, rank: int, bound: int) -> Iterator[tuple[IntegerMatrix, tuple[int, ...]]]:
     """Yield random matrices C of at most this rank, and rows m, of integers below ``bound``."""
-    random = Random(_SEED)
+    random = Random(_POINT_SEED)
 
     def row() -> tuple[int, ...]:
         return tuple(random.randrange(bound) for _ in range(size))
 
-    for _ in range(ATTEMPTS):
+    for _ in range(MAX_RANDOM_POINTS):
         # C = KᵀQ has rank at most the number of rows of K and Q.
         K = [row() for _ in range(rank)]
         Q = [row() for _ in range(rank)]

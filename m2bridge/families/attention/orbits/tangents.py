@@ -38,14 +38,14 @@ from m2bridge.families.attention.orbits.parametrization import (
 from m2bridge.families.attention.sizes import LayerSizes, coordinate_count
 from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.limits import check_deadline_in, clock, share
-from m2bridge.maps.completeness import LARGEST_DEGREE, default_max_degree, elimination_values
+from m2bridge.maps.completeness import MAX_SEARCHED_DEGREE, default_max_degree, elimination_values
 from m2bridge.maps.locus import LocusFindings, OrbitStatus, singular_by_bounds
 from m2bridge.maps.model import Model
 from m2bridge.results.known import Bounds, intersect_bounds
 
-MOST_MONOMIALS_FOR_BOUNDS = 125_000
+MAX_BOUND_MONOMIALS = 125_000
 """The most monomials of the degree up to which equations bound tangent spaces at once: seconds."""
-BOUND_SECONDS = 60.0
+MAX_BOUND_SECONDS = 60.0
 """The seconds for equations of higher degree when there is no limit."""
 
 
@@ -230,7 +230,7 @@ def _point(orbit: Orbit, shape: LayerSizes) -> tuple[int, ...]:
 def default_degree(shape: LayerSizes) -> int:
     """The largest N ≤ 4 with few enough monomials of degree N; 0 if N = 2 has too many."""
     coordinates = coordinate_count(shape, shape.default_coordinates)
-    degree = default_max_degree(coordinates, MOST_MONOMIALS_FOR_BOUNDS)
+    degree = default_max_degree(coordinates, MAX_BOUND_MONOMIALS)
     if degree == 1:
         # the reduced coordinates have no linear equation
         return 0
@@ -244,9 +244,9 @@ class OrbitTangents:
     Parameters
     ----------
     dimension : int
-        Of the orbit in function space (affine), by the tangent map of the group action.
+        Affine dimension of the orbit in function space, by the tangent map of the group action.
     critical : bool
-        By the rank of the differential of the parametrization.
+        Whether the differential of the parametrization is not injective, by its rank.
     known : Bounds
         The tangent dimension of the closure: at least the number of explicit tangent vectors, at
         most what proved equations leave.
@@ -375,8 +375,8 @@ def by_bounds(shape: LayerSizes) -> LocusFindings:
     first = default_degree(shape)
     if first == 0:
         return findings
-    with share(1.0, otherwise=BOUND_SECONDS):
-        for degree in range(first, LARGEST_DEGREE + 1):
+    with share(1.0, otherwise=MAX_BOUND_SECONDS):
+        for degree in range(first, MAX_SEARCHED_DEGREE + 1):
             try:
                 upper = tangent_upper_bounds(shape, degree)
                 findings = _findings(f"tangent bounds (degree ≤ {degree})", tangents, upper, shape)

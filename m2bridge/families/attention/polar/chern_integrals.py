@@ -23,12 +23,12 @@ from m2bridge.families.attention.sizes import LayerSizes, dimension_formula, is_
 from m2bridge.limits import check_deadline_in
 from m2bridge.statements.statement import Numbers
 
-MOST_STEPS = 10**6
+MAX_GRASSMANNIAN_STEPS = 10**6
 """Fixed points of the Grassmannian times the square of its dimension, up to which integrals are
 computed by localization: a few seconds.
 """
 
-LARGEST_DIMENSION = 600
+MAX_POLAR_DIMENSION = 600
 """Larger varieties are refused: their polar degrees have thousands of digits."""
 
 MERSENNE = (127, 521, 1279, 2203, 4423, 9689, 19937, 44497)
@@ -37,10 +37,10 @@ MERSENNE = (127, 521, 1279, 2203, 4423, 9689, 19937, 44497)
 
 def is_stated(shape: LayerSizes) -> bool:
     """Whether a verdict asks for the numbers of the formula. This depends on the case alone."""
-    if dimension_formula(shape) > LARGEST_DIMENSION:
+    if dimension_formula(shape) > MAX_POLAR_DIMENSION:
         return False
     rank = shape.alpha if is_birational(shape) else 2  # of the bundle S
-    return comb(shape.d, rank) * _moves(shape.d, rank) ** 2 <= MOST_STEPS
+    return comb(shape.d, rank) * _moves(shape.d, rank) ** 2 <= MAX_GRASSMANNIAN_STEPS
 
 
 def _lines(shape: LayerSizes) -> int:

@@ -15,17 +15,17 @@ from m2bridge.families.attention.orbits.tangents import (
     source_tangent_dimension,
 )
 from m2bridge.families.attention.polar.chern_integrals import (
-    LARGEST_DIMENSION,
+    MAX_POLAR_DIMENSION,
     localized_polar_degrees,
     polar_degrees_in_chow_ring,
 )
 from m2bridge.families.attention.sizes import LayerSizes, dimension_formula, is_birational
 from m2bridge.limits import check_deadline_in
 from m2bridge.maps.model import CriticalLocus, PolarData
-from m2bridge.maps.polar_degrees import LEAST_PRIMES, polar_degrees
+from m2bridge.maps.polar_degrees import MIN_AGREEING_PRIMES, polar_degrees
 from m2bridge.statements.statement import Numbers
 
-MOST_ORBIT_STEPS = 10**7
+MAX_ORBIT_STEPS = 10**7
 """The number of orbits times coordinates times parameters, up to which the loci of a case are
 observed.
 """
@@ -50,7 +50,7 @@ def predicted_polar_degrees(shape: LayerSizes) -> tuple[int, ...]:
     MethodUnavailableError
         If the theorem does not apply.
     TooLargeError
-        If n is larger than :data:`.integrals.LARGEST_DIMENSION`.
+        If n is larger than :data:`.integrals.MAX_POLAR_DIMENSION`.
 
     Examples
     --------
@@ -59,9 +59,9 @@ def predicted_polar_degrees(shape: LayerSizes) -> tuple[int, ...]:
     """
     if reason := no_theorem(shape):
         raise MethodUnavailableError(f"no theorem gives the polar degrees: {reason}")
-    if dimension_formula(shape) > LARGEST_DIMENSION:
+    if dimension_formula(shape) > MAX_POLAR_DIMENSION:
         raise TooLargeError(
-            f"polar degrees are computed of varieties of dimension at most {LARGEST_DIMENSION}"
+            f"polar degrees are computed of varieties of dimension at most {MAX_POLAR_DIMENSION}"
         )
     return polar_degrees_in_chow_ring(shape)
 
@@ -69,7 +69,7 @@ def predicted_polar_degrees(shape: LayerSizes) -> tuple[int, ...]:
 def is_observed(shape: LayerSizes) -> bool:
     """Whether the loci of a case are observed. This depends on the case alone."""
     steps = shape.independent_count * shape.d * (shape.d + shape.d_out)
-    return steps <= MOST_ORBIT_STEPS and steps * orbit_count(shape) <= MOST_ORBIT_STEPS
+    return steps <= MAX_ORBIT_STEPS and steps * orbit_count(shape) <= MAX_ORBIT_STEPS
 
 
 def observed_loci(shape: LayerSizes) -> tuple[CriticalLocus, ...]:
@@ -101,14 +101,13 @@ def _locus(orbit: Orbit, shape: LayerSizes) -> CriticalLocus:
 
 
 def polar_theorem(shape: LayerSizes) -> PolarData | None:
-    """The polar degrees, and what was observed of the case; ``None`` where the theorem does not
-    apply.
+    """Return the polar degrees with the observed strata; ``None`` if the theorem does not apply.
 
     Raises
     ------
     ContradictionError
-        If the two ways to integrate disagree, or the case is observed not to be as the theorem
-        needs it.
+        If the two methods of integration disagree, or the observed strata violate a hypothesis of
+        the theorem.
     TooLargeError
         As :func:`predicted_polar_degrees`.
     """
@@ -118,8 +117,8 @@ def polar_theorem(shape: LayerSizes) -> PolarData | None:
     again = localized_polar_degrees(shape)
     if again is not None and again.entries != degrees:
         raise ContradictionError(
-            f"{shape}: the polar degrees are {again} by localization, and other ones in the Chow"
-            " ring"
+            f"{shape}: the polar degrees are {again} by localization, but different in the"
+            " Chow ring"
         )
     ways = "Segre classes" if again is None else "Segre classes and by localization, which agree"
     known = f"by the theorem, integrals by {ways}"
@@ -166,15 +165,15 @@ def _of_symmetric_matrices(shape: LayerSizes, degrees: tuple[int, ...], known: s
     return PolarData(degrees=degrees, known=known, rests_on=lemmas, generic_fibre=points)
 
 
-FEW_OUTPUTS = 2
-"""For d = 2 and so many outputs points are counted in seconds; (2, 3, 1) takes Macaulay2 more than
-a minute.
+MAX_COUNTED_OUTPUTS = 2
+"""For d = 2 and at most this many outputs points are counted in seconds; (2, 3, 1) takes Macaulay2
+more than a minute.
 """
 
 
 def has_few_points(shape: LayerSizes) -> bool:
     """Whether the polar degrees are counted without the theorem. This depends on the case alone."""
-    return shape.t >= 2 and shape.d == 2 and shape.d_out <= FEW_OUTPUTS
+    return shape.t >= 2 and shape.d == 2 and shape.d_out <= MAX_COUNTED_OUTPUTS
 
 
 def counted_polar_degrees(shape: LayerSizes) -> Numbers:
@@ -187,7 +186,7 @@ def counted_polar_degrees(shape: LayerSizes) -> Numbers:
     # the same functions for t > 2
     free = free_parametrization(LayerSizes(shape.d, shape.d_out, shape.a), "reduced")
     found = polar_degrees(free, method="slices")
-    if len(found.primes) < LEAST_PRIMES:
+    if len(found.primes) < MIN_AGREEING_PRIMES:
         return Numbers((None,) * (found.dimension + 1))
     missing = found.dimension + 1 - len(found.degrees)
     return Numbers((*found.degrees, *(None,) * missing))

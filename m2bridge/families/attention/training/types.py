@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from m2bridge.errors import TooLargeError
-from m2bridge.families.attention.orbits.orbits import MOST_ORBITS
+from m2bridge.families.attention.orbits.orbits import MAX_ORBITS
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.results.base import Decision
 from m2bridge.statements.statement import IntegerMatrix, PartialValue
@@ -119,9 +119,9 @@ def weight_types(shape: LayerSizes, head_dim: int | None = None) -> tuple[Weight
     listed: list[WeightType] = []
     for one in _types(shape, head_dim):
         listed.append(one)
-        if len(listed) > MOST_ORBITS:
+        if len(listed) > MAX_ORBITS:
             raise TooLargeError(
-                f"this case has more than {MOST_ORBITS} types of weights: take smaller numbers"
+                f"this case has more than {MAX_ORBITS} types of weights: take smaller numbers"
             )
     return tuple(sorted(listed))
 

@@ -16,7 +16,7 @@ C_k in the first layers, and C_k = c_k m mᵀ in those behind a hidden width one
 of its differential. Lightning attention maps the tokens Y, the columns of a matrix, to YYᵀAY, and
 q(x) = xᵀAx. M, A'_k and Q are those of the normal form φ(X) = M Q X. In the sums, a layer has a
 matrix of rank x on a space of dimension u around one of dimension s, in K^n; r is the largest
-dimension that u can have, and e the number of outputs. ``CHECKER`` is what the registry looks for.
+dimension that u can have, and e the number of outputs. The registry loads ``CHECKER``.
 """
 
 from collections.abc import Iterator
@@ -186,7 +186,7 @@ def _normal_form() -> bool:
 
 
 def sums_agree() -> bool:
-    """Whether the formulas of lemma-layers, and those of statements, are what is counted.
+    """Whether the formulas of lemma-layers and of the statements are the counted dimensions.
 
     Both sides are polynomials, which are equal for all sizes if they are the same.
 
@@ -300,7 +300,7 @@ def _blocks() -> Iterator[Network]:
 
 
 def _blocks_of(layers: int, t: int, softmax: bool) -> Iterator[Network]:
-    """Networks whose blocks are all those of so many layers: first ranks, then width one."""
+    """Networks with all blocks of this number of layers: first ranks, then width one."""
     for wide in range(layers + 1):
         behind = layers - wide
         for ranks in tuples((1, 2), repeat=wide):

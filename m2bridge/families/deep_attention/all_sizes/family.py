@@ -15,7 +15,12 @@ from typing import Any, ClassVar, Unpack
 from m2bridge.crosscheck.verdict import Verdict, VerdictScope
 from m2bridge.engine import RunOptions, computation
 from m2bridge.errors import ContradictionError, MethodUnavailableError
-from m2bridge.families.all_sizes import AllSizesCase, AllSizesFamily, AllSizesResult, with_a_form
+from m2bridge.families.all_sizes import (
+    AllSizesCase,
+    AllSizesFamily,
+    AllSizesResult,
+    split_by_all_sizes_form,
+)
 from m2bridge.families.base import AnswerRow
 from m2bridge.families.deep_attention.all_sizes import layers
 from m2bridge.families.deep_attention.all_sizes.layers import (
@@ -51,8 +56,8 @@ class AmongNetworks(VerdictScope):
     witness : Example or None
         The smallest network to which it applies, and for which it is false.
     outside : tuple of Example
-        Where its formula is not the dimension: for a hypothesis that fails the first network that
-        all others admit.
+        Networks where its formula is not the dimension: for a hypothesis that fails the first one
+        that all others admit.
     """
 
     in_parts: ClassVar[bool] = False
@@ -66,7 +71,7 @@ class AmongNetworks(VerdictScope):
         return {"counterexample": self.witness, "outside": list(self.outside)}
 
     def to_json(self) -> dict[str, Any]:
-        """Return the same."""
+        """Return a dictionary for ``json.dumps``."""
         return self.to_data()
 
     def reasons(self) -> list[str]:
@@ -79,12 +84,12 @@ class AmongNetworks(VerdictScope):
 
 @dataclass(frozen=True, slots=True)
 class DeepAttentionAllSizes(AllSizesResult):
-    """Verdicts for all sizes, and what they rest on.
+    """Verdicts for all sizes, and the data on which they rely.
 
     Parameters
     ----------
     identities : tuple of str
-        What holds in every layer, as an identity of polynomials.
+        The identities of polynomials that hold in every layer.
     blocks : tuple of BlockRank
 
     Examples
@@ -138,8 +143,8 @@ def example_text(example: Example | None) -> str:
 
 # Bounds of the search for counterexamples, of layers, and of widths and ranks: some thousands of
 # networks.
-MOST_LAYERS = 3
-LARGEST = 3
+MAX_SMALL_CASE_LAYERS = 3
+MAX_SMALL_CASE_SIZE = 3
 # The statement that is an identity of one layer, and no dimension.
 NORMAL_FORM = "3.6"
 
@@ -163,7 +168,7 @@ def decide(statement: Stated, prediction: DimensionFormula) -> Verdict:
 
 
 def verdict(statement: Stated, observable: str, **extent: Any) -> Verdict:
-    """Return a verdict with what was computed and trusted; CONFIRMED where none is given."""
+    """Return a verdict with its computations and lemmas; CONFIRMED if no scope is given."""
     return Verdict(
         statement=statement,
         extent=AmongNetworks(**extent),
@@ -173,7 +178,7 @@ def verdict(statement: Stated, observable: str, **extent: Any) -> Verdict:
 
 
 def counts_alike(prediction: DimensionFormula) -> bool:
-    """Whether M and every layer add what is counted, and subspaces grow as counted.
+    """Return whether M and every layer contribute as counted, and subspaces grow as counted.
 
     Then the sums for all networks are the same.
     """
@@ -190,14 +195,14 @@ def counts_alike(prediction: DimensionFormula) -> bool:
 
 
 def check_assumed(statement: Stated, prediction: DimensionFormula) -> None:
-    """Compare what a prediction assumes with the statement's hypotheses, for small networks.
+    """Compare the assumptions of a prediction with the statement's hypotheses, in small networks.
 
     Raises
     ------
     ContradictionError
         If the statement applies to a network that is not as the prediction assumes.
     """
-    # These functions are defined only where what is assumed holds; their values do not matter.
+    # These functions are defined only where the assumptions hold; their values do not matter.
     end = END.function([(prediction.end_assumed, "0")])
     layer = LAYER.function([(prediction.layer_assumed, "0")])
     for network in _admitted(statement, prediction):
@@ -211,9 +216,9 @@ def check_assumed(statement: Stated, prediction: DimensionFormula) -> None:
 @cache
 def small_networks(normalization: str) -> tuple[DeepAttention, ...]:
     """Networks of few layers, the smallest sum of widths, ranks and tokens first."""
-    numbers = range(1, LARGEST + 1)
+    numbers = range(1, MAX_SMALL_CASE_SIZE + 1)
     networks = []
-    for count in range(1, MOST_LAYERS + 1):
+    for count in range(1, MAX_SMALL_CASE_LAYERS + 1):
         all_widths = product(numbers, repeat=count + 1)
         ranks = product(numbers, repeat=count)
         # Dimensions depend on t only by whether it is 1.
@@ -324,7 +329,7 @@ def cross_check_deep_attention(
     {'CONFIRMED'}
     """
     check_statements(statements)
-    chosen, others = with_a_form(statements or STATEMENTS, STATED.__contains__)
+    chosen, others = split_by_all_sizes_form(statements or STATEMENTS, STATED.__contains__)
     identities = layers.layer_identities()
     wrong = [name for name, holds in identities.items() if not holds]
     if wrong:
@@ -364,15 +369,15 @@ class DeepAttentionOfAllSizes(AllSizesFamily):
     prefix = "deep-attention-"
 
     def stated(self) -> tuple[Stated, ...]:
-        """Those about dimensions that are sums over layers, and the normal form."""
+        """Return the statements about dimensions that are sums over layers, and the normal form."""
         return STATED
 
     def decided(self) -> DeepAttentionAllSizes:
-        """Decide them all."""
+        """Decide all statements that have a form for all sizes."""
         return cross_check_deep_attention()
 
     def row(self, key: str, verdict: dict[str, Any]) -> AnswerRow:
-        """One verdict; ValueError if it does not follow from what is said about it."""
+        """Return the row of one verdict; ValueError if it does not follow from the certificate."""
         witness = example_text(verdict["counterexample"])
         if (verdict["verdict"] == "REFUTED") != bool(witness):
             raise ValueError(

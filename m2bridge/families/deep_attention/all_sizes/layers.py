@@ -1,4 +1,4 @@
-"""One layer of deep attention, of any size: what it adds to a dimension, and its identities.
+"""One layer of deep attention, of any size: its contribution to a dimension, and its identities.
 
 A dimension of a network is a sum: a number for the value matrix M, and one for each layer; these
 numbers are piecewise polynomials on sets of integers (isl). Networks have one head and no skip
@@ -10,10 +10,10 @@ and those of a *layer* k
 
     n = d_0, r = r_k, s = s_{k+1}, x = α_k, p = how many earlier layers have α = 1, k, t.
 
-First what is counted, then what the statements predict. Then the action of one layer on two tokens
-in a plane, as identities of polynomials: with "one block decides" they are all that the dimension
-for any number of layers needs (docs/deep-attention.md#deep-all-sizes). Source: Verdoolaege, *isl:
-An Integer Set Library for the Polyhedral Model*, ICMS 2010.
+First the dimensions that are counted, then the predictions of statements. Then the action of one
+layer on two tokens in a plane, as identities of polynomials: with "one block decides" they are all
+that the dimension for any number of layers needs (docs/deep-attention.md#deep-all-sizes). Source:
+Verdoolaege, *isl: An Integer Set Library for the Polyhedral Model*, ICMS 2010.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ def variables(network: DeepAttention) -> tuple[LatticePoint, list[LatticePoint]]
 
 
 def total(network: DeepAttention, end: PiecewisePolynomial, layer: PiecewisePolynomial) -> int:
-    """Return the sum of what the end and all layers of a network add."""
+    """Return the sum of the contributions of the end and all layers of a network."""
     at_end, layers = variables(network)
     return end(at_end) + sum(map(layer, layers))
 
@@ -207,12 +207,12 @@ class DimensionFormula:
     Parameters
     ----------
     counts : str
-        What is counted, a key of :data:`LAYERS`.
+        The dimension that is counted, a key of :data:`LAYERS`.
     end, layer : pairs of condition and number
     end_assumed, layer_assumed : str
-        What follows for the variables from the hypotheses of the statement.
+        The conditions on the variables that follow from the hypotheses of the statement.
     spans : pairs of condition and number
-        How the statement defines s_k for k ≥ 2, if it does.
+        The definition of s_k for k ≥ 2 in the statement, if it has one.
     """
 
     counts: str
@@ -351,7 +351,7 @@ def _moved(A: list[LayerColumn], u: LayerColumn, v: LayerColumn, token: LayerCol
 
 
 def _form(A: list[LayerColumn], x: LayerColumn, y: LayerColumn) -> Any:
-    """xᵀAy."""
+    """Return the value xᵀAy of the bilinear form of A."""
     images = [row[0] * y[0] + row[1] * y[1] for row in A]
     return x[0] * images[0] + x[1] * images[1]
 

@@ -9,7 +9,7 @@ Not decided here: softmax with several heads or skip connections.
 
 *Notation.* A *statement* has a key, its number in the paper or its name in docs/statements.md, and
 a part; it predicts the value of an *observable* of a network, such as its dimension. Its
-*hypotheses* say of which networks. Each file of this room has its own notation at its top.
+*hypotheses* say of which networks. Each module of this package begins with its own notation.
 """
 
 from m2bridge.certificates.form import Certificate, Content
@@ -28,7 +28,7 @@ from m2bridge.families.deep_attention.checker.predictions import (
 def expected(certificate: Certificate) -> Content:
     """The content of a certificate on all statements with the key that it asks about.
 
-    The observables of these statements are computed anew for the network of the certificate, and
+    The observables of these statements are recomputed for the network of the certificate, and
     each statement is compared with what it predicts. Where nothing is computed, nothing is
     predicted either.
     """

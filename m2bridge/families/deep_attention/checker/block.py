@@ -38,13 +38,13 @@ from m2bridge.families.deep_attention.checker.predictions import Network
 
 # The seed of the point of a certificate, and the prime modulo which the program that makes
 # certificates finds the rank there: both are part of the evidence.
-SEED = 20250417
+BLOCK_POINT_SEED = 20250417
 STATED_PRIME = 2**31 - 1
 # Up to this many layers softmax is expanded: six need 244 coefficients, seven would need 730.
-SERIES_LAYERS = 6
-# The square of the number of columns times layers times coefficients of a series: so many products,
-# up to a factor, are needed for as many rows as there are columns.
-MOST_PRODUCTS = 10**8
+MAX_SERIES_LAYERS = 6
+# The square of the number of columns times layers times coefficients of a series: up to a
+# factor, the number of products that are needed for as many rows as there are columns.
+MAX_BLOCK_PRODUCTS = 10**8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,12 +79,12 @@ class Block:
         """The number of coefficients of the power series in h with which the block is computed.
 
         A softmax of few layers is expanded in the size ε of its inputs, with h = ε². Layer k shows
-        its matrix in order 2·3^(k−1) + 1 in ε (theorem-S). That is 3^(k−1) in h beside the first
+        its matrix in order 2·3^(k−1) + 1 in ε (theorem-S). That is 3^(k−1) in h after the first
         order, so 3^(l−1) + 1 coefficients are enough for l layers. A softmax of more layers has
         exponentials as unknowns, and lightning attention is a polynomial: both need no series, and
         a series of one coefficient is a number.
         """
-        if self.softmax and self.layers <= SERIES_LAYERS:
+        if self.softmax and self.layers <= MAX_SERIES_LAYERS:
             last_order: int = 3 ** (self.layers - 1)
             return last_order + 1
         return 1
@@ -141,9 +141,9 @@ def _rank(block: Block, most: int) -> int:
     A skew-symmetric C_k has the quadratic form yᵀC_k y = 0, and its point is not general. The
     entries of the certificate's point are positive, so none of its C_k is skew-symmetric.
     """
-    if block.columns**2 * block.layers * block.length > MOST_PRODUCTS:
+    if block.columns**2 * block.layers * block.length > MAX_BLOCK_PRODUCTS:
         raise TooExpensiveError("case", f"a block of {block.layers} layers")
-    of_the_certificate = (1 + state % 999 for state in minimal_standard(SEED))
+    of_the_certificate = (1 + state % 999 for state in minimal_standard(BLOCK_POINT_SEED))
     random = Random(1)
     # more than are needed, as each parameter needs one at most
     others = (random.randrange(1, STATED_PRIME) for _ in range(2 * block.columns))

@@ -36,13 +36,13 @@ from m2bridge.families.deep_attention.checker.predictions import Network
 
 # By the number of layers: with two layers and 25 unknowns, widths (3, 3, 3), the Gröbner basis
 # takes more than 2 GB. Fibres of more layers are not computed here.
-MOST_UNKNOWNS = {1: 25, 2: 22}
+MAX_UNKNOWNS_BY_LAYERS = {1: 25, 2: 22}
 # Entries of the matrices of all layers, which may be much larger than their products.
-MOST_WEIGHTS = 10**6
+MAX_MATRIX_ENTRIES = 10**6
 # The seed of the random weights. The program takes another one for fibres (that of points in
 # block.py has nothing to do with it): so if the fibre of one function is not a general one, this is
 # noticed, unless it happens twice.
-SEED = 20250417
+FIBRE_SEED = 20250417
 
 
 def unknowns(network: Network) -> int:
@@ -54,7 +54,7 @@ def unknowns(network: Network) -> int:
         return 0
     n, outputs = network.widths[0], network.widths[-1]
     number = network.depth * (n * n - 1) + n * outputs
-    most = MOST_UNKNOWNS.get(network.depth, 0)
+    most = MAX_UNKNOWNS_BY_LAYERS.get(network.depth, 0)
     return number if number <= most else 0
 
 
@@ -73,7 +73,7 @@ def fibre(network: Network) -> tuple[int, int]:
     entries = 0
     for before, after, _ in network.layers:
         entries += before * (before + after)
-    if entries > MOST_WEIGHTS:
+    if entries > MAX_MATRIX_ENTRIES:
         raise TooExpensiveError("case", f"{entries} entries of matrices of all layers")
     count = unknowns(network)
     weights_ring = ring(count)
@@ -175,7 +175,7 @@ def _weights(network: Network) -> tuple[list[Matrix], Matrix]:
     They are the first ones that are drawn of which all A'_k and M have the ranks that they have in
     general, and which lie in the chart.
     """
-    draws = _draws(SEED)
+    draws = _draws(FIBRE_SEED)
     general_ranks = [*network.ranks, min(network.widths)]
     n = network.widths[0]
     while True:

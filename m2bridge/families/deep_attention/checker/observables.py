@@ -1,4 +1,4 @@
-"""What statements are about, computed anew, with the numbers that a certificate holds of it.
+"""The observables of statements, recomputed, with the numbers that certificates contain.
 
 *Theorem* ("One block decides" in docs/deep-attention.md): the rank of a differential at one point
 modulo a prime is at most its rank over QQ, which is at most the dimension of the image; and with
@@ -31,7 +31,7 @@ import flint
 from m2bridge.checker.algebra import PRIME, rank_modulo
 from m2bridge.errors import ContradictionError, TooExpensiveError
 from m2bridge.families.deep_attention.checker.block import (
-    SEED,
+    BLOCK_POINT_SEED,
     STATED_PRIME,
     columns_and_rank,
     unseen,
@@ -48,21 +48,21 @@ from m2bridge.families.deep_attention.checker.predictions import (
 
 # The most entries of a matrix whose rank is computed, which takes about a second, and the most
 # operations to make it.
-MOST_ENTRIES = 3 * 10**6
-MOST_STEPS = 10**8
+MAX_RANK_MATRIX_ENTRIES = 3 * 10**6
+MAX_RANK_STEPS = 10**8
 # The most tokens that are not zero where a rank is computed. Fewer can only make the rank smaller,
-# which is a lower bound all the same.
-TOKENS = 3
+# which is a lower bound in any case.
+MAX_NONZERO_TOKENS = 3
 # The most layers for which the normal form is compared as one word, of about 2·3^l letters; for all
 # l it is proved step by step.
-MOST_LAYERS = 12
-# Up to this many weights the whole differential is computed beside the block.
-SMALL = 60
+MAX_WORD_LAYERS = 12
+# Up to this many weights the whole differential is computed in addition to the block.
+MAX_DOUBLE_CHECKED_WEIGHTS = 60
 
-# What is found of an observable: its value, None if it is not decided, and by their names the
-# numbers that are its evidence, none if nothing is computed.
+# The result for an observable: its value, None if it is not decided, and the numbers that are its
+# evidence, by name; no numbers if nothing is computed.
 Found = tuple[int | None, dict[str, int]]
-NOTHING: Found = (None, {})
+NOT_COMPUTED: Found = (None, {})
 
 # The matrices K, Q and V of a head, by their names.
 Head = dict[str, Any]
@@ -71,7 +71,7 @@ Head = dict[str, Any]
 def observed(network: Network, observable: str) -> Found:
     """The value of the observable with this name, and its evidence.
 
-    TooExpensiveError for what is too large.
+    TooExpensiveError if the computation is too large.
     """
     return _OBSERVED[observable](network)
 
@@ -103,7 +103,7 @@ def weights(network: Network) -> int:
 
 def _payable(rows: int, columns: int, steps: int = 0) -> None:
     """Raise TooExpensiveError if a matrix is too large, or takes too many steps to make."""
-    if rows * columns > MOST_ENTRIES or steps > MOST_STEPS:
+    if rows * columns > MAX_RANK_MATRIX_ENTRIES or steps > MAX_RANK_STEPS:
         raise TooExpensiveError("case", f"a matrix of {rows} × {columns} entries")
 
 
@@ -219,13 +219,13 @@ def function_rank(network: Network, most: int) -> int:
     rows = most + 5
     _payable(rows, weights(network))
     random = Random(5)
-    tokens = min(network.t, TOKENS)
+    tokens = min(network.t, MAX_NONZERO_TOKENS)
     layers = [_random_heads(network.heads, sizes, random) for sizes in network.layers]
     return rank_modulo([_gradient(layers, network.skip, tokens, random) for _ in range(rows)])
 
 
 def _gradient(layers: list[list[Head]], skip: bool, tokens: int, random: Random) -> list[int]:
-    """The derivative of ⟨G, φ(X)⟩ by all weights, for a random X of so many tokens and a random G.
+    """The derivative of ⟨G, φ(X)⟩ by all weights, for random X, with ``tokens`` columns, and G.
 
     ``layers`` has the heads of each layer; the derivatives by the weights of the last layer stand
     first. ⟨G, Z⟩ is the sum of the products of the entries of G and Z.
@@ -314,14 +314,14 @@ def _attention_matrices(network: Network) -> Found:
 def _virtual_weights(network: Network) -> Found:
     """The dimension of the virtual weights: a rank, where it meets the upper bound."""
     if not network.plain:
-        return NOTHING
+        return NOT_COMPUTED
     return _bounded(virtual_rank(network), virtual(network, whole=network.depth))
 
 
 def _normal_form(network: Network) -> Found:
     """Whether lightning attention has the normal form φ = M Q_{l+1} X."""
-    if network.softmax or not network.plain or network.depth > MOST_LAYERS:
-        return NOTHING
+    if network.softmax or not network.plain or network.depth > MAX_WORD_LAYERS:
+        return NOT_COMPUTED
     factors = normal_form_factors(network.depth)
     return factors is not None, {"factors": factors or 0}
 
@@ -332,7 +332,7 @@ def _scalings(network: Network) -> Found:
     It does if V and A occur equally often in it. A skip connection adds Y, in which neither occurs.
     """
     if network.softmax:
-        return NOTHING
+        return NOT_COMPUTED
     layer = ["V", "Y", "Y'", "A", "Y"]
     degrees = {"degree_in_values": layer.count("V"), "degree_in_attention": layer.count("A")}
     return degrees["degree_in_values"] == degrees["degree_in_attention"], degrees
@@ -347,7 +347,7 @@ def _dimension(network: Network) -> Found:
     V_l⋯V_1: all matrices of bounded rank, whose dimension ``upper_bound`` is by its formula.
     """
     if network.softmax and not network.plain:
-        return NOTHING
+        return NOT_COMPUTED
     upper = upper_bound(network)
     if network.softmax and network.t == 1:
         # no rank is computed: the matrices of rank at most r are a variety of known dimension
@@ -374,11 +374,11 @@ def _by_block(network: Network, upper: int) -> tuple[int, dict[str, int]]:
         "columns": columns,
         "rank": rank,
         "unseen": kernel,
-        "seed": SEED,
+        "seed": BLOCK_POINT_SEED,
         "prime": STATED_PRIME,
     }
     # a second way, which shares nothing with the first
-    if weights(network) <= SMALL and not network.softmax:
+    if weights(network) <= MAX_DOUBLE_CHECKED_WEIGHTS and not network.softmax:
         whole = function_rank(network, upper)
         if whole != upper:
             raise ContradictionError(f"the block gives {upper}, the whole differential {whole}")
@@ -395,7 +395,7 @@ def _unseen_weights(network: Network) -> Found:
     """
     dimension, numbers = _dimension(network)
     if not numbers:
-        return NOTHING
+        return NOT_COMPUTED
     entries_of_V = sum(d * after for d, after, _ in network.layers)
     source = all_attention_matrices(network) + network.heads * entries_of_V
     unseen_weights = None if dimension is None else source - dimension
@@ -409,7 +409,7 @@ def _virtual_fibre_dimension(network: Network) -> Found:
     torus, which acts freely where no A'_k is zero.
     """
     if network.softmax or not network.plain:
-        return NOTHING
+        return NOT_COMPUTED
     source, ranks = _virtual_weights(network)
     functions, bounds = _dimension(network)
     numbers = {"virtual_weights": ranks["rank"], "functions": bounds["lower_bound"]}
@@ -426,7 +426,7 @@ def _fibre(network: Network, observable: str) -> Found:
     dimension by Gröbner bases and that by ranks do not fit.
     """
     if not unknowns(network):
-        return NOTHING
+        return NOT_COMPUTED
     dimension, degree = fibre(network)
     among_virtual, ranks = _virtual_fibre_dimension(network)
     n = network.widths[0]
@@ -471,7 +471,7 @@ def _closed(network: Network) -> Found:
     this is not decided.
     """
     if hypotheses(network, "closed", ""):
-        return NOTHING
+        return NOT_COMPUTED
     facts = limit_outside()
     return (False if all(facts.values()) else None), dict(facts)
 

@@ -37,11 +37,11 @@ WORDS = wording(Path(__file__).parents[1] / "words.toml")
 # The fields of a case in a certificate.
 NAMES = {"widths", "a", "t", "heads", "skip", "normalization"}
 # The most layers, as many as the program takes.
-MOST_LAYERS = 1000
-# The number of coefficients is a bound here for at most so many inputs, as in the program. For
+MAX_CASE_LAYERS = 1000
+# The number of coefficients is a bound here for at most this many inputs, as in the program. For
 # more it can be less than the others, as for widths (4, 1000, 1) with two heads; then the least
 # bound here is not the best one, but it is a bound.
-WIDEST_EXPANDED = 3
+MAX_EXPANDED_INPUTS = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +128,7 @@ def read(data: Mapping[str, Any]) -> Network:
     skip = data["skip"]
     if (
         len(widths) != len(a) + 1
-        or len(a) > MOST_LAYERS
+        or len(a) > MAX_CASE_LAYERS
         or type(skip) is not bool
         or data["normalization"] not in ("none", "softmax")
     ):
@@ -231,7 +231,7 @@ def upper_bound(network: Network) -> int:
         # the torus of dimension l, which acts freely
         return virtual(network, network.last_whole_layer) - network.depth
     bound = layered(network)
-    if not network.softmax and network.widths[0] <= WIDEST_EXPANDED:
+    if not network.softmax and network.widths[0] <= MAX_EXPANDED_INPUTS:
         bound = min(bound, _coefficients(network))
     return bound
 
@@ -383,17 +383,17 @@ def prediction(network: Network, key: str, part: str) -> int | None:
 
 
 def _always(network: Network) -> bool:
-    """Yes, whatever the network is."""
+    """Predict yes for every network."""
     return True
 
 
 def _never(network: Network) -> bool:
-    """No, whatever the network is."""
+    """Predict no for every network."""
     return False
 
 
 def _zero(network: Network) -> int:
-    """The number zero: the dimension of finite fibres."""
+    """Predict zero, the dimension of finite fibres."""
     return 0
 
 
@@ -479,8 +479,8 @@ class Statement:
     """A statement: the function that predicts a number, or yes or no, for a network.
 
     ``hypotheses`` are the names of those under which it is claimed. ``meaning`` are those without
-    which the function predicts nothing, so that no number is given beside what is observed: all
-    hypotheses, if that is None.
+    which the function predicts nothing, so that no number is given together with the observed one:
+    all hypotheses, if that is None.
     """
 
     prediction: Callable[[Network], int]

@@ -1,7 +1,7 @@
 """The checker of certificates for all sizes (d, d', a) of single-layer attention at once.
 
-It trusts isl (Presburger arithmetic) besides what :mod:`m2bridge.checker` trusts, and shares no
-more with the program that makes certificates.
+It trusts isl (Presburger arithmetic) and the libraries that :mod:`m2bridge.checker` trusts, and
+shares nothing else with the program that makes certificates.
 """
 
 from m2bridge.checker import FamilyChecker, only_case

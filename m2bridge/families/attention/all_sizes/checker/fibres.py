@@ -52,8 +52,8 @@ _SIZES = {
 }
 BASE_CASES: list[BaseCase] = [(orbit, d) for orbit, sizes in _SIZES.items() for d in sizes]
 
-# What the ideal of a base case is: one point, where z is the first row of V; or two; or one of
-# length d.
+# The three kinds of ideals of base cases: one point, where z is the first row of V; two points; or
+# one point of length d.
 POINT = "z = V_1"
 TWO_POINTS = "z_2² − z_2 and the other unknowns"
 SQUARES = "all monomials of degree 2"
@@ -175,12 +175,12 @@ def without(found: isl.Set, first: int, count: int) -> isl.Set:
     return found.project_out(isl.dim_type.set, first, count)
 
 
-def some(orbit_set: isl.Set) -> isl.Set:
+def sizes_of(orbit_set: isl.Set) -> isl.Set:
     """The sizes with some orbit in a set of orbits: its projection."""
     return without(orbit_set, SIZE_LENGTH, ORBIT_LENGTH - SIZE_LENGTH)
 
 
-def over(size_set: isl.Set) -> isl.Set:
+def orbits_over(size_set: isl.Set) -> isl.Set:
     """All orbits over these sizes."""
     more = ORBIT_LENGTH - SIZE_LENGTH
     return size_set.insert_dims(isl.dim_type.set, SIZE_LENGTH, more).intersect(EVERY_ORBIT)
@@ -210,12 +210,12 @@ STRATA: dict[str, dict[BaseCase, str]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Fibres:
-    """What the fibres over all orbits are.
+    """The kinds of the fibres over all orbits.
 
     Parameters
     ----------
     evidence : list of dict
-        What a certificate says of each stratum.
+        The entry of a certificate for each stratum.
     one, two, many : isl.Set
         The orbits whose fibre is one reduced point; two; one that is not reduced, of length d.
     """
@@ -266,7 +266,7 @@ def _stratum(condition: str, bases: dict[BaseCase, str]) -> Json:
       place makes a pair with it, in whose ideal the other unknown is zero; what the other pairs
       say follows, and there are two points.
 
-    ContradictionError if an ideal is another one, or a place, or pair, is like no base case.
+    ContradictionError if an ideal is different, or a place, or pair, is like no base case.
     """
     for base, kind in bases.items():
         if not is_ideal(base, kind):
@@ -355,7 +355,7 @@ def entry(matrix: str, row: str, column: str) -> str:
     """The condition for an entry of A or V, at the representative of (r, s, m), to be 1.
 
     With indices from 0 on, A = diag(1 … 1, 0 … 0) with r ones; row k of V is e_k for k < m, and
-    e_{r + k − m} for m ≤ k < s; for m = 0 the first row has e_0 besides.
+    e_{r + k − m} for m ≤ k < s; for m = 0 the first row is e_0 + e_r.
     """
     if matrix == "A":
         return f"({row} = {column} and {row} < r)"
@@ -366,7 +366,7 @@ def entry(matrix: str, row: str, column: str) -> str:
 
 
 def _place_count(places: isl.Set) -> int:
-    """The number of places, all but place 1, that a set of orbits has besides the orbit."""
+    """The number of places, except place 1, that the elements of a set of orbits have."""
     return int(places.n_dim()) - ORBIT_LENGTH
 
 

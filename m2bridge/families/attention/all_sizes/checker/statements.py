@@ -1,4 +1,4 @@
-"""Verdicts on the statements for all sizes: what is stated, against what follows from the fibres.
+"""Verdicts on the statements for all sizes, compared with the consequences of the fibres.
 
 Rests on: fibres and ranks decide where the map is birational, which points are critical, singular
 or on the boundary, and the degree.
@@ -49,9 +49,9 @@ from m2bridge.families.attention.all_sizes.checker.fibres import (
     evidence,
     fibres,
     orbits,
-    over,
+    orbits_over,
     sizes,
-    some,
+    sizes_of,
     without,
 )
 from m2bridge.families.attention.all_sizes.checker.weight_types import sizes_with_wrong_types
@@ -66,7 +66,7 @@ FOLDER = Path(__file__).parents[1]
 SAID = wording(FOLDER.parent / "words.toml")
 WORDS = wording(FOLDER / "words.toml")
 
-# What follows from the fibres: docs/all-sizes.md#proposition-consequences.
+# The consequences of the fibres: docs/all-sizes.md#proposition-consequences.
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +96,11 @@ def observed(observable: str) -> Seen:
         found = polar_degrees()
         birational = sizes("not (a = 1 and dp = 1 and d >= 2)")
         return Seen(found.true, known=found.known.intersect(birational))
-    return seen()[observable]
+    return observed_by_fibres()[observable]
 
 
 @cache
-def seen() -> Mapping[str, Seen]:
+def observed_by_fibres() -> Mapping[str, Seen]:
     """For each observable but the polar degrees where it is true, by the fibres over all orbits.
 
     The fibre over the dense orbit says whether the map is birational or two-to-one. A point is
@@ -114,17 +114,17 @@ def seen() -> Mapping[str, Seen]:
     """
     _check_identities()
     found = fibres()
-    birational = some(dense_orbits().intersect(found.one))
-    two_to_one = some(dense_orbits().intersect(found.two))
+    birational = sizes_of(dense_orbits().intersect(found.one))
+    two_to_one = sizes_of(dense_orbits().intersect(found.two))
     by_fibres = EVERY_ORBIT.subtract(found.one).union(orbits("r < a < d"))
-    singular = by_fibres.intersect(over(birational))
+    singular = by_fibres.intersect(orbits_over(birational))
     symmetric = two_to_one.intersect(sizes("a = 1 and dp = 1"))
-    of_rank_one = orbits(SQUARE).intersect(over(symmetric.intersect(sizes("d >= 3"))))
+    of_rank_one = orbits(SQUARE).intersect(orbits_over(symmetric.intersect(sizes("d >= 3"))))
     return {
         # at (1, 1, 1) both weights of Theorem 3.2 are the same
         "fibre_exchanged": Seen(found.two.union(orbits(SQUARE))),
         "fibre_itself": Seen(found.one.union(found.many)),
-        "special_fibre_points": Seen(found.two, about=found.two.intersect(over(birational))),
+        "special_fibre_points": Seen(found.two, about=found.two.intersect(orbits_over(birational))),
         "critical": Seen(found.many),
         "boundary": Seen(found.many),
         "boundary_critical": Seen(EVERY_ORBIT),
@@ -153,15 +153,15 @@ def polar_degrees() -> Seen:
 
     They are integrals where the map is birational and the kernel of the differential is small
     (docs/polar-degrees.md#theorem-polar), and for α = d' = 1, where the map is two-to-one
-    (theorem-polar-symmetric). So they are known there, and those of COMPARED are integrated once
-    more. For d = 2 and small d' and α points are counted, too: a general slice has no others where
-    the same conditions hold (proposition-slices). A size with another number in one of these ways
-    is not among those returned.
+    (theorem-polar-symmetric). So they are known there, and those of COMPARED are integrated by a
+    second method. For d = 2 and small d' and α points are counted, too: a general slice has no
+    others where the same conditions hold (proposition-slices). A size with another number in one of
+    these ways is not among those returned.
     """
     found = fibres()
-    birational = some(dense_orbits().intersect(found.one))
-    large_kernels = some(found.many.subtract(orbits(_where_kernels_are_small())))
-    symmetric = some(dense_orbits().intersect(found.two)).intersect(sizes("a = 1 and dp = 1"))
+    birational = sizes_of(dense_orbits().intersect(found.one))
+    large_kernels = sizes_of(found.many.subtract(orbits(_where_kernels_are_small())))
+    symmetric = sizes_of(dense_orbits().intersect(found.two)).intersect(sizes("a = 1 and dp = 1"))
     known = birational.subtract(large_kernels).union(symmetric)
     equal = known
     for d, d_out, alpha in COMPARED:
@@ -236,12 +236,12 @@ def _where_kernels_are_small() -> str:
 
     The kernel is that of the differential of the map on the desingularization Y, the set of all
     (W, A, V) with the columns of A in W, of dimension α. Over A of rank r the W are a Grassmannian
-    of dimension (α − r)(d − α): so many dimensions are in the kernel, and so many more than the
-    orbit has what lies over it in Y. The codimension of this in Y, less the dimension of that part
-    of the kernel, is (α − r)² + (d − s)(d' − s) + m(m + d − r − s), with no negative term. Where
-    the fibre is reduced there is no more in the kernel: it is zero for r = α, and for r < α the
-    square is positive. Where it is not, at (1, 1, 1), the fibre adds d − 1 to the kernel, and
-    (α − 1)² + (d − 1)(d' − 1) is left; that is positive unless α = d' = 1
+    of dimension (α − r)(d − α). It is contained in the kernel, and the preimage of the orbit in Y
+    has this much larger dimension than the orbit. The codimension of this in Y, less the dimension
+    of that part of the kernel, is (α − r)² + (d − s)(d' − s) + m(m + d − r − s), with no negative
+    term. Where the fibre is reduced there is no more in the kernel: it is zero for r = α, and for r
+    < α the square is positive. Where it is not, at (1, 1, 1), the fibre adds d − 1 to the kernel,
+    and (α − 1)² + (d − 1)(d' − 1) is left; that is positive unless α = d' = 1
     (docs/all-sizes.md#proposition-consequences, 10).
 
     The polynomials are compared, and that no factor is negative at an orbit: ContradictionError
@@ -256,16 +256,16 @@ def _where_kernels_are_small() -> str:
     is_as_stated = left == (alpha - r) ** 2 + (d - s) * (dp - s) + m * outside_the_span
     can_be_negative = orbits("s > dp or s > d or r + s > d + m")
     if not is_as_stated or not can_be_negative.is_empty():
-        raise ContradictionError("the codimensions of orbits are other ones")
+        raise ContradictionError("the codimensions of orbits are not those of the formula")
     return f"{SQUARE} and not (a = 1 and dp = 1)"
 
 
-# What is stated, and verdicts.
+# Statements and verdicts.
 
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """What a statement says for all sizes.
+    """The prediction of a statement for all sizes.
 
     Parameters
     ----------
@@ -356,8 +356,8 @@ def content(listed: tuple[Words, ...], *, symmetric: bool) -> Content:
 def statement(certificate: Certificate) -> Content:
     """The content of a certificate on its question, the key of some statements.
 
-    One that does not trust the proposition on symmetric matrices, as former ones, decides singular
-    points without it, where the map is birational.
+    Former certificates do not list the proposition on symmetric matrices as a lemma. For them
+    singular points are decided without it, where the map is birational.
     """
     listed = SAID.listed(certificate.question, certificate.answer)
     trusted = map(WORDS.renewed, certificate.trusted)
@@ -370,7 +370,7 @@ QUESTIONS = {key: statement for key, _ in STATED}
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
-    """What is stated, compared with what is seen, whatever the hypotheses.
+    """The comparison of prediction and observation, for all sizes whatever the hypotheses.
 
     Parameters
     ----------
@@ -387,7 +387,7 @@ class Compared:
     wrong: isl.Set | None
 
     def parts(self, where: isl.Set) -> Json:
-        """Of these sizes those where the statement is true, false, and neither known, as texts."""
+        """The sizes in ``where`` for which the statement is true, false, or undecided, as texts."""
         fails = where.intersect(self.false)
         undecided = where.intersect(self.unknown)
         holds = where.subtract(fails).subtract(undecided)
@@ -399,7 +399,7 @@ class Compared:
 
 
 def _compared(stated: Stated) -> Compared:
-    """Compare what a statement says with what is seen.
+    """Compare the prediction of a statement with the observation.
 
     A statement is about sizes if ``stated.about`` is empty, else about the orbits for which this
     condition and ``found.about`` hold. ``found.true`` is where the observable is true, and
@@ -419,10 +419,10 @@ def _compared(stated: Stated) -> Compared:
         return Compared(false=false, unknown=unknown, vacuous=NONE, wrong=None)
     concerned = orbits(stated.about).intersect(found.about)
     different = _symmetric_difference(found.true, orbits(stated.true))
-    wrong = different.intersect(concerned).intersect(over(found.known))
-    vacuous = ALL.subtract(some(concerned))
+    wrong = different.intersect(concerned).intersect(orbits_over(found.known))
+    vacuous = ALL.subtract(sizes_of(concerned))
     return Compared(
-        false=some(wrong), unknown=unknown.subtract(vacuous), vacuous=vacuous, wrong=wrong
+        false=sizes_of(wrong), unknown=unknown.subtract(vacuous), vacuous=vacuous, wrong=wrong
     )
 
 
@@ -435,7 +435,7 @@ def _verdict(words: Words, stated: Stated) -> Json:
     """The verdict on a statement: refuted if it is false for a size with all its hypotheses.
 
     The sizes are split by the hypotheses, one after the other: those where one fails, of which it
-    is said all the same where the statement would hold; and, left at the end, those with all.
+    is still said where the statement would hold; and, left at the end, those with all.
     """
     compared = _compared(stated)
     left = ALL
