@@ -70,6 +70,7 @@ from .maps.slice_surface import SliceSurface, slice_surface
 from .results.base import Decision
 from .trained_weights.membership import membership
 from .trained_weights.result import Weights, weights
+from .training.critical_points import CriticalPoints, critical_points
 from .workspace.evaluation import Evaluation
 from .workspace.macaulay2 import Macaulay2, Workspace
 
@@ -83,6 +84,7 @@ __all__ = [
     "Component",
     "ContradictionError",
     "ConversionError",
+    "CriticalPoints",
     "CrossCheck",
     "Decision",
     "DeepAttention",
@@ -137,6 +139,7 @@ __all__ = [
     "certify",
     "closure",
     "closures_of_all_sizes",
+    "critical_points",
     "cross_check",
     "cross_check_all_sizes",
     "cross_check_deep_attention",

@@ -60,6 +60,8 @@ WITH_ENGINE = frozenset(
         "SliceSurface",
         "hilbert_function",
         "polar_degrees",
+        "CriticalPoints",
+        "critical_points",
         "orbit_diagram",
         "slice_surface",
         "cross_check_all_sizes",

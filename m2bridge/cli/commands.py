@@ -32,6 +32,7 @@ SECTIONS = {
         computing.closure_command,
         computing.singular_locus_command,
         computing.polar_degrees_command,
+        computing.critical_points_command,
         computing.implicitize_command,
         computing.ideal_command,
     ),

@@ -337,11 +337,16 @@ def file_argument(**kind: Any) -> Callable[[Command], Command]:
     )
 
 
-case_options = stack_options(
+layer_options = stack_options(
     click.option("--d", type=integer, help="Input embedding dimension d."),
     click.option("--d-out", type=integer, help="Output embedding dimension d'."),
     click.option("--a", type=integer, default=None, help="Query/key dimension a [default: d]."),
     click.option("--t", type=integer, default=2, show_default=True, help="Number of tokens."),
+)
+"""``--d --d-out --a --t``."""
+
+case_options = stack_options(
+    layer_options,
     field_option,
     click.option(
         "--coordinates",

@@ -25,6 +25,7 @@ from m2bridge.cli.cases import (
     complete_statements,
     family_options,
     map_options,
+    named_case,
     read_file,
 )
 from m2bridge.cli.common import exit_code, progress, show
@@ -316,6 +317,63 @@ def _polar_of_ideal(named: str) -> Callable[..., Result]:
     return lambda ideal, title, **more: polar_degrees(
         ideal, title=title or f"variety of {printable(named):.60}", **more
     )
+
+
+@click.command(
+    "critical-points", epilog="Example: m2bridge critical-points --d 2 --d-out 1 --tokens gaussian"
+)
+@common.layer_options
+@click.option(
+    "--data",
+    type=click.Path(exists=True, path_type=Path),
+    metavar="FILE",
+    help="Arrays X (sequences, d, t) and Y (sequences, d', t), or X and the weights of a teacher.",
+)
+@click.option(
+    "--tokens",
+    type=click.Choice(["gaussian"]),
+    help="Independent standard normal tokens, by exact moments; the default.",
+)
+@click.option(
+    "--quadratic",
+    type=click.Choice(["random"]),
+    help="A random positive definite quadratic form in place of data.",
+)
+@click.option(
+    "--teacher",
+    type=click.Path(exists=True, path_type=Path),
+    metavar="FILE",
+    help="Weights whose function is the target: arrays A and V, or K, Q and V.",
+)
+@click.option(
+    "--seed",
+    type=common.Integer(),
+    default=0,
+    show_default=True,
+    help="Of the random integers that are the target, where there is no other.",
+)
+@click.option("--count", "count_only", is_flag=True, help="Only the number of complex ones.")
+@common.run_options
+def critical_points_command(d: Any, d_out: Any, a: Any, t: Any, **options: Any) -> int:
+    """Where training stops: all critical points of the squared loss of a layer on given data.
+
+    They are counted over the complex numbers modulo two primes, and the real ones isolated, by the
+    program msolve where it is installed.
+    """
+    request = common.Run.of(options)
+    model = named_case({"d": d, "d_out": d_out, "a": a, "t": t})
+    try:
+        return request.compute(
+            f"critical points of the {model.title}", _critical_points, model, **options
+        )[1]
+    except ConversionError as reason:
+        raise click.UsageError(str(reason)) from None
+
+
+def _critical_points() -> Callable[..., Result]:
+    from m2bridge.training.critical_points import critical_points
+
+    return critical_points
 
 
 METHODS_OF_IDEALS = (

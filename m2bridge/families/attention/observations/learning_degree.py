@@ -1,0 +1,131 @@
+"""Observations of the number of critical points of training, for standard normal tokens.
+
+The target has random integers as coordinates. The number is counted modulo two primes that agree,
+and where the whole gradient is counted, once more with A eliminated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from m2bridge.engine import current
+from m2bridge.errors import ContradictionError, MethodUnavailableError, TimeLimitError
+from m2bridge.families.attention.hypotheses import several_tokens
+from m2bridge.families.attention.sizes import LayerSizes
+from m2bridge.families.attention.training_loss.counting import Counts, count_eliminated, counted
+from m2bridge.families.attention.training_loss.loss import Loss, gaussian, random_function
+from m2bridge.limits import clock
+from m2bridge.statements.statement import Observed, Value
+
+SEED = 0
+"""Of the target."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservedLearningDegree(Observed):
+    """The number of critical points that was counted.
+
+    Parameters
+    ----------
+    model : Model
+        Of single-layer attention.
+    counts : Counts or None
+        ``None`` if nothing was counted.
+    limit : str
+        The limit that was reached before all was computed, or empty.
+    """
+
+    model: Any
+    counts: Counts | None = None
+    limit: str = ""
+    remarks: tuple[str, ...] = ()
+    engine_version: str = ""
+    seconds: float = 0.0
+
+    @property
+    def unfinished(self) -> str:
+        """The limit that was reached."""
+        return self.limit
+
+    def value(self, observable: str) -> Value | None:
+        """The number, if it was counted."""
+        return None if self.counts is None else self.counts.count.dense
+
+    def unknown(self, observable: str) -> str:
+        """Why there is no number."""
+        return self.limit or "no number was counted, as critical points come in families"
+
+    def numbers(self) -> dict[str, int]:
+        """None: the number is in the verdict."""
+        return {}
+
+    def facts(self) -> list[tuple[str, str | None]]:
+        """The primes."""
+        if self.counts is None:
+            return []
+        return [("counted modulo", " and ".join(map(str, self.counts.primes)))]
+
+    def to_json(self) -> dict[str, Any]:
+        """The number, and the primes modulo which it was counted."""
+        if self.counts is None:
+            return {"learning_degree": None, "primes": []}
+        return {"learning_degree": self.counts.count.dense, "primes": list(self.counts.primes)}
+
+    def to_macaulay2(self) -> str:
+        """The number."""
+        return f"learningDegree = {self.value('learning_degree') or 'null'}"
+
+    def beside(self, predicted: Mapping[str, Any]) -> ObservedLearningDegree:
+        """The same: the verdict shows both numbers."""
+        return self
+
+
+def observe_learning_degree(model: Any, observables: Collection[str]) -> ObservedLearningDegree:
+    """Count the critical points for a random target.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If it is asked for together with something else.
+    ContradictionError
+        If two ways to count disagree.
+    """
+    if set(observables) != {"learning_degree"}:
+        raise MethodUnavailableError(
+            "the learning degree is observed apart: cross-check 'learning-degree' alone"
+        )
+    if several_tokens(model):
+        return ObservedLearningDegree(model=model)
+    shape = LayerSizes(model.d, model.d_out, model.a, model.t)
+    loss = gaussian(shape).towards(random_function(shape, SEED), "")
+    try:
+        counts = counted(loss, f"learning degree {shape}")
+        remarks = _counted_again(loss, counts)
+    except TimeLimitError as limit:
+        return ObservedLearningDegree(model=model, limit=str(limit), seconds=clock().seconds)
+    return ObservedLearningDegree(
+        model=model,
+        counts=counts,
+        remarks=remarks,
+        engine_version=current().version,
+        seconds=clock().seconds,
+    )
+
+
+def _counted_again(loss: Loss, counts: Counts) -> tuple[str, ...]:
+    """Count with A eliminated, where the whole gradient was counted, and compare."""
+    shape = loss.shape
+    if counts.count.eliminated or shape.d_out > 1 or shape.alpha < shape.d:
+        return ()
+    prime = counts.primes[0]
+    again = count_eliminated(prime, loss)
+    if again is None:
+        return ()
+    if again.dense != counts.count.dense:
+        raise ContradictionError(
+            f"{shape}: {counts.count.dense} critical points by the whole gradient, {again.dense}"
+            f" with A eliminated, modulo {prime}"
+        )
+    return (f"with A eliminated there are as many critical points, modulo {prime}",)

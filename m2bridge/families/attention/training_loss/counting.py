@@ -1,0 +1,179 @@
+"""How many complex critical points a loss has, by Gröbner bases modulo random primes.
+
+The primes are drawn anew for each loss, and the chart anew for each prime. Two primes have to give
+the same number, and it is a result modulo these primes: they are part of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from sympy.polys.rings import PolyElement
+
+from m2bridge.algebra.numbers import is_prime
+from m2bridge.convert import m2_syntax
+from m2bridge.convert.answers import answer_to
+from m2bridge.engine.script import Script, render
+from m2bridge.errors import MethodUnavailableError
+from m2bridge.families.attention.training_loss.eliminated import (
+    eliminated_equations,
+    pays_to_eliminate,
+)
+from m2bridge.families.attention.training_loss.gradient import (
+    Chart,
+    Entries,
+    RankCondition,
+    dense_orbit,
+    gradient,
+    random_chart,
+    weights_in,
+)
+from m2bridge.families.attention.training_loss.loss import Loss
+from m2bridge.limits import check
+
+SMALLEST_PRIME = 2**14
+LARGEST_PRIME = 2**15
+"""Macaulay2's F4 takes primes below 2^15; the larger they are, the fewer choices are special."""
+MOST_PRIMES = 5
+"""This many are tried until two give the same numbers."""
+FEW_MINORS = 2000
+"""Of the matrices whose ranks say in which orbit a function is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """The number of complex critical points modulo one prime, with multiplicity.
+
+    Parameters
+    ----------
+    dense : int or None
+        Those at functions of the dense orbit; ``None`` if they are not isolated.
+    elsewhere : int or None
+        The other ones in the chart; ``None`` if they come in families, or were not counted.
+    eliminated : bool
+        Whether A was eliminated: then points where V does not determine A are left out, over the
+        reals none, and the orbits were not asked for.
+    """
+
+    dense: int | None
+    elsewhere: int | None
+    eliminated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """A count on which two primes agree."""
+
+    count: Count
+    primes: tuple[int, int]
+
+
+def random_primes(seed: str) -> Iterator[int]:
+    """Different primes between 2^14 and 2^15, always the same for one seed."""
+    random = Random(f"primes {seed}")
+    seen = set()
+    while True:
+        candidate = random.randrange(SMALLEST_PRIME + 1, LARGEST_PRIME, 2)
+        if candidate not in seen and is_prime(candidate):
+            seen.add(candidate)
+            yield candidate
+
+
+def counted(loss: Loss, seed: str) -> Counts:
+    """The number of critical points, on which two primes agree.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If no two of :data:`MOST_PRIMES` primes have the same numbers.
+    """
+    found: dict[int, Count] = {}
+    for prime in random_primes(seed):
+        count = counted_modulo(prime, loss)
+        for other, same in found.items():
+            if same == count:
+                return Counts(count, (other, prime))
+        found[prime] = count
+        if len(found) == MOST_PRIMES:
+            break
+    listed = ", ".join(map(str, found))
+    raise MethodUnavailableError(
+        f"modulo the primes {listed} no two have the same number of critical points: take another"
+        " --seed"
+    )
+
+
+def counted_modulo(prime: int, loss: Loss) -> Count:
+    """The number of critical points modulo one prime."""
+    check()
+    if pays_to_eliminate(loss):
+        count = count_eliminated(prime, loss)
+        if count is not None:
+            return count
+    random = Random(f"chart {prime}")
+    return count_in_chart(prime, loss, random_chart(loss.shape, prime - 1, random))
+
+
+def count_eliminated(prime: int, loss: Loss) -> Count | None:
+    """The number of critical points in V alone modulo one prime, for a ≥ d.
+
+    ``None`` if the rational function has too large a degree to be interpolated.
+    """
+    equations = eliminated_equations(loss, prime, Random(f"eliminated {prime}"))
+    if equations is None:
+        return None
+    script = count_script(equations, (), prime, str(loss.shape))
+    dimension, number = answer_to(script).integers("critical")
+    return Count(None if dimension > 0 else number, None, eliminated=True)
+
+
+def count_in_chart(prime: int, loss: Loss, chart: Chart) -> Count:
+    """The number of critical points in a chart modulo one prime, by the whole gradient."""
+    weights = weights_in(loss.shape, chart)
+    conditions = dense_orbit(loss.shape, weights)
+    script = count_script(gradient(loss, weights), conditions, prime, str(loss.shape))
+    answer = answer_to(script)
+    dimension, number = answer.integers("critical")
+    dense_dimension, dense = answer.integers("dense")
+    if dense_dimension > 0:
+        return Count(None, None)
+    return Count(dense, None if dimension > 0 else number - dense)
+
+
+def count_script(
+    equations: Sequence[PolyElement], conditions: Sequence[RankCondition], prime: int, title: str
+) -> Script:
+    """The Macaulay2 program that counts the solutions of equations over ZZ modulo a prime."""
+    ring = equations[0].ring
+    names = m2_syntax.all_to_macaulay2(tuple(map(str, ring.symbols)))
+    written = {
+        "title": title,
+        "prime": str(prime),
+        "unknowns": ", ".join(names),
+        "equations": m2_syntax.sequence(_written(equation, prime, names) for equation in equations),
+        "conditions": "",
+    }
+    if conditions:
+        pairs = []
+        for condition in conditions:
+            matrix = matrix_text(condition.matrix, lambda x: _written(x, prime, names))
+            pairs.append(f"{{matrix(pointRing, {matrix}), {condition.rank}}}")
+        written["conditions"] = "{" + ",\n    ".join(pairs) + "}"
+    return render("critical_points_count", ("wire",), written)
+
+
+def matrix_text(matrix: Entries, written: Callable[[PolyElement], str]) -> str:
+    """The rows of a matrix of polynomials, as Macaulay2 reads them."""
+    rows = ("{" + ", ".join(map(written, row)) + "}" for row in matrix)
+    return "{" + ", ".join(rows) + "}"
+
+
+def _written(polynomial: PolyElement, prime: int, names: Sequence[str]) -> str:
+    """A polynomial over ZZ with its residues modulo the prime."""
+    residues = {}
+    for monomial, coefficient in polynomial.terms():
+        if residue := int(coefficient) % prime:
+            residues[monomial] = residue
+    return m2_syntax.polynomial(polynomial.ring.from_dict(residues), names)

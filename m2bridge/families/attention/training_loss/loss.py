@@ -1,0 +1,275 @@
+"""The squared loss of a layer as a positive definite quadratic form on its functions, exactly.
+
+A function is a vector of reduced coordinates c, where c_{k,i,{p,q}} is the coefficient of
+x_i y_p y_q in output k. For a sequence of tokens X with S = X Xᵀ the output k of the token x is
+Σ S_pq x_i c_{k,i,{p,q}}. So half the mean of the squared errors, over sequences and tokens, is
+
+    L(c) = ½ cᵀ G c − bᵀ c + constant,
+
+and for d' outputs G has d' equal blocks, of moments of S and x. It is positive definite exactly if
+no function but zero vanishes on all data. A target function u has b = G u.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from math import prod
+from random import Random
+
+import flint
+
+from m2bridge.errors import InvalidCaseError, TooLargeError
+from m2bridge.families.attention.orbits.parametrization import Index, coordinate, indices
+from m2bridge.families.attention.sizes import LayerSizes
+from m2bridge.limits import check_deadline_in
+from m2bridge.results.sheet import plural
+
+Rows = Sequence[Sequence[Fraction]]
+"""A matrix of rational numbers, row by row."""
+Feature = tuple[int, int, int]
+"""(i, p, q) with p ≤ q: the monomial x_i y_p y_q."""
+
+MOST_COORDINATES = 300
+"""The quadratic form has the square of this number of entries, all of which may be large."""
+LARGEST_ENTRY = 9
+"""Of a random target, and of the random samples of a random quadratic form."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """A squared loss L(c) = ½ cᵀ G c − bᵀ c + constant on the functions of a layer.
+
+    Parameters
+    ----------
+    shape : LayerSizes
+    gram : flint.fmpq_mat
+        G, positive definite, in the order of the reduced coordinates.
+    linear : flint.fmpq_mat
+        b, a column.
+    constant : flint.fmpq
+    data, target : str
+        Where G and b come from, in words.
+    """
+
+    shape: LayerSizes
+    gram: flint.fmpq_mat
+    linear: flint.fmpq_mat
+    constant: flint.fmpq
+    data: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Quadratic:
+    """A positive definite quadratic form G on the functions of a layer, and its name in words."""
+
+    shape: LayerSizes
+    gram: flint.fmpq_mat
+    data: str
+
+    def towards(self, function: Sequence[Fraction], target: str) -> Loss:
+        """The loss ½ (c − u)ᵀ G (c − u) of a target function u."""
+        u = column(function)
+        linear = self.gram * u
+        constant = (u.transpose() * linear)[0, 0] / 2
+        return Loss(
+            shape=self.shape,
+            gram=self.gram,
+            linear=linear,
+            constant=constant,
+            data=self.data,
+            target=target,
+        )
+
+
+def gaussian(shape: LayerSizes) -> Quadratic:
+    """The form of t tokens whose entries are independent standard normal numbers.
+
+    By symmetry the expectations are those of one token x among t. S is the sum of y yᵀ over all
+    tokens y, so the entries of G are moments of degree six.
+
+    Examples
+    --------
+    >>> gaussian(Shape(1, 1, 1, 2)).gram[0, 0]  # E[(x² + y²)² x²] = 15 + 6 + 3
+    24
+    """
+    features = _features(shape)
+    block = [[_gaussian_moment(one, other, shape.t) for other in features] for one in features]
+    data = f"{shape.t} tokens with independent standard normal entries"
+    return Quadratic(shape, _block_diagonal(block, shape), data)
+
+
+def _gaussian_moment(one: Feature, other: Feature, t: int) -> int:
+    """E[S_pq x_i · S_uv x_j] for t standard normal tokens, of which x is one."""
+    (i, p, q), (j, u, v) = one, other
+    # The tokens y, z of the two sums: each is x, or they are the same other one, or two others.
+    cases = {
+        ("x", "x"): 1,
+        ("x", "y"): t - 1,
+        ("y", "x"): t - 1,
+        ("y", "y"): t - 1,
+        ("y", "z"): (t - 1) * (t - 2),
+    }
+    total = 0
+    for (y, z), number in cases.items():
+        entries = [("x", i), (y, p), (y, q), ("x", j), (z, u), (z, v)]
+        total += number * normal_moment(Counter(entries).values())
+    return total
+
+
+def normal_moment(exponents: Iterable[int]) -> int:
+    """The expectation of a monomial in independent standard normal numbers.
+
+    E[x^k] = (k − 1)(k − 3)… for even k, and 0 for odd k.
+    """
+    moment = 1
+    for k in exponents:
+        if k % 2:
+            return 0
+        moment *= prod(range(k - 1, 0, -2))
+    return moment
+
+
+def random_quadratic(shape: LayerSizes, seed: int) -> Quadratic:
+    """A general form: G = RᵀR with a random integer matrix R of twice as many rows as columns."""
+    count = _checked_count(shape)
+    random = Random(f"quadratic {seed}")
+    entries = [random.randint(-LARGEST_ENTRY, LARGEST_ENTRY) for _ in range(2 * count * count)]
+    samples = flint.fmpz_mat(2 * count, count, entries)
+    gram = flint.fmpq_mat(samples.transpose() * samples)
+    return Quadratic(shape, gram, f"a random quadratic form, seed {seed}")
+
+
+def random_function(shape: LayerSizes, seed: int) -> tuple[Fraction, ...]:
+    """A target with random integers as its coordinates; in general no function of the layer."""
+    random = Random(f"target {seed}")
+    count = _checked_count(shape)
+    return tuple(Fraction(random.randint(-LARGEST_ENTRY, LARGEST_ENTRY)) for _ in range(count))
+
+
+def function_of(shape: LayerSizes, A: Rows, V: Rows) -> tuple[Fraction, ...]:
+    """The coordinates of the function of weights A and V."""
+
+    def value(index: Index) -> Fraction:
+        return Fraction(coordinate(index, lambda p, i: A[p][i], lambda k, q: V[k][q]))
+
+    return tuple(map(value, indices(shape)))
+
+
+def of_samples(shape: LayerSizes, tokens: Sequence[Rows]) -> Quadratic:
+    """The form of sequences of tokens, each a d×t matrix whose columns are the tokens.
+
+    Raises
+    ------
+    InvalidCaseError
+        If some function other than zero vanishes on all of them.
+    """
+    features = _features(shape)
+    size = len(features)
+    block = flint.fmpq_mat(size, size)
+    for matrix in check_deadline_in(tokens):
+        X = rational_matrix(matrix)
+        S = X * X.transpose()
+        products = [S[p, q] for _, p, q in features]
+        first = [i for i, _, _ in features]
+        # The sum over the tokens x of x_i x_j is S_ij.
+        for m, n in product(range(size), repeat=2):
+            block[m, n] += products[m] * products[n] * S[first[m], first[n]]
+    tokens_in_all = sum(len(matrix[0]) for matrix in tokens)
+    block = block / tokens_in_all
+    _check_definite(block, shape, tokens)
+    rows = [[block[m, n] for n in range(size)] for m in range(size)]
+    lengths = sorted({len(matrix[0]) for matrix in tokens})
+    data = f"{plural(len(tokens), 'sequence')} of {'/'.join(map(str, lengths))} tokens"
+    return Quadratic(shape, _block_diagonal(rows, shape), data)
+
+
+def with_outputs(
+    quadratic: Quadratic, tokens: Sequence[Rows], outputs: Sequence[Rows], target: str
+) -> Loss:
+    """The loss on sequences of tokens with outputs, each a d'×t matrix."""
+    shape = quadratic.shape
+    linear = [flint.fmpq(0)] * shape.independent_count
+    constant = flint.fmpq(0)
+    for matrix, output in zip(tokens, outputs, strict=True):
+        X, Y = rational_matrix(matrix), rational_matrix(output)
+        S, YX = X * X.transpose(), Y * X.transpose()
+        for place, (k, i, p, q) in enumerate(indices(shape)):
+            linear[place] += S[p, q] * YX[k, i]
+        constant += sum((entry * entry for entry in Y.entries()), start=flint.fmpq(0)) / 2
+    count = sum(len(matrix[0]) for matrix in tokens)
+    return Loss(
+        shape=shape,
+        gram=quadratic.gram,
+        linear=flint.fmpq_mat(len(linear), 1, [entry / count for entry in linear]),
+        constant=constant / count,
+        data=quadratic.data,
+        target=target,
+    )
+
+
+def _check_definite(block: flint.fmpq_mat, shape: LayerSizes, tokens: Sequence[Rows]) -> None:
+    """Raise InvalidCaseError if some function vanishes on all data."""
+    missing = block.nrows() - block.rank()
+    if not missing:
+        return
+    if all(_of_one_kind(matrix) for matrix in tokens):
+        raise InvalidCaseError(
+            "data",
+            "all tokens of a sequence are the same, so the layer sees one token only: give"
+            " sequences of two different tokens at least",
+        )
+    dimension = missing * shape.d_out
+    raise InvalidCaseError(
+        "data",
+        f"too few data: functions of dimension {dimension} (of {shape.independent_count}) vanish on"
+        " all of them, so the loss does not determine the function: give more sequences, in"
+        " general position",
+    )
+
+
+def _of_one_kind(matrix: Rows) -> bool:
+    """Whether all columns of a matrix are equal."""
+    return len(set(zip(*matrix, strict=True))) == 1
+
+
+def _features(shape: LayerSizes) -> list[Feature]:
+    """The indices of the coordinates of one output."""
+    _checked_count(shape)
+    one_output = LayerSizes(shape.d, 1, shape.a, shape.t)
+    return [(i, p, q) for _, i, p, q in indices(one_output)]
+
+
+def _checked_count(shape: LayerSizes) -> int:
+    """The number of coordinates, if the quadratic form can be stored."""
+    count = shape.independent_count
+    if count > MOST_COORDINATES:
+        raise TooLargeError(
+            f"this case has {count} coordinates; losses are computed for at most"
+            f" {MOST_COORDINATES}: take smaller numbers"
+        )
+    return count
+
+
+def _block_diagonal(block: Sequence[Sequence[object]], shape: LayerSizes) -> flint.fmpq_mat:
+    """The matrix with this block for each output."""
+    size = len(block)
+    gram = flint.fmpq_mat(size * shape.d_out, size * shape.d_out)
+    for k, m, n in product(range(shape.d_out), range(size), range(size)):
+        gram[k * size + m, k * size + n] = block[m][n]
+    return gram
+
+
+def column(values: Sequence[Fraction]) -> flint.fmpq_mat:
+    """A column of rational numbers."""
+    return rational_matrix([[value] for value in values])
+
+
+def rational_matrix(rows: Rows) -> flint.fmpq_mat:
+    """A matrix of FLINT."""
+    entries = [flint.fmpq(value.numerator, value.denominator) for row in rows for value in row]
+    return flint.fmpq_mat(len(rows), len(rows[0]), entries)

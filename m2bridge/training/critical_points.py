@@ -1,0 +1,398 @@
+"""Where training stops: all critical points of the squared loss of a layer on given data.
+
+What is counted, what is proved, and what rests on other programs is in docs/learning-degrees.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Unpack
+
+from m2bridge.convert.m2_syntax import sequence
+from m2bridge.engine import RunOptions, Session, computation, current, msolve
+from m2bridge.errors import (
+    InvalidCaseError,
+    MemoryLimitError,
+    MethodUnavailableError,
+    TimeLimitError,
+    TooLargeError,
+)
+from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.families.attention.polar.theorem import predicted_polar_degrees
+from m2bridge.families.attention.sizes import is_birational
+from m2bridge.families.attention.training_loss.counting import Counts, counted
+from m2bridge.families.attention.training_loss.landscape import RealPoint
+from m2bridge.families.attention.training_loss.loss import Loss
+from m2bridge.families.attention.training_loss.real_points import real_points
+from m2bridge.limits import clock
+from m2bridge.results.base import Result, result_json
+from m2bridge.results.sheet import Block, Facts, Sheet, Table, computed_by, matrix_text
+from m2bridge.training.data import Source, read_loss
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CriticalPoints(Result):
+    """The critical points of a squared loss on the functions of a layer.
+
+    Parameters
+    ----------
+    title : str
+    case : dict or None
+    data, target : str
+        The quadratic form and the target function, in words.
+    seed : int
+    counts : Counts
+        The numbers of complex ones and the primes.
+    weights_of_each : int
+        How many weights, up to rescaling and the choice of K and Q, have the same function: 2 for
+        min(a, d) = d' = 1 < d, else 1.
+    generic_ed_degree : int or None
+        The number for a general quadratic form and target; ``None`` if it is not computed.
+    points : tuple of RealPoint or None
+        All real ones, by increasing loss; ``None`` if they were not asked for or not found.
+    isolated_by : str
+    engine_version : str
+    seconds : float
+    unfinished : str
+
+    Examples
+    --------
+    >>> found = critical_points(SingleLayerAttention(d=2, d_out=1), count_only=True)
+    >>> found.critical_points, found.generic_ed_degree
+    (6, 14)
+    """
+
+    title: str
+    case: dict[str, Any] | None
+    data: str
+    target: str
+    seed: int
+    counts: Counts
+    weights_of_each: int
+    generic_ed_degree: int | None
+    points: tuple[RealPoint, ...] | None
+    isolated_by: str
+    engine_version: str
+    seconds: float
+    unfinished: str
+
+    @property
+    def critical_points(self) -> int | None:
+        """The number of complex critical functions in the dense orbit, with multiplicity.
+
+        It is a result modulo two primes; ``None`` where they come in families.
+        """
+        dense = self.counts.count.dense
+        return None if dense is None else dense // self.weights_of_each
+
+    @property
+    def primes(self) -> tuple[int, int]:
+        """The primes modulo which the points were counted."""
+        return self.counts.primes
+
+    @property
+    def real_points(self) -> tuple[RealPoint, ...] | None:
+        """The real ones at functions of the dense orbit, by increasing loss."""
+        if self.points is None:
+            return None
+        return tuple(point for point in self.points if point.orbit is not None)
+
+    @property
+    def real_points_elsewhere(self) -> tuple[RealPoint, ...] | None:
+        """The real ones that are not shown to be at functions of the dense orbit.
+
+        They are at singular or boundary functions, or at the function zero.
+        """
+        if self.points is None:
+            return None
+        return tuple(point for point in self.points if point.orbit is None)
+
+    @property
+    def spurious_minima(self) -> bool | None:
+        """Whether some local minimum is not a smallest one; ``None`` if it is undecided.
+
+        True is proved by the minima themselves. False rests besides on the list being complete.
+        """
+        if self.points is None:
+            return None
+        minima = [point for point in self.points if point.kind == "minimum"]
+        for point in minima:
+            if point.loss[0] > min(other.loss[1] for other in minima):
+                return True
+        if any(point.kind == "undecided" for point in self.points) or self._leaves_out_real_points:
+            return None
+        if len(minima) == 1 or self._are_one_function(minima):
+            return False
+        return None
+
+    @property
+    def _leaves_out_real_points(self) -> bool:
+        """Whether points outside the dense orbit come in families, which are left out."""
+        return self.counts.count.elsewhere is None and not self.counts.count.eliminated
+
+    def _are_one_function(self, minima: Sequence[RealPoint]) -> bool:
+        """Whether two minima are the two weights of one function, for min(a, d) = d' = 1 < d.
+
+        The other weights of a function are critical too, so they are in the list. If only one other
+        point may have the same function, it is that one.
+        """
+        if self.weights_of_each == 1 or len(minima) != 2:
+            return False
+        if any(point.orbit is None for point in minima) or self.points is None:
+            return False
+        one, other = minima
+        alike = [p for p in self.points if p is not one and _may_agree(p, one)]
+        return alike == [other]
+
+    def to_sheet(self) -> Sheet:
+        """The numbers, and a table of the real points."""
+        blocks: list[Block] = [Facts(_facts(self))]
+        blocks += _tables(self)
+        formulas = []
+        if self.critical_points is not None:
+            formulas.append(rf"\#\{{\text{{critical points}}\}} = {self.critical_points}")
+        return Sheet(f"Critical points of the squared loss: {self.title}", blocks, formulas)
+
+    def to_json(self) -> dict[str, Any]:
+        """The numbers and the real points."""
+        count = self.counts.count
+        real, others = self.real_points, self.real_points_elsewhere
+        return result_json(self.case, "QQ", self.engine_version, self.seconds) | {
+            "title": self.title,
+            "data": self.data,
+            "target": self.target,
+            "seed": self.seed,
+            "critical_points": self.critical_points,
+            "weights_of_each": self.weights_of_each,
+            "critical_points_elsewhere_in_chart": count.elsewhere,
+            "orbits_counted": not count.eliminated,
+            "primes": list(self.primes),
+            "generic_ed_degree": self.generic_ed_degree,
+            "real_points": None if real is None else [point.to_json() for point in real],
+            "real_points_elsewhere": None if others is None else [p.to_json() for p in others],
+            "isolated_by": self.isolated_by or None,
+            "spurious_minima": self.spurious_minima,
+            "unfinished": self.unfinished or None,
+        }
+
+    def to_macaulay2(self) -> str:
+        """The number and the primes."""
+        number = "null" if self.critical_points is None else str(self.critical_points)
+        return f"criticalPoints = {number}\nprimes = {sequence(map(str, self.primes))}"
+
+
+def _may_agree(one: RealPoint, other: RealPoint) -> bool:
+    """Whether the functions of two points are not shown to differ."""
+    pairs = zip(one.function.entries(), other.function.entries(), strict=True)
+    return all(x.overlaps(y) for x, y in pairs)
+
+
+def _facts(result: CriticalPoints) -> list[tuple[str, object]]:
+    """The numbers, line by line."""
+    count = result.counts.count
+    number = "not isolated: they come in families"
+    if result.critical_points is not None:
+        number = f"{result.critical_points}, modulo the primes {result.primes[0]} and"
+        number += f" {result.primes[1]}"
+    elsewhere = None
+    if count.eliminated:
+        left_out = "points where V does not determine A; over the reals there are none"
+    else:
+        left_out = None
+        if count.elsewhere is None:
+            left_out = "points outside the dense orbit, which come in families"
+        elif count.elsewhere:
+            elsewhere = f"{count.elsewhere} in the chart, at singular or boundary functions or zero"
+    facts: list[tuple[str, object]] = [
+        ("data", result.data),
+        ("target", result.target),
+        ("complex critical points", number),
+        ("weights of each", result.weights_of_each if result.weights_of_each > 1 else None),
+        ("elsewhere", elsewhere),
+        ("left out", left_out),
+        ("generic ED degree", result.generic_ed_degree),
+    ]
+    real = result.real_points
+    if real is not None:
+        shown = str(len(real))
+        if result.weights_of_each > 1:
+            shown = f"{len(real)} weights of {len(real) // result.weights_of_each} functions"
+        facts.append(("real critical points", f"{shown}, isolated by {result.isolated_by}"))
+        facts.append(("spurious minima", _spurious(result)))
+    return [
+        *facts,
+        ("not finished", result.unfinished or None),
+        ("computed by", computed_by(result.engine_version, result.seconds)),
+    ]
+
+
+def _spurious(result: CriticalPoints) -> str:
+    """Whether there are spurious minima, in words."""
+    if result.spurious_minima is None:
+        return "undecided"
+    if result.spurious_minima:
+        return "yes: proved by intervals around two minima"
+    return f"none: proved, if the list of {result.isolated_by} is complete"
+
+
+def _tables(result: CriticalPoints) -> list[Block]:
+    """The real points of the dense orbit, and the other ones."""
+    blocks: list[Block] = []
+    captions = {
+        "Real critical points": result.real_points,
+        "Real critical points not shown to be in the dense orbit": result.real_points_elsewhere,
+    }
+    for caption, points in captions.items():
+        if not points:
+            continue
+        names = list(points[0].weights)
+        rows = []
+        for point in points:
+            orbit = "–" if point.orbit is None else str(point.orbit)
+            index = "–" if point.index is None else point.index
+            shown = [_matrix(point.weights[name]) for name in names]
+            rows.append((point.kind, index, _loss(point), orbit, *shown))
+        header = ("kind", "index", "loss", "orbit", *names)
+        blocks.append(Table(header, rows, caption))
+    return blocks
+
+
+def _loss(point: RealPoint) -> str:
+    """A loss with few digits; a bound for one that may be zero."""
+    lower, upper = point.loss
+    return f"at most {upper:.1g}" if lower <= 0 else f"{(lower + upper) / 2:.9g}"
+
+
+def _matrix(rows: Sequence[Sequence[float]]) -> str:
+    """A matrix with few digits."""
+    return matrix_text([[f"{x:.5g}" for x in row] for row in rows])
+
+
+@computation
+def critical_points(
+    model: SingleLayerAttention,
+    data: Source | None = None,
+    *,
+    tokens: str | None = None,
+    quadratic: str | None = None,
+    teacher: Source | None = None,
+    seed: int = 0,
+    count_only: bool = False,
+    **options: Unpack[RunOptions],
+) -> CriticalPoints:
+    """Find all critical points of the squared loss of a layer on given data.
+
+    The loss is half the mean of the squared errors, over sequences and tokens. Critical points are
+    those of the loss as a function of A = KᵀQ and V, and for a < d of K, Q and V.
+
+    Parameters
+    ----------
+    model : SingleLayerAttention
+        With t ≥ 2; where data are given, t is that of the data.
+    data : path or mapping, optional
+        Arrays ``X`` of shape (sequences, d, t) and ``Y`` of shape (sequences, d', t), or ``X`` and
+        the weights of a teacher, ``A`` and ``V`` or ``K``, ``Q`` and ``V``.
+    tokens : {"gaussian"}, optional
+        Tokens whose entries are independent standard normal numbers, by their exact moments. The
+        default, if nothing else is given.
+    quadratic : {"random"}, optional
+        A random positive definite quadratic form in place of data.
+    teacher : path or mapping, optional
+        The weights of a teacher, whose function is the target. Without it and without ``Y`` the
+        target has random integers as coordinates.
+    seed : int
+        For random integers.
+    count_only : bool
+        Stop after the number of complex critical points.
+    engine : Engine, optional
+        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
+        process shares.
+    timeout : float, optional
+        Seconds for the whole computation.
+
+    Raises
+    ------
+    InvalidCaseError
+        If arrays are missing or have wrong shapes, if an entry is no finite number, or if some
+        function vanishes on all data, so that the loss does not determine the function.
+    ConversionError
+        If a file cannot be read.
+    TooLargeError
+        If the case is too large.
+    MethodUnavailableError
+        If no two primes give the same number.
+
+    Examples
+    --------
+    >>> found = critical_points(SingleLayerAttention(d=2, d_out=1), tokens="gaussian")
+    >>> [(point.kind, point.index) for point in found.real_points]
+    [('minimum', 0), ('minimum', 0), ('saddle', 1), ('saddle', 1)]
+    >>> found.spurious_minima
+    True
+    """
+    if not isinstance(model, SingleLayerAttention):
+        raise InvalidCaseError("model", "must be a SingleLayerAttention")
+    if type(seed) is not int:
+        raise InvalidCaseError("seed", f"must be an integer, not {seed!r:.60}")
+    loss = read_loss(
+        model, data=data, tokens=tokens, quadratic=quadratic, teacher=teacher, seed=seed
+    )
+    counts = counted(loss, _name(loss, seed))
+    points, isolated_by, unfinished = None, "", ""
+    if not count_only:
+        points, isolated_by, unfinished = _isolated(loss, counts, seed)
+    return CriticalPoints(
+        title=str(model),
+        case=model.case,
+        data=loss.data,
+        target=loss.target,
+        seed=seed,
+        counts=counts,
+        weights_of_each=1 if is_birational(model) else 2,
+        generic_ed_degree=_generic(model),
+        points=points,
+        isolated_by=isolated_by,
+        engine_version=current().version,
+        seconds=clock().seconds,
+        unfinished=unfinished,
+    )
+
+
+def _name(loss: Loss, seed: int) -> str:
+    """Other text for another loss or seed, from which the primes are drawn."""
+    numbers = f"{loss.gram.entries()} {loss.linear.entries()} {seed}"
+    return sha256(numbers.encode()).hexdigest()
+
+
+def _generic(model: SingleLayerAttention) -> int | None:
+    """The generic ED degree, by the theorem on polar degrees; ``None`` if it is too large."""
+    try:
+        return sum(predicted_polar_degrees(model))
+    except (MethodUnavailableError, TooLargeError):
+        return None
+
+
+def _isolated(
+    loss: Loss, counts: Counts, seed: int
+) -> tuple[tuple[RealPoint, ...] | None, str, str]:
+    """The real points, what isolated them, and why there are none, if so."""
+    version = current().version
+    engine, program = current(), None
+    if msolve.has_package(version):
+        program = msolve.usable(engine.candidate.program if isinstance(engine, Session) else None)
+    found_by = f"Macaulay2's RealRoots ({version})"
+    if program is not None:
+        found_by = f"msolve {program.version}"
+    try:
+        points = real_points(
+            loss,
+            counts,
+            seed,
+            msolve=program is not None,
+            program=None if program is None else program.program,
+        )
+    except (TimeLimitError, MemoryLimitError, MethodUnavailableError) as reason:
+        return None, "", f"real critical points: {reason}"
+    return points, found_by, ""

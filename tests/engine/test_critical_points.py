@@ -1,0 +1,275 @@
+"""Critical points of training, against SymPy, gradient descent and numbers that msolve counted."""
+
+import json
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from sympy import QQ, Matrix, Rational, cancel, fraction, sqf_list, symbols
+from sympy.functions.combinatorial.numbers import stirling
+from sympy.polys.matrices import DomainMatrix
+
+from m2bridge import Engine, SingleLayerAttention, critical_points, cross_check
+from m2bridge.convert.answers import answer_to
+from m2bridge.engine import msolve
+from m2bridge.engine.context import using
+from m2bridge.families.attention.orbits.orbits import Orbit
+from m2bridge.families.attention.orbits.parametrization import indices
+from m2bridge.families.attention.sizes import LayerSizes
+from m2bridge.families.attention.statements import REGISTRY
+from m2bridge.families.attention.training_loss import counting
+from m2bridge.families.attention.training_loss.counting import count_in_chart, counted_modulo
+from m2bridge.families.attention.training_loss.eliminated import eliminated_equations
+from m2bridge.families.attention.training_loss.gradient import Chart
+from m2bridge.families.attention.training_loss.loss import Loss, gaussian, random_function
+from m2bridge.training.data import read_loss
+from tests.conftest import Invoke
+
+pytestmark = pytest.mark.macaulay2("any")
+
+# docs/learning-degrees.md: (d, d', a), t and the number for standard normal tokens, by msolve
+GAUSSIAN = {
+    ((2, 1, 2), 2): 6,
+    ((2, 1, 2), 1000): 6,
+    ((2, 2, 2), 3): 52,
+    ((2, 3, 2), 7): 76,
+    ((2, 4, 2), 3): 76,
+    ((3, 1, 3), 2): 25,
+    ((4, 1, 4), 3): 90,
+}
+
+
+@pytest.mark.parametrize(("case", "t"), GAUSSIAN, ids=str)
+def test_standard_normal_tokens(case: tuple[int, int, int], t: int, engine: Engine) -> None:
+    model = SingleLayerAttention(*case, t)
+    found = critical_points(model, tokens="gaussian", count_only=True, engine=engine)
+    assert found.critical_points == GAUSSIAN[case, t]
+    one, other = found.primes
+    assert 2**14 < min(one, other) < max(one, other) < 2**15
+    if model.d_out == 1:
+        assert found.critical_points == stirling(model.d + 2, 3)
+
+
+@pytest.mark.parametrize(("case", "number"), [((2, 1, 2), 14), ((2, 1, 1), 10)], ids=str)
+def test_a_random_form_has_the_generic_ed_degree(
+    case: tuple[int, int, int], number: int, engine: Engine
+) -> None:
+    model = SingleLayerAttention(*case)
+    found = critical_points(model, quadratic="random", count_only=True, engine=engine)
+    assert found.critical_points == found.generic_ed_degree == number
+
+
+def test_with_factors_the_chart_has_boundary_functions_too(engine: Engine) -> None:
+    """36 in the chart: 2 · 10 for the two weights of each function, 16 elsewhere."""
+    model = SingleLayerAttention(2, 1, 1)
+    found = critical_points(model, quadratic="random", count_only=True, engine=engine)
+    assert (found.counts.count.dense, found.counts.count.elsewhere) == (20, 16)
+
+
+def test_elimination_and_the_whole_gradient_count_alike(engine: Engine) -> None:
+    shape = LayerSizes(3, 1, 3, 2)
+    loss = gaussian(shape).towards(random_function(shape, 4), "")
+    with using(engine):
+        whole = counted_modulo(32003, loss)
+        equations = eliminated_equations(loss, 32003, Random(5))
+        assert equations is not None
+        answer = answer_to(counting.count_script(equations, (), 32003, ""))
+    assert whole.dense == 25
+    assert answer.integers("critical") == [0, 25]
+
+
+def test_a_chart_that_misses_a_point_is_seen(engine: Engine) -> None:
+    """A teacher with v_1 + v_2 = 0 is at infinity in the chart with v_1 + v_2 = 1."""
+    model = SingleLayerAttention(2, 1)
+    teacher = {"A": [[1, 2], [3, 5]], "V": [[1, -1]]}
+    loss = read_loss(model, data=None, tokens="gaussian", quadratic=None, teacher=teacher, seed=0)
+    with using(engine):
+        assert count_in_chart(32003, loss, Chart((1,))).dense == 5
+        assert count_in_chart(32003, loss, Chart((2,))).dense == 6
+
+
+def by_sympy(loss: Loss) -> tuple[int, list[float]]:
+    """The number of critical points of (2, 1, 2), and the losses at the real ones.
+
+    A is eliminated by symbolic linear algebra, and V = (1, x).
+    """
+    x = symbols("x")
+    V = [1, x]
+    rows = []
+    for _, i, p, q in indices(loss.shape):
+        row = [0] * 4
+        row[2 * p + i] += V[q]
+        if p != q:
+            row[2 * q + i] += V[p]
+        rows.append(row)
+    n = loss.shape.independent_count
+    field = QQ.frac_field(x)
+
+    def matrix(height: int, width: int, entries: list[Any]) -> DomainMatrix:
+        return DomainMatrix.from_Matrix(Matrix(height, width, entries)).convert_to(field)
+
+    C = matrix(n, 4, [entry for row in rows for entry in row])
+    G = matrix(n, n, [Rational(int(y.p), int(y.q)) for y in loss.gram.entries()])
+    b = matrix(n, 1, [Rational(int(y.p), int(y.q)) for y in loss.linear.entries()])
+    w = C.transpose() * b
+    A = (C.transpose() * G * C).lu_solve(w)
+    reduced = (w.transpose() * A).to_Matrix()[0, 0]
+    numerator, _ = fraction(cancel(reduced.diff(x)))
+    polynomial = numerator.as_poly(x)
+    assert all(multiplicity == 1 for _, multiplicity in sqf_list(polynomial)[1])
+    constant = float(Rational(int(loss.constant.p), int(loss.constant.q)))
+    roots = [root.evalf(40) for root in polynomial.real_roots()]
+    losses = [constant - float(reduced.subs(x, root)) / 2 for root in roots]
+    return polynomial.degree(), sorted(losses)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_two_one_two_is_as_in_sympy(seed: int, engine: Engine) -> None:
+    model = SingleLayerAttention(2, 1)
+    found = critical_points(model, tokens="gaussian", seed=seed, engine=engine)
+    nothing: dict[str, Any] = {"data": None, "quadratic": None, "teacher": None}
+    loss = read_loss(model, tokens="gaussian", seed=seed, **nothing)
+    number, losses = by_sympy(loss)
+    assert found.critical_points == number
+    assert found.real_points is not None
+    assert [sum(point.loss) / 2 for point in found.real_points] == pytest.approx(losses)
+
+
+@pytest.mark.parametrize("case", [(2, 1, 2), (2, 1, 1)], ids=str)
+def test_gradient_descent_ends_in_the_minima(case: tuple[int, int, int], engine: Engine) -> None:
+    """From many starts nowhere else than in the minima that are listed, and in the smallest one."""
+    model = SingleLayerAttention(*case)
+    found = critical_points(model, tokens="gaussian", seed=0, engine=engine)
+    assert found.points is not None
+    minima = [sum(point.loss) / 2 for point in found.points if point.kind == "minimum"]
+    nothing: dict[str, Any] = {"data": None, "quadratic": None, "teacher": None}
+    loss = read_loss(model, tokens="gaussian", seed=0, **nothing)
+    reached = [descended(loss, np.random.default_rng(start)) for start in range(16)]
+    for value in reached:
+        assert any(value == pytest.approx(minimum, abs=1e-3) for minimum in minima)
+    assert min(reached) == pytest.approx(min(minima), abs=1e-3)
+
+
+def descended(loss: Loss, rng: np.random.Generator) -> float:
+    """The loss after alternating least squares: exact steps in A (or Q, then K) and in V.
+
+    Each step is a minimum along a block of weights, so the loss falls; it ends in minima only, as
+    saddles repel.
+    """
+    shape = loss.shape
+    G = np.array([[float(x) for x in row] for row in loss.gram.tolist()])
+    b = np.array([float(x) for x in loss.linear.entries()])
+    d, a = shape.d, shape.alpha
+    K, Q = rng.standard_normal((a, d)), rng.standard_normal((a, d))
+    V = rng.standard_normal((shape.d_out, d))
+    factored = a < d
+    A = K.T @ Q
+    for _ in range(1000):
+        C, D = derivatives(shape, A, V)
+        if factored:
+            along_Q = C @ np.kron(K.T, np.eye(d))
+            Q = solved(G, b, along_Q).reshape(a, d)
+            along_K = np.einsum("npi,ei->nep", C.reshape(-1, d, d), Q).reshape(len(C), -1)
+            K = solved(G, b, along_K).reshape(a, d)
+            A = K.T @ Q
+        else:
+            A = solved(G, b, C).reshape(d, d)
+        C, D = derivatives(shape, A, V)
+        V = solved(G, b, D).reshape(V.shape)
+    C, _ = derivatives(shape, A, V)
+    c = C @ A.ravel()
+    return round(float(c @ G @ c / 2 - b @ c) + float(loss.constant), 4)
+
+
+def derivatives(shape: LayerSizes, A: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    C = np.zeros((shape.independent_count, shape.d**2))
+    D = np.zeros((shape.independent_count, V.size))
+    for place, (k, i, p, q) in enumerate(indices(shape)):
+        for one, other in {(p, q), (q, p)}:
+            C[place, one * shape.d + i] += V[k, other]
+            D[place, k * shape.d + other] += A[one, i]
+    return C, D
+
+
+def solved(G: np.ndarray, b: np.ndarray, J: np.ndarray) -> np.ndarray:
+    found: np.ndarray = np.linalg.lstsq(J.T @ G @ J, J.T @ b, rcond=None)[0]
+    return found
+
+
+def test_a_teacher_is_a_minimum_with_loss_zero(engine: Engine) -> None:
+    model = SingleLayerAttention(2, 1)
+    rng = np.random.default_rng(0)
+    data = {"X": rng.integers(-3, 4, (6, 2, 3)), "A": [[1, 2], [3, 5]], "V": [[1, 1]]}
+    found = critical_points(model, data, engine=engine)
+    assert found.critical_points == 14
+    assert found.real_points is not None
+    best = found.real_points[0]
+    assert (best.kind, best.loss[0], best.orbit) == ("minimum", 0, Orbit(2, 1, 1))
+    assert best.loss[1] < 1e-30
+    product = np.array(best.weights["A"]) * best.weights["V"][0][0]
+    assert np.allclose(product, [[1, 2], [3, 5]])
+
+
+def test_a_teacher_of_rank_one_is_found_apart(engine: Engine) -> None:
+    """It has two weights (A, V), which are singular functions: Theorem 3.2."""
+    rng = np.random.default_rng(0)
+    data = {"X": rng.integers(-3, 4, (6, 2, 3)), "A": [[1, 2], [2, 4]], "V": [[1, 1]]}
+    found = critical_points(SingleLayerAttention(2, 1), data, engine=engine)
+    assert (found.critical_points, found.counts.count.elsewhere) == (12, 2)
+    assert found.real_points_elsewhere is not None
+    assert [point.loss[0] for point in found.real_points_elsewhere] == [0, 0]
+    assert found.spurious_minima is None
+
+
+@pytest.mark.macaulay2("each")
+def test_without_msolve_few_points_are_found_by_realroots(
+    monkeypatch: pytest.MonkeyPatch, engine: Engine
+) -> None:
+    model = SingleLayerAttention(2, 1)
+    with_all = critical_points(model, tokens="gaussian", engine=engine)
+    monkeypatch.setattr(msolve, "usable", lambda *_: None)
+    without = critical_points(model, tokens="gaussian", engine=engine)
+    assert without.isolated_by.startswith("Macaulay2's RealRoots")
+    assert with_all.real_points is not None
+    assert without.real_points is not None
+    for one, other in zip(with_all.real_points, without.real_points, strict=True):
+        assert (one.kind, one.index) == (other.kind, other.index)
+        assert one.loss == pytest.approx(other.loss)
+    larger = critical_points(SingleLayerAttention(2, 2), tokens="gaussian", engine=engine)
+    assert larger.critical_points == 52
+    assert larger.points is None
+    assert "too many for Macaulay2's RealRoots" in larger.unfinished
+
+
+def test_json_has_the_fields_of_the_documentation(engine: Engine) -> None:
+    found = critical_points(SingleLayerAttention(2, 1), engine=engine)
+    written = json.loads(json.dumps(found.to_json()))
+    assert written["critical_points"] == 6
+    assert written["generic_ed_degree"] == 14
+    assert written["primes"] == list(found.primes)
+    point = written["real_points"][0]
+    assert set(point) == {"kind", "index", "loss", "orbit", "weights"}
+    assert point["kind"] == "minimum"
+    assert "spurious minima" in found.to_text()
+    assert r"\#" in found.to_latex()
+
+
+def test_the_statement_is_confirmed_and_a_wrong_one_refuted(engine: Engine) -> None:
+    model = SingleLayerAttention(2, 1)
+    (stated,) = [statement for statement in REGISTRY if statement.key == "learning-degree"]
+    (verdict,) = cross_check(model, statements=[stated], engine=engine).verdicts
+    assert verdict.decision == "CONFIRMED"
+    # as many as there would be if U² had the coefficient zero: (3^d − 1)/2
+    wrong = replace(stated, predict=lambda shape: (3**shape.d - 1) // 2)  # type: ignore[arg-type]
+    (verdict,) = cross_check(model, statements=[wrong], engine=engine).verdicts
+    assert verdict.decision == "REFUTED"
+
+
+def test_the_command(invoke: Invoke) -> None:
+    done = invoke("critical-points", "--d", "2", "--d-out", "1", "--count", "--json")
+    assert json.loads(done.stdout)["critical_points"] == 6
+    refused = invoke("critical-points", "--d", "2", "--d-out", "1", "--t", "1")
+    assert refused.returncode == 2
+    assert "--t: critical points are computed for t ≥ 2 tokens" in refused.stderr
