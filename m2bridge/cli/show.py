@@ -362,6 +362,23 @@ def _check_writable(out: Path) -> None:
 )
 @click.option("--stacked", metavar="NAME", help="Name of one array that contains Q, K and V.")
 @click.option(
+    "--layout",
+    metavar="WORDS",
+    help="How arrays are stored where names and shapes do not say it: rows, (out, in), or columns,"
+    " (in, out); Q, K and V in one array q-k-v, by-head, by-group, by-row or by-quarter; three"
+    " indices heads-a-d, heads-d-a or d-heads-a. Separated by commas.",
+)
+@click.option(
+    "--ignore",
+    metavar="NAMES",
+    help="Arrays beside a layer that are left out, separated by commas; * stands for any text.",
+)
+@click.option(
+    "--adapter",
+    type=click.Path(exists=True, path_type=Path),
+    help="A LoRA adapter, which is merged with FILE exactly.",
+)
+@click.option(
     "--heads",
     type=common.integer,
     help="Number of heads in each layer [default: from config.json beside FILE, or 1].",

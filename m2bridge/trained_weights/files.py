@@ -8,10 +8,11 @@ know which of the weights an array is.
 from __future__ import annotations
 
 import io
+import re
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -71,17 +72,36 @@ class Tensor:
         The type of its entries, in words.
     read : callable
         Returns the entries as a NumPy array, list, tensor, …
+    sources : tuple of Tensor
+        The arrays of a file from which it is made, if it is none itself.
     """
 
     name: str
     shape: tuple[int, ...]
     kind: str
     read: Callable[[], Any]
+    sources: tuple[Tensor, ...] = ()
 
     @property
     def size_text(self) -> str:
-        """``64 × 768``."""
-        return " × ".join(map(str, self.shape)) or "a number"
+        """``64 × 768``, as it is in the file."""
+        shape = self.sources[0].shape if self.sources else self.shape
+        return " × ".join(map(str, shape)) or "a number"
+
+    @property
+    def file_names(self) -> frozenset[str]:
+        """The names of the arrays of a file that it is, or from which it is made."""
+        if not self.sources:
+            return frozenset((self.name,))
+        return frozenset().union(*(source.file_names for source in self.sources))
+
+    def changed(self, change: Callable[[Any], Any], shape: tuple[int, ...]) -> Tensor:
+        """The array that a function makes of this one, when it is read."""
+        return replace(self, shape=shape, read=lambda: change(self._entries()), sources=(self,))
+
+    def _entries(self) -> Any:
+        """The entries as an array, of NumPy."""
+        return as_array(self.name, self.read())[0]
 
     def array(self) -> Any:
         """The entries as a NumPy array of floats, or of integers and fractions as objects.
@@ -114,6 +134,16 @@ def tensor(name: str, value: Any) -> Tensor:
     """A value of Python as a tensor; raises InvalidCaseError if it is none."""
     array, kind = as_array(name, value)
     return Tensor(name, array.shape, kind, partial(_itself, value))
+
+
+def stack_of(name: str, parts: Sequence[Tensor]) -> Tensor:
+    """Arrays of one shape as one, with a first index that counts them."""
+    first = parts[0]
+
+    def read() -> Any:
+        return numpy.stack([as_array(part.name, part.read())[0] for part in parts])
+
+    return Tensor(name, (len(parts), *first.shape), first.kind, read, tuple(parts))
 
 
 def as_array(name: str, value: Any) -> tuple[Any, str]:
@@ -204,10 +234,31 @@ def tensors(source: Any) -> dict[str, Tensor]:
     path = Path(source)
     check_readable(path)
     if not path.is_dir():
+        if path.name.endswith(_INDEX):
+            return _shards(path)
+        _check_is_whole(path)
         return _file(path)
-    files = [file for file in sorted(path.iterdir()) if file.suffix in _OF_FOLDERS]
+    if indices := [file for file in sorted(path.iterdir()) if file.name.endswith(_INDEX_HERE)]:
+        if len(indices) > 1:
+            names = ", ".join(f"'{file.name}'" for file in indices)
+            raise ConversionError(f"'{path}' has several models, {names}: give one of these files")
+        return _shards(indices[0])
+    files = _of_one_model([x for x in sorted(path.iterdir()) if x.suffix in _OF_FOLDERS])
     if not files:
         raise ConversionError(f"'{path}' has no files .safetensors, .npz or .npy in it")
+    return _together(files)
+
+
+_INDEX = ".index.json"
+_INDEX_HERE = ".safetensors.index.json"
+"""The end of an index, and of the one that is taken from a folder."""
+_SHARD = re.compile(r"(.*)-(\d+)-of-(\d+)\.(safetensors|bin)")
+_SECOND_COPY = re.compile(r"consolidated.*\.safetensors")
+"""The files in which Mistral and Meta give the same model under the names of its authors."""
+
+
+def _together(files: Sequence[Path]) -> dict[str, Tensor]:
+    """The arrays of several files; ConversionError if two have one name."""
     found: dict[str, Tensor] = {}
     file_of: dict[str, str] = {}
     for file in files:
@@ -217,6 +268,82 @@ def tensors(source: Any) -> dict[str, Tensor]:
                 raise ConversionError(f"'{name:.60}' is in {places}: give one of these files")
             found[name] = item
             file_of[name] = file.name
+    return found
+
+
+def _of_one_model(files: Sequence[Path]) -> list[Path]:
+    """The files of a folder without a second copy of the model, all of its shards among them.
+
+    Raises
+    ------
+    ConversionError
+        If a shard is missing.
+    """
+    chosen = [file for file in files if not _SECOND_COPY.fullmatch(file.name)]
+    # An adapter changes another model, and is merged where it is asked for.
+    chosen = [file for file in chosen if file.name != "adapter_model.safetensors"] or chosen
+    if not any(file.suffix == ".safetensors" for file in chosen):
+        chosen = list(files)
+    present = {file.name for file in chosen}
+    for file in chosen:
+        if match := _SHARD.fullmatch(file.name):
+            name, number, total, ending = match.groups()
+            for other in range(1, min(int(total), MOST_SHARDS) + 1):
+                shard = f"{name}-{other:0{len(number)}}-of-{total}.{ending}"
+                if shard not in present:
+                    raise ConversionError(_missing(shard, file.parent))
+    return chosen
+
+
+MOST_SHARDS = 10_000
+"""Files of one model."""
+
+
+def _missing(shard: str, folder: Path) -> str:
+    return (
+        f"the file '{shard:.60}' of the model is not in '{folder}': download it too, as layers"
+        " would be left out without it"
+    )
+
+
+def _check_is_whole(path: Path) -> None:
+    """Check that a file is not one of several in which a model is."""
+    match = _SHARD.fullmatch(path.name)
+    if match and int(match[3]) > 1:
+        raise ConversionError(
+            f"'{path.name}' is one of {int(match[3])} files of a model, whose layers may be cut in"
+            " two: give the folder, or the file that ends in .index.json"
+        )
+
+
+def _shards(index: Path) -> dict[str, Tensor]:
+    """The arrays of the files that an index names.
+
+    Raises
+    ------
+    ConversionError
+        If it is no index, one of the files is missing, or an array in it.
+    """
+
+    def read() -> dict[str, str]:
+        content = read_json(read_text(index, LARGEST_JSON_OF_ARRAYS))
+        files = content.get("weight_map") if isinstance(content, dict) else None
+        if not isinstance(files, dict) or not all(isinstance(x, str) for x in files.values()):
+            raise ConversionError("it is no index of the files of a model: 'weight_map' is missing")
+        return files
+
+    file_of: dict[str, str] = _said_of(index, read)
+    shards = sorted(set(file_of.values()))
+    for shard in shards:
+        if Path(shard).name != shard:
+            raise ConversionError(f"'{index}' names '{shard:.60}', which is no file beside it")
+        check_readable(index.parent / shard)
+        if not (index.parent / shard).exists():
+            raise ConversionError(_missing(shard, index.parent))
+    found = _together([index.parent / shard for shard in shards])
+    for name, shard in file_of.items():
+        if name not in found:
+            raise ConversionError(f"'{index.name}' says that '{name:.60}' is in '{shard:.60}': no")
     return found
 
 
@@ -239,10 +366,17 @@ def _file(path: Path) -> dict[str, Tensor]:
     if not path.is_file():
         raise ConversionError(f"'{path}' is not a file")
     reader = READERS.get(path.suffix.lower())
+    if advice := _OTHER_FILES.get(path.suffix.lower()):
+        raise ConversionError(f"'{path.name}' {advice}")
+    if path.name in _CONFIGURATIONS:
+        raise ConversionError(
+            f"'{path.name}' says what a model is, and has no weights: give the file beside it"
+        )
     if reader is None:
         raise ConversionError(f"'{path.name}' does not end in {', '.join(READERS)}")
     if not path.stat().st_size:
         raise ConversionError(f"'{path}' is empty")
+    _said_of(path, lambda: _check_is_no_pointer(path))
     found: dict[str, Tensor] = _said_of(path, lambda: _by_name(reader(path)))
     for name, item in found.items():
         # The entries are read later, and may be damaged where the header is not.
@@ -250,6 +384,28 @@ def _file(path: Path) -> dict[str, Tensor]:
     if not found:
         raise ConversionError(f"'{path}' holds no arrays")
     return found
+
+
+_CONFIGURATIONS = ("config.json", "params.json", "adapter_config.json")
+_OTHER_FILES = {
+    ".gguf": "is of llama.cpp, in blocks of few bits: give the model from which it was made, as"
+    " .safetensors",
+    ".h5": "is of Keras: save the weights as .npz, by their names",
+    ".keras": "is of Keras: save the weights as .npz, by their names",
+    ".msgpack": "is of Flax: save the parameters as .safetensors or .npz",
+    ".onnx": "is of ONNX: give the model from which it was made, as .safetensors",
+}
+"""What to do with files of other programs."""
+
+
+def _check_is_no_pointer(path: Path) -> None:
+    """Check that a file is not what git has in place of a large file."""
+    with open(opened(path), "rb") as stream:
+        begin = stream.read(64)
+    if begin.startswith(b"version https://git-lfs"):
+        raise ConversionError("it is a pointer of git-lfs and no weights: run git lfs pull there")
+    if begin.startswith(b"GGUF"):
+        raise ConversionError(f"it {_OTHER_FILES['.gguf']}")
 
 
 def _said_of(path: Path, read: Callable[[], Any]) -> Any:
@@ -296,7 +452,8 @@ def _of_numbers(name: str, dtype: Any, read: Callable[[], Any]) -> Callable[[], 
 
 def _refused(name: str, kind: str) -> Any:
     kinds = "float16, bfloat16, float32, float64 and integers are read"
-    raise ConversionError(f"'{name:.60}' holds {kind}; {kinds}")
+    advice = "; convert the model to bfloat16, with its scales" if kind.startswith("F8") else ""
+    raise ConversionError(f"'{name:.60}' holds {kind}; {kinds}{advice}")
 
 
 def _header(stream: Any) -> tuple[tuple[int, ...], Any]:
@@ -384,14 +541,21 @@ def _pytorch(path: Path) -> Iterator[Tensor]:
             " alone"
         )
         raise ConversionError(f"{message} ({type(reason).__name__})") from None
-    for key in ("state_dict", "model"):
-        if isinstance(content, dict) and isinstance(content.get(key), dict):
-            content = content[key]
+    content = _weights_first(content)
     if not isinstance(content, dict):
         raise ConversionError(f"it holds a {type(content).__name__} and no state dict")
     for name, value in _flattened(content):
         if hasattr(value, "detach"):
             yield Tensor(name, tuple(value.shape), _torch_kind(value), partial(_itself, value))
+
+
+def _weights_first(content: Any) -> Any:
+    """The weights of a checkpoint with their own names, beside all else that is in it."""
+    for key in ("state_dict", "model"):
+        if isinstance(content, dict) and isinstance(content.get(key), dict):
+            others = {name: part for name, part in content.items() if name != key}
+            content = {**others, **content[key]}
+    return content
 
 
 def _itself(value: Any) -> Any:

@@ -375,11 +375,10 @@ def find_remarks(
             "several heads share their keys and values: ranks and symmetries are those of the "
             "untied layer, in which each head has its own; of the layer as it is there are bounds"
         )
-    if any(part.is_stacked and "query_key_value" in part.parts["Q"].name for part in layers):
+    if any(part.is_stacked and part.cut in ("by-head", "by-group") for part in layers):
         remarks.append(
-            "Q, K and V are taken to stand on top of each other: models that store them head by"
-            " head under the name query_key_value, as GPT-NeoX, BLOOM and Falcon do, need separate"
-            " arrays"
+            "Q, K and V are cut from one array head by head, or group by group, as models with this"
+            " name or the option layout say"
         )
     if any(map(_is_cut_by_assumption, layers)):
         remarks.append(

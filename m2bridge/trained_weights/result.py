@@ -50,7 +50,13 @@ from m2bridge.trained_weights.layers import (
     find_remarks,
     find_symmetries,
 )
-from m2bridge.trained_weights.names import find_layers, has_rotary_positions, left_out, usual_layers
+from m2bridge.trained_weights.names import (
+    StoredOptions,
+    find_layers,
+    has_rotary_positions,
+    is_understood,
+    left_out,
+)
 from m2bridge.trained_weights.picture import weights_figure
 from m2bridge.trained_weights.shared_keys import with_shared_keys
 from m2bridge.trained_weights.symmetries import AnalysisOptions
@@ -405,7 +411,7 @@ def _values(head: HeadWeights) -> Table:
 def contents(source: Any) -> Contents | None:
     """The arrays in a file whose names are not usual ones; ``None`` where layers are recognized."""
     available = tensors(source)
-    return None if usual_layers(available) else Contents(str(source), tuple(available.values()))
+    return None if is_understood(available) else Contents(str(source), tuple(available.values()))
 
 
 _CHOICES = {
@@ -485,6 +491,9 @@ def weights(
     value: str | None = None,
     output: str | None = None,
     stacked: str | None = None,
+    layout: str | None = None,
+    ignore: str | None = None,
+    adapter: str | Path | None = None,
     skip: bool = False,
     normalization: str = "none",
     biases: str = "count",
@@ -522,6 +531,17 @@ def weights(
     stacked : str, optional
         The name of one array with Q, K and V, in place of theirs: of shape (3d, d), (d, 3d) or (3,
         ·, ·), or as in PyTorch with the numbers of rows that heads and output matrix say.
+    layout : str, optional
+        How arrays are stored where neither their names nor their shapes say it: ``rows`` (the shape
+        is (out, in), as in PyTorch) or ``columns`` ((in, out), as in Flax, Keras and TensorFlow);
+        one array with Q, K and V ``q-k-v``, ``by-head``, ``by-group``, ``by-row`` or
+        ``by-quarter``; arrays with three indices ``heads-a-d``, ``heads-d-a`` or ``d-heads-a``.
+        Several words are separated by commas.
+    ignore : str, optional
+        Arrays beside a layer that are left out, with ``*`` for any text; several are separated by
+        commas. Else an array that belongs to a layer and is not understood is refused.
+    adapter : path, optional
+        A LoRA adapter with its ``adapter_config.json``, which is merged with the source exactly.
     skip, normalization
         Of the network, as for :class:`~m2bridge.DeepAttention`.
     biases : str
@@ -560,7 +580,10 @@ def weights(
     matrices = {"K": K, "Q": Q, "V": V, "A": A, "O": O}
     names = {"query": query, "key": key, "value": value, "output": output, "stacked": stacked}
     with limited(timeout) as running:
-        layers, available, heads = find_layers(source, matrices, names, heads)
+        stored = StoredOptions(
+            layout=layout, ignore=ignore, adapter=adapter, biases=biases == "count", norm=norm
+        )
+        layers, available, heads = find_layers(source, matrices, names, heads, stored)
         reading = AnalysisOptions(
             heads=heads,
             normalization=normalization,

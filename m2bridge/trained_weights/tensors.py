@@ -25,6 +25,12 @@ from m2bridge.trained_weights.files import EXACT, PRECISIONS, Tensor, as_fractio
 NAMES = tomllib.loads(Path(__file__).with_name("names.toml").read_text(encoding="utf-8"))
 """The usual names of tensors in files."""
 
+CUTS = ("q-k-v", "by-head", "by-group", "by-row", "by-quarter")
+"""How the rows of Q, K and V follow one another in one array: all of each; for each head those of
+q, of k, and of v; for each group of heads that share a key all of their q, then k, then v; for each
+row of a head one of q, one of k, one of v; or four parts, each with rows of Q, of V, and of K.
+"""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Norm:
@@ -154,17 +160,22 @@ class LayerTensors:
         Common to their names.
     parts : dict
         By the letters K, Q, A, V, O; three times the same where they are stacked.
-    transposed : bool
     biases : dict
         By the letters K, Q, V, O; three times the same where they are stacked.
     norm : NormTensors or None
+    cut : str
+        How one array with Q, K and V is cut, one of :data:`CUTS`; ``unknown`` where models of these
+        names differ.
+    key_value_heads : int or None
+        As many heads of keys and values, where ``config.json`` says it.
     """
 
     name: str
     parts: Mapping[str, Tensor]
-    transposed: bool = False
     biases: Mapping[str, Tensor] = field(default_factory=dict)
     norm: NormTensors | None = None
+    cut: str = "q-k-v"
+    key_value_heads: int | None = None
 
     @property
     def is_stacked(self) -> bool:
@@ -195,9 +206,19 @@ class LayerTensors:
             if self.norm.beta is not None:
                 yield self.norm.beta
 
+    def every(self) -> Iterator[Tensor]:
+        """Yield all tensors that belong to the layer, with the norm after it."""
+        yield from self.parts.values()
+        yield from self.biases.values()
+        if self.norm is not None:
+            yield self.norm.gamma
+            if self.norm.beta is not None:
+                yield self.norm.beta
+
     def head_count(self, count: int | None) -> int:
         """Return the number of heads, which is seen before anything is read."""
-        shape = self.parts["V"].shape
+        # Several heads may share their keys and values.
+        shape = self.parts["Q" if "Q" in self.parts else "V"].shape
         # One array (3, ·, ·) has Q, K and V as its first index.
         if len(shape) == 3 and not self.is_stacked:
             return shape[0]
@@ -232,7 +253,7 @@ class LayerTensors:
             yield HeadArrays(layer, number, matrices, kind, **own, **around)
 
     def _arrays(self) -> dict[str, Any]:
-        """Return the arrays as of the shape (out, in)."""
+        """Return the arrays as of the shape (out, in), or with the heads as first index."""
         # An array that holds Q, K and V is read once.
         read: dict[str, Any] = {}
         arrays = {}
@@ -240,11 +261,6 @@ class LayerTensors:
             if part.name not in read:
                 read[part.name] = part.array()
             arrays[letter] = read[part.name]
-        if self.transposed:
-            for letter, array in arrays.items():
-                # A vector or a number, which is no matrix, is refused where arrays are cut.
-                if array.ndim > 1:
-                    arrays[letter] = numpy.swapaxes(array, -1, -2)
         return arrays
 
     def _separate(
@@ -253,8 +269,72 @@ class LayerTensors:
         """Return Q, K, V, which may be stacked, as the shapes of the layer's arrays say."""
         if not self.is_stacked:
             return dict(stacked)
-        parts = _unstacked(stacked["Q"], arrays.get("O"), count or 1, self.parts["Q"])
+        if self.cut == "q-k-v":
+            parts = _unstacked(stacked["Q"], arrays.get("O"), count or 1, self.parts["Q"])
+        else:
+            parts = self._interleaved(stacked["Q"], arrays.get("O"), count)
         return {**stacked, **parts}
+
+    def _interleaved(self, stacked: Any, output: Any, heads: int | None) -> dict[str, Any]:
+        """Return Q, K, V from one array in which their rows alternate.
+
+        Raises
+        ------
+        InvalidCaseError
+            If the number of heads is not known, or the rows are not those of so many.
+        """
+        part = self.parts["Q"]
+        named = f"'{visible(part.name):.60}' is {part.size_text}"
+        if heads is None:
+            raise InvalidCaseError(
+                "heads",
+                f"{named}, in which Q, K and V alternate from head to head: the number of heads has"
+                " to be given",
+            )
+        if self.cut == "unknown" and heads > 1:
+            # Models that are known by their config.json have their own cut.
+            raise InvalidCaseError(
+                "layout",
+                f"{named}, which models of this name cut in several ways: give the layout,"
+                f" {', '.join(CUTS[:-1])} or {CUTS[-1]}",
+            )
+        if stacked.ndim != 2:
+            raise InvalidCaseError("layout", f"{named}: Q, K and V that alternate are a matrix")
+        rows = len(stacked)
+        groups = heads
+        if self.cut == "by-group":
+            groups = self._groups(stacked.shape, output, heads)
+        size = rows // (heads + 2 * groups)
+        if not size or rows % (heads + 2 * groups) or heads % groups:
+            raise InvalidCaseError(
+                "heads",
+                f"{named}: {rows} is not the number of rows of {heads} queries and"
+                f" {groups} keys and values",
+            )
+        return _alternating(stacked, self.cut, groups, size)
+
+    def _groups(self, shape: tuple[int, int], output: Any, heads: int) -> int:
+        """Return the number of keys, which the columns of O show, or three squares."""
+        rows, columns = shape
+        if output is not None and output.ndim == 2:
+            queries = output.shape[1]
+            size = queries // heads
+            # A wrong number is refused where the rows are counted.
+            seen = max((rows - queries) // (2 * size), 1) if size else 1
+            if self.key_value_heads in (None, seen):
+                return seen
+            raise InvalidCaseError(
+                "heads",
+                f"'{visible(self.parts['Q'].name):.60}' has keys and values for {seen} heads, and"
+                f" config.json says {self.key_value_heads}",
+            )
+        if self.key_value_heads is None and rows == 3 * columns:
+            return heads
+        if self.key_value_heads is None:
+            raise InvalidCaseError(
+                "output", "is needed: it shows how many heads share a key in one array by groups"
+            )
+        return self.key_value_heads
 
     def _biases(self, arrays: Mapping[str, Any], count: int | None) -> dict[str, list[Any]]:
         """Return those of Q, K and V, of each head."""
@@ -356,8 +436,26 @@ def _unstacked(stacked: Any, output: Any, heads: int, part: Tensor) -> dict[str,
     return {"Q": stacked[:first], "K": stacked[first:middle], "V": stacked[middle:]}
 
 
+def _alternating(stacked: Any, cut: str, groups: int, size: int) -> dict[str, Any]:
+    """Return Q, K, V, whose rows alternate, with this number of keys, each of size rows."""
+    rows, columns = stacked.shape
+    if cut == "by-quarter":
+        quarters = stacked.reshape(4, 3, -1, columns) if rows % 12 == 0 else None
+        if quarters is None:
+            raise InvalidCaseError("layout", f"{rows} rows are not four parts of Q, V and K")
+        parts = {"Q": quarters[:, 0], "K": quarters[:, 2], "V": quarters[:, 1]}
+    elif cut == "by-row":
+        threes = stacked.reshape(-1, 3, columns)
+        parts = {letter: threes[:, place] for place, letter in enumerate("QKV")}
+    else:
+        blocks = stacked.reshape(groups, -1, size, columns)
+        parts = {"Q": blocks[:, :-2], "K": blocks[:, -2], "V": blocks[:, -1]}
+    return {letter: part.reshape(-1, columns) for letter, part in parts.items()}
+
+
 def _cut(arrays: Mapping[str, Any], count: int | None) -> Iterator[dict[str, Any]]:
     """Yield the matrices of each head: rows of Q, K, V, and columns of O; or the first index."""
+    arrays = _with_heads_first(arrays)
     dimensions = {array.ndim for array in arrays.values()}
     if dimensions == {2}:
         arrays = _by_head(arrays, count or 1)
@@ -372,6 +470,21 @@ def _cut(arrays: Mapping[str, Any], count: int | None) -> Iterator[dict[str, Any
         )
     for h in range(*counts):
         yield {letter: array[h] for letter, array in arrays.items()}
+
+
+def _with_heads_first(arrays: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return O, and K and V that heads share, as Q is where its first index is the heads."""
+    if "Q" not in arrays or arrays["Q"].ndim != 3:
+        return arrays
+    heads = len(arrays["Q"])
+    found = dict(arrays)
+    for letter in "KV":
+        array = arrays[letter]
+        if array.ndim == 3 and len(array) and heads % len(array) == 0:
+            found[letter] = array.repeat(heads // len(array), 0)
+    if "O" in arrays and arrays["O"].ndim == 2 and arrays["O"].shape[1] % heads == 0:
+        found["O"] = numpy.stack(numpy.split(arrays["O"], heads, 1))
+    return found
 
 
 def _by_head(arrays: Mapping[str, Any], heads: int) -> dict[str, Any]:
@@ -411,9 +524,9 @@ def _by_head(arrays: Mapping[str, Any], heads: int) -> dict[str, Any]:
 
 def _sharing(arrays: Mapping[str, Any]) -> int:
     """Return the number of heads in a row that have the same K and V."""
-    if "A" in arrays or arrays["Q"].ndim > 2:
+    if "A" in arrays:
         return 1
-    return int(arrays["Q"].shape[0] // arrays["K"].shape[0])
+    return max(int(arrays["Q"].shape[0] // max(arrays["K"].shape[0], 1)), 1)
 
 
 def _wrong(shapes: Mapping[str, tuple[int, int]]) -> str:

@@ -1,0 +1,166 @@
+"""The architecture that ``config.json`` says: the normalization, norms, positions and sizes of its
+layers of attention.
+
+Models are known by their ``model_type``, in the table ``architectures.toml``; a model of images and
+texts has its model of texts as ``text_config``. A file ``params.json`` of Meta or Mistral has keys
+of its own. A model that is not in the table is not guessed: :func:`read_architecture` returns
+``None``.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+ARCHITECTURES = tomllib.loads(
+    Path(__file__).with_name("architectures.toml").read_text(encoding="utf-8")
+)
+"""What is known of models, by ``model_type``, and the keys of their sizes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Architecture:
+    """What ``config.json`` says of the layers of self-attention of a model.
+
+    Parameters
+    ----------
+    name : str
+        That of the family, as people call it: ``GPT-2``.
+    softmax : bool
+    skip : bool
+        Whether each layer adds its input to its output.
+    norm : str or None
+        ``layer``, ``rms``, ``rms1`` (an RMSNorm that multiplies by 1 + γ), or ``None``.
+    norm_place : str
+        ``before`` or ``after`` the layer.
+    rotary : bool
+        Whether queries and keys are rotated by positions.
+    heads, key_value_heads : int
+        As many heads of queries, and of keys and values, which heads share if these are fewer.
+    head_size : int or None
+        The number of rows of Q of a head, where it is known.
+    tied_embeddings : bool
+        Whether the matrix of the outputs is that of the tokens.
+    """
+
+    name: str
+    softmax: bool
+    skip: bool
+    norm: Literal["layer", "rms", "rms1", None]
+    norm_place: Literal["before", "after"]
+    rotary: bool
+    heads: int
+    key_value_heads: int
+    head_size: int | None
+    tied_embeddings: bool
+
+
+def read_architecture(config: Mapping[str, Any]) -> Architecture | None:
+    """Return what this content of ``config.json`` or ``params.json`` says; ``None`` if its model is
+    not in the table, or a number that it needs is missing.
+    """
+    model, text = _model(config)
+    heads = number_in(text, "heads")
+    if model is None or heads is None:
+        return None
+    place = model["norm_place"]
+    if place not in ("before", "after"):  # the key that says it, true in the models of most sizes
+        place = "before" if text.get(place, True) else "after"
+    rotary = model.get("rotary", False)
+    if isinstance(rotary, str):
+        rotary = not text.get(rotary, False)
+    groups = _groups(text, model.get("groups"), heads)
+    if groups is None or heads % groups:
+        return None
+    return Architecture(
+        name=model["name"],
+        softmax=True,
+        skip=True,
+        norm=model["norm"],
+        norm_place=place,
+        rotary=rotary,
+        heads=heads,
+        key_value_heads=groups,
+        head_size=_head_size(text, heads),
+        tied_embeddings=_tied(config, text),
+    )
+
+
+def text_model(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the part of a configuration that speaks of the model of texts: ``text_config``, or all
+    of it.
+    """
+    text = config.get("text_config")
+    return text if isinstance(text, Mapping) else config
+
+
+def number_in(config: Mapping[str, Any], size: str) -> int | None:
+    """Return a size, ``heads``, ``groups``, ``head_size`` or ``width``, under its usual keys."""
+    for key in ARCHITECTURES["sizes"][size]:
+        value = config.get(key)
+        # JSON's true is an int in Python, and no number of heads.
+        if type(value) is int and value > 0:
+            return value
+    return None
+
+
+def _model(config: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, Mapping[str, Any]]:
+    """Return the row of the table, and the part of the configuration that it is about."""
+    models: Mapping[str, Any] = ARCHITECTURES["models"]
+    text = text_model(config)
+    parameters = ARCHITECTURES["parameters"]
+    if "model_type" not in text and _has(text, parameters["keys"]):
+        # Keys and values of few dimensions that are multiplied up are another layer.
+        is_other = any("lora_rank" in key for key in text)
+        return (None if is_other else models[parameters["model_type"]]), text
+    for part in (text, config):
+        model_type = part.get("model_type")
+        if isinstance(model_type, str) and model_type in models:
+            return models[model_type], text
+    return None, text
+
+
+def _has(config: Mapping[str, Any], keys: Iterable[str]) -> bool:
+    return all(key in config for key in keys)
+
+
+def _groups(text: Mapping[str, Any], rule: str | None, heads: int) -> int | None:
+    """Return the number of heads of keys and values: that of the queries where nothing is said."""
+    if rule == "falcon":
+        if text.get("new_decoder_architecture", False):
+            return number_in(text, "groups") or heads
+        return 1 if text.get("multi_query", True) else heads
+    if rule == "multi_query":
+        return 1 if text.get("multi_query", True) else heads
+    if rule == "chatglm":
+        if not text.get("multi_query_attention", False):
+            return heads
+        groups = text.get("multi_query_group_num")
+        return groups if type(groups) is int and groups > 0 else None
+    if rule == "mpt":
+        own = text.get("attn_config")
+        return (number_in(own, "groups") if isinstance(own, Mapping) else None) or heads
+    return number_in(text, "groups") or heads
+
+
+def _head_size(text: Mapping[str, Any], heads: int) -> int | None:
+    """Return the rows of Q of a head: as it is said, or the width divided by the heads."""
+    own = number_in(text, "head_size")
+    width = number_in(text, "width")
+    if own is not None or width is None or width % heads:
+        return own
+    return width // heads
+
+
+def _tied(config: Mapping[str, Any], text: Mapping[str, Any]) -> bool:
+    """Return whether the embeddings are tied, as ``tie_word_embeddings`` says, true if nothing
+    does: models of transformers have this default, and write what differs from it.
+    """
+    for part in (text, config):
+        said = part.get("tie_word_embeddings")
+        if isinstance(said, bool):
+            return said
+    return "model_type" in config or "model_type" in text

@@ -1,0 +1,236 @@
+"""Arrays of a file that are not weights as they stand: second copies, integers with scales, and
+changes of low rank.
+
+Copies that training keeps are no layers of their own. Integers of bitsandbytes are multiplied by
+their scales, and adapters (LoRA) are added to the matrices that they change, both exactly. Other
+forms are refused by their names, with what to convert.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isqrt, prod
+from pathlib import Path
+from typing import Any
+
+import numpy
+
+from m2bridge.convert.bounded_io import read_json, read_text
+from m2bridge.errors import ConversionError, InvalidCaseError, TooLargeError
+from m2bridge.results.sheet import visible
+from m2bridge.trained_weights.files import EXACT, Tensor, as_fractions, tensors
+from m2bridge.trained_weights.tensors import NAMES
+
+MOST_FRACTIONS = 2**24
+"""Entries of a matrix that are computed as fractions."""
+MOST_CONFIGURATION = 1_000_000
+"""Bytes of a config.json."""
+
+
+def without_copies(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return the arrays without the state of an optimizer, and without averages of the weights
+    where the weights themselves are there.
+    """
+    found = {name: part for name, part in available.items() if not _is(name, "optimizers")}
+    own = {name: part for name, part in found.items() if not _is(name, "averages")}
+    # Of a file with averages alone, they are the weights.
+    has_matrix = any(len(part.shape) > 1 for part in own.values())
+    return own if has_matrix else found
+
+
+def _is(name: str, kind: str) -> bool:
+    return re.search(NAMES["copies"][kind], name) is not None
+
+
+def refused_form(names: Mapping[str, Any]) -> str:
+    """Return why these arrays are not read as weights, by their names; empty if they are."""
+    for form in NAMES["refused"]:
+        for name in names:
+            if re.search(form["names"], name):
+                return f"'{visible(name):.60}' {form['reason']}"
+    return ""
+
+
+def dequantized(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return the arrays with those of LLM.int8() of bitsandbytes in place of their integers: each
+    row of integers times its scale, divided by 127.
+
+    Raises
+    ------
+    InvalidCaseError
+        If scales have another length, or the integers another order.
+    """
+    found = dict(available)
+    for name, scales in available.items():
+        if not re.search(r"(^|\.)SCB$", name):
+            continue
+        module = name.removesuffix("SCB")
+        weight = available.get(f"{module}weight")
+        if weight is None or len(weight.shape) != 2 or scales.shape != weight.shape[:1]:
+            raise InvalidCaseError(
+                "weights", f"'{visible(name):.60}' has no matrix of integers with as many rows"
+            )
+        own = [scales]
+        if (order := available.get(f"{module}weight_format")) is not None:
+            if order.array().tolist() not in (0, [0]):
+                raise InvalidCaseError(
+                    "weights",
+                    f"'{visible(order.name):.60}' says that the integers are in tiles: save the"
+                    " model in float16",
+                )
+            own.append(order)
+        found[weight.name] = _scaled(weight, own)
+        for part in own:
+            del found[part.name]
+    return found
+
+
+def _scaled(weight: Tensor, others: list[Tensor]) -> Tensor:
+    """The integers times the scales of their rows."""
+
+    def read() -> Any:
+        _check_size(weight)
+        scale = as_fractions(others[0].array()) / 127
+        return as_fractions(weight.array()) * scale[:, None]
+
+    return Tensor(weight.name, weight.shape, EXACT, read, (weight, *others))
+
+
+def _check_size(part: Tensor) -> None:
+    if prod(part.shape) > MOST_FRACTIONS:
+        raise TooLargeError(
+            f"'{part.name}' is {part.size_text}; at most {MOST_FRACTIONS} entries are computed as"
+            " fractions: give the model with these weights in one array"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Adapter:
+    """A LoRA adapter: W + factor·B·A in place of W.
+
+    Parameters
+    ----------
+    arrays : dict
+        By their names.
+    alpha : Fraction
+        Divided by the rank, or by its root, it is the factor.
+    by_root : bool
+    columns : bool
+        Whether the matrices that it changes have the shape (in, out).
+    """
+
+    arrays: Mapping[str, Tensor]
+    alpha: Fraction
+    by_root: bool
+    columns: bool
+
+    def factor(self, rank: int, name: str) -> Fraction:
+        """Return α/r, or α/√r, which has to be rational."""
+        if not self.by_root:
+            return self.alpha / rank
+        root = isqrt(rank)
+        if root * root != rank:
+            raise InvalidCaseError(
+                "adapter", f"'{visible(name):.60}' is multiplied by α/√{rank}, which is not exact"
+            )
+        return self.alpha / root
+
+
+def merged(available: Mapping[str, Tensor], path: Any) -> dict[str, Tensor]:
+    """Return the arrays of a model with those of an adapter added, exactly: W + (α/r)·B·A.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the adapter has other arrays than A and B, or changes a matrix that the model lacks.
+    ConversionError
+        If it cannot be read.
+    """
+    adapter = _adapter(Path(path))
+    found = dict(available)
+    used = set()
+    for name, down in adapter.arrays.items():
+        match = re.fullmatch(r"(.*)\.lora_A(\.default)?\.weight", name)
+        if not match:
+            continue
+        module = re.sub(r"^base_model\.model\.", "", match[1])
+        up = adapter.arrays.get(name.replace("lora_A", "lora_B"))
+        weight = _changed_by(module, available)
+        if weight is None or up is None:
+            raise InvalidCaseError(
+                "adapter",
+                f"'{visible(name):.60}' changes '{visible(module):.60}.weight', which"
+                f" {'the model lacks' if up is not None else 'needs lora_B'}",
+            )
+        found[weight.name] = _changed(weight, down, up, adapter)
+        used |= {down.name, up.name}
+    if others := sorted(adapter.arrays.keys() - used):
+        raise InvalidCaseError(
+            "adapter", f"'{visible(others[0]):.60}' is not understood: lora_A and lora_B are read"
+        )
+    return found
+
+
+def _changed_by(module: str, available: Mapping[str, Tensor]) -> Tensor | None:
+    """Return the matrix of a module; its name may have a prefix more or less, as GPT-2's has."""
+    name = f"{module}.weight"
+    if name in available:
+        return available[name]
+    alike = [x for x in available if name.endswith(f".{x}") or x.endswith(f".{name}")]
+    return available[alike[0]] if len(alike) == 1 else None
+
+
+def _adapter(path: Path) -> _Adapter:
+    """Read an adapter and its configuration."""
+    folder = path if path.is_dir() else path.parent
+    file = folder / "adapter_config.json"
+    try:
+        content = read_json(read_text(file, MOST_CONFIGURATION))
+    except ConversionError as reason:
+        raise ConversionError(f"'{file}' cannot be read: {reason}") from None
+    if not isinstance(content, dict) or type(content.get("lora_alpha")) not in (int, float):
+        raise ConversionError(f"'{file}' does not say lora_alpha")
+    # What makes the matrix another one than W + (α/r)·B·A.
+    others = (
+        "alpha_pattern",
+        "rank_pattern",
+        "use_dora",
+        "bias",
+        "modules_to_save",
+        "megatron_config",
+    )
+    for key in others:
+        if content.get(key) not in (None, False, {}, [], "none"):
+            raise InvalidCaseError(
+                "adapter", f"'{key}' in '{file.name}' is not understood: merge the adapter first"
+            )
+    weights = path / "adapter_model.safetensors" if path.is_dir() else path
+    return _Adapter(
+        arrays=tensors(weights),
+        alpha=Fraction(content["lora_alpha"]),
+        by_root=content.get("use_rslora") is True,
+        columns=content.get("fan_in_fan_out") is True,
+    )
+
+
+def _changed(weight: Tensor, down: Tensor, up: Tensor, adapter: _Adapter) -> Tensor:
+    """W + (α/r)·B·A, with the transpose of the product where W has the shape (in, out)."""
+    is_product = len(down.shape) == len(up.shape) == 2 and down.shape[0] == up.shape[1]
+    shape = (up.shape[0], down.shape[1]) if is_product else ()
+    if weight.shape != (shape[::-1] if adapter.columns else shape):
+        raise InvalidCaseError(
+            "adapter",
+            f"'{visible(weight.name):.60}' is {weight.size_text}, and its change is {up.size_text}"
+            f" times {down.size_text}",
+        )
+    factor = adapter.factor(down.shape[0], down.name)
+
+    def read() -> Any:
+        _check_size(weight)
+        product = numpy.dot(as_fractions(up.array()), as_fractions(down.array())) * factor
+        return as_fractions(weight.array()) + (product.T if adapter.columns else product)
+
+    return Tensor(weight.name, weight.shape, EXACT, read, (weight, down, up))

@@ -1,0 +1,656 @@
+"""Layouts of files: heads with planted ranks, stored as libraries document it, are found again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+from click.testing import CliRunner
+from safetensors.numpy import save_file
+
+from m2bridge import weights
+from m2bridge.cli.commands import cli
+from m2bridge.errors import ConversionError, InvalidCaseError
+from m2bridge.trained_weights.architecture import Architecture, read_architecture
+from m2bridge.trained_weights.tensors import NAMES
+
+D, A, HEADS = 8, 2, 4
+"""The dimension of the tokens, the rows of a head, and the heads, of which two may share a key."""
+
+Arrays = dict[str, Any]
+
+
+class Planted:
+    """Heads of attention whose A and V have ranks 1 and 2, in all four ways."""
+
+    ranks = ((2, 1), (1, 2), (1, 1), (2, 2))
+
+    def __init__(self, groups: int = HEADS, d: int = D, seed: int = 1) -> None:
+        random = numpy.random.default_rng(seed)
+
+        def drawn(*shape: int) -> Any:
+            return random.integers(1, 50, shape).astype(numpy.float32)
+
+        self.q, self.k = drawn(HEADS, A, d), drawn(groups, A, d)
+        self.v, self.o = drawn(groups, A, d), drawn(HEADS, d, A)
+        self.groups = groups
+        for h, (a, v) in enumerate(self.ranks):
+            if a == 1:
+                self.q[h, 1] = 2 * self.q[h, 0]
+            if v == 1:
+                self.o[h, :, 1] = 3 * self.o[h, :, 0]
+
+    @property
+    def Q(self) -> Any:
+        return self.q.reshape(-1, self.q.shape[-1])
+
+    @property
+    def K(self) -> Any:
+        return self.k.reshape(-1, self.k.shape[-1])
+
+    @property
+    def V(self) -> Any:
+        return self.v.reshape(-1, self.v.shape[-1])
+
+    @property
+    def O(self) -> Any:  # noqa: E743  (the letter of the output matrix)
+        return numpy.concatenate(list(self.o), axis=1)
+
+    @property
+    def stacked(self) -> Any:
+        return numpy.vstack([self.Q, self.K, self.V])
+
+    @property
+    def by_group(self) -> Any:
+        """For each group its queries, its key, its value: [g, heads/g + 2, a, d]."""
+        shared = HEADS // self.groups
+        rows = []
+        for g in range(self.groups):
+            rows += [*self.q[g * shared : (g + 1) * shared], self.k[g], self.v[g]]
+        return numpy.concatenate(rows)
+
+    @property
+    def by_quarter(self) -> Any:
+        """Four parts, each with rows of Q, V and K: ``mp_num = 4`` in CodeGen."""
+        rows = []
+        for part in range(4):
+            own = slice(part * HEADS * A // 4, (part + 1) * HEADS * A // 4)
+            rows += [self.Q[own], self.V[own], self.K[own]]
+        return numpy.concatenate(rows)
+
+
+def found_ranks(*given: Any, **options: Any) -> tuple[tuple[int, int], ...]:
+    found = weights(*given, **options)
+    return tuple((head.ranks.r, head.ranks.s) for head in found.heads)
+
+
+def separate(query: str, key: str, value: str, output: str) -> Callable[[Planted], Arrays]:
+    def state(p: Planted) -> Arrays:
+        return {query: p.Q, key: p.K, value: p.V, output: p.O}
+
+    return state
+
+
+def stacked(name: str, output: str, cut: str = "stacked") -> Callable[[Planted], Arrays]:
+    return lambda p: {name: getattr(p, cut), output: p.O}
+
+
+L = "model.layers.0.self_attn"
+LAYOUTS: dict[str, Callable[[Planted], Arrays]] = {
+    "nn.MultiheadAttention of PyTorch": stacked("in_proj_weight", "out_proj.weight"),
+    "nn.MultiheadAttention of PyTorch with other keys": separate(
+        "q_proj_weight", "k_proj_weight", "v_proj_weight", "out_proj.weight"
+    ),
+    "LLaMA, Mistral, Qwen2, Gemma": separate(*(f"{L}.{x}_proj.weight" for x in "qkvo")),
+    "OPT, BART, Whisper, CLIP, GPT-J, GPT-Neo": separate(
+        *(f"decoder.{L}.{x}_proj.weight" for x in ("q", "k", "v", "out"))
+    ),
+    "Phi": separate(*(f"{L}.{x}.weight" for x in ("q_proj", "k_proj", "v_proj", "dense"))),
+    "Phi-3": stacked(f"{L}.qkv_proj.weight", f"{L}.o_proj.weight"),
+    "CodeGen": stacked(
+        "transformer.h.0.attn.qkv_proj.weight", "transformer.h.0.attn.out_proj.weight", "by_quarter"
+    ),
+    "Baichuan": stacked(f"{L}.W_pack.weight", f"{L}.o_proj.weight"),
+    "InternLM2": stacked(
+        "model.layers.0.attention.wqkv.weight", "model.layers.0.attention.wo.weight", "by_group"
+    ),
+    "Megatron Core": stacked(
+        "decoder.layers.0.self_attention.linear_qkv.weight",
+        "decoder.layers.0.self_attention.linear_proj.weight",
+        "by_group",
+    ),
+    "GPT-NeoX, BLOOM, Falcon": stacked(
+        "gpt_neox.layers.0.attention.query_key_value.weight",
+        "gpt_neox.layers.0.attention.dense.weight",
+        "by_group",
+    ),
+    "MPT, flash-attn": stacked(
+        "transformer.blocks.0.attn.Wqkv.weight", "transformer.blocks.0.attn.out_proj.weight"
+    ),
+    "ModernBERT": stacked("layers.0.attn.Wqkv.weight", "layers.0.attn.Wo.weight"),
+    "BERT": separate(
+        *(f"bert.encoder.layer.0.attention.self.{x}.weight" for x in ("query", "key", "value")),
+        "bert.encoder.layer.0.attention.output.dense.weight",
+    ),
+    "ViT": separate(
+        *(f"vit.encoder.layer.0.attention.attention.{x}.weight" for x in ("query", "key", "value")),
+        "vit.encoder.layer.0.attention.output.dense.weight",
+    ),
+    "DistilBERT": separate(
+        *(f"transformer.layer.0.attention.{x}_lin.weight" for x in ("q", "k", "v", "out"))
+    ),
+    "T5": separate(*(f"encoder.block.0.layer.0.SelfAttention.{x}.weight" for x in "qkvo")),
+    "LLaMA of its authors": separate(*(f"layers.0.attention.w{x}.weight" for x in "qkvo")),
+    "diffusers": separate(
+        *(f"blocks.0.attn1.to_{x}.weight" for x in ("q", "k", "v")),
+        "blocks.0.attn1.to_out.0.weight",
+    ),
+    "keys and values in one array": lambda p: {
+        "layers.0.attn.to_q.weight": p.Q,
+        "layers.0.attn.to_kv.weight": numpy.vstack([p.K, p.V]),
+        "layers.0.attn.to_out.0.weight": p.O,
+    },
+    "keys and values in one array, without dropout": lambda p: {
+        "layers.0.attn.to_q.weight": p.Q,
+        "layers.0.attn.to_kv.weight": numpy.vstack([p.K, p.V]),
+        "layers.0.attn.to_out.weight": p.O,
+    },
+    "vit-pytorch": stacked(
+        "transformer.layers.0.0.to_qkv.weight", "transformer.layers.0.0.to_out.0.weight"
+    ),
+    "timm": stacked("blocks.0.attn.qkv.weight", "blocks.0.attn.proj.weight"),
+    "minGPT": separate(*(f"blocks.0.attn.{x}.weight" for x in ("query", "key", "value", "proj"))),
+    "Whisper of its authors": separate(
+        *(f"encoder.blocks.0.attn.{x}.weight" for x in ("query", "key", "value", "out"))
+    ),
+    "heads of their own modules": lambda p: {
+        "blocks.0.sa.proj.weight": p.O,
+        **{
+            f"blocks.0.sa.heads.{h}.{name}.weight": array[h]
+            for h in range(HEADS)
+            for name, array in (("query", p.q), ("key", p.k), ("value", p.v))
+        },
+        **{f"blocks.0.sa.heads.{h}.tril": numpy.ones((5, 5)) for h in range(HEADS)},
+    },
+    "The Annotated Transformer": separate(
+        *(f"encoder.layers.0.self_attn.linears.{i}.weight" for i in range(4))
+    ),
+    "Attention is all you need, in PyTorch": separate(
+        *(f"encoder.layer_stack.0.slf_attn.{x}.weight" for x in ("w_qs", "w_ks", "w_vs", "fc"))
+    ),
+    "Build a Large Language Model (From Scratch)": separate(
+        *(f"trf_blocks.0.att.{x}.weight" for x in ("W_query", "W_key", "W_value", "out_proj"))
+    ),
+    "Dive into Deep Learning": separate(*(f"blks.0.attention.W_{x}.weight" for x in "qkvo")),
+    "q_linear": separate(
+        *(f"layers.0.attn.{x}.weight" for x in ("q_linear", "k_linear", "v_linear", "out"))
+    ),
+    "queries": separate(
+        *(f"layers.0.attention.{x}.weight" for x in ("queries", "keys", "values", "fc_out"))
+    ),
+    "Flax": lambda p: {
+        "layer_0/attention/query/kernel": p.q.transpose(2, 0, 1),
+        "layer_0/attention/key/kernel": p.k.transpose(2, 0, 1),
+        "layer_0/attention/value/kernel": p.v.transpose(2, 0, 1),
+        "layer_0/attention/out/kernel": p.o.transpose(0, 2, 1),
+    },
+    "Flax, by its own names": lambda p: {
+        "MultiHeadDotProductAttention_0.query.kernel": p.q.transpose(2, 0, 1),
+        "MultiHeadDotProductAttention_0.key.kernel": p.k.transpose(2, 0, 1),
+        "MultiHeadDotProductAttention_0.value.kernel": p.v.transpose(2, 0, 1),
+        "MultiHeadDotProductAttention_0.out.kernel": p.o.transpose(0, 2, 1),
+    },
+    "Keras": lambda p: {
+        "multi_head_attention/query/kernel:0": p.q.transpose(2, 0, 1),
+        "multi_head_attention/key/kernel:0": p.k.transpose(2, 0, 1),
+        "multi_head_attention/value/kernel:0": p.v.transpose(2, 0, 1),
+        "multi_head_attention/attention_output/kernel:0": p.o.transpose(0, 2, 1),
+    },
+    "XLNet": lambda p: {
+        "transformer.layer.0.rel_attn.q": p.q.transpose(2, 0, 1),
+        "transformer.layer.0.rel_attn.k": p.k.transpose(2, 0, 1),
+        "transformer.layer.0.rel_attn.v": p.v.transpose(2, 0, 1),
+        "transformer.layer.0.rel_attn.o": p.o.transpose(1, 0, 2),
+        "transformer.layer.0.rel_attn.r": p.q.transpose(2, 0, 1),
+    },
+    "GPT-2 of Hugging Face": lambda p: {
+        "h.0.attn.c_attn.weight": p.stacked.T,
+        "h.0.attn.c_proj.weight": p.O.T,
+        "h.0.attn.bias": numpy.ones((1, 1, 4, 4)),
+    },
+    "TransformerLens": lambda p: {
+        "blocks.0.attn.W_Q": p.q.transpose(0, 2, 1),
+        "blocks.0.attn.W_K": p.k.transpose(0, 2, 1),
+        "blocks.0.attn.W_V": p.v.transpose(0, 2, 1),
+        "blocks.0.attn.W_O": p.o.transpose(0, 2, 1),
+        "blocks.0.attn.mask": numpy.ones((4, 4)),
+    },
+    "letters at the end": separate("l.0.Q", "l.0.K", "l.0.V", "l.0.O"),
+    "letters at the beginning": separate("Q0", "K0", "V0", "O0"),
+}
+SHARED: dict[str, Callable[[Planted], Arrays]] = {
+    "TransformerLens, shared keys": lambda p: {
+        "blocks.0.attn.W_Q": p.q.transpose(0, 2, 1),
+        "blocks.0.attn._W_K": p.k.transpose(0, 2, 1),
+        "blocks.0.attn._W_V": p.v.transpose(0, 2, 1),
+        "blocks.0.attn.W_O": p.o.transpose(0, 2, 1),
+    },
+    **{
+        name: LAYOUTS[name]
+        for name in (
+            "LLaMA, Mistral, Qwen2, Gemma",
+            "Phi-3",
+            "InternLM2",
+            "Megatron Core",
+            "GPT-NeoX, BLOOM, Falcon",
+            "MPT, flash-attn",
+            "keys and values in one array",
+        )
+    },
+}
+"""Those that are used with fewer keys than queries."""
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_planted_ranks_are_found_in_each_layout(name: str) -> None:
+    planted = Planted()
+    state = LAYOUTS[name](planted)
+    assert found_ranks(state, heads=HEADS) == planted.ranks
+    prefixed = {f"module._orig_mod.{key}": array for key, array in state.items()}
+    if not name.endswith("at the beginning"):
+        assert found_ranks(prefixed, heads=HEADS) == planted.ranks
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize("name", SHARED)
+def test_planted_ranks_are_found_where_heads_share_keys(name: str, groups: int) -> None:
+    planted = Planted(groups)
+    assert found_ranks(SHARED[name](planted), heads=HEADS) == planted.ranks
+
+
+def test_each_row_of_the_table_is_planted() -> None:
+    rows = [row["of"] for row in NAMES["usual"]]
+    tested = {*LAYOUTS, *SHARED, "ChatGLM2, Megatron"}
+    assert {name for name in rows if not name.startswith("A and V")} == tested
+    assert len(set(rows)) == len(rows)
+
+
+def transformer_lens(d: int = 8, heads: int = 8, a: int = 2) -> Arrays:
+    random = numpy.random.default_rng(0)
+    state = {f"blocks.0.attn.W_{x}": random.standard_normal((heads, d, a)) for x in "QKV"}
+    return state | {"blocks.0.attn.W_O": random.standard_normal((heads, a, d))}
+
+
+def test_transformer_lens_has_the_tokens_as_second_index() -> None:
+    """Shapes (heads, d, a): dimension 2·a·d − a² + 2·d·v − v² − 1 of a head."""
+    state = transformer_lens()
+    head = weights(state).heads[0]
+    assert (head.shape.width, head.shape.d_out, head.shape.a) == (8, 8, 2)
+    assert head.shape.dimension == 2 * 2 * 8 - 4 + 2 * 8 * 2 - 4 - 1 == 55
+    biases = {f"blocks.0.attn.b_{x}": numpy.ones((8, 2)) for x in "QKV"}
+    found = weights(state | biases | {"blocks.0.attn.b_O": numpy.ones(8)})
+    assert {head.shape.token_dimension for head in found.heads} == {9}
+    assert found.left_out == ()
+    # By names that are given, too.
+    names = {"query": "*W_Q", "key": "*W_K", "value": "*W_V", "output": "*W_O"}
+    assert weights(state, **names).heads[0].shape == head.shape
+
+
+def test_other_names_with_three_indices() -> None:
+    planted = Planted()
+    state = {
+        "x": planted.q.transpose(0, 2, 1),
+        "y": planted.k.transpose(0, 2, 1),
+        "z": planted.v.transpose(0, 2, 1),
+        "o": planted.o.transpose(0, 2, 1),
+    }
+    names = {"query": "x", "key": "y", "value": "z", "output": "o"}
+    assert found_ranks(state, **names, layout="heads-d-a") == planted.ranks
+    with pytest.raises(InvalidCaseError, match=r"layout: 'x' is 4 × 8 × 2: which index"):
+        weights(state, **names)
+    letters = dict(zip("QKVO", state.values(), strict=True))
+    with pytest.raises(InvalidCaseError, match=r"layout: 'Q' is 4 × 8 × 2: which index"):
+        weights(letters)
+    # The bias has as many entries as a head has rows.
+    of_heads = letters | {"Q_bias": numpy.ones((HEADS, A))}
+    found = weights(of_heads)
+    assert {(head.shape.width, head.shape.a) for head in found.heads} == {(D, A)}
+    assert tuple((h.ranks.r, h.ranks.s) for h in weights(of_heads, biases="ignore").heads) == (
+        planted.ranks
+    )
+
+
+def test_what_the_configuration_says_of_shared_keys_fits(tmp_path: Path) -> None:
+    save_file(llama(Planted(2)), tmp_path / "model.safetensors")
+    config = {"model_type": "llama", "num_attention_heads": HEADS, "num_key_value_heads": 1}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(InvalidCaseError, match=r"the configuration says 4 heads and 1 of keys"):
+        weights(tmp_path)
+    (tmp_path / "config.json").write_text(json.dumps(config | {"num_key_value_heads": 2}))
+    assert found_ranks(tmp_path) == Planted(2).ranks
+
+
+@pytest.mark.parametrize(("layout", "order"), [("by-head", (0, 2, 1, 3)), ("by-row", (0, 2, 1, 3))])
+def test_the_option_layout_names_the_cut(layout: str, order: tuple[int, ...]) -> None:
+    p = Planted()
+    of_heads = numpy.stack([p.q, p.k, p.v], axis=1)
+    if layout == "by-row":
+        of_heads = of_heads.transpose(order)
+    state = {"any": of_heads.reshape(-1, D), "o.weight": p.O}
+    names = {"stacked": "any", "output": "o.weight"}
+    assert found_ranks(state, **names, heads=HEADS, layout=layout) == p.ranks
+    with pytest.raises(InvalidCaseError, match="layout: 'by-hand' is not rows"):
+        weights(state, **names, layout="by-hand")
+    with pytest.raises(InvalidCaseError, match="rows and columns exclude"):
+        weights(state, **names, layout="rows,columns")
+
+
+def test_known_names_are_cut_where_they_are_given() -> None:
+    p = Planted(2)
+    state = LAYOUTS["InternLM2"](p)
+    names = {"stacked": "*wqkv.weight", "output": "*wo.weight"}
+    assert found_ranks(state, **names, heads=HEADS) == p.ranks
+    with pytest.raises(InvalidCaseError, match=r"heads: .* has to be given"):
+        weights(state)
+
+
+def test_a_name_that_models_cut_in_several_ways_is_asked_for(tmp_path: Path) -> None:
+    p = Planted(2)
+    name = "transformer.encoder.layers.0.self_attention.{}.weight"
+    state = {name.format("query_key_value"): p.stacked, name.format("dense"): p.O}
+    with pytest.raises(InvalidCaseError, match=r"layout: .*cut in several ways"):
+        weights(state, heads=HEADS)
+    assert found_ranks(state, heads=HEADS, layout="q-k-v") == p.ranks
+    save_file(state, tmp_path / "model.safetensors")
+    config = {"model_type": "chatglm", "num_attention_heads": HEADS}
+    config |= {"multi_query_attention": True, "multi_query_group_num": 2}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    assert found_ranks(tmp_path) == p.ranks
+
+
+def test_starcoder_is_cut_by_heads_where_its_configuration_is(tmp_path: Path) -> None:
+    for groups in (1, HEADS):
+        p = Planted(groups)
+        state = {"h.0.attn.c_attn.weight": p.by_group, "h.0.attn.c_proj.weight": p.O}
+        save_file(state, tmp_path / "model.safetensors")
+        config = {"model_type": "gpt_bigcode", "n_head": HEADS, "multi_query": groups == 1}
+        (tmp_path / "config.json").write_text(json.dumps(config))
+        assert found_ranks(tmp_path) == p.ranks
+
+
+def test_kernels_are_stored_by_columns() -> None:
+    p = Planted()
+    names = {x: f"l/{x}/kernel:0" for x in ("query", "key", "value", "output")}
+    arrays = {"query": p.Q.T, "key": p.K.T, "value": p.V.T, "output": p.O.T}
+    state = {names[x]: arrays[x] for x in names}
+    assert found_ranks(state, **names, heads=HEADS) == p.ranks
+    # Square matrices under names that say nothing.
+    bare = {x: f"{x}s" for x in names}
+    state = {bare[x]: arrays[x] for x in names}
+    with pytest.raises(InvalidCaseError, match="layout: 'querys' is 8 × 8: neither its name nor"):
+        weights(state, **bare, heads=HEADS)
+    assert found_ranks(state, **bare, heads=HEADS, layout="columns") == p.ranks
+    assert found_ranks(state, **bare, heads=HEADS, layout="rows") != p.ranks
+
+
+def llama(p: Planted, layer: int = 0) -> Arrays:
+    name = f"model.layers.{layer}.self_attn"
+    return {f"{name}.{x}_proj.weight": getattr(p, x.upper()) for x in "qkvo"}
+
+
+@pytest.mark.parametrize("prefix", ["optimizer.state.", "ema.", "ema_model.", "model_ema."])
+def test_copies_are_no_layers(prefix: str) -> None:
+    state = llama(Planted())
+    copied = state | {f"{prefix}{name}": array for name, array in llama(Planted(seed=2)).items()}
+    found = weights(copied, heads=HEADS)
+    assert [head.layer for head in found.heads] == [1] * HEADS
+    assert any(x.endswith("(4)") and ("optimizer" in x or "averages" in x) for x in found.left_out)
+    named = state | {f"{name}_ema": array for name, array in state.items()}
+    assert len(weights(named, heads=HEADS).heads) == HEADS
+
+
+def test_averages_alone_are_the_weights() -> None:
+    p = Planted()
+    assert found_ranks({f"ema.{x}": y for x, y in llama(p).items()}, heads=HEADS) == p.ranks
+
+
+def sharded(folder: Path) -> None:
+    files = {}
+    for number in (1, 2):
+        file = f"model-{number:05}-of-00002.safetensors"
+        state = llama(Planted(seed=number), number - 1)
+        save_file(state, folder / file)
+        files |= dict.fromkeys(state, file)
+    index = {"metadata": {}, "weight_map": files}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+
+
+def test_an_index_says_which_files_are_a_model(tmp_path: Path) -> None:
+    sharded(tmp_path)
+    other = {x.replace("model.", ""): y for x, y in llama(Planted(seed=3)).items()}
+    save_file(other, tmp_path / "consolidated.safetensors")
+    for source in (tmp_path, tmp_path / "model.safetensors.index.json"):
+        found = weights(source, heads=HEADS)
+        assert [head.layer for head in found.heads] == [1] * HEADS + [2] * HEADS
+    with pytest.raises(ConversionError, match="is one of 2 files of a model"):
+        weights(tmp_path / "model-00001-of-00002.safetensors", heads=HEADS)
+    (tmp_path / "model-00002-of-00002.safetensors").unlink()
+    for source in (tmp_path, tmp_path / "model.safetensors.index.json"):
+        with pytest.raises(
+            ConversionError, match=r"model-00002-of-00002.safetensors' of the model"
+        ):
+            weights(source, heads=HEADS)
+    (tmp_path / "model.safetensors.index.json").unlink()
+    with pytest.raises(ConversionError, match=r"model-00002-of-00002.safetensors' of the model"):
+        weights(tmp_path, heads=HEADS)
+
+
+def test_an_index_names_files_beside_it_and_arrays_in_them(tmp_path: Path) -> None:
+    sharded(tmp_path)
+    index = tmp_path / "model.safetensors.index.json"
+    content = json.loads(index.read_text())
+    content["weight_map"]["x"] = "model-00001-of-00002.safetensors"
+    index.write_text(json.dumps(content))
+    with pytest.raises(ConversionError, match="says that 'x' is in"):
+        weights(tmp_path, heads=HEADS)
+    content["weight_map"]["x"] = "../other.safetensors"
+    index.write_text(json.dumps(content))
+    with pytest.raises(ConversionError, match="which is no file beside it"):
+        weights(tmp_path, heads=HEADS)
+
+
+def test_a_second_copy_beside_the_model_is_not_read(tmp_path: Path) -> None:
+    save_file(llama(Planted()), tmp_path / "model.safetensors")
+    other = {x.replace("model.", ""): y for x, y in llama(Planted(seed=3)).items()}
+    save_file(other, tmp_path / "consolidated.safetensors")
+    assert len(weights(tmp_path, heads=HEADS).heads) == HEADS
+
+
+@pytest.mark.parametrize(
+    ("file", "config"),
+    [
+        ("config.json", {"model_type": "llava", "text_config": {"num_attention_heads": HEADS}}),
+        ("params.json", {"dim": D, "n_heads": HEADS, "n_layers": 1, "norm_eps": 1e-5}),
+    ],
+)
+def test_the_number_of_heads_is_read(file: str, config: Any, tmp_path: Path) -> None:
+    p = Planted(2)
+    images = {f"vision_tower.{x}": y[:3, :3] for x, y in llama(p).items()}
+    save_file(llama(p) | images, tmp_path / "model.safetensors")
+    (tmp_path / file).write_text(json.dumps(config))
+    found = weights(tmp_path)
+    assert tuple((head.ranks.r, head.ranks.s) for head in found.heads) == p.ranks
+    assert "models of images or sounds (4)" in found.left_out
+    (tmp_path / file).write_text(json.dumps({"text_config": {"model_type": "llama"}}))
+    (tmp_path / "config.json").write_text(json.dumps({"text_config": {"model_type": "llama"}}))
+    with pytest.raises(InvalidCaseError, match=r"heads: config.json does not say how many heads"):
+        weights(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["q_norm.weight", "sinks", "q_proj.weight_g", "gate_proj.weight", "inner_attn_ln.weight"],
+)
+def test_what_belongs_to_a_layer_is_understood_or_refused(name: str) -> None:
+    state = llama(Planted())
+    other = {f"{L}.{name}": numpy.ones(4)}
+    with pytest.raises(InvalidCaseError, match=rf"ignore: '{L}.{name}' \(4\) belongs to the layer"):
+        weights(state | other, heads=HEADS)
+    found = weights(state | other, heads=HEADS, ignore=f"*{name}")
+    assert len(found.left_out) == 1
+    if "norm" in name:
+        assert weights(state | other, heads=HEADS, norm="none").left_out == ("norms (1)",)
+
+
+def test_the_further_token_of_pytorch_is_refused() -> None:
+    state = LAYOUTS["nn.MultiheadAttention of PyTorch"](Planted())
+    with pytest.raises(InvalidCaseError, match="ignore: 'bias_k'"):
+        weights(state | {"bias_k": numpy.ones((1, 1, D))}, heads=HEADS)
+
+
+REFUSED = {
+    "mlp.kv_a_proj_with_mqa.weight": r"multi-head latent attention \(MLA\)",
+    "self_attn.q_proj.weight.absmax": "4-bit weights",
+    "self_attn.q_proj.qweight": r"GPTQ, AWQ",
+    "self_attn.q_proj.weight_scale_inv": "fp8",
+    "self_attn.q_proj.lora_A.weight": "LoRA adapter",
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_forms_that_are_no_weights_are_refused_by_name(name: str, tmp_path: Path) -> None:
+    state = llama(Planted()) | {f"model.layers.0.{name}": numpy.ones((2, 2), numpy.uint8)}
+    save_file(state, tmp_path / "model.safetensors")
+    with pytest.raises(InvalidCaseError, match=REFUSED[name]):
+        weights(tmp_path, heads=HEADS)
+    arguments = ["weights", str(tmp_path / "model.safetensors"), "--heads", "4"]
+    assert CliRunner().invoke(cli, arguments).exit_code == 2
+
+
+def test_integers_of_bitsandbytes_are_multiplied_by_their_scales() -> None:
+    """The scale of a row is left out of none: a row of scale 0 is a row of zeros."""
+    p = Planted()
+    state = llama(p)
+    name = f"{L}.k_proj"
+    integers = (p.K % 50).astype(numpy.int8)
+    scale = numpy.array([1, 0.5, 3, 2, 0, 0, 1, 7], numpy.float32)
+    quantized = state | {
+        f"{name}.weight": integers,
+        f"{name}.SCB": scale,
+        f"{name}.weight_format": numpy.array(0, numpy.uint8),
+    }
+    exact = [
+        [Fraction(float(s)) * int(x) / 127 for x in row]
+        for s, row in zip(scale, integers, strict=True)
+    ]
+    expected = weights(state | {f"{name}.weight": exact}, heads=HEADS)
+    found = weights(quantized, heads=HEADS)
+    assert found.to_json()["heads"] == expected.to_json()["heads"]
+    assert [head.ranks.r for head in found.heads] == [2, 1, 0, 2]
+    assert found.left_out == ()
+    with pytest.raises(InvalidCaseError, match="the integers are in tiles"):
+        weights(quantized | {f"{name}.weight_format": numpy.array(1)}, heads=HEADS)
+    with pytest.raises(InvalidCaseError, match="no matrix of integers with as many rows"):
+        weights(quantized | {f"{name}.SCB": scale[:3]}, heads=HEADS)
+
+
+def test_an_adapter_is_merged_exactly(tmp_path: Path) -> None:
+    """A row of K that the adapter makes equal to another one, which floats would not."""
+    p = Planted()
+    state = llama(p)
+    down = numpy.zeros((1, D), numpy.float32)
+    up = numpy.zeros((D, 1), numpy.float32)
+    down[0] = (p.K[0] - p.K[1]) * 2
+    up[1] = 1
+    save_file(state, tmp_path / "model.safetensors")
+    adapter = tmp_path / "adapter"
+    adapter.mkdir()
+    prefix = f"base_model.model.{L}.k_proj.lora"
+    arrays = {f"{prefix}_A.weight": down, f"{prefix}_B.weight": up}
+    save_file(arrays, adapter / "adapter_model.safetensors")
+    config = adapter / "adapter_config.json"
+    config.write_text(json.dumps({"r": 1, "lora_alpha": 0.5, "bias": "none"}))
+    ranks = found_ranks(tmp_path / "model.safetensors", heads=HEADS, adapter=adapter)
+    assert ranks == ((1, 1), *p.ranks[1:])
+    with pytest.raises(InvalidCaseError, match="LoRA adapter: give the base model"):
+        weights(adapter, heads=HEADS)
+    config.write_text(json.dumps({"r": 1, "lora_alpha": 1, "use_dora": True}))
+    with pytest.raises(InvalidCaseError, match=r"'use_dora' in 'adapter_config.json'"):
+        weights(tmp_path / "model.safetensors", heads=HEADS, adapter=adapter)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("model.safetensors", b"version https://git-lfs.github.com/spec/v1\n", "git lfs pull"),
+        ("model.gguf", b"GGUF", "is of llama.cpp"),
+        ("model.h5", b"x", "is of Keras"),
+        ("config.json", b"{}", "says what a model is, and has no weights"),
+        ("pytorch_model.bin", b"GGUF\x03", "is of llama.cpp"),
+    ],
+)
+def test_messages_name_the_cause(name: str, content: bytes, said: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ConversionError, match=said):
+        weights(tmp_path / name)
+    assert CliRunner().invoke(cli, ["weights", str(tmp_path / name)]).exit_code == 2
+
+
+def test_architectures() -> None:
+    gpt2 = read_architecture({"model_type": "gpt2", "n_head": 12, "n_embd": 768})
+    assert gpt2 == Architecture(
+        name="GPT-2",
+        softmax=True,
+        skip=True,
+        norm="layer",
+        norm_place="before",
+        rotary=False,
+        heads=12,
+        key_value_heads=12,
+        head_size=64,
+        tied_embeddings=True,
+    )
+    meta = {"dim": 4096, "n_heads": 32, "n_kv_heads": 8, "n_layers": 32, "norm_eps": 1e-5}
+    llama3 = read_architecture(meta)
+    assert llama3 is not None
+    assert (llama3.name, llama3.norm, llama3.rotary) == ("LLaMA", "rms", True)
+    assert (llama3.heads, llama3.key_value_heads, llama3.head_size) == (32, 8, 128)
+    assert not llama3.tied_embeddings
+    text = {"model_type": "gemma3_text", "num_attention_heads": 8, "num_key_value_heads": 4}
+    gemma = read_architecture({"model_type": "gemma3", "text_config": text | {"head_dim": 256}})
+    assert gemma is not None
+    assert (gemma.norm, gemma.key_value_heads, gemma.head_size) == ("rms1", 4, 256)
+    falcon = {"model_type": "falcon", "num_attention_heads": 71, "hidden_size": 4544}
+    found = read_architecture(falcon | {"multi_query": True, "alibi": False})
+    assert found is not None
+    assert (found.key_value_heads, found.rotary) == (1, True)
+    opt = {"model_type": "opt", "num_attention_heads": 16, "do_layer_norm_before": False}
+    after = read_architecture(opt)
+    assert after is not None
+    assert after.norm_place == "after"
+    for unknown in ({}, {"model_type": "gpt2"}, {"model_type": ["gpt2"], "n_head": 2}):
+        assert read_architecture(unknown) is None
+    assert read_architecture(meta | {"kv_lora_rank": 512}) is None
+
+
+def test_files_of_tensorflow_and_flax_have_the_names_with_kernels() -> None:
+    """BERT as its authors store it, and GPT-2 in Flax, whose Conv1D is stored (out, in)."""
+    p = Planted()
+    layer = "bert/encoder/layer_0/attention"
+    bert = {
+        f"{layer}/self/query/kernel:0": p.Q.T,
+        f"{layer}/self/key/kernel:0": p.K.T,
+        f"{layer}/self/value/kernel:0": p.V.T,
+        f"{layer}/output/dense/kernel:0": p.O.T,
+        f"{layer}/output/LayerNorm/gamma:0": numpy.ones(D),
+        f"{layer}/output/LayerNorm/beta:0": numpy.ones(D),
+    }
+    assert found_ranks(bert, heads=HEADS) == p.ranks
+    block = "transformer.h.0.attn"
+    gpt2 = {f"{block}.c_attn.kernel": p.stacked, f"{block}.c_proj.kernel": p.O}
+    assert found_ranks(gpt2, heads=HEADS) == p.ranks
