@@ -230,13 +230,15 @@ def exact_rank(
     fixed: Sequence[str] = (),
     epsilon: int = 1,
     on_a_line: bool = False,
+    sharing: int = 1,
 ) -> int:
     """The rank of the Jacobian matrix of the outputs at random tokens by all parameters.
 
     ``epsilon`` is that of the norm: with 0 tokens are on a sphere. ``on_a_line`` says that outputs
-    may lie on one line, as those of equal O do, so that more tokens are needed.
+    may lie on one line, as those of equal O do, so that more tokens are needed. ``sharing`` heads in
+    a row have the same K and V, with their biases, which are the same parameters.
     """
-    return int(rank_mod(jacobian(layer, p, fixed, epsilon, on_a_line), PRIME))
+    return int(rank_mod(jacobian(layer, p, fixed, epsilon, on_a_line, sharing), PRIME))
 
 
 def jacobian(
@@ -245,6 +247,7 @@ def jacobian(
     fixed: Sequence[str] = (),
     epsilon: int = 1,
     on_a_line: bool = False,
+    sharing: int = 1,
 ) -> list[list[int]]:
     """The Jacobian matrix itself, modulo the prime: a row for each parameter, in their order."""
     random = Random(1)
@@ -265,7 +268,7 @@ def jacobian(
         if whole(layer, still, X, exponentials) is not None:
             samples.append((X, exponentials))
     rows = []
-    for moved in weights_of(values, fixed):
+    for moved in weights_of(values, fixed, sharing):
         outputs = []
         for X, e in samples:
             out = whole(layer, moved, X, e)
@@ -275,15 +278,22 @@ def jacobian(
     return rows
 
 
-def weights_of(values: Parameters, fixed: Sequence[str]) -> Iterator[dict[str, Dual]]:
+def weights_of(
+    values: Parameters, fixed: Sequence[str], sharing: int = 1
+) -> Iterator[dict[str, Dual]]:
     """All parameters with the derivative by one of them, one after the other."""
     still = {name: constant(value) for name, value in values.items()}
     for name, value in values.items():
         if name in fixed:
             continue
+        of_heads = sharing > 1 and name[0] in "KV"
         for place in numpy.ndindex(value.shape):
             slope = value * 0
             slope[place] = 1
+            if of_heads and place[0] % sharing:
+                continue
+            if of_heads:
+                slope[(slice(place[0], place[0] + sharing), *place[1:])] = 1
             yield still | {name: Dual(value, slope)}
 
 
@@ -301,7 +311,11 @@ def network(
 
 
 def exact_network_rank(
-    layers: list[Layer], ps: list[Parameters], skip: bool, fixed: Sequence[str] = ()
+    layers: list[Layer],
+    ps: list[Parameters],
+    skip: bool,
+    fixed: Sequence[str] = (),
+    sharing: int = 1,
 ) -> int:
     """The rank of the Jacobian matrix of several layers, one after the other."""
     random = Random(1)
@@ -324,7 +338,7 @@ def exact_network_rank(
             samples.append((X, exponentials))
     rows = []
     for k, own_values in enumerate(values):
-        for moved in weights_of(own_values, fixed):
+        for moved in weights_of(own_values, fixed, sharing):
             outputs = []
             for X, exponentials in samples:
                 found = network(layers, [*still[:k], moved, *still[k + 1 :]], X, exponentials, skip)

@@ -346,6 +346,16 @@ def _check_writable(out: Path) -> None:
         out.parent.mkdir(parents=True, exist_ok=True)
 
 
+def _heads(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> int | str | None:
+    """A number, or text with the word all."""
+    if value is None or "all" in value:
+        return value
+    number: int = common.integer(value)
+    return number
+
+
 @click.command("weights", epilog="Example: m2bridge weights model.safetensors --heads 12")
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
 @click.option(
@@ -380,19 +390,31 @@ def _check_writable(out: Path) -> None:
 )
 @click.option(
     "--heads",
-    type=common.integer,
-    help="Number of heads in each layer [default: from config.json beside FILE, or 1].",
+    metavar="NUMBER",
+    callback=_heads,
+    help="Number of heads in each layer [default: from config.json beside FILE, or 1]. With 'all',"
+    " or '12,all', the tables show all heads.",
 )
 @click.option(
     "--a", type=common.integer, help="Largest rank of A, where A = KᵀQ is given [default: d]."
 )
 @click.option("--skip", is_flag=True, help="Each layer adds its input (skip connections).")
 @click.option(
+    "--as",
+    "as_",
+    type=click.Choice(("lightning", "softmax")),
+    help="Lightning attention, the algebraic model of the paper, or softmax attention: the layers"
+    " alone, whatever config.json beside FILE says.",
+)
+@click.option(
+    "--skip/--no-skip",
+    default=None,
+    help="Whether each layer adds its input [default: from config.json, or not].",
+)
+@click.option(
     "--normalization",
     type=click.Choice(("none", "softmax")),
-    default="none",
-    show_default=True,
-    help="Normalization of the attention scores.",
+    help="Normalization of the attention scores [default: from config.json, or none].",
 )
 @click.option(
     "--biases",
@@ -420,7 +442,15 @@ def _check_writable(out: Path) -> None:
     help="Order of the heads: by layer, or by distance to singular functions.",
 )
 @click.option(
-    "--worst", type=common.integer, help="Show only the N heads nearest to singular functions."
+    "--worst",
+    type=common.integer,
+    help="Show only the N heads nearest to singular functions; of softmax, to lower ranks.",
+)
+@click.option(
+    "--rank",
+    type=common.integer,
+    help="Show the distance of each head to this rank, and how much outputs change where the head"
+    " is replaced.",
 )
 @common.timeout_option
 @common.form_options

@@ -76,6 +76,11 @@ class AffineLayer:
         ``layer``, ``rms``, or empty.
     gamma, beta : tuple of Fraction
         Of the norm; they are given, and are no parameters here.
+    sharing : int
+        As many heads in a row have the same K and V, which are the same parameters.
+    rotary : bool
+        Whether A = KᵀRQ for all R that are a complex number on each of the planes of the
+        coordinates i and i + a/2: rotations by positions span these R, for enough tokens.
     """
 
     width: int
@@ -84,6 +89,8 @@ class AffineLayer:
     norm: str
     gamma: tuple[Fraction, ...]
     beta: tuple[Fraction, ...]
+    sharing: int = 1
+    rotary: bool = False
 
     @property
     def has_constant(self) -> bool:
@@ -92,11 +99,14 @@ class AffineLayer:
 
     def drawn(self, draw: Draw) -> AffineLayer:
         """Return the layer with other weights, behind the same norm."""
-        heads = []
-        for head in self.heads:
+        heads: list[dict[str, Rows]] = []
+        for number, head in enumerate(self.heads):
             matrices = {}
             for letter, rows in head.items():
-                matrices[letter] = [[draw() for _ in row] for row in rows]
+                if letter in "KV" and number % self.sharing:
+                    matrices[letter] = heads[-1][letter]
+                else:
+                    matrices[letter] = [[draw() for _ in row] for row in rows]
             heads.append(matrices)
         output_bias = tuple(draw() for _ in self.output_bias)
         return replace(self, heads=tuple(heads), output_bias=output_bias)
@@ -120,6 +130,8 @@ class _Layer:
         y = scale·N(x) + shift.
     output_bias : matrix or None
         On all tokens.
+    rotation : matrix or None
+        R, where K is RᵀK.
     """
 
     layer: AffineLayer
@@ -129,6 +141,7 @@ class _Layer:
     scale: MatrixLike
     shift: MatrixLike
     output_bias: MatrixLike | None
+    rotation: MatrixLike | None = None
 
     @classmethod
     def of(cls, layer: AffineLayer, numbers: NumberSystem, read: Callable[..., Any]) -> _Layer:
@@ -170,16 +183,41 @@ class _Layer:
             output_bias=bias,
         )
 
+    def rotated(self, numbers: NumberSystem, draw: Draw) -> _Layer:
+        """Return the layer with RᵀK in place of K, for a random R: see :class:`AffineLayer`."""
+        if not self.layer.rotary:
+            return self
+        a = len(self.layer.heads[0]["K"])
+        rows: list[list[Any]] = [[0] * a for _ in range(a)]
+        for i in range(a // 2):
+            j = i + a // 2
+            rows[i][i] = rows[j][j] = draw()
+            rows[j][i] = draw()
+            rows[i][j] = -rows[j][i]
+        rotation = numbers.matrix(rows)
+        (given,) = self.point.layers
+        turned = [{**head, "K": rotation.transpose() * head["K"]} for head in given]
+        point = NetworkWeights([turned])
+        (heads,) = point.network()
+        return replace(self, point=point, heads=heads, rotation=rotation)
+
     def flattened(
         self, covectors: tuple[HeadMatrices, ...], G: MatrixLike, ones: MatrixLike
     ) -> list[Any]:
         """A gradient by A and OV, and by the outputs, as one by the parameters."""
         (heads,) = self.point.by_matrices([covectors])
         entries: list[Any] = []
-        for head in heads:
-            for x, part in head.items():
-                whole = part * self.padding[x].transpose() if x in self.padding else part
-                entries += whole.entries()
+        sharing = self.layer.sharing
+        for start in range(0, len(heads), sharing):
+            group = heads[start : start + sharing]
+            for x in group[0]:
+                parts = [head[x] for head in group]
+                # The derivative by an entry that heads share is the sum of those by theirs.
+                for part in [reduce(add, parts)] if x in "KV" else parts:
+                    if x == "K" and self.rotation is not None:
+                        part = self.rotation * part
+                    whole = part * self.padding[x].transpose() if x in self.padding else part
+                    entries += whole.entries()
         if self.output_bias is not None:
             entries += (G * ones).entries()
         return entries
@@ -314,10 +352,11 @@ def _gradients(
     draw: Draw,
 ) -> Iterator[list[Any]]:
     """Gradients by the parameters at random tokens, each for a random covector on the outputs."""
-    placed = [_Layer.of(layer, numbers, read) for layer in layers]
+    given = [_Layer.of(layer, numbers, read) for layer in layers]
     ones = numbers.matrix([[read(1)]] * TOKENS)
     epsilon = read(EPSILON)
     while True:
+        placed = [layer.rotated(numbers, draw) for layer in given]
         X = random_matrix(numbers, layers[0].width, TOKENS, draw)
         behind = []
         for layer in placed:

@@ -11,13 +11,33 @@ from typing import Any, NamedTuple
 from m2bridge.results.sheet import plural
 from m2bridge.trained_weights.files import PRECISIONS
 from m2bridge.trained_weights.heads import HeadWeights
+from m2bridge.trained_weights.pruning import nearest_lower_rank
 
 DISTANCES = ("to singular", "to boundary")
 """What :func:`distances` are, in tables."""
+LOWER_RANKS = ("A to lower rank", "V to lower rank")
+"""The same, for softmax attention."""
+
+
+def distance_names(heads: Sequence[HeadWeights]) -> tuple[str, str]:
+    """What the distances of these heads are, in tables."""
+    return LOWER_RANKS if heads[0].shape.softmax else DISTANCES
+
+
+def nearest_name(head: HeadWeights) -> str:
+    """The nearest part of the singular locus, or for softmax the nearest lower rank, by name."""
+    if head.shape.softmax:
+        _, letter, rank = nearest_lower_rank(head)
+        return f"rk {letter} ≤ {rank}"
+    return head.numerical.nearest_singular_locus
 
 
 def distances(head: HeadWeights) -> tuple[float | None, float | None]:
-    """The distances to the singular locus and to the boundary."""
+    """The distances to the singular locus and to the boundary; for softmax to lower ranks."""
+    if head.shape.softmax:
+        of_A = head.numerical.distances_to_lower_rank_A[head.shape.alpha - 1]
+        of_V = head.numerical.distances_to_lower_rank_V[head.shape.beta - 1]
+        return of_A, of_V
     return head.numerical.distance_to_singular_locus, head.numerical.distance_to_boundary
 
 
@@ -50,7 +70,7 @@ class SingularStratum(NamedTuple):
     def words(self) -> str:
         """Its name, how many heads are near it, and which is the nearest."""
         first = self.heads[0]
-        distance = _distance_words(first.numerical.distance_to_singular_locus)
+        distance = _distance_words(nearness(first) or None)
         nearest = f"head {first.head} of layer {first.layer} at {distance}"
         return f"{self.name}: {plural(len(self.heads), 'head')}, nearest {nearest}"
 
@@ -62,7 +82,7 @@ class SingularStratum(NamedTuple):
             "heads": len(self.heads),
             "layer": first.layer,
             "head": first.head,
-            "distance": first.numerical.distance_to_singular_locus,
+            "distance": nearness(first) or first.numerical.distance_to_singular_locus,
         }
 
 
@@ -111,9 +131,12 @@ def _distance_words(distance: float | None) -> str:
 def nearness(head: HeadWeights) -> float:
     """The distance by which heads are sorted.
 
-    Relative distances are at most 1: heads for which no singular function is known come last.
+    Of softmax attention no singular functions are known, and it is the distance of A or V to a
+    lower rank. Relative distances are at most 1: heads for which nothing is known come last.
     """
     n = head.numerical
+    if head.shape.softmax:
+        return nearest_lower_rank(head)[0]
     if not n.nearest_singular_locus:
         return 2.0
     return n.distance_to_singular_locus or 0.0
@@ -123,7 +146,7 @@ def nearest_loci(heads: Iterable[HeadWeights]) -> tuple[SingularStratum, ...]:
     """The parts of the singular locus to which heads are nearest, the nearest part first."""
     by_name: dict[str, list[HeadWeights]] = {}
     for head in sorted(heads, key=nearness):
-        if name := head.numerical.nearest_singular_locus:
+        if name := nearest_name(head):
             by_name.setdefault(name, []).append(head)
     return tuple(SingularStratum(name, tuple(near)) for name, near in by_name.items())
 

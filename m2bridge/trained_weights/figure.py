@@ -31,7 +31,9 @@ _FILE = (
         "heads of each layer; what config.json beside the file says, or 1",
         required=False,
     ),
-    CaseOption("normalization", str, "none, or softmax", default="none"),
+    CaseOption(
+        "normalization", str, "none, or softmax; what config.json says, or none", required=False
+    ),
     CaseOption("biases", str, "count, or ignore for the layers without them", default="count"),
     CaseOption("norm", str, "before each layer: layer, rms, rms1 or none", required=False),
     CaseOption(

@@ -326,7 +326,7 @@ def _shards(index: Path) -> dict[str, Tensor]:
     """
 
     def read() -> dict[str, str]:
-        content = read_json(read_text(index, LARGEST_JSON_OF_ARRAYS))
+        content = read_json(read_text(index, MAX_ARRAYS_JSON_BYTES))
         files = content.get("weight_map") if isinstance(content, dict) else None
         if not isinstance(files, dict) or not all(isinstance(x, str) for x in files.values()):
             raise ConversionError("it is no index of the files of a model: 'weight_map' is missing")

@@ -263,3 +263,31 @@ class Symmetries:
             "symmetries": symmetries_json(self.named, self.finite),
             "unnamed": self.unnamed,
         }
+
+
+def summary_sentence(what: str, symmetries: Symmetries) -> str:
+    """Return one sentence on what a function determines, which can be quoted.
+
+    Parameters
+    ----------
+    what : str
+        ``The network of 4 layers``.
+    symmetries : Symmetries
+        Of its generic weights.
+    """
+    names = ", ".join(name for name, _ in symmetries.named)
+    if symmetries.others is False:
+        finite = "" if symmetries.complete or not names else " and a finite ambiguity"
+        size = plural(symmetries.listed.value, "dimension")
+        known = f"{names} ({size}){finite}" if names else "a finite ambiguity"
+        return f"{what} is determined by its function up to {known}, at generic weights: proved."
+    if symmetries.others:
+        more = symmetries.redundant.value - int(symmetries.listed.most)
+        return (
+            f"{what} is not determined by its function up to the listed symmetries: at least"
+            f" {plural(more, 'further direction')} changes nothing, proved."
+        )
+    return (
+        f"Whether {what[0].lower()}{what[1:]} is determined by its function up to the listed"
+        f" symmetries is not decided; the dimension is {symmetries.dimension}."
+    )

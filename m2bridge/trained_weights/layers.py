@@ -25,10 +25,16 @@ from m2bridge.trained_weights.groups import ExtraParameters, FiniteGroup, Symmet
 from m2bridge.trained_weights.heads import HeadWeights, sum_of_known
 from m2bridge.trained_weights.names import alike
 from m2bridge.trained_weights.network import at_weights
-from m2bridge.trained_weights.network_with_norms import AnalysedLayer, layers_in_a_row
+from m2bridge.trained_weights.network_with_norms import (
+    AnalysedLayer,
+    grouped_layer,
+    layers_in_a_row,
+)
 from m2bridge.trained_weights.ranks import HeadShape, residues_of, without_last_row
+from m2bridge.trained_weights.shared_keys import ranks_of_groups
 from m2bridge.trained_weights.symmetries import (
     AnalysisOptions,
+    LayerAtWeights,
     LayerThenNorm,
     NormAndOutputBias,
     SeparateHeads,
@@ -36,6 +42,7 @@ from m2bridge.trained_weights.symmetries import (
     SoftmaxWeights,
     constants_at_weights,
     finite_symmetries,
+    head_groups,
     network_model,
     symmetries_of_layer,
     without_mean,
@@ -103,27 +110,27 @@ def find_heads(
 def find_symmetries(
     layers: Sequence[LayerTensors], found: AnalysedHeads, reading: AnalysisOptions
 ) -> dict[int, Symmetries]:
-    """Return the symmetries of each layer whose weights are in the model.
-
-    Keys and values that heads share are counted for each head.
-    """
+    """Return the symmetries of each layer whose weights are in the model."""
     symmetries: dict[int, Symmetries] = {}
     for number, layer in enumerate(layers, 1):
         heads = found.of(number)
         shapes = [head.shape for head in heads]
         if not heads or len(set(shapes)) > 1 or any(head.is_outside for head in heads):
             continue
+        around = found.around[number]
         if not _are_added(layer, shapes):
-            symmetries[number] = SeparateHeads.of(shapes)
-        elif _is_affine_softmax(shapes[0], found.around[number]):
-            around = found.around[number]
+            symmetries[number] = SeparateHeads.of(shapes, around)
+        elif shapes[0].softmax and (around.is_grouped or _is_affine_softmax(shapes[0], around)):
             seen_heads = list(reading.seen_heads(number, layer))
             at_weights = SoftmaxWeights(
                 independent=_are_separate(heads, seen_heads),
-                products=_rank_of_products(heads),
+                products=_rank_of_products(heads, seen_heads, around),
                 constants=constants_at_weights(seen_heads, shapes, around),
             )
             symmetries[number] = SoftmaxLayer.of(shapes, around, at_weights)
+        elif around.is_grouped:
+            seen_heads = list(reading.seen_heads(number, layer))
+            symmetries[number] = grouped_layer(heads, seen_heads, around, reading)
         elif sum(shape.parameters for shape in shapes) <= _SMALL and len(shapes) > 1:
             alone = _at_weights({number: layer}, found, replace(reading, skip=False))
             symmetries[number] = alone.symmetries
@@ -147,7 +154,8 @@ def find_behind_norms(
         first = shapes[0]
         if not around.hides_mean or isinstance(own, SeparateHeads) or first.d_out == 1:
             continue
-        if around.sharing > 1:
+        # The dimension of the layer of one output less is not computed.
+        if around.is_grouped and not first.softmax:
             continue
         less = _dimension_without_mean(layers[number - 1], number, found, reading)
         dimension = own.dimension.exact
@@ -162,7 +170,7 @@ def _dimension_without_mean(
     """The dimension of the layer whose outputs are the differences to the last one."""
     given = [head.shape for head in found.of(number)]
     shapes, around = without_mean(given, found.around[number])
-    if _is_affine_softmax(shapes[0], around):
+    if shapes[0].softmax and (around.is_grouped or _is_affine_softmax(shapes[0], around)):
         return SoftmaxLayer.of(shapes, around).dimension.exact
     known = symmetries_of_layer(shapes, reading, around.besides()).dimension
     if known.exact is None and sum(shape.parameters for shape in shapes) <= _SMALL:
@@ -208,8 +216,13 @@ def _are_separate(heads: Sequence[HeadWeights], seen_heads: Sequence[ReducedHead
     return all(head.ranks.s for head in heads) and _are_independent(seen_heads)
 
 
-def _rank_of_products(heads: Sequence[HeadWeights]) -> Bounds:
+def _rank_of_products(
+    heads: Sequence[HeadWeights], reduced: Sequence[ReducedHead], around: NormAndOutputBias
+) -> Bounds:
     """The rank of the differential of weights ↦ all A and V, as far as it is known."""
+    if around.is_grouped:
+        shapes = [head.shape for head in heads]
+        return ranks_of_groups(head_groups(shapes, around), heads, reduced)
     return Bounds(
         sum_of_known(head.least_rank for head in heads),
         sum_of_known(head.most_rank for head in heads),
@@ -255,10 +268,7 @@ def find_network(
     reading: AnalysisOptions,
     symmetries: dict[int, Symmetries],
 ) -> Any:
-    """Return the network at these weights; ``None`` if layers do not follow one another.
-
-    Keys and values that heads share are counted for each head.
-    """
+    """Return the network at these weights; ``None`` if layers do not follow one another."""
     shapes = [[head.shape for head in found.of(number)] for number in range(1, len(layers) + 1)]
     widths = [shapes[0][0].width, *(layer[0].d_out for layer in shapes)]
     if any(h.is_outside or h.shape.width != widths[h.layer - 1] for h in found.heads):
@@ -269,7 +279,8 @@ def find_network(
     # Whether there are biases or norms, by which a layer is no longer one of its matrices alone.
     changed = any(layer[0].coordinates for layer in shapes)
     changed = changed or not all(around.is_nothing for around in found.around.values())
-    if changed and len(layers) > 1:
+    grouped = any(around.is_grouped for around in found.around.values())
+    if (changed or grouped) and len(layers) > 1:
         if len(symmetries) < len(layers):
             return None
         several = []
@@ -285,6 +296,11 @@ def find_network(
                 )
             )
         return layers_in_a_row(several, reading)
+    if grouped and 1 in symmetries:
+        own = symmetries[1]
+        if changed or not isinstance(own, LayerAtWeights):
+            return own
+        return replace(own, model=network_model(shapes, reading))
     if changed and _is_affine_softmax(shapes[0][0], found.around[1]):
         return symmetries.get(1)
     numbered = dict(enumerate(layers, 1))
@@ -370,10 +386,11 @@ def find_remarks(
             "taken as one head for each layer: the number of heads, if it is another, has to be"
             " given"
         )
-    if "K" in first and first["K"].shape[0] < first["Q"].shape[0] and not layers[0].is_stacked:
+    sharing = max(around.sharing for around in found.around.values())
+    if sharing > 1:
         remarks.append(
-            "several heads share their keys and values: ranks and symmetries are those of the "
-            "untied layer, in which each head has its own; of the layer as it is there are bounds"
+            f"each {sharing} heads in a row share their keys and values, which are counted once;"
+            " what is said of a head is said of it alone"
         )
     if any(part.is_stacked and part.cut in ("by-head", "by-group") for part in layers):
         remarks.append(
@@ -387,7 +404,12 @@ def find_remarks(
         )
     if any(part.norm is not None and part.norm.adds_one for part in layers):
         remarks.append("the RMSNorm multiplies by 1 + γ")
-    if rotary:
+    if any(around.rotary for around in found.around.values()):
+        remarks.append(
+            "with rotary positions layers are those for all but finitely many numbers of tokens;"
+            " what is said of a head alone is about A = KᵀQ, for tokens at the same place"
+        )
+    elif rotary:
         remarks.append(
             "the model has rotary positions, which are left out: with them only those elements of"
             " GL(a) on K and Q keep the function that commute with the rotations, and a bias of K"

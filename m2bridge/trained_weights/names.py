@@ -561,7 +561,7 @@ def _kinds(name: str) -> list[str]:
     return [kind for kind, part in NAMES["others"].items() if re.search(part, name, re.IGNORECASE)]
 
 
-def _configuration(path: Any) -> dict[str, Any]:
+def configuration(path: Any) -> dict[str, Any]:
     """What ``config.json``, or else ``params.json``, beside a file, or in a folder, says; empty
     where it says nothing.
     """
@@ -584,7 +584,7 @@ def norms_add_one(path: Any) -> bool:
 
     The model of a text may be a part of a larger one.
     """
-    content = _configuration(path)
+    content = configuration(path)
     parts = [content, content.get("text_config")]
     types = [part.get("model_type") for part in parts if isinstance(part, dict)]
     return any(name in NAMES["adds_one"] for name in types)
@@ -597,7 +597,7 @@ def has_rotary_positions(source: Any, available: Iterable[str]) -> bool:
         return True
     if not isinstance(source, str | Path):
         return False
-    content = _configuration(source)
+    content = configuration(source)
     architecture = read_architecture(content)
     # A file params.json says it by what it is alone.
     if "model_type" not in content and architecture is not None and architecture.rotary:
@@ -609,7 +609,7 @@ def has_rotary_positions(source: Any, available: Iterable[str]) -> bool:
 
 def heads_in_configuration(path: Any) -> int | None:
     """The number of heads that ``config.json`` beside a file, or in a folder, says."""
-    return number_in(text_model(_configuration(path)), "heads")
+    return number_in(text_model(configuration(path)), "heads")
 
 
 def given_layer(given: Mapping[str, Any]) -> LayerTensors:
@@ -683,7 +683,7 @@ def find_layers(
     if not has_names and (reason := refused_form(weights)):
         raise InvalidCaseError("weights", reason)
     weights = dequantized(weights)
-    configuration = _configuration(source) if isinstance(source, str | Path) else {}
+    config = configuration(source) if isinstance(source, str | Path) else {}
     if has_names:
         layers = named_layers(weights, names, said)
         _check_sides(layers, said)
@@ -696,11 +696,11 @@ def find_layers(
     # A layer whose names are given may lack what is usually read beside them, as its output matrix.
     usual = usual_layers(weights) if has_names else []
     check_accounted(layers, weights, options, known=usual)
-    if configuration and heads is None:
-        heads = number_in(text_model(configuration), "heads")
+    if config and heads is None:
+        heads = number_in(text_model(config), "heads")
         _check_heads_are_known(heads, layers)
-        _check_shared_keys(configuration, layers)
-    layers = [_as_configured(layer, configuration, said) for layer in layers]
+        _check_shared_keys(config, layers)
+    layers = [_as_configured(layer, config, said) for layer in layers]
     if isinstance(source, str | Path) and norms_add_one(source):
         layers = [_with_one_added(layer) for layer in layers]
     return layers, available, heads

@@ -18,7 +18,12 @@ import numpy
 from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import TimeLimitError, TooLargeError
-from m2bridge.maps.jacobian_rank import ALMOST_ALL_TOKENS, dimension_facts, is_regular
+from m2bridge.maps.jacobian_rank import (
+    ALMOST_ALL_TOKENS,
+    FROM_TWO_TOKENS,
+    dimension_facts,
+    is_regular,
+)
 from m2bridge.results.known import Bounds, intersect_bounds
 from m2bridge.trained_weights.differential import (
     AffineLayer,
@@ -27,19 +32,22 @@ from m2bridge.trained_weights.differential import (
 )
 from m2bridge.trained_weights.files import as_fractions
 from m2bridge.trained_weights.groups import FiniteGroup, Symmetries, products
-from m2bridge.trained_weights.heads import HeadWeights
+from m2bridge.trained_weights.heads import HeadWeights, sum_of_known
 from m2bridge.trained_weights.ranks import HeadShape, residues_of, without_last_row
+from m2bridge.trained_weights.shared_keys import ENOUGH_TOKENS, ranks_of_groups
 from m2bridge.trained_weights.symmetries import (
     AnalysisOptions,
+    LayerAtWeights,
     NormAndOutputBias,
     SoftmaxLayer,
     finite_symmetries,
+    head_groups,
     network_model,
     symmetries_of_layer,
     without_mean,
 )
 from m2bridge.trained_weights.tensors import LayerTensors, Norm
-from m2bridge.trained_weights.token_space import norm_before
+from m2bridge.trained_weights.token_space import ReducedHead, norm_before
 
 BEHIND_LAYER_NORM = "outputs along (1, …, 1), which the next LayerNorm takes away"
 """The name of a symmetry between layers."""
@@ -65,6 +73,8 @@ class NetworkWithNorms:
         Of the differential.
     symmetries : Symmetries
         What is said of the network: those of the layers, and those between them.
+    kind : str
+        What its layers have besides their matrices, in words that follow the title of the model.
     """
 
     model: Any
@@ -72,6 +82,7 @@ class NetworkWithNorms:
     reason: str
     ranks: DifferentialRanks
     symmetries: Symmetries
+    kind: str = ", with biases or norms"
 
     @property
     def tokens(self) -> str:
@@ -110,7 +121,7 @@ class NetworkWithNorms:
     def facts(self) -> list[tuple[str, object]]:
         """Names and values for people, but for the symmetries, which the result names itself."""
         facts: list[tuple[str, object]] = [
-            ("network", f"{self.model.title}, with biases or norms"),
+            ("network", f"{self.model.title}{self.kind}"),
             *dimension_facts(self.parameters, self.dimension),
         ]
         if self.regular:
@@ -222,14 +233,15 @@ class AnalysedLayer:
     @property
     def constant(self) -> int:
         """The dimension of the constants that it adds to what the heads do."""
-        if isinstance(self.symmetries, SoftmaxLayer):
+        if isinstance(self.symmetries, LayerAtWeights):
             return self.symmetries.constant
         return self.around.output_bias
 
     @property
     def of_heads(self) -> int:
-        """The sum of the dimensions of its heads, each alone, and of the constants."""
-        return sum(shape.dimension for shape in self.shapes) + self.constant
+        """The sum of the dimensions of its groups of heads, each alone, and of the constants."""
+        groups = head_groups(self.shapes, self.around)
+        return sum(group.dimension for group in groups) + self.constant
 
     @property
     def dimension(self) -> int:
@@ -244,6 +256,8 @@ class AnalysedLayer:
             heads.append(replace(head, shape=shape))
         if isinstance(self.symmetries, SoftmaxLayer):
             symmetries: Symmetries = SoftmaxLayer.of(shapes, around)
+        elif around.is_grouped:
+            symmetries = GroupedLayer.of(shapes, around, NO_RANKS)
         else:
             symmetries = symmetries_of_layer(shapes, self.reading, around.besides())
         return replace(self, heads=heads, around=around, symmetries=symmetries)
@@ -255,6 +269,9 @@ class AnalysedLayer:
         of them (docs/weights.md, What the outputs of a layer span).
         """
         independent = self.symmetries.dimension.exact == self.of_heads
+        # Where heads share K and V, the A_h of each group have to be independent too.
+        first = self.shapes[0]
+        independent = independent and self.around.sharing <= first.alpha * first.queries
         heads = len(self.heads) if independent else 1
         return min(self.outputs, heads * self.shapes[0].beta)
 
@@ -277,6 +294,9 @@ def layers_in_a_row(layers: Sequence[AnalysedLayer], reading: AnalysisOptions) -
             narrow = layer.less_one_output()
             size = layer.of_heads - narrow.of_heads
             known = layer.dimension == layer.of_heads and narrow.dimension == narrow.of_heads
+            if layer.around.is_grouped:
+                dimensions = (layer.symmetries.dimension, narrow.symmetries.dimension)
+                known = known and all(found.exact is not None for found in dimensions)
             between.append(Between(name=BEHIND_LAYER_NORM, size=size, free=size if known else 0))
         passed.append(narrow)
     acting = list(_between(layers, passed, reading))
@@ -300,7 +320,21 @@ def layers_in_a_row(layers: Sequence[AnalysedLayer], reading: AnalysisOptions) -
         reason=reason,
         ranks=ranks,
         symmetries=_compared(layers, between, dimension, why),
+        kind=_kind(layers),
     )
+
+
+def _kind(layers: Sequence[AnalysedLayer]) -> str:
+    """What layers have besides matrices of their own heads, in words."""
+    kinds = []
+    changed = any(layer.shapes[0].coordinates for layer in layers)
+    if changed or not all(layer.around.is_nothing for layer in layers):
+        kinds.append("biases or norms")
+    if any(layer.around.sharing > 1 for layer in layers):
+        kinds.append("keys and values that heads share")
+    if any(layer.around.rotary for layer in layers):
+        kinds.append("rotary positions")
+    return f", with {' and '.join(kinds)}"
 
 
 def _compared(
@@ -311,7 +345,7 @@ def _compared(
     finite: list[FiniteGroup] = []
     least = 0
     for layer in layers:
-        finite += finite_symmetries(layer.shapes)
+        finite += finite_symmetries(layer.shapes, layer.around.sharing)
         named.update(dict(layer.symmetries.named))
         least += layer.symmetries.listed.upper or 0
     most = least
@@ -374,6 +408,10 @@ def _ranks(
         return DifferentialRanks(
             method="ranks of several layers with biases or norms need K and Q, not A"
         )
+    if any(layer.around.rotary for layer in layers):
+        return DifferentialRanks(
+            method="ranks of several layers with rotary positions are not computed"
+        )
     parameters = sum(layer.symmetries.parameters for layer in layers)
     in_balls = reading.softmax or any(layer.around.norm for layer in layers)
     try:
@@ -432,6 +470,7 @@ def _entries(layer: AnalysedLayer) -> dict[str, Any]:
         "norm": norm.kind if norm is not None else "",
         "gamma": tuple(gamma),
         "beta": tuple(beta),
+        "sharing": layer.around.sharing,
     }
 
 
@@ -444,10 +483,13 @@ def _most_rank(
     """
     most = 0
     for layer in layers:
-        for head in layer.heads:
-            if head.most_rank is None:
-                return None
-            most += head.most_rank
+        # Parameters that heads share are a part of those that they have each alone.
+        of_heads = sum_of_known(head.most_rank for head in layer.heads)
+        if of_heads is None:
+            return None
+        if isinstance(layer.symmetries, LayerAtWeights) and layer.symmetries.rank.upper is not None:
+            of_heads = min(of_heads, layer.symmetries.rank.upper)
+        most += of_heads
         if layer.constant:
             most += layer.outputs
     for symmetry in acting:
@@ -499,3 +541,136 @@ def _attention(matrices: Mapping[str, Any]) -> Any:
     if "A" in matrices:
         return matrices["A"]
     return matrices["K"].transpose() * matrices["Q"]
+
+
+NO_RANKS = DifferentialRanks(method="")
+"""Of a layer whose weights are not looked at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupedLayer(LayerAtWeights):
+    """A layer of lightning attention whose heads share keys and values, or are rotated.
+
+    Its dimension is enclosed: above are the parameters less the symmetries of the groups of heads,
+    below the rank of the differential, at these weights or at random ones.
+    """
+
+    @classmethod
+    def of(
+        cls, shapes: Sequence[HeadShape], around: NormAndOutputBias, ranks: DifferentialRanks
+    ) -> Self:
+        """Return the layer with these heads, and the ranks of its differential."""
+        groups = head_groups(shapes, around)
+        named: Counter[str] = Counter()
+        for group in groups:
+            named.update(dict(group.redundant()))
+        named.update(dict(around.named()))
+        parameters = sum(group.parameters for group in groups) + around.besides().parameters
+        most = parameters - named.total()
+        first = shapes[0]
+        if not around.rotary:
+            # With more tokens than entries T is a tensor that is symmetric in two places.
+            most = min(most, _tensors(first) + around.output_bias * (not _has_one(first)))
+        dimension = Bounds.at_most(most, "the parameters less those of the listed symmetries")
+        for rank in (ranks.at_weights, ranks.at_random):
+            if rank is not None:
+                because = f"the rank of the differential {ranks.method}"
+                dimension = intersect_bounds(dimension, Bounds.at_least(rank, because))
+        return cls(
+            parameters=parameters,
+            dimension=dimension,
+            named=tuple((name, size) for name, size in named.items() if size),
+            listed=Bounds.exactly(named.total()),
+            finite=finite_symmetries(shapes, around.sharing),
+            why=ranks.method if ranks.at_weights is None else "",
+            constant=around.output_bias,
+            rank=Bounds(ranks.at_weights, _least(ranks.most_at_weights, dimension.upper)),
+            tokens=ENOUGH_TOKENS if around.rotary else FROM_TWO_TOKENS,
+            note=ranks.method if ranks.at_weights is None else "",
+        )
+
+
+def _least(first: int | None, second: int | None) -> int | None:
+    """The least of those that are known."""
+    return min((number for number in (first, second) if number is not None), default=None)
+
+
+def _has_one(shape: HeadShape) -> bool:
+    """Whether the last coordinate of tokens is 1."""
+    return shape.coordinates is not None and shape.coordinates.has_one
+
+
+def _tensors(shape: HeadShape) -> int:
+    """The number of entries of tensors that are symmetric in two of their three places."""
+    d = shape.d
+    return shape.d_out * (d * (d + 1) // 2) * d
+
+
+def grouped_layer(
+    heads: Sequence[HeadWeights],
+    reduced: Sequence[ReducedHead],
+    around: NormAndOutputBias,
+    reading: AnalysisOptions,
+) -> GroupedLayer:
+    """Return what is known of a layer of lightning attention in which heads share K and V.
+
+    Its heads act on the coordinates of tokens that are seen; a norm before it changes nothing in
+    what they determine.
+    """
+    shapes = [head.shape for head in heads]
+    bounds = GroupedLayer.of(shapes, around, NO_RANKS)
+    most = bounds.dimension.upper or 0
+    at_weights = _most_rank_of_groups(heads, reduced, around)
+    first = shapes[0]
+    if around.rotary and _has_one(first):
+        return GroupedLayer.of(
+            shapes,
+            around,
+            DifferentialRanks(method="ranks with rotary positions and biases are not computed"),
+        )
+    try:
+        check_size(bounds.parameters, in_balls=False)
+        layer = AffineLayer(
+            width=first.d - _has_one(first),
+            heads=tuple(_residues_of_rows(head) for head in reduced),
+            output_bias=(0,) * around.output_bias,
+            norm="",
+            gamma=(),
+            beta=(),
+            sharing=around.sharing,
+            rotary=around.rotary,
+        )
+        rank, generic, method = differential_ranks(
+            [layer],
+            skip=False,
+            softmax=False,
+            most=most,
+            most_at_weights=most if at_weights is None else min(most, at_weights),
+        )
+        ranks = DifferentialRanks(
+            at_weights=rank, most_at_weights=at_weights, at_random=generic, method=method
+        )
+    except (TimeLimitError, TooLargeError) as limit:
+        ranks = DifferentialRanks(most_at_weights=at_weights, method=str(limit))
+    return GroupedLayer.of(shapes, around, ranks)
+
+
+def _residues_of_rows(head: ReducedHead) -> dict[str, list[list[int]]]:
+    """The rows of the matrices of a head modulo the prime, as integers."""
+    matrices = residues_of(head, "KQVO")
+    return {x: [list(map(int, row)) for row in matrix.table()] for x, matrix in matrices.items()}
+
+
+def _most_rank_of_groups(
+    heads: Sequence[HeadWeights], reduced: Sequence[ReducedHead], around: NormAndOutputBias
+) -> int | None:
+    """An upper bound for the rank at the weights: that of their products, less the rescalings.
+
+    Each head that is not A = 0 and V = 0 is moved by its own.
+    """
+    groups = head_groups([head.shape for head in heads], around)
+    products = ranks_of_groups(groups, heads, reduced).upper
+    if products is None or not all(head.ranks.proved for head in heads):
+        return None
+    rescaled = sum(1 for head in heads if head.ranks.r or head.ranks.s)
+    return products - rescaled + around.output_bias

@@ -8,7 +8,7 @@ from typing import Any
 from m2bridge.results import picture
 from m2bridge.results.picture import new_figure, styled
 from m2bridge.trained_weights.distances import (
-    DISTANCES,
+    distance_names,
     distance_text,
     distances,
     nearness,
@@ -22,7 +22,7 @@ MOST_ROWS = 24
 MOST_TICKS = 24
 """Numbers along a side of the map; of more heads or layers only some have theirs."""
 
-_DRAWN = ("head", "(rk A, rk V, dim L∩U)", "point", *DISTANCES)
+_DRAWN = ("head", "(rk A, rk V, dim L∩U)", "point")
 
 
 def weights_figure(
@@ -70,7 +70,8 @@ def weights_figure(
         page.subplots_adjust(left=0.9 / whole, right=0.985, top=0.86, bottom=0.25)
         if one:
             first.set_xlabel("i")
-            pairs = zip(_DRAWN[1:], _row(heads[0])[1:], strict=True)
+            names = (*_DRAWN, *distance_names(heads))
+            pairs = zip(names[1:], _row(heads[0])[1:], strict=True)
             size_text += "\n" + ", ".join(f"{name}: {cell}" for name, cell in pairs)
         else:
             _table(page.add_subplot(grid[:, 1]), listed, of=len(heads))
@@ -122,7 +123,7 @@ def _one_head(axes: Any, heads: Sequence[HeadWeights], letter: str, color: str) 
     locus = f"distance to the singular locus ({heads[0].numerical.nearest_singular_locus})"
     labels = ((locus, picture.ORANGE, "-"), ("distance to the boundary", picture.VERMILION, "--"))
     for distance, (label, paint, style) in zip(distances(heads[0]), labels, strict=True):
-        if distance:
+        if distance and not heads[0].shape.softmax:
             axes.axhline(distance, color=paint, linewidth=1.3, linestyle=style, label=label)
 
 
@@ -130,7 +131,10 @@ def _many_heads(axes: Any, heads: Sequence[HeadWeights], letter: str, color: str
     """Draw a column of marks for each head."""
     relative = [_relative(head, letter) for head in heads]
     columns = [(f"singular values of {letter}", "_", color, relative)]
-    if letter == "A":  # these are distances of A and V together, and are drawn once
+    # Of softmax these would be the distances to lower rank, which have marks of their own.
+    if (
+        letter == "A" and not heads[0].shape.softmax
+    ):  # these are distances of A and V together, and are drawn once
         singular, boundary = zip(*map(distances, heads), strict=True)
         columns.append(("distance to the singular locus", "D", picture.ORANGE, _alone(singular)))
         columns.append(("distance to the boundary", "s", picture.VERMILION, _alone(boundary)))
@@ -180,17 +184,23 @@ def _table(axes: Any, heads: Sequence[HeadWeights], of: int) -> None:
     chosen = heads
     if len(heads) > MOST_ROWS:
         chosen = sorted(heads, key=nearness)[:MOST_ROWS]
+    header = (*_DRAWN, *distance_names(heads))
     table = axes.table(
-        [_DRAWN, *map(_row, chosen)], loc="upper center", cellLoc="center", edges="horizontal"
+        [header, *map(_row, chosen)], loc="upper center", cellLoc="center", edges="horizontal"
     )
     table.auto_set_font_size(False)
     table.set_fontsize(8.5)
-    table.auto_set_column_width(range(len(_DRAWN)))
+    table.auto_set_column_width(range(len(header)))
     for cell in table.get_celld().values():
         cell.set_edgecolor(picture.FAINT)
     if len(chosen) < of:
         which = "head" if len(chosen) == 1 else f"{len(chosen)} heads"
-        axes.set_title(f"the {which} nearest to the singular locus", fontsize=10)
+        axes.set_title(f"the {which} nearest to {_what_is_near(heads)}", fontsize=10)
+
+
+def _what_is_near(heads: Sequence[HeadWeights]) -> str:
+    """What the distances by which heads are sorted lead to."""
+    return "a lower rank" if heads[0].shape.softmax else "the singular locus"
 
 
 def _frame(axes: Any, column: int, row: int) -> None:
@@ -217,7 +227,7 @@ def _map(page: Any, axes: Any, heads: Sequence[HeadWeights], listed: Sequence[He
             continue
         sign = "–" if distance else "0"
         axes.text(column, row, sign, ha="center", va="center", color=picture.INK, fontsize=8)
-    title = "distance to the singular locus,\nby layers and heads"
+    title = f"distance to {_what_is_near(heads)},\nby layers and heads"
     if len(listed) < len(heads):
         title += " (framed: those beside)"
         for head in listed:

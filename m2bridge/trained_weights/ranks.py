@@ -260,9 +260,9 @@ class HeadShape:
             found.append(("O and V with the same OV", number))
         if with_rescaling and not self.softmax:
             found.append(("rescaling of A against V", 1))
-        return found + self._redundant_columns()
+        return found + self.redundant_columns()
 
-    def _redundant_columns(self) -> list[tuple[str, int]]:
+    def redundant_columns(self) -> list[tuple[str, int]]:
         """Return the directions that biases and norms hide."""
         rows_of_V = self.d_out if self.v is None else self.v
         found = [(name, rows_of_V * size) for name, size in self.unseen("V")]

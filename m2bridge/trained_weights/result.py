@@ -29,8 +29,8 @@ from m2bridge.results.sheet import (
     visible,
 )
 from m2bridge.trained_weights.distances import (
-    DISTANCES,
     chosen_heads,
+    distance_names,
     distance_text,
     distances,
     near_strata,
@@ -40,7 +40,7 @@ from m2bridge.trained_weights.distances import (
     spectrum,
 )
 from m2bridge.trained_weights.files import Tensor, tensors
-from m2bridge.trained_weights.groups import Symmetries
+from m2bridge.trained_weights.groups import Symmetries, summary_sentence
 from m2bridge.trained_weights.heads import HeadWeights
 from m2bridge.trained_weights.layers import (
     AnalysedHeads,
@@ -50,20 +50,24 @@ from m2bridge.trained_weights.layers import (
     find_remarks,
     find_symmetries,
 )
+from m2bridge.trained_weights.model_choice import ModelChoice
 from m2bridge.trained_weights.names import (
     StoredOptions,
+    configuration,
     find_layers,
     has_rotary_positions,
     is_understood,
     left_out,
 )
 from m2bridge.trained_weights.picture import weights_figure
-from m2bridge.trained_weights.shared_keys import with_shared_keys
+from m2bridge.trained_weights.pruning import LowRankChange, rows_of_changes, sentence_on_lower_ranks
 from m2bridge.trained_weights.symmetries import AnalysisOptions
 from m2bridge.trained_weights.tensors import LayerTensors
 
 MOST_VALUES = 12
 """Singular values of a single head that are written."""
+MOST_HEADS = 24
+"""Heads that have a line in tables without being asked for."""
 MOST_SENTENCES = 8
 """Heads near a lower rank of which a sentence is written; all of them are in JSON."""
 
@@ -98,6 +102,12 @@ class Weights(PictureResult):
         ``layer`` or ``distance``: the order of the heads in tables.
     worst : int or None
         As many of the heads nearest to the singular locus are in tables.
+    choice : ModelChoice or None
+        The model that the weights are taken for; ``None`` for matrices that were given.
+    rank : int or None
+        The rank to which distances and changes of all heads are in a table.
+    all_heads : bool
+        Whether tables have all heads, however many there are.
 
     Examples
     --------
@@ -118,6 +128,9 @@ class Weights(PictureResult):
     behind_norms: Mapping[int, Any] = field(default_factory=dict)
     sort: str = "layer"
     worst: int | None = None
+    choice: ModelChoice | None = None
+    rank: int | None = None
+    all_heads: bool = False
 
     @property
     def listed(self) -> tuple[HeadWeights, ...]:
@@ -129,8 +142,17 @@ class Weights(PictureResult):
         normalized = "softmax" if self.heads[0].shape.softmax else "lightning"
         source = f" in {visible(self.source)}" if self.source else ""
         title = f"Weights of {normalized} self-attention{source}: {self.size_text}, {self.tokens}"
+        first: list[tuple[str, object]] = []
+        if self.choice is not None and self.choice.words:
+            first = [("weights", f"{source.strip()}: {self.size_text}, {self.tokens}".strip(": "))]
+            title = self.choice.words
+        elif self.choice is not None and not self.choice.is_said:
+            title = f"{title}; --as softmax for softmax attention"
         facts = Facts(
             [
+                *first,
+                ("summary", self.summary),
+                ("nearest to lower rank", self.sentence_on_ranks),
                 *_sizes(self.heads),
                 *_words(self.heads),
                 *_words_on_types(self.heads),
@@ -146,10 +168,73 @@ class Weights(PictureResult):
                     f"exact ranks (FLINT), singular values (NumPy), {duration(self.seconds)}",
                 ),
                 ("unfinished", self.unfinished or None),
+                (
+                    "tables",
+                    None
+                    if self.shows_tables
+                    else f"of {len(self.heads)} heads with --heads all, or --worst 10",
+                ),
             ]
         )
-        values = [_values(self.heads[0])] if len(self.heads) == 1 else []
-        return Sheet(title, [facts, _exact(self.listed), _numerical(self.listed), *values])
+        blocks: list[Any] = [facts]
+        if self.rank is not None:
+            blocks.append(self._changes_table(self.rank))
+        if self.shows_tables:
+            blocks += [_exact(self.listed), _numerical(self.listed)]
+        if len(self.heads) == 1:
+            blocks.append(_values(self.heads[0]))
+        return Sheet(title, blocks)
+
+    @property
+    def shows_tables(self) -> bool:
+        """Whether there is a line for each head: of many heads only on request."""
+        chosen = self.worst is not None or self.sort != "layer" or self.all_heads
+        return chosen or len(self.heads) <= MOST_HEADS
+
+    @property
+    def summary(self) -> str | None:
+        """The sentence on what the function of all weights determines, which can be quoted."""
+        layers = len({head.layer for head in self.heads})
+        if layers > 1 and self.network is not None:
+            return summary_sentence(f"The network of {layers} layers", self.network.symmetries)
+        if layers == 1 and len(self.heads) > 1 and 1 in self.symmetries:
+            count = plural(len(self.heads), "head")
+            return summary_sentence(f"The layer of {count}", self.symmetries[1])
+        return None
+
+    @property
+    def sentence_on_ranks(self) -> str | None:
+        """The sentence on the heads that are nearest to a lower rank, which can be quoted."""
+        return sentence_on_lower_ranks(self.heads, rotary=self.is_rotary)
+
+    @property
+    def is_rotary(self) -> bool:
+        """Whether queries and keys are rotated by positions, so that A is one of many matrices."""
+        return self.choice is not None and self.choice.rotary
+
+    def changes(self, rank: int) -> tuple[LowRankChange, ...]:
+        """Return for each head in tables the change to rank at most so large, of A and V.
+
+        With rotary positions it is that of V alone.
+        """
+        return tuple(self._change(head, rank) for head in self.listed)
+
+    def _change(self, head: HeadWeights, rank: int) -> LowRankChange:
+        return LowRankChange.of(head, rank, of_A=not self.is_rotary)
+
+    def _changes_table(self, rank: int) -> Table:
+        """How far each head is from a rank, and how much outputs change."""
+        changes = self.changes(rank)
+        header = ("layer", "head", f"A to rank ≤ {rank}", f"V to rank ≤ {rank}", "largest change")
+        each = "" if self.heads[0].shape.softmax else ", for each token attended to"
+        norms = sorted({found.token_norm for found in changes})
+        tokens = " or ".join(f"{norm:.3g}" for norm in norms)
+        which = "V replaced" if self.is_rotary else "Replaced"
+        caption = (
+            f"{which} by rank ≤ {rank} (numerical; change of the layer's output at most, for"
+            f" tokens of norm at most {tokens}{each})"
+        )
+        return Table(header, list(rows_of_changes(changes)), caption)
 
     @property
     def tokens(self) -> str:
@@ -167,13 +252,32 @@ class Weights(PictureResult):
     def to_json(self) -> dict[str, Any]:
         """All heads, and the network."""
         return result_json({"source": self.source or None}, "QQ", None, self.seconds) | {
-            "heads": [head.to_json() | _nearness_json(head) for head in self.listed],
+            "heads": [self._head_json(head) for head in self.listed],
+            "summary": self.summary,
             "nearest": [locus.to_json() for locus in nearest_loci(self.heads)],
             "layers": [self._layer_json(number) for number in self.symmetries],
             "network": None if self.network is None else self.network.to_json(),
             "left_out": list(self.left_out),
             "remarks": list(self.remarks),
             "unfinished": self.unfinished or None,
+            "model": self._model_json(),
+        }
+
+    def _head_json(self, head: HeadWeights) -> dict[str, Any]:
+        """What is known of a head, and how it changes at the rank that is asked for."""
+        found = head.to_json() | _nearness_json(head)
+        if self.rank is not None:
+            found["at_rank"] = self._change(head, self.rank).to_json()
+        return found
+
+    def _model_json(self) -> dict[str, Any]:
+        """The model that the weights are taken for."""
+        choice = self.choice
+        return {
+            "architecture": choice.name or None if choice else None,
+            "normalization": "softmax" if self.heads[0].shape.softmax else "none",
+            "skip": choice.skip if choice else False,
+            "rotary": choice.rotary if choice else False,
         }
 
     def _layer_json(self, number: int) -> dict[str, Any]:
@@ -299,7 +403,8 @@ def _words_of_layers(
         found = symmetries.get(number)
         first = next(head.shape for head in heads if head.layer == number)
         # All of it is said with the head then.
-        if count == 1 and (found is None or found.parameters == first.parameters):
+        as_head = (first.parameters, first.dimension)
+        if count == 1 and (found is None or (found.parameters, found.dimension.exact) == as_head):
             continue
         words, names = "its function need not determine those of its heads", ""
         if found is not None:
@@ -373,7 +478,7 @@ def _numerical(heads: Sequence[HeadWeights]) -> Table:
         "σ(V)",
         "eff. rk A",
         "eff. rk V",
-        *DISTANCES,
+        *distance_names(heads),
         "change",
         "angle (°)",
     )
@@ -415,7 +520,8 @@ def contents(source: Any) -> Contents | None:
 
 
 _CHOICES = {
-    "normalization": ("none", "softmax"),
+    "normalization": (None, "none", "softmax"),
+    "as_": (None, "lightning", "softmax"),
     "biases": ("count", "ignore"),
     "norm": (None, "layer", "rms", "rms1", "none"),
     "sort": ("layer", "distance"),
@@ -436,6 +542,17 @@ def _check_options(
         raise InvalidCaseError("tolerance", f"must be at least 0 and less than 1, not {tolerance}")
     if worst is not None and (type(worst) is not int or worst < 1):
         raise InvalidCaseError("worst", f"must be at least 1, not {worst!r:.60}")
+
+
+def _heads_and_all(heads: int | str | None) -> tuple[int | None, bool]:
+    """Return the number of heads, and whether all have a line: of 12, "all" or "12,all"."""
+    if not isinstance(heads, str):
+        return heads, False
+    words = [word.strip() for word in heads.split(",")]
+    numbers = [int(word) for word in words if word.isascii() and word.isdigit()]
+    if len(numbers) > 1 or len(numbers) + words.count("all") < len(words):
+        raise InvalidCaseError("heads", f"is a number, all, or both as 12,all; not {heads!r:.60}")
+    return (numbers[0] if numbers else None), "all" in words
 
 
 def _layers_and_network(
@@ -467,7 +584,6 @@ def _layers_and_network(
     several = len(found.heads) > 1 and not found.unfinished
     separate = several and network is None and not is_one_layer
     behind_norms = find_behind_norms(layers, found, reading, symmetries)
-    symmetries, network = with_shared_keys(symmetries, network, found)
     return {
         "symmetries": symmetries,
         "network": network,
@@ -485,7 +601,7 @@ def weights(
     A: Any = None,
     O: Any = None,
     a: int | None = None,
-    heads: int | None = None,
+    heads: int | str | None = None,
     query: str | None = None,
     key: str | None = None,
     value: str | None = None,
@@ -494,13 +610,15 @@ def weights(
     layout: str | None = None,
     ignore: str | None = None,
     adapter: str | Path | None = None,
-    skip: bool = False,
-    normalization: str = "none",
+    skip: bool | None = None,
+    normalization: str | None = None,
+    as_: str | None = None,
     biases: str = "count",
     norm: str | None = None,
     tolerance: float | None = None,
     sort: str = "layer",
     worst: int | None = None,
+    rank: int | None = None,
     timeout: float | None = None,
 ) -> Weights:
     """Say exactly what weights of self-attention determine, and how near to singular they are.
@@ -523,8 +641,9 @@ def weights(
         its rank.
     a : int, optional
         With A: the largest rank of A, d when left out.
-    heads : int, optional
-        Of each layer; what ``config.json`` beside the file says, or 1.
+    heads : int or str, optional
+        Of each layer; what ``config.json`` beside the file says, or 1. ``all`` puts all heads in
+        the tables of the text, however many there are, and ``12,all`` says both.
     query, key, value, output : str, optional
         Names in the source; ``*`` stands for what differs from layer to layer. Usual names need not
         be given.
@@ -543,7 +662,11 @@ def weights(
     adapter : path, optional
         A LoRA adapter with its ``adapter_config.json``, which is merged with the source exactly.
     skip, normalization
-        Of the network, as for :class:`~m2bridge.DeepAttention`.
+        Of the network, as for :class:`~m2bridge.DeepAttention`; what ``config.json`` beside the
+        file says of a known architecture when left out, and else ``False`` and ``none``.
+    as_ : str, optional
+        ``lightning``, for the algebraic model of the paper, or ``softmax``: these layers alone,
+        without skip connections and rotary positions, whatever ``config.json`` says.
     biases : str
         ``count``, or ``ignore`` for the layer without them.
     norm : str, optional
@@ -554,7 +677,10 @@ def weights(
         stored type when left out.
     sort, worst
         Heads are listed by ``layer``, or by ``distance`` to the singular locus; and only so many,
-        the nearest ones.
+        the nearest ones. Of softmax the distance is that to a lower rank.
+    rank : int, optional
+        A table says how far each head is from this rank, and how much outputs change at most where
+        it is replaced.
 
     Raises
     ------
@@ -575,8 +701,17 @@ def weights(
     >>> found.heads[0].numerical.distance_to_singular_locus
     0.707107
     """
-    words = {"normalization": normalization, "biases": biases, "norm": norm, "sort": sort}
+    words = {
+        "normalization": normalization,
+        "as_": as_,
+        "biases": biases,
+        "norm": norm,
+        "sort": sort,
+    }
     _check_options(words, tolerance, worst)
+    if rank is not None and (type(rank) is not int or rank < 0):
+        raise InvalidCaseError("rank", f"must be at least 0, not {rank!r:.60}")
+    heads, all_heads = _heads_and_all(heads)
     matrices = {"K": K, "Q": Q, "V": V, "A": A, "O": O}
     names = {"query": query, "key": key, "value": value, "output": output, "stacked": stacked}
     with limited(timeout) as running:
@@ -584,16 +719,19 @@ def weights(
             layout=layout, ignore=ignore, adapter=adapter, biases=biases == "count", norm=norm
         )
         layers, available, heads = find_layers(source, matrices, names, heads, stored)
+        config = configuration(source) if isinstance(source, str | Path) else {}
+        choice = ModelChoice.of(config, kind=as_, normalization=normalization, skip=skip, norm=norm)
         reading = AnalysisOptions(
             heads=heads,
-            normalization=normalization,
-            skip=skip,
+            normalization="softmax" if choice.softmax else "none",
+            skip=choice.skip,
             biases=biases == "count",
             norm="rms" if norm == "rms1" else norm,
+            rotary=choice.rotary,
         )
         layers = [layer.of(biases=reading.biases, norm=norm) for layer in layers]
         found = find_heads(layers, reading, a, tolerance)
-        rotary = has_rotary_positions(source, available)
+        rotary = has_rotary_positions(source, available) or choice.rotary_left_out
         said = _layers_and_network(layers, found, reading, rotary=rotary)
         return Weights(
             source=str(source) if isinstance(source, str | Path) else "",
@@ -603,5 +741,8 @@ def weights(
             unfinished=found.unfinished,
             sort=sort,
             worst=worst,
+            choice=None if source is None else choice,
+            rank=rank,
+            all_heads=all_heads,
             **said,
         )

@@ -1,150 +1,233 @@
-"""Layers whose heads share keys and values, beside the *untied* ones, whose heads share nothing.
+"""Groups of heads that share keys and values, as in grouped-query attention, and rotary positions.
 
-Ranks and symmetries are computed of the untied layer, in which each head has its own keys and
-values. Its functions are more, so that its dimension is an upper bound; nothing else that is said
-of it need hold of the layer with shared ones.
+Heads h = 1, …, m with the same K and V have the matrices A_h = KᵀQ_h and V_h = O_h V. All A_h
+beside each other are Kᵀ(Q_1 | … | Q_m), one product of rank at most a; all V_h on top of each other
+are one product of rank at most v. A single head is a group with m = 1. Proofs are in
+``docs/weights.md`` (Heads that share keys and values).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
 
+import numpy
+
+from m2bridge.algebra.determinantal import determinantal_dimension
 from m2bridge.results.known import Bounds
-from m2bridge.trained_weights.groups import FiniteGroup, Symmetries, products
-from m2bridge.trained_weights.layers import AnalysedHeads
-from m2bridge.trained_weights.symmetries import SeparateHeads, finite_symmetries
+from m2bridge.trained_weights.files import as_fractions
+from m2bridge.trained_weights.heads import HeadWeights, sum_of_known
+from m2bridge.trained_weights.ranks import HeadShape, exact_rank
+from m2bridge.trained_weights.token_space import IN_CONSTANT, KEY_BIAS, LazyProduct, ReducedHead
 
-NOT_DECIDED = "heads share keys and values"
-"""Why nothing is decided."""
-_KEPT = ("holds_for", "widths", "a", "t", "heads", "skip", "normalization")
-"""The fields of a network that say which one it is, and for which t."""
+ENOUGH_TOKENS = "all but finitely many t"
+"""The numbers t of tokens for which heads with rotary positions are determined."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TiedSymmetries(Symmetries):
-    """What is known of layers whose heads share keys and values.
+class HeadGroup:
+    """The numbers of heads that share keys and values.
 
     Parameters
     ----------
-    untied : Symmetries
-        Of the layers in which each head has its own.
+    shape : HeadShape
+        Of each of the heads.
+    heads : int
+        m, the number of heads.
+    rotary : bool
+        Whether queries and keys are rotated by positions: a is even then.
     """
 
-    untied: Symmetries
-
-    @classmethod
-    def of(cls, untied: Symmetries, numbers: list[int], found: AnalysedHeads) -> Self:
-        """Return what is known of the layers with these numbers, one after the other."""
-        are_added = not isinstance(untied, SeparateHeads)
-        parameters = untied.parameters
-        finite: list[FiniteGroup] = []
-        for number in numbers:
-            shapes = [head.shape for head in found.of(number)]
-            sharing = found.around[number].sharing
-            finite += finite_symmetries(shapes, sharing, are_added=are_added)
-            first = shapes[0]
-            rows_of_V = first.d_out if first.v is None else first.v
-            of_one_head = first.a * first.given("K") + rows_of_V * first.given("V")
-            parameters -= (len(shapes) - len(shapes) // sharing) * of_one_head
-        most = parameters
-        if untied.dimension.upper is not None:
-            most = min(most, untied.dimension.upper)
-        return cls(
-            parameters=parameters,
-            dimension=Bounds.at_most(most, "the parameters, and the functions of untied heads"),
-            named=(),
-            listed=Bounds.at_least(0),
-            finite=products(finite),
-            untied=untied,
-        )
+    shape: HeadShape
+    heads: int
+    rotary: bool
 
     @property
-    def others(self) -> bool | None:
-        """Whether there are other symmetries: it is not decided."""
-        return None
-
-    def words(self) -> str:
-        """The words on what the function determines."""
-        if isinstance(self.untied, SeparateHeads):
-            return self.untied.words()
-        return (
-            f"{NOT_DECIDED}: of its {self.parameters} parameters the dimension is at most"
-            f" {self.dimension.upper}, and what the function determines is not decided"
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        """The values for ``json.dumps``, and those of the untied layers."""
-        return Symmetries.to_json(self) | {"untied": self.untied.to_json()}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TiedNetwork:
-    """A network at given weights in which heads share keys and values.
-
-    Parameters
-    ----------
-    symmetries : TiedSymmetries
-    untied : NetworkAtWeights, LayersInARow or SoftmaxLayer
-        The network in which each head has its own keys and values, at these weights.
-    """
-
-    symmetries: TiedSymmetries
-    untied: Any
+    def rows_of_V(self) -> int:
+        """The number of entries of the values."""
+        return self.shape.d_out if self.shape.v is None else self.shape.v
 
     @property
     def parameters(self) -> int:
-        """All entries, those that are shared once."""
-        return self.symmetries.parameters
+        """The number of entries of K and V, and of the Q and O of all heads."""
+        shape, m = self.shape, self.heads
+        keys, queries, values = map(shape.given, "KQV")
+        attention = shape.a * (keys + m * queries) if shape.has_factors else keys * queries
+        outputs = 0 if shape.v is None else m * shape.v * shape.d_out
+        return attention + self.rows_of_V * values + outputs
 
     @property
-    def dimension(self) -> Bounds:
-        """An upper bound for the dimension of the functions."""
-        return self.symmetries.dimension
+    def keys(self) -> int:
+        """The number of columns of K that are seen, with its bias where positions are rotary."""
+        bias = sum(size for name, size in self.shape.unseen("K") if name == KEY_BIAS)
+        return self.shape.d + (bias if self.rotary else 0)
 
     @property
-    def tokens(self) -> str:
-        """For which numbers t of tokens the bounds are proved, and what is said of the untied."""
-        tokens: str = self.untied.tokens
-        return tokens
+    def attention(self) -> int:
+        """The dimension of all (A_1, …, A_m).
+
+        With rotary positions K and Q_h are complex vectors for each plane in which tokens are
+        rotated, and the function determines their products, complex matrices of rank one.
+        """
+        shape = self.shape
+        queries = self.heads * shape.queries
+        if self.rotary:
+            return shape.a * (self.keys + queries) - shape.a
+        return determinantal_dimension(shape.d, queries, min(shape.a, shape.d, queries))
 
     @property
-    def regular(self) -> None:
-        """Whether the weights are a regular point: it is not decided."""
+    def values(self) -> int:
+        """The dimension of all (V_1, …, V_m)."""
+        shape = self.shape
+        if shape.v is None:
+            return shape.d_out * shape.d
+        outputs = self.heads * shape.d_out
+        return determinantal_dimension(outputs, shape.d, min(shape.v, shape.d, outputs))
+
+    @property
+    def mixed(self) -> int:
+        """The dimension of the orbits of the matrices that mix the heads of the group.
+
+        In lightning attention Σ_h O_h V x · (Kx)ᵀQ_h y is a function of Σ_h O_h ⊗ Q_h. It is kept
+        by g that acts on the Q_h, with its inverse on the O_h. For one head it is the rescaling.
+        """
+        shape, m = self.shape, self.heads
+        if shape.softmax:
+            return 0
+        if shape.v is None:
+            return 1
+        of_A = max(0, m - shape.alpha * shape.queries)
+        of_V = max(0, m - min(shape.v, shape.d) * shape.d_out)
+        return m * m - of_A * of_V
+
+    @property
+    def dimension(self) -> int:
+        """An upper bound for the dimension of the functions of the group.
+
+        For softmax it is the dimension where the A_h are independent, as heads are seen each alone.
+        """
+        return self.attention + self.values - self.mixed
+
+    @property
+    def is_free(self) -> bool:
+        """Whether any A_h and V_h of m heads are those of a group: sharing costs nothing."""
+        shape, m = self.shape, self.heads
+        if m == 1:
+            return True
+        any_A = shape.a >= min(shape.d, m * shape.queries) and not self.rotary
+        return any_A and shape.v is not None and shape.v >= min(shape.d, m * shape.d_out)
+
+    def redundant(self, *, are_added: bool = True) -> list[tuple[str, int]]:
+        """Return the directions of generic weights in which the function does not change, by name.
+
+        Parameters
+        ----------
+        are_added : bool
+            Whether the outputs of the heads are added; else they stand side by side, and biases of
+            V are seen.
+        """
+        shape = self.shape
+        found = []
+        if shape.has_factors:
+            seen = shape.a * (self.keys + self.heads * shape.queries)
+            name = "K and Q with the same KᵀQ"
+            if self.rotary:
+                name = "elements of GL(a) on K and Q that commute with rotations"
+            elif shape.a <= min(shape.d, self.heads * shape.queries):
+                name = f"GL({shape.a}) on K and Q"
+            found.append((name, seen - self.attention))
+        if shape.v is not None:
+            name = "O and V with the same OV"
+            if shape.v <= min(shape.d, self.heads * shape.d_out):
+                name = f"GL({shape.v}) on O and V"
+            number = shape.v * (shape.d + self.heads * shape.d_out) - self.values
+            found.append((name, number))
+        name = "rescaling of A against V"
+        if self.heads > 1 and shape.v is not None:
+            name = f"GL({self.heads}) that mixes heads with the same K and V"
+        found.append((name, self.mixed))
+        if not shape.has_factors:
+            return [*found, *shape.redundant_columns()]
+        for letter, rows in (("V", self.rows_of_V), ("K", shape.a), ("Q", shape.a * self.heads)):
+            for name, size in shape.unseen(letter):
+                is_seen = name == KEY_BIAS and self.rotary
+                is_seen = is_seen or (name == IN_CONSTANT and not are_added)
+                found.append((name, 0 if is_seen else rows * size))
+        return [(name, size) for name, size in found if size]
+
+    def rank_of_products(
+        self, heads: Sequence[HeadWeights], reduced: Sequence[ReducedHead]
+    ) -> Bounds:
+        """Return the rank of the differential of (K, Q_h, V, O_h) ↦ (A_h, V_h) at weights.
+
+        Parameters
+        ----------
+        heads : sequence of HeadWeights
+            Those of the group.
+        reduced : sequence of ReducedHead
+            The same, with their matrices.
+        """
+        ranks = {letter: heads[0].ranks.each.get(letter) for letter in "KV"}
+        ranks |= {letter: _rank_together(letter, heads, reduced) for letter in "QO"}
+        attention = self._rank_of_attention(ranks)
+        values = self._rank_of_values(ranks)
+        return Bounds(
+            sum_of_known([attention.lower, values.lower]),
+            sum_of_known([attention.upper, values.upper]),
+        )
+
+    def _rank_of_attention(self, ranks: dict[str, int | None]) -> Bounds:
+        """That of (K, Q_h) ↦ KᵀQ_h."""
+        keys, queries = ranks["K"], ranks["Q"]
+        if self.rotary:
+            # No complex row of K or of all Q_h is 0 then.
+            proved = keys == queries == self.shape.a
+            return Bounds(self.attention if proved else None, self.attention)
+        if keys is None or queries is None:
+            return Bounds(None, self.attention)
+        columns = self.heads * self.shape.queries
+        return Bounds.exactly(columns * keys + self.shape.d * queries - keys * queries)
+
+    def _rank_of_values(self, ranks: dict[str, int | None]) -> Bounds:
+        """That of (O_h, V) ↦ O_h V."""
+        outputs, values = ranks["O"], ranks["V"]
+        if self.shape.v is None:
+            return Bounds.exactly(self.values)
+        if outputs is None or values is None:
+            return Bounds(None, self.values)
+        rows = self.heads * self.shape.d_out
+        return Bounds.exactly(self.shape.d * outputs + rows * values - outputs * values)
+
+
+def _rank_together(
+    letter: str, heads: Sequence[HeadWeights], reduced: Sequence[ReducedHead]
+) -> int | None:
+    """The rank of all Q_h beside each other, or of all O_h on top of each other."""
+    if letter not in reduced[0].matrices:
         return None
-
-    def facts(self) -> Iterator[tuple[str, object]]:
-        """Yield names and values for people; those of the untied network are named so."""
-        yield "parameters", self.parameters
-        yield "dimension", str(self.dimension)
-        yield "regular point", f"not decided: {NOT_DECIDED}"
-        yield "untied", "the network in which each head has its own keys and values"
-        for name, value in self.untied.facts():
-            yield f"{name}, untied", value
-
-    def to_json(self) -> dict[str, Any]:
-        """The values for ``json.dumps``: what is not known of this network is ``None``."""
-        untied = self.untied.to_json()
-        found: dict[str, Any] = dict.fromkeys(untied)
-        found |= {name: untied[name] for name in _KEPT if name in untied}
-        found |= Symmetries.to_json(self.symmetries) | self.dimension.to_json()
-        upper = {"value": self.dimension.upper, "reason": self.dimension.because}
-        return found | {"upper_bound": upper, "note": NOT_DECIDED, "untied": untied}
+    shape = heads[0].shape
+    full = shape.a if letter == "Q" else shape.v
+    own = [head.ranks.each.get(letter) for head in heads]
+    if full in own or len(own) == 1:
+        return max((rank for rank in own if rank is not None), default=None)
+    arrays = []
+    for head in reduced:
+        matrix = head.matrices[letter]
+        exact = matrix.exact() if isinstance(matrix, LazyProduct) else as_fractions(matrix)
+        arrays.append(exact if letter == "Q" else exact.T)
+    return exact_rank(numpy.column_stack(arrays))
 
 
-def with_shared_keys(
-    symmetries: Mapping[int, Symmetries], network: Any, found: AnalysedHeads
-) -> tuple[dict[int, Symmetries], Any]:
-    """Return what is known of layers and the network, where heads may share keys and values."""
-    shared = {number for number, around in found.around.items() if around.sharing > 1}
-    layers = {}
-    for number, untied in symmetries.items():
-        tied = untied
-        if number in shared:
-            tied = TiedSymmetries.of(untied, [number], found)
-        layers[number] = tied
-    if network is not None and shared:
-        whole = TiedSymmetries.of(network.symmetries, sorted(found.around), found)
-        network = TiedNetwork(symmetries=whole, untied=network)
-    return layers, network
+def ranks_of_groups(
+    groups: Sequence[HeadGroup], heads: Sequence[HeadWeights], reduced: Sequence[ReducedHead]
+) -> Bounds:
+    """Return the rank of the differential of the weights of a layer ↦ all A_h and V_h."""
+    lower: list[int | None] = []
+    upper: list[int | None] = []
+    size = groups[0].heads
+    for number, group in enumerate(groups):
+        own = slice(number * size, (number + 1) * size)
+        found = group.rank_of_products(heads[own], reduced[own])
+        lower.append(found.lower)
+        upper.append(found.upper)
+    return Bounds(sum_of_known(lower), sum_of_known(upper))

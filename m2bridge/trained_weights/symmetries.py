@@ -18,6 +18,7 @@ from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.maps.jacobian_rank import FROM_TWO_TOKENS, is_regular
 from m2bridge.results.known import UNKNOWN, Bounds
 from m2bridge.results.sheet import plural
+from m2bridge.trained_weights.files import as_fractions
 from m2bridge.trained_weights.groups import (
     ExtraParameters,
     FiniteGroup,
@@ -27,6 +28,7 @@ from m2bridge.trained_weights.groups import (
 )
 from m2bridge.trained_weights.network import known_symmetries
 from m2bridge.trained_weights.ranks import HeadShape, exact_rank
+from m2bridge.trained_weights.shared_keys import ENOUGH_TOKENS, HeadGroup
 from m2bridge.trained_weights.tensors import HeadArrays, LayerTensors
 from m2bridge.trained_weights.token_space import IN_CONSTANT, ReducedHead, Tokens, norm_before, seen
 
@@ -46,6 +48,8 @@ class AnalysisOptions:
         Whether they are counted.
     norm : str or None
         ``layer``, ``rms`` or ``none`` in place of what the file has.
+    rotary : bool
+        Whether queries and keys are rotated by positions.
     """
 
     heads: int | None
@@ -53,6 +57,7 @@ class AnalysisOptions:
     skip: bool
     biases: bool
     norm: str | None
+    rotary: bool = False
 
     @property
     def softmax(self) -> bool:
@@ -91,6 +96,8 @@ class NormAndOutputBias:
     turns : bool
         Whether K, Q and V, with their biases, can undo any linear change of the tokens behind the
         norm, before its γ and β.
+    rotary : bool
+        Whether queries and keys are rotated by positions.
     """
 
     norm: str
@@ -102,6 +109,7 @@ class NormAndOutputBias:
     missing: str
     turns: bool
     sharing: int = 1
+    rotary: bool = False
 
     @classmethod
     def of(cls, head: HeadArrays, reading: AnalysisOptions) -> Self:
@@ -143,12 +151,18 @@ class NormAndOutputBias:
             missing=missing,
             sharing=head.sharing,
             turns=turns,
+            rotary=reading.rotary and "K" in head.matrices and len(head.matrices["K"]) % 2 == 0,
         )
 
     @property
     def is_nothing(self) -> bool:
         """Whether there is neither a norm before the layer nor an output bias."""
         return not (self.norm or self.output_bias)
+
+    @property
+    def is_grouped(self) -> bool:
+        """Whether heads are no longer determined each alone, or by A = KᵀQ alone."""
+        return self.sharing > 1 or self.rotary
 
     def named(self) -> tuple[tuple[str, int], ...]:
         """The redundant directions of γ and β."""
@@ -211,15 +225,23 @@ class SeparateHeads(Symmetries):
     """The symmetries of a layer without output matrix: those of its heads, which are all known."""
 
     @classmethod
-    def of(cls, shapes: Sequence[HeadShape]) -> Self:
-        """Return those of heads."""
-        named = _of_heads(shapes)
+    def of(cls, shapes: Sequence[HeadShape], around: NormAndOutputBias) -> Self:
+        """Return those of heads, or of groups of heads that share K and V."""
+        groups = head_groups(shapes, around)
+        named: Counter[str] = Counter()
+        for group in groups:
+            named.update(dict(group.redundant(are_added=False)))
+        parameters = sum(group.parameters for group in groups)
+        dimension = Bounds.exactly(parameters - named.total())
+        coordinates = shapes[0].coordinates
+        if around.rotary and coordinates is not None and not shapes[0].softmax:
+            dimension = Bounds.at_most(dimension.upper, "the symmetries of the heads")
         return cls(
-            parameters=sum(shape.parameters for shape in shapes),
-            dimension=Bounds.exactly(sum(shape.dimension for shape in shapes)),
-            named=tuple(named.items()),
+            parameters=parameters,
+            dimension=dimension,
+            named=tuple((name, size) for name, size in named.items() if size),
             listed=Bounds.exactly(named.total()),
-            finite=finite_symmetries(shapes, are_added=False),
+            finite=finite_symmetries(shapes, around.sharing, are_added=False),
         )
 
     def words(self) -> str:
@@ -228,6 +250,24 @@ class SeparateHeads(Symmetries):
             "without an output matrix the outputs of its heads stand side by side, so the function"
             " of each is known"
         )
+
+
+def head_groups(shapes: Sequence[HeadShape], around: NormAndOutputBias) -> list[HeadGroup]:
+    """Return the groups of heads of a layer that share K and V; each head alone if none do."""
+    sharing = around.sharing
+    group = HeadGroup(shape=shapes[0], heads=sharing, rotary=around.rotary)
+    return [group] * (len(shapes) // sharing)
+
+
+def determine_their_heads(shapes: Sequence[HeadShape], sharing: int) -> bool:
+    """Whether the matrices A_h of generic heads are linearly independent.
+
+    By Rado's theorem these generic matrices KᵀQ_h, of spaces of the dimension min(a, d)·q for each
+    group, are so exactly if neither a group nor the layer has more heads than their sum has
+    dimensions (docs/weights.md, Heads that share keys and values).
+    """
+    first = shapes[0]
+    return sharing <= first.alpha * first.queries and len(shapes) <= first.d * first.queries
 
 
 def finite_symmetries(
@@ -246,9 +286,11 @@ def finite_symmetries(
     """
     first, heads = shapes[0], len(shapes)
     found = []
+    is_free = HeadGroup(shape=first, heads=sharing, rotary=False).is_free
     # Where heads can be mixed, permutations are in GL(H).
-    if heads > 1 and are_added and not first.can_be_mixed:
-        found.append(FiniteGroup.permutations("permutations of heads", heads, block=sharing))
+    if heads > 1 and are_added and not (first.can_be_mixed and is_free):
+        block = 1 if is_free else sharing
+        found.append(FiniteGroup.permutations("permutations of heads", heads, block=block))
     # Heads that share K and V have the same k, and the same v if V has one row.
     if first.can_be_exchanged and (sharing == 1 or first.v in (None, 1)):
         name = "exchange of k and v in A = k qᵀ, V = h vᵀ"
@@ -264,15 +306,6 @@ def without_mean(
     """
     less = [replace(shape, d_out=shape.d_out - 1) for shape in shapes]
     return less, replace(around, output_bias=max(0, around.output_bias - 1))
-
-
-def _of_heads(shapes: Sequence[HeadShape]) -> Counter[str]:
-    """The symmetries of heads by name, with their dimensions together."""
-    named: Counter[str] = Counter()
-    for shape in shapes:
-        for name, size in shape.redundant():
-            named[name] += size
-    return named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -314,13 +347,8 @@ NO_WEIGHTS = SoftmaxWeights(independent=False, products=UNKNOWN, constants=UNKNO
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SoftmaxLayer(Symmetries):
-    """A layer of softmax attention whose queries have a bias, or that adds a constant.
-
-    Where the matrices A_h = KᵀQ of its heads are independent and no V_h is 0, its function
-    determines all A_h and V_h up to the order of the heads, and the constant: heads are seen each
-    alone, apart from the biases of V, of which only the sum with the output bias is seen
-    (``docs/weights.md``, Biases in softmax attention).
+class LayerAtWeights(Symmetries):
+    """A layer at its weights, as more is known of it than of its heads, each alone.
 
     Parameters
     ----------
@@ -328,60 +356,24 @@ class SoftmaxLayer(Symmetries):
         The dimension of the constants that the layer adds.
     rank : Bounds
         Of the differential at the weights.
+    tokens : str
+        For which numbers t of tokens all of this is proved.
+    note : str
+        Why the rank is not known, or how it is; may be empty.
+    model : DeepAttention or None
+        The network, where the layer is all of it, without biases and norms.
     """
 
     constant: int
     rank: Bounds
-
-    @classmethod
-    def of(
-        cls,
-        shapes: Sequence[HeadShape],
-        around: NormAndOutputBias,
-        at_weights: SoftmaxWeights = NO_WEIGHTS,
-    ) -> Self:
-        """Return the symmetries of a layer with these heads, and the rank at its weights."""
-        constant = _constants(shapes, around)
-        dimension = UNKNOWN
-        # More matrices A_h than their space has dimensions are never independent.
-        if len(shapes) <= shapes[0].d * shapes[0].queries:
-            of_heads = sum(shape.dimension for shape in shapes)
-            dimension = Bounds.exactly(of_heads + constant)
-        named = _of_heads(shapes)
-        hidden = named.pop(IN_CONSTANT, 0) + around.output_bias - constant
-        named["biases of V and of the output with the same constant"] = hidden
-        named.update(dict(around.named()))
-        parameters = sum(shape.parameters for shape in shapes) + around.besides().parameters
-        return cls(
-            parameters=parameters,
-            dimension=dimension,
-            named=tuple((name, size) for name, size in named.items() if size),
-            listed=Bounds.exactly(named.total()),
-            finite=finite_symmetries(shapes),
-            constant=constant,
-            rank=at_weights.rank,
-        )
+    tokens: str = FROM_TWO_TOKENS
+    note: str = ""
+    model: DeepAttention | None = None
 
     @property
     def regular(self) -> bool | None:
         """Whether the weights are a regular point; ``None`` if that is not decided."""
         return is_regular(self.dimension, self.rank.lower, self.rank.upper)
-
-    def words(self) -> str:
-        """The words on what the function of the layer determines."""
-        if self.redundant.exact is None or self.unnamed is None:
-            return "not decided: there are more heads than independent matrices A"
-        redundant = plural(self.redundant.exact, "redundant direction")
-        if self.unnamed > 0:
-            further = plural(self.unnamed, "further direction")
-            return f"{redundant}, {self.listed} listed: {further} not named"
-        determined = "up to these, generic weights are determined"
-        return f"{redundant}, all of the listed symmetries: {determined}"
-
-    @property
-    def tokens(self) -> str:
-        """For which numbers t of tokens all of this is proved."""
-        return FROM_TWO_TOKENS
 
     @property
     def symmetries(self) -> Self:
@@ -393,11 +385,16 @@ class SoftmaxLayer(Symmetries):
         dimension = None
         if self.dimension.exact is not None:
             dimension = f"{self.dimension} of the functions of the layer (proved)"
-        regular = "not decided"
+        elif self.dimension.upper is not None:
+            dimension = f"{self.dimension}: {self.dimension.because}"
         if self.regular:
             regular = "yes (proved)"
         elif self.regular is False:
             regular = f"no (proved: the rank of the differential is at most {self.rank.upper})"
+        elif self.note:
+            regular = f"not decided: {self.note}"
+        else:
+            regular = "not decided"
         return [
             ("parameters", self.parameters),
             ("dimension", dimension),
@@ -407,11 +404,74 @@ class SoftmaxLayer(Symmetries):
 
     def to_json(self) -> dict[str, Any]:
         """The values for ``json.dumps``."""
-        return Symmetries.to_json(self) | {
+        upper = {"value": self.dimension.upper, "reason": self.dimension.because or None}
+        return {
+            **(self.model.to_json() if self.model else {}),
+            **Symmetries.to_json(self),
+            "lower_bound": self.dimension.lower,
+            "upper_bound": upper,
             "rank_at_weights": self.rank.exact,
             "regular": self.regular,
+            "note": self.note or None,
             "holds_for": self.tokens,
         }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoftmaxLayer(LayerAtWeights):
+    """A layer of softmax attention with biases, rotary positions, or shared keys and values.
+
+    Where the matrices A_h = KᵀQ of its heads are independent and no V_h is 0, its function
+    determines all A_h and V_h up to the order of the heads, and the constant: heads are seen each
+    alone, apart from the biases of V, of which only the sum with the output bias is seen
+    (``docs/weights.md``, Biases in softmax attention).
+    """
+
+    @classmethod
+    def of(
+        cls,
+        shapes: Sequence[HeadShape],
+        around: NormAndOutputBias,
+        at_weights: SoftmaxWeights = NO_WEIGHTS,
+    ) -> Self:
+        """Return the symmetries of a layer with these heads, and the rank at its weights."""
+        groups = head_groups(shapes, around)
+        constant = _constants(shapes, around)
+        most = sum(group.dimension for group in groups) + constant
+        dimension = UNKNOWN
+        # More matrices A_h than their space has dimensions are never independent.
+        if determine_their_heads(shapes, around.sharing):
+            dimension = Bounds.exactly(most)
+        elif around.is_grouped:
+            dimension = Bounds.at_most(most, "the functions of each group of heads alone")
+        named: Counter[str] = Counter()
+        for group in groups:
+            named.update(dict(group.redundant()))
+        hidden = named.pop(IN_CONSTANT, 0) + around.output_bias - constant
+        named["biases of V and of the output with the same constant"] = hidden
+        named.update(dict(around.named()))
+        parameters = sum(group.parameters for group in groups) + around.besides().parameters
+        return cls(
+            parameters=parameters,
+            dimension=dimension,
+            named=tuple((name, size) for name, size in named.items() if size),
+            listed=Bounds.exactly(named.total()),
+            finite=finite_symmetries(shapes, around.sharing),
+            constant=constant,
+            rank=at_weights.rank,
+            tokens=ENOUGH_TOKENS if around.rotary else FROM_TWO_TOKENS,
+        )
+
+    def words(self) -> str:
+        """The words on what the function of the layer determines."""
+        if self.redundant.exact is None or self.unnamed is None:
+            return "not decided: there are more heads than independent matrices A"
+        redundant = plural(self.redundant.exact, "redundant direction")
+        if self.unnamed > 0:
+            further = plural(self.unnamed, "further direction")
+            return f"{redundant}, {self.listed} listed: {further} not named"
+        determined = "up to these, generic weights are determined"
+        return f"{redundant}, all of the listed symmetries: {determined}"
 
 
 def _constants(shapes: Sequence[HeadShape], around: NormAndOutputBias) -> int:
@@ -425,9 +485,10 @@ def _constants(shapes: Sequence[HeadShape], around: NormAndOutputBias) -> int:
         return first.d_out
     if not _adds_constant(first):
         return 0
-    if first.v is None or first.v > first.most_V:
+    if first.v is None or first.v > first.d:
         return first.d_out
-    return min(len(shapes) * first.v, first.d_out)
+    # Heads that share V and its bias b add (O_1 + … + O_m)b.
+    return min(len(shapes) // around.sharing * first.v, first.d_out)
 
 
 def _adds_constant(shape: HeadShape) -> bool:
@@ -452,7 +513,12 @@ def constants_at_weights(
         return Bounds.exactly(0)
     if first.v is None:
         return Bounds.exactly(first.d_out)
-    fewest = exact_rank(numpy.concatenate([head.matrices["O"] for head in heads], axis=1))
+    # Heads that share V and its bias b add (O_1 + … + O_m)b.
+    sums = []
+    for start in range(0, len(heads), around.sharing):
+        matrices = [head.matrices["O"] for head in heads[start : start + around.sharing]]
+        sums.append(matrices[0] if len(matrices) == 1 else sum(map(as_fractions, matrices)))
+    fewest = exact_rank(numpy.concatenate(sums, axis=1))
     if fewest == first.d_out:
         return Bounds.exactly(first.d_out)
     for head in heads:

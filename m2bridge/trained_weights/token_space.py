@@ -44,6 +44,8 @@ class TokenSpace:
         1 if the layer adds a constant that is no coordinate: the biases of V in softmax attention.
     has_one : bool
         Whether the last coordinate is 1, for biases.
+    has_norm : bool
+        Whether there is a norm before, so that tokens have at most the norm √d.
     """
 
     width: int
@@ -52,6 +54,7 @@ class TokenSpace:
     unseen: tuple[tuple[str, str, int], ...]
     constants: int
     has_one: bool
+    has_norm: bool = False
 
     @property
     def words(self) -> str:
@@ -405,6 +408,7 @@ def seen(head: HeadArrays, softmax: bool, biases: bool, norm: str | None) -> Red
         unseen=tuple(unseen),
         constants=int(constants),
         has_one=bool(constant),
+        has_norm=before is not None,
     )
     return replace(as_stored, matrices=matrices, tokens=tokens, coordinates=coordinates)
 
@@ -436,7 +440,7 @@ def _unseen(
     """The columns of (W | b) that the function of a head does not see, by their names."""
     hidden = tokens.width + has_bias - tokens.linear - has_constant
     if softmax and has_bias and letter == "K":
-        yield letter, "the bias of K does nothing in softmax attention", 1
+        yield letter, KEY_BIAS, 1
         hidden -= 1
     if softmax and letter == "V" and (has_bias or tokens.is_moved):
         yield letter, IN_CONSTANT, 1
@@ -448,5 +452,7 @@ def _unseen(
         yield letter, f"columns of {letter} where γ is 0", hidden
 
 
+KEY_BIAS = "the bias of K does nothing in softmax attention"
+"""The name of directions of a head with softmax; rotary positions let them be seen."""
 IN_CONSTANT = "the bias of V, which is seen in the constant of the layer only"
 """The name of directions of a head with softmax; the layer sees some of them again."""

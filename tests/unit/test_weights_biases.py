@@ -642,16 +642,15 @@ def test_gemma_multiplies_by_one_more(tmp_path: Path, model_type: str, softmax: 
     numpy.savez(tmp_path / "model.npz", **gemma(p))
     configuration = {"model_type": model_type, "num_attention_heads": 2}
     (tmp_path / "config.json").write_text(json.dumps(configuration), encoding="utf-8")
-    normalization = "softmax" if softmax else "none"
-    found = weights(tmp_path / "model.npz", normalization=normalization)
+    found = weights(tmp_path / "model.npz", as_="softmax" if softmax else "lightning")
     (judged,) = found.to_json()["layers"]
     assert judged["dimension"] == exact_rank(layer, p, fixed=["gamma"])
     assert found.heads[0].shape.token_dimension == 4
     assert "the RMSNorm multiplies by 1 + γ" in found.remarks
-    said = weights(gemma(p), heads=2, norm="rms1", normalization=normalization)
+    said = weights(gemma(p), heads=2, norm="rms1", as_="softmax" if softmax else "lightning")
     assert said.to_json()["heads"] == found.to_json()["heads"]
     # γ itself hides the third coordinate.
-    other = weights(tmp_path / "model.npz", norm="rms", normalization=normalization)
+    other = weights(tmp_path / "model.npz", norm="rms", as_="softmax" if softmax else "lightning")
     assert other.to_json()["heads"] != found.to_json()["heads"]
     assert other.remarks == ()
 

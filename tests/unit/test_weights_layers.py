@@ -441,45 +441,6 @@ def test_groups_of_heads_that_share_keys_are_in_print() -> None:
     assert "U+" not in found.to_latex()
 
 
-@pytest.mark.parametrize("biases", ["", "QKV"])
-@pytest.mark.parametrize("softmax", [False, True])
-def test_what_is_proved_of_untied_heads_is_not_said_of_those_that_share_keys(
-    softmax: bool, biases: str
-) -> None:
-    """Its parameters are the entries of the file, and its dimension has an upper bound."""
-    layer = Layer(4, 3, 1, v=1, heads=4, softmax=softmax)
-    _, file = shared(drawn(layer, 1), 2)
-    for letter in biases:
-        # Q has the rows of four heads, K and V those of two.
-        file[f"{letter}_bias"] = numpy.arange(1.0, 1.0 + len(file[letter]))
-    normalization = "softmax" if softmax else "none"
-    found = weights(file, heads=4, normalization=normalization)
-    (tied,) = found.to_json()["layers"]
-    network = found.to_json()["network"]
-    for part in (tied, network):
-        assert part["parameters"] == sum(array.size for array in file.values())
-        for name in ("dimension", "redundant", "other_symmetries", "unnamed"):
-            assert part[name] is None
-        repeated = sum(file[x].size for x in file if x[0] in "KV")
-        assert part["untied"]["parameters"] == part["parameters"] + repeated
-        (group,) = [x for x in part["symmetries"] if "group" in x and x["name"] == PERMUTATIONS]
-        assert group["group"] == "S(2) wr S(2)"
-        groups = {x["name"]: x.get("group") for x in part["untied"]["symmetries"]}
-        assert groups[PERMUTATIONS] == "S(4)"
-    assert network["regular"] is None
-    if softmax:
-        assert network["untied"]["regular"] is True
-    if "upper_bound" in network["untied"]:
-        assert network["upper_bound"]["value"] <= network["untied"]["upper_bound"]["value"]
-    most = network["upper_bound"]["value"]
-    assert most <= network["parameters"]
-    assert network["upper_bound"]["value"] == most
-    words = " ".join(str(found).split())
-    assert "are determined" not in words.split("a layer ")[1].split("Exact")[0]
-    assert "regular point not decided" in words
-    assert f"dimension at most {most}" in words
-
-
 def test_an_order_of_many_digits_is_a_formula_in_json() -> None:
     groups = [FiniteGroup.permutations(PERMUTATIONS, 128, block=8)] * 80
     (group,) = products(groups)

@@ -1,0 +1,136 @@
+"""Which model the weights of a file are taken for: that of its config.json, or what is said.
+
+An option that is given wins over the architecture. Without both the weights are those of lightning
+attention without skip connections, the algebraic model of the paper, and the first line says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from m2bridge.errors import InvalidCaseError
+from m2bridge.trained_weights.architecture import Architecture, read_architecture, text_model
+
+KINDS = {"lightning": "none", "softmax": "softmax"}
+"""What weights can be taken as, with the normalization of the scores."""
+_NORMS = {"layer": "LayerNorm", "rms": "RMSNorm", "rms1": "RMSNorm"}
+_PARTLY_ROTATED = {"GPT-J", "GPT-NeoX", "CodeGen", "ChatGLM2", "Phi", "StableLM"}
+"""Architectures that rotate a part of the coordinates of queries and keys only."""
+_PARTS = ("rotary_pct", "partial_rotary_factor", "rotary_dim")
+"""Keys of config.json that say which part is rotated."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelChoice:
+    """The model that weights are taken for.
+
+    Parameters
+    ----------
+    name : str
+        Of the architecture; empty if none is known, or another model is asked for.
+    softmax, skip, rotary : bool
+    norm : str
+        ``LayerNorm before``, or empty.
+    is_said : bool
+        Whether an option or an architecture says whether scores are normalized.
+    rotary_left_out : bool
+        Whether the architecture has rotary positions that are not counted.
+    """
+
+    name: str
+    softmax: bool
+    skip: bool
+    rotary: bool
+    norm: str
+    is_said: bool
+    rotary_left_out: bool
+
+    @classmethod
+    def of(
+        cls,
+        config: Mapping[str, Any],
+        *,
+        kind: str | None,
+        normalization: str | None,
+        skip: bool | None,
+        norm: str | None,
+    ) -> Self:
+        """Return the model by the content of config.json, empty if there is none, and options.
+
+        Parameters
+        ----------
+        kind : str or None
+            ``lightning`` or ``softmax``: these layers alone, whatever config.json says.
+        normalization, skip, norm
+            Options; ``None`` if they are not given.
+
+        Raises
+        ------
+        InvalidCaseError
+            If two options contradict each other.
+        """
+        if kind is not None and normalization not in (None, KINDS[kind]):
+            raise InvalidCaseError(
+                "normalization", f"{normalization} contradicts --as {kind}: leave one of them out"
+            )
+        architecture = read_architecture(config) if config and kind is None else None
+        if kind is not None:
+            normalization = KINDS[kind]
+        if architecture is None:
+            return cls(
+                name="",
+                softmax=normalization == "softmax",
+                skip=bool(skip),
+                rotary=False,
+                norm="",
+                is_said=normalization is not None,
+                rotary_left_out=False,
+            )
+        rotates_all = architecture.rotary and not _rotates_a_part(architecture, config)
+        return cls(
+            name=architecture.name,
+            softmax=architecture.softmax if normalization is None else normalization == "softmax",
+            skip=architecture.skip if skip is None else skip,
+            rotary=rotates_all,
+            norm=_norm_words(architecture, norm),
+            is_said=True,
+            rotary_left_out=architecture.rotary and not rotates_all,
+        )
+
+    @property
+    def words(self) -> str:
+        """What it is, with its parts; empty if no architecture is known."""
+        if not self.name:
+            return ""
+        parts = ["softmax" if self.softmax else "lightning attention"]
+        if self.skip:
+            parts.append("skip connections")
+        if self.norm:
+            parts.append(self.norm)
+        if self.rotary:
+            parts.append("rotary positions")
+        elif self.rotary_left_out:
+            parts.append("rotary positions left out")
+        return (
+            f"{self.name}: {', '.join(parts)}; --as lightning for the algebraic model of the paper"
+        )
+
+
+def _norm_words(architecture: Architecture, norm: str | None) -> str:
+    """The norm and its place: that of an option, if it is given."""
+    if norm is not None:
+        return "" if norm == "none" else f"{_NORMS[norm]} before"
+    if architecture.norm is None:
+        return ""
+    return f"{_NORMS[architecture.norm]} {architecture.norm_place}"
+
+
+def _rotates_a_part(architecture: Architecture, config: Mapping[str, Any]) -> bool:
+    """Whether some coordinates of queries and keys are not rotated, or that may be so."""
+    text = text_model(config)
+    factors = [text.get(key) for key in _PARTS]
+    is_whole = any(factor in (1, architecture.head_size) for factor in factors if factor)
+    is_said = any(factor is not None for factor in factors)
+    return not is_whole and (is_said or architecture.name in _PARTLY_ROTATED)

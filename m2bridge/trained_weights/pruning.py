@@ -1,0 +1,178 @@
+"""Heads that are replaced by ones of lower rank: their distances, and how much outputs change.
+
+All of it is numerical. The bounds hold for all tokens up to a given norm (docs/weights.md, Changes
+of outputs).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil, floor, log10, sqrt, tanh
+from typing import Any, Self
+
+from m2bridge.trained_weights.heads import HeadWeights
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LowRankChange:
+    """A head whose A or V, or both, are truncated to a lower rank.
+
+    Parameters
+    ----------
+    layer, head : int
+    rank : int
+        At most so large are rk A and rk V afterwards.
+    distance_A, distance_V : float or None
+        Relative distances to these matrices; ``None``: not told apart from 0.
+    token_norm : float
+        The largest norm of tokens for which the change is bounded.
+    change : float
+        Outputs of the layer change by at most this, for softmax; for lightning attention by at most
+        this for each token that is attended to.
+    """
+
+    layer: int
+    head: int
+    rank: int
+    distance_A: float | None
+    distance_V: float | None
+    token_norm: float
+    change: float
+
+    @classmethod
+    def of(cls, head: HeadWeights, rank: int, *, of_A: bool = True, of_V: bool = True) -> Self:
+        """Return the change of a head to this rank, of A, of V, or of both."""
+        numbers = head.numerical
+        largest_A, next_A = _two(numbers.singular_values_A, rank)
+        largest_V, next_V = _two(numbers.singular_values_V, rank)
+        norm = _norm_of_coordinates(head)
+        score = next_A * norm**2 if of_A else 0.0
+        values = next_V * norm if of_V else 0.0
+        if head.shape.softmax:
+            # Where scores change by at most ε, the weights of tokens change by 2·tanh(ε/2) in sum.
+            # A factor of scores, such as 1/√a, makes ε smaller.
+            change = values + 2 * largest_V * norm * tanh(score / 2)
+        else:
+            change = values * largest_A * norm**2 + largest_V * norm * score
+        return cls(
+            layer=head.layer,
+            head=head.head,
+            rank=rank,
+            distance_A=_distance(numbers.distances_to_lower_rank_A, rank),
+            distance_V=_distance(numbers.distances_to_lower_rank_V, rank),
+            token_norm=token_norm(head),
+            change=_rounded_up(change),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The values for ``json.dumps``."""
+        return {
+            "rank": self.rank,
+            "distance_A": self.distance_A,
+            "distance_V": self.distance_V,
+            "token_norm": self.token_norm,
+            "largest_change_of_output": self.change,
+        }
+
+
+def token_norm(head: HeadWeights) -> float:
+    """The largest norm of tokens for which changes are bounded: behind a norm it is √d, else 1."""
+    coordinates = head.shape.coordinates
+    if coordinates is None or not coordinates.has_norm:
+        return 1.0
+    return sqrt(coordinates.width)
+
+
+def _norm_of_coordinates(head: HeadWeights) -> float:
+    """The largest norm of such tokens with a coordinate 1 for biases."""
+    coordinates = head.shape.coordinates
+    has_one = coordinates is not None and coordinates.has_one
+    return sqrt(token_norm(head) ** 2 + has_one)
+
+
+def _two(values: Sequence[float | None], rank: int) -> tuple[float, float]:
+    """The largest singular value, and the first that is cut off."""
+    largest = values[0] or 0.0
+    if rank >= len(values):
+        return largest, 0.0
+    return largest, values[rank] or 0.0
+
+
+def _distance(distances: Sequence[float | None], rank: int) -> float | None:
+    """The distance to rank at most so large; 0 where the rank cannot be larger."""
+    return distances[rank] if rank < len(distances) else 0.0
+
+
+def _rounded_up(number: float) -> float:
+    """The number with two digits, and not less."""
+    if not number:
+        return 0.0
+    unit = 10.0 ** (floor(log10(number)) - 1)
+    return float(f"{ceil(number / unit - 1e-9) * unit:.2g}")
+
+
+def nearest_lower_rank(head: HeadWeights, letters: str = "AV") -> tuple[float, str, int]:
+    """Return the least distance of A or V to a rank below the largest one, its letter and the rank.
+
+    A distance that is not told apart from 0 is 0.
+    """
+    numbers, shape = head.numerical, head.shape
+    found = []
+    for letter, most, distances in (
+        ("A", shape.alpha, numbers.distances_to_lower_rank_A),
+        ("V", shape.beta, numbers.distances_to_lower_rank_V),
+    ):
+        if letter in letters:
+            found.append((_distance(distances, most - 1) or 0.0, letter, most - 1))
+    return min(found)
+
+
+def sentence_on_lower_ranks(heads: Sequence[HeadWeights], *, rotary: bool = False) -> str:
+    """Return the sentence on the heads nearest to a lower rank, and what replacing them changes.
+
+    With rotary positions A is another matrix for each difference of places, and it is about V.
+    """
+    letters = "V" if rotary else "AV"
+    by_distance = sorted(heads, key=lambda head: nearest_lower_rank(head, letters))
+    least, letter, rank = nearest_lower_rank(by_distance[0], letters)
+    alike: list[HeadWeights] = []
+    for head in by_distance:
+        own, *where = nearest_lower_rank(head, letters)
+        # As near to the same lower rank as the nearest one, up to a factor 2.
+        if where == [letter, rank] and own <= 2 * least and len(alike) < _MOST:
+            alike.append(head)
+    worst = max(nearest_lower_rank(head, letters)[0] for head in alike)
+    changes = [
+        LowRankChange.of(head, rank, of_A=letter == "A", of_V=letter == "V") for head in alike
+    ]
+    change = max(found.change for found in changes)
+    norm = max(found.token_norm for found in changes)
+    *others, last = (f"{head.layer}.{head.head}" for head in alike)
+    names = f"{', '.join(others)} and {last}" if others else last
+    which = f"Heads {names} are" if others else f"Head {names} is"
+    each = "" if heads[0].shape.softmax else " for each token attended to"
+    return (
+        f"{which} within {_short(worst)} of rk {letter} ≤ {rank}; replacing"
+        f" {'each' if others else 'it'} changes the layer's output by at most {_short(change)}"
+        f"{each}, for tokens of norm at most {norm:.3g} (numerical)."
+    )
+
+
+_MOST = 3
+"""Heads that one sentence names."""
+
+
+def _short(number: float) -> str:
+    """Two digits, rounded up."""
+    return "rounding" if not number else f"{_rounded_up(number):.2g}"
+
+
+def rows_of_changes(changes: Sequence[LowRankChange]) -> Iterator[tuple[object, ...]]:
+    """Yield a line of the table for each head."""
+    for found in changes:
+        distances = (
+            "–" if distance is None else f"{distance:.4g}"
+            for distance in (found.distance_A, found.distance_V)
+        )
+        yield (found.layer, found.head, *distances, f"{found.change:.2g}")

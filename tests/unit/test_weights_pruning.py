@@ -1,0 +1,115 @@
+"""Heads near a lower rank: how they are sorted, and how much a layer changes when they are replaced.
+
+Changes are compared with a forward pass in NumPy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import pytest
+from click.testing import CliRunner
+
+from m2bridge import weights
+from m2bridge.cli.commands import cli as main
+from m2bridge.errors import InvalidCaseError
+
+Head = dict[str, Any]
+
+
+def heads_of(number: int, random: numpy.random.Generator) -> list[Head]:
+    sizes = {"K": (3, 5), "Q": (3, 5), "V": (3, 5), "O": (5, 3)}
+    return [{x: random.standard_normal(size) for x, size in sizes.items()} for _ in range(number)]
+
+
+def file_of(layers: list[list[Head]]) -> dict[str, Any]:
+    found = {}
+    for number, heads in enumerate(layers):
+        for x in "KQV":
+            found[f"{x}{number}"] = numpy.vstack([head[x] for head in heads])
+        found[f"O{number}"] = numpy.hstack([head["O"] for head in heads])
+    return found
+
+
+def near_rank_two(head: Head, size: float) -> Head:
+    """The head with an OV whose third singular value is small."""
+    U, sigma, W = numpy.linalg.svd(head["O"] @ head["V"])
+    sigma[:3] = 1, 1, size
+    return {**head, "O": U[:, :3], "V": sigma[:3, None] * W[:3]}
+
+
+def truncated(matrix: Any, rank: int) -> Any:
+    U, sigma, W = numpy.linalg.svd(matrix)
+    return (U[:, :rank] * sigma[:rank]) @ W[:rank]
+
+
+def output(A: Any, V: Any, X: Any, softmax: bool) -> Any:
+    """The first output of a head."""
+    scores = X.T @ A @ X[:, 0]
+    if softmax:
+        scores = numpy.exp(scores - scores.max())
+        scores /= scores.sum()
+    return V @ X @ scores
+
+
+@pytest.mark.parametrize("normalization", ["softmax", "none"])
+def test_planted_heads_are_found_and_are_first(normalization: str) -> None:
+    random = numpy.random.default_rng(1)
+    layers = [heads_of(3, random) for _ in range(3)]
+    layers[1][2] = near_rank_two(layers[1][2], 3e-4)
+    layers[2][0] = near_rank_two(layers[2][0], 4e-4)
+    found = weights(file_of(layers), heads=3, normalization=normalization, worst=2)
+    assert [(head.layer, head.head) for head in found.listed] == [(2, 3), (3, 1)]
+    assert [x["layer"] for x in found.to_json()["heads"]] == [2, 3]
+    assert "Heads 2.3 and 3.1 are within" in str(found)
+    assert "rk V ≤ 2" in found.to_json()["nearest"][0]["locus"]
+    in_order = weights(file_of(layers), heads=3, normalization=normalization, sort="distance")
+    assert [(head.layer, head.head) for head in in_order.listed][:2] == [(2, 3), (3, 1)]
+    assert found.figure() is not None
+
+
+@pytest.mark.parametrize("rank", [1, 2])
+@pytest.mark.parametrize("softmax", [True, False])
+def test_outputs_change_by_no_more_than_is_said(softmax: bool, rank: int) -> None:
+    random = numpy.random.default_rng(2)
+    (head,) = heads_of(1, random)
+    found = weights(**head, normalization="softmax" if softmax else "none", rank=rank)
+    (change,) = found.changes(rank)
+    A, V = head["K"].T @ head["Q"], head["O"] @ head["V"]
+    sigma = numpy.linalg.svd(V, compute_uv=False)
+    expected = numpy.sqrt((sigma[rank:] ** 2).sum() / (sigma**2).sum())
+    assert change.distance_V == pytest.approx(expected, rel=1e-5)
+    assert change.token_norm == 1
+    for _ in range(200):
+        X = random.standard_normal((5, 4))
+        X /= numpy.linalg.norm(X, axis=0)
+        before = output(A, V, X, softmax)
+        after = output(truncated(A, rank), truncated(V, rank), X, softmax)
+        tokens = 1 if softmax else X.shape[1]
+        assert numpy.linalg.norm(before - after) <= change.change * tokens
+    assert found.to_json()["heads"][0]["at_rank"]["largest_change_of_output"] == change.change
+
+
+def test_tables_of_many_heads_are_on_request() -> None:
+    random = numpy.random.default_rng(3)
+    file = file_of([heads_of(25, random)])
+    assert "Exact (L" not in str(weights(file, heads=25))
+    assert "Exact (L" in str(weights(file, heads="25,all"))
+    assert "Exact (L" in str(weights(file, heads=25, worst=3))
+    with pytest.raises(InvalidCaseError, match="12,all"):
+        weights(file, heads="some")
+
+
+def test_the_command_takes_heads_in_words_and_a_rank() -> None:
+    run = CliRunner().invoke(
+        main,
+        ["weights", "examples/weights.npz", "--heads", "4,all", "--as", "softmax", "--rank", "3"],
+    )
+    assert run.exit_code == 0, run.output
+    assert "Replaced by rank ≤ 3" in run.output
+
+
+def test_two_options_that_contradict_each_other_are_refused() -> None:
+    with pytest.raises(InvalidCaseError, match="contradicts"):
+        weights("examples/weights.npz", heads=4, as_="lightning", normalization="softmax")
