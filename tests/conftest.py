@@ -25,7 +25,7 @@ from tempfile import TemporaryFile
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 from m2bridge.batch.pool import prepare
 from m2bridge.cli import commands
@@ -37,10 +37,12 @@ from m2bridge.workspace.macaulay2 import Macaulay2
 from tests import quick
 from tests.events import PATIENCE
 from tests.limits import RecordedEngine, RecordingEngine, Remembering
+from tests.tiers import FAST, TEN
 
 settings.register_profile(
     "patient", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
+settings.register_profile(TEN, settings.get_profile("patient"), max_examples=10)
 settings.register_profile("exploring", settings.get_profile("patient"), derandomize=False)
 settings.load_profile("patient")
 
@@ -100,9 +102,16 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    if leaves_out_slow_tests(config) and config.getoption("--hypothesis-profile") is None:
+        settings.load_profile(TEN)
     is_worker = hasattr(config, "workerinput")
     if not is_worker and not config.getoption("--no-engine"):
         warn_of_refused(config)
+
+
+def leaves_out_slow_tests(config: pytest.Config) -> bool:
+    """Return whether the expression after ``-m`` does, as it does where none is given."""
+    return FAST in config.getoption("-m")
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -125,7 +134,7 @@ def pytest_collection(session: pytest.Session) -> None:
     if worker is None or session.config.option.file_or_dir:
         return
     gc.disable()  # until all are collected
-    files = sorted(Path(__file__).parent.glob("*/test_*.py"))[
+    files = sorted(Path(__file__).parent.rglob("test_*.py"))[
         int(worker["workerid"][2:]) :: worker["workercount"]
     ]
     sys.path[:0] = sorted({str(file.parent) for file in files})
@@ -149,7 +158,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         marker = metafunc.definition.get_closest_marker("macaulay2")
         if marker is not None and marker.args == ("any",):
             found = found[:1]
-        values = [pytest.param(c.program, id=f"M2-{c.version}") for c in found]
+        values = [
+            pytest.param(
+                c.program, id=f"M2-{c.version}", marks=[pytest.mark.slow] * (c != found[0])
+            )
+            for c in found
+        ]
         metafunc.parametrize(
             "program", values or [pytest.param(None, id="no-engine")], scope="session"
         )
@@ -159,6 +173,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if {"program", "m2"} & set(getattr(item, "fixturenames", ())):
             item.add_marker("engine")
+        if is_hypothesis_test(getattr(item, "obj", None)) and not leaves_out_slow_tests(config):
+            item.add_marker("slow")  # among the fast tests with ten examples
     if config.getoption("--no-engine"):
         for item in items:
             if item.get_closest_marker("engine"):

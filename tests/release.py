@@ -62,19 +62,33 @@ def _project(root: Path) -> dict[str, Any]:
 
 
 def _of_the_changelog(root: Path, released: bool) -> Iterator[str]:
-    """It begins with this version and its date, or with ``(unreleased)``."""
+    """It begins with this version and its date, or with ``(unreleased)``. A heading without a
+    version, such as "Not released", may stand before it while no release is demanded.
+    """
     version, date = _newest(root)
     if version != __version__:
         yield f"CHANGELOG.md does not begin with {__version__}"
     elif date is None and released:
         yield f"CHANGELOG.md has no date of {__version__}"
+    if released and _headings(root)[0] != _headings(root, VERSION)[0]:
+        yield f"CHANGELOG.md begins with '{_headings(root)[0]}', and not with a version"
 
 
 def _newest(root: Path) -> tuple[str, str | None]:
     """The version at the head of the changelog, and its date, if there is one."""
-    first = re.search(r"^## (\S+)(?: \((\d{4}-\d\d-\d\d)\))?", _text(root, "CHANGELOG.md"), re.M)
+    first = re.match(r"(\S+)(?: \((\d{4}-\d\d-\d\d)\))?", _headings(root, VERSION)[0])
     assert first is not None
     return first[1], first[2]
+
+
+VERSION = r"\d+\.\d+\.\d+"
+"""How a heading of the changelog about a release begins."""
+
+
+def _headings(root: Path, begin: str = "") -> list[str]:
+    """The headings of the changelog that begin as the pattern says, the newest first."""
+    found = re.findall(r"^## (.*)$", _text(root, "CHANGELOG.md"), re.MULTILINE)
+    return [heading for heading in found if re.match(begin, heading)]
 
 
 def _of_the_citation(root: Path, released: bool) -> Iterator[str]:

@@ -11,19 +11,29 @@ from m2bridge.families.attention.all_sizes.integer_sets import WORDS as ONE_LAYE
 from m2bridge.families.deep_attention.all_sizes import layers as deep
 from m2bridge.families.deep_attention.all_sizes.family import NORMAL_FORM
 from m2bridge.families.deep_attention.all_sizes.layers import WORDS
-from m2bridge.families.registry import family
+from m2bridge.families.registry import OWN_FAMILIES, family
 from m2bridge.results.sheet import name_with_part
 
 Row = tuple[str, str, str]
 
-FAMILIES = {
+FOR_ALL_SIZES = {family(name).all_sizes for name in OWN_FAMILIES}
+SHORT = {
     "attention": "One layer",
     "deep-attention": "Deep networks",
     "polynomial-network": "Polynomial networks",
 }
+"""Headings that are not the title of the family."""
+
+FAMILIES = {
+    name: SHORT.get(name) or family(name).title.capitalize()
+    for name in OWN_FAMILIES
+    if family(name).statements() and name not in FOR_ALL_SIZES
+}
+"""The heading of the table of each family."""
 ALL_SIZES = {
-    "attention": "One layer, all sizes at once",
-    "deep-attention": "Deep networks, all sizes at once",
+    name: f"{title}, all sizes at once"
+    for name, title in FAMILIES.items()
+    if family(name).all_sizes
 }
 
 

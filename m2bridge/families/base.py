@@ -380,6 +380,9 @@ class Family(ABC, Generic[M]):
         Prefix of file names, before the key; ``None`` means the name of the family and a hyphen.
     paper : Work or None
         The paper with the statements about the family; reports cite it.
+    sample : mapping from str to str
+        The options of one small case, as text on the command line; empty where defaults name one.
+        Tests and lists that need a case of each family take :meth:`sample_case`.
     """
 
     __slots__ = ()
@@ -392,6 +395,7 @@ class Family(ABC, Generic[M]):
     modules: ClassVar[tuple[str, ...]] = ()
     prefix: ClassVar[str | None] = None
     paper: ClassVar[Work | None] = None
+    sample: ClassVar[Mapping[str, str]] = {}
 
     @property
     @abstractmethod
@@ -495,6 +499,17 @@ class Family(ABC, Generic[M]):
         """
         self.check_names(name for name, text in texts.items() if text is not None)
         return self.build(**read_options(self.options, texts))
+
+    def sample_case(self) -> M:
+        """Return the case that :attr:`sample` names.
+
+        Raises
+        ------
+        InvalidCaseError
+            If it names none: an option has no default and is left out, or does not say what it
+            should.
+        """
+        return self.from_options(self.sample)
 
     def from_json(self, content: object) -> M:
         """Return the case that :meth:`Model.to_json` wrote.

@@ -13,6 +13,8 @@ from m2bridge.certificates.form import read
 from m2bridge.reports.atlas import atlas, write_atlas
 from tests.events import PATIENCE
 
+pytestmark = pytest.mark.slow
+
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
 

@@ -18,7 +18,7 @@ from tests.events import PATIENCE
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
 CELLS = (
     """\

@@ -14,10 +14,12 @@ import pytest
 from m2bridge import reports as report
 from m2bridge.batch.store import Store, Unanswered
 from m2bridge.certificates.form import read
-from m2bridge.reports import Report, Row
+from m2bridge.reports import Report, VerdictRow
 from m2bridge.reports.content import VERDICTS, case_of
 from m2bridge.reports.forms import MARKS
 from tests.events import PATIENCE
+
+pytestmark = pytest.mark.slow
 
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
@@ -148,7 +150,7 @@ def test_it_asks_for_no_other_file_and_its_console_is_silent(page: Page) -> None
     assert page.browser.get_log("browser") == []
 
 
-SORT_KEYS: tuple[Callable[[Row], Any], ...] = (
+SORT_KEYS: tuple[Callable[[VerdictRow], Any], ...] = (
     lambda row: row.case.cells[0],
     lambda row: row.case.cells[1],
     lambda row: row.case.cells[2],
@@ -162,7 +164,7 @@ SORT_KEYS: tuple[Callable[[Row], Any], ...] = (
 
 @pytest.mark.parametrize("i", range(len(SORT_KEYS)))
 def test_each_column_sorts_up_and_down(i: int, page: Page) -> None:
-    def shown(row: Row) -> str:
+    def shown(row: VerdictRow) -> str:
         case, said = row.case, f"{MARKS[row.verdict]} {row.verdict.replace('_', ' ').lower()}"
         seconds = "–" if row.seconds is None else f"{row.seconds:.3f}"
         numbers = map(str, case.cells)
@@ -195,7 +197,7 @@ def test_the_refuted_statement_comes_first_with_its_witness(page: Page) -> None:
         ("nowhere", lambda row: False),
     ],
 )
-def test_words_choose_rows(words: str, wanted: Callable[[Row], bool], page: Page) -> None:
+def test_words_choose_rows(words: str, wanted: Callable[[VerdictRow], bool], page: Page) -> None:
     page.write(words)
     expected = [row.statement for row in page.report.rows if wanted(row)]
     assert page.column(4) == expected

@@ -16,6 +16,8 @@ import pytest
 
 from tests.events import PATIENCE
 
+pytestmark = pytest.mark.slow
+
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
 

@@ -75,6 +75,7 @@ def stored(folder: Path) -> dict[str, object]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 @pytest.mark.parametrize("executor", ["processes", "dask"])
 def test_every_executor_gives_the_same_certificates(
@@ -99,6 +100,7 @@ def test_every_executor_gives_the_same_certificates(
 # Failures of one case
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 @pytest.mark.parametrize("executor", ["serial", "processes"])
 def test_an_unforeseen_failure_is_the_outcome_of_its_case(
@@ -113,6 +115,7 @@ def test_an_unforeseen_failure_is_the_outcome_of_its_case(
     assert "did not finish within the limit of 3600 seconds" in outcome(tmp_path, 3)["reason"]
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 def test_a_worker_that_cannot_be_interrupted_is_killed(
     tmp_path: Path, log: Path, m2: str, monkeypatch: pytest.MonkeyPatch
@@ -134,6 +137,7 @@ def test_a_worker_that_cannot_be_interrupted_is_killed(
     wait_for_end(map(int, mark.read_text().split()))
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 @pytest.mark.parametrize("certify", [quick.kills_worker, quick.kills_macaulay2])
 def test_a_death_is_forgiven_once(certify: Certify, tmp_path: Path, log: Path, m2: str) -> None:
@@ -145,6 +149,7 @@ def test_a_death_is_forgiven_once(certify: Certify, tmp_path: Path, log: Path, m
     assert Counter(log.read_text().splitlines()) == {str(Case(d, 1, 1)): 1 for d in (1, 3, 4)}
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 def test_the_case_of_a_dask_worker_that_is_killed_is_done_once_by_another(
     tmp_path: Path, log: Path, m2: str, invoke: Invoke
@@ -193,6 +198,7 @@ def macaulay2s() -> set[int]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 def test_recycled_workers_lose_nothing(tmp_path: Path, m2: str) -> None:
     summary = batch(
@@ -219,6 +225,7 @@ def test_a_full_disk_stops_the_batch_and_leaves_nothing_half_written(
     assert [path for path in tmp_path.rglob("*") if path.is_file() and path.name != "file"] == []
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 def test_a_folder_that_is_deleted_while_a_batch_runs(tmp_path: Path, m2: str) -> None:
     """The batch cannot end before the case that is held, whose lock goes with the folder."""
@@ -289,6 +296,7 @@ def disk(tmp_path: Path) -> Iterator[Disk]:
     small.close()
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 @pytest.mark.parametrize("executor", ["serial", "processes"])
 def test_a_batch_goes_on_when_a_full_disk_has_room_again(
@@ -311,6 +319,7 @@ def test_a_batch_goes_on_when_a_full_disk_has_room_again(
     assert all(read(disk.folder / name) == certificate for name, certificate in whole.items())
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 def test_a_file_of_another_case_is_replaced(tmp_path: Path, m2: str, invoke: Invoke) -> None:
     line = (
@@ -341,6 +350,7 @@ def test_a_file_of_another_case_is_replaced(tmp_path: Path, m2: str, invoke: Inv
 SCRIPT = Path(__file__).parents[2] / "examples" / "slurm.sh"
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 @pytest.mark.parametrize(
     ("grid", "code"),
@@ -383,6 +393,7 @@ def run_of_atlas_engine(out: Path, m2: str, *arguments: str) -> int:
     return int(commands.cli.main([*words, *arguments], standalone_mode=False))
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 def test_an_atlas_from_nothing_and_once_more(
     tmp_path: Path, m2: str, capsys: pytest.CaptureFixture[str]

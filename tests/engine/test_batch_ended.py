@@ -31,7 +31,7 @@ from tests.events import PATIENCE, wait_for, wait_for_end
 QUESTIONS = ("3.3", "3.4")
 CHECK = ("--check", ",".join(QUESTIONS))
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
 
 def test_two_batches_at_once_share_the_work(tmp_path: Path, log: Path, m2: str) -> None:

@@ -54,6 +54,7 @@ def only(name: str) -> Path | None:
     return found[0] if found else None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["4ti2", "Normaliz", ""])
 @pytest.mark.parametrize("p", [0, 101])
 @pytest.mark.parametrize("source", MONOMIAL)

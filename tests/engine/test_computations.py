@@ -249,6 +249,7 @@ def test_any_polynomial_map(engine: Engine) -> None:
         singular_locus(cubic, engine=engine, method="orbits")
 
 
+@pytest.mark.slow
 def test_what_was_found_before_the_limit_is_shown(session: Macaulay2) -> None:
     with limit_after(session, 0, "closure") as stuck:
         found = closure(
@@ -268,6 +269,7 @@ def test_what_was_found_before_the_limit_is_shown(session: Macaulay2) -> None:
     assert "timeout=" in partial.unfinished
 
 
+@pytest.mark.slow
 def test_fibres_that_were_found_before_the_limit_are_shown(
     sessions: Callable[[Path], Macaulay2], m2: str
 ) -> None:
@@ -298,6 +300,7 @@ def test_fibres_that_were_found_before_the_limit_are_shown(
     assert over_p.unfinished in over_p.to_text()
 
 
+@pytest.mark.slow
 def test_a_limit_of_the_whole_ideal_does_not_spoil_what_bounds_decide(session: Macaulay2) -> None:
     with limit_after(session, 0, "closure") as stuck:
         orbits = singular_locus(
@@ -313,6 +316,7 @@ def test_a_limit_of_the_whole_ideal_does_not_spoil_what_bounds_decide(session: M
     assert everything.unfinished.startswith("orbits and jacobian: ")
 
 
+@pytest.mark.slow
 def test_the_method_of_fibres_agrees_with_the_ideal(engine: Engine) -> None:
     """Statuses, components and degrees, with and without the ideal of the closure."""
     for case in [(2, 1), (2, 2), (2, 2, 1), (2, 3)]:
@@ -360,6 +364,7 @@ def check_fibres_against_ideal(model: SingleLayerAttention, engine: Engine) -> N
     assert fibres.variety_dimension == ideal.variety_dimension
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case", [(3, 2, 2), (3, 2, 3), (3, 2, 1), (4, 1, 3), (4, 1, 2), (3, 2, 2, 3)]
 )
@@ -419,6 +424,7 @@ def test_a_planted_contradiction_between_bounds_and_ideal(
         singular_locus(model, engine=engine, method="orbits")
 
 
+@pytest.mark.slow
 def test_large_cases_by_fibres(engine: Engine) -> None:
     """No equations needed, and no minors of A for a < d."""
     for case, largest in [((6, 2), (1, 1, 0)), ((9, 1, 4), (3, 1, 0))]:

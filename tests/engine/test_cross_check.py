@@ -45,6 +45,7 @@ def outcomes(engine: Engine, *case: int) -> dict[str, Decision]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [1, 2, 3, 4])
 def test_all_small_cases(engine: Engine, d: int) -> None:
     """The printed (iii) fails exactly for 2 ≤ a < d, except a = 2, d' = 1; where it does, the
@@ -235,6 +236,7 @@ def test_points_of_a_random_section(engine: Engine, case: tuple[int, ...]) -> No
     assert section_points(model) == points
 
 
+@pytest.mark.slow
 def test_larger_cases(engine: Engine) -> None:
     seen = observe(SingleLayerAttention(6, 6), engine=engine)
     assert len(seen.orbits) == 71
@@ -262,6 +264,7 @@ def test_a_limit_leaves_statements_undecided(session: Macaulay2) -> None:
         observe(SingleLayerAttention(2, 1, t=1), engine=session)
 
 
+@pytest.mark.slow
 def test_a_limit_leaves_what_was_found_before_it(session: Macaulay2) -> None:
     model = SingleLayerAttention(7, 7, 5)
     with limit_after(session, 40, "fibres") as stuck:
@@ -296,6 +299,7 @@ def test_shared_scripts_leave_no_foreign_symbols(session: Macaulay2) -> None:
     assert parse(session.run(Script("names", code)).records).values["names"] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [

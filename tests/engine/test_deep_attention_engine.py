@@ -263,6 +263,7 @@ def test_what_macaulay2_said_is_certified_and_accepted(engine: Macaulay2, tmp_pa
         assert verify_path(write(certificate, tmp_path)).accepted
 
 
+@pytest.mark.slow
 def test_command(invoke: Invoke, m2: str) -> None:
     """Exit code 1, since (iii) is refuted for some sizes; no case is asked for."""
     done = invoke("cross-check", "3.4", "--all-sizes", "--json", "--m2", m2)
@@ -279,6 +280,7 @@ def test_command(invoke: Invoke, m2: str) -> None:
     assert len(found["ideals"]) == 13
 
 
+@pytest.mark.slow
 def test_certificates_of_the_command(invoke: Invoke, m2: str, tmp_path: Path) -> None:
     """Written by one command, and gone on with by another; verified and reported without
     Macaulay2.
@@ -317,6 +319,7 @@ def poincare(session: Macaulay2, generators: object) -> Poly:
     return Poly.from_dict(dict(session.value(code, I=generators)), T)
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 @pytest.mark.parametrize(
     "case", [(2, 4, 1), (2, 4, 2), (3, 1, 1), (3, 1, 2), (3, 2, 1), (4, 1, 1)], ids=str
@@ -356,6 +359,7 @@ QUESTIONS = tuple(questions("attention"))
 GRID = [(d, d_out, a) for d in range(1, 4) for d_out in range(1, 5) for a in range(1, d + 1)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case", [*GRID, *((4, 4, a) for a in range(1, 5)), (5, 5, 5), (3, 7, 2), (5, 1, 1)]
 )

@@ -43,6 +43,8 @@ from tests.examples import (
     to_run,
 )
 
+pytestmark = pytest.mark.slow
+
 # Every command of README and docs ends within a minute, and says nothing of a mistake. Those whose
 # output the site shows are run when it is built.
 

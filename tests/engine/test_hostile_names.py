@@ -79,6 +79,8 @@ from m2bridge.results.sheet import printable, quoted
 from m2bridge.system import folder
 from m2bridge.trained_weights.result import contents
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = '"}; run "touch x"; y = {"\\" \\\nrun "touch x"\rrun "touch x" -- *- -* /// \x85'
 """It ends strings, lists and comments of every kind, and then runs a command."""
 

@@ -77,6 +77,7 @@ def components(locus: IdealSingularLocus) -> set[Ideal]:
     return {component.ideal for component in locus.components}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("generators", "variables", "dimension", "expected"), KNOWN, ids=lambda value: str(value)
 )
@@ -126,6 +127,7 @@ curves = st.dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(
     max_examples=8,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
@@ -208,6 +210,7 @@ def test_at_the_limit_the_components_so_far_are_shown_with_exit_code_3(
     assert "singular locus   not decided" in text
 
 
+@pytest.mark.slow
 def test_components_proved_until_the_limit_are_shown_with_a_bound_for_the_others(
     engine: Engine,
 ) -> None:
@@ -269,6 +272,7 @@ def test_forms(engine: Engine) -> None:
     assert r"$\operatorname{Sing} = \varnothing$" in smooth.to_latex()
 
 
+@pytest.mark.slow
 def test_the_map_has_the_same_locus(invoke: Invoke, m2: str) -> None:
     """The umbrella is parametrized in examples/whitney_umbrella.toml, with other names for the same
     equation.
@@ -294,6 +298,7 @@ z = "t^3"
 """
 
 
+@pytest.mark.slow
 def test_the_projective_variety_of_a_homogeneous_map(
     invoke: Invoke, m2: str, tmp_path: Path
 ) -> None:
@@ -353,6 +358,7 @@ def test_bad_arguments_get_one_line(invoke: Invoke, arguments: list[str], words:
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
 
 
+@pytest.mark.slow
 def test_on_the_command_line_over_another_field(invoke: Invoke, m2: str) -> None:
     umbrella = str(EXAMPLES / "whitney_umbrella.toml")
     done = invoke("singular-locus", "--ideal", umbrella, "--m2", m2, "--field", "GF(2)")

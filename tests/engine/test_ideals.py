@@ -125,6 +125,7 @@ def test_powers_of_p_in_characteristic_p(engine: Engine) -> None:
     assert ideal("x^2 + y^2*z", field=two).is_prime(engine=engine)
 
 
+@pytest.mark.slow
 @pytest.mark.macaulay2("each")
 def test_primes_that_are_too_large_for_factors(engine: Engine) -> None:
     """Decompositions were errors in a program of Macaulay2; what needs no factors is computed."""
@@ -135,6 +136,7 @@ def test_primes_that_are_too_large_for_factors(engine: Engine) -> None:
     assert given.degree(engine=engine) == 3
 
 
+@pytest.mark.slow
 def test_unit_and_zero_ideal(engine: Engine) -> None:
     one, zero = ideal(1, variables="x y"), ideal(variables="x y")
     assert (
@@ -335,6 +337,7 @@ def test_macaulay2_reads_its_own_text(engine: Engine, given_ideal: Ideal) -> Non
     assert (found.ring, found.generators) == (given_ideal.ring, given_ideal.generators)
 
 
+@pytest.mark.slow
 def test_a_limit_on_time(engine: Engine) -> None:
     large = ideal(
         [
@@ -373,6 +376,7 @@ FEW = settings(
 )
 
 
+@pytest.mark.slow
 @FEW
 @given(pair=pairs())
 def test_laws_of_operations(engine: Engine, pair: tuple[Ideal, Ideal]) -> None:
@@ -395,6 +399,7 @@ def test_laws_of_operations(engine: Engine, pair: tuple[Ideal, Ideal]) -> None:
     assert all(first.contains(generator, engine=asked) for generator in eliminated.generators)
 
 
+@pytest.mark.slow
 @FEW
 @given(pair=pairs())
 def test_laws_of_decompositions(engine: Engine, pair: tuple[Ideal, Ideal]) -> None:
@@ -536,6 +541,7 @@ def test_macaulay2_reads_rings_in_oscars_words(engine_of_mrdi: Macaulay2, tmp_pa
     assert parse(engine_of_mrdi.run(Script("read", body)).records).ideal("read").ring == given.ring
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "value"),
     [

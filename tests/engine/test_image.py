@@ -154,6 +154,7 @@ def test_relations_are_equations_of_a_set_of_points(engine: Macaulay2) -> None:
     assert list(inseparable.generator_texts()) == ["x + y"]
 
 
+@pytest.mark.slow
 def test_minors_are_found_prime_where_nobody_says_so(engine: Macaulay2) -> None:
     known = SingleLayerAttention(3, 1, 1).parametrization()
     for prime in (True, False):
@@ -224,6 +225,7 @@ def test_of_what_a_hilbert_series_is(engine: Macaulay2) -> None:
     assert cone.to_json()["hilbert_series_of"] == "coordinate ring"
 
 
+@pytest.mark.slow
 def test_command(invoke: Invoke, program: Path, tmp_path: Path) -> None:
     done = invoke("implicitize", str(EXAMPLES / "segre.toml"), "--json", "--m2", str(program))
     assert (done.returncode, json.loads(done.stdout)["degree"]) == (0, 3)
@@ -246,6 +248,7 @@ def test_command(invoke: Invoke, program: Path, tmp_path: Path) -> None:
     assert invoke("implicitize", str(tmp_path / "none.toml")).returncode == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "options", "said"),
     [
@@ -295,6 +298,7 @@ relations = ["𐎀_1^2 - λ"]
 """.replace("é =", '"é" =')
 
 
+@pytest.mark.slow
 @pytest.mark.macaulay2("each")
 def test_names_in_any_alphabet(program: Path, command: str, invoke: Invoke, tmp_path: Path) -> None:
     """λ is a square, and كتاب² = λ·é; the names come back from Macaulay2, with LANG=C as well."""
@@ -407,6 +411,7 @@ def test_ideals_and_dimensions_are_those_of_the_kernel(engine: Macaulay2, p: int
 CASES = [(1, 2, 1, 1), (2, 1, 1, 1), (2, 2, 1, 1), (2, 1, 1, 2), (2, 2, 2, 2)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("case", "p"), [*product(CASES, (0, 2, 3)), ((3, 1, 1, 1), 2)])
 def test_the_rank_and_the_kernel_agree_for_attention(
     engine: Macaulay2, case: tuple[int, ...], p: int

@@ -28,7 +28,7 @@ from tests.batches import EXECUTORS, certifying, results
 from tests.events import PATIENCE, wait_for
 from tests.limits import HOUR
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
 IGNORING = "trap '' HUP CHLD; exec \"$@\""
 """A shell line: how ``nohup`` and careless parents start programs."""

@@ -43,6 +43,7 @@ def strange(number: int) -> object:
     return lambda: number
 
 
+@pytest.mark.slow
 def test_each_item_has_its_outcome_in_its_place() -> None:
     outcomes = run_many(strange, [5, 1, 0, 2, 4, 6], workers=2)
     assert [outcome.kind for outcome in outcomes] == [
@@ -62,6 +63,7 @@ def test_each_item_has_its_outcome_in_its_place() -> None:
     assert early.kind == "computed"
 
 
+@pytest.mark.slow
 def test_code_has_items_by_name_and_its_errors_are_outcomes() -> None:
     items = [2, ideal("x^2", "x*y"), {"item": 3}, 0, "text", True]
     code = (
@@ -86,6 +88,7 @@ def test_code_has_items_by_name_and_its_errors_are_outcomes() -> None:
     assert (endless.kind, "killed" in endless.reason) == ("timed-out", True)
 
 
+@pytest.mark.slow
 def test_a_script_without_a_guard_can_use_all_cores(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
@@ -98,6 +101,7 @@ def test_a_script_without_a_guard_can_use_all_cores(tmp_path: Path) -> None:
     assert done.stdout == "[0, 1, 4, 9]\n", done.stderr
 
 
+@pytest.mark.slow
 def test_what_is_in_the_folder_is_not_done_again(tmp_path: Path) -> None:
     folder = tmp_path / "results"
     first = run_many("item + 1", [1, 2, "three", 4], folder=folder, workers=1)
@@ -155,6 +159,7 @@ def results(folder: Path) -> dict[str, int]:
     return {path.name: path.stat().st_mtime_ns for path in (folder / "results").glob("power*.json")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_a_run_that_is_ended_leaves_no_process_and_goes_on(
     number: signal.Signals, ideals: Path, m2: str
@@ -179,6 +184,7 @@ def test_a_run_that_is_ended_leaves_no_process_and_goes_on(
     assert texts == ["1", "2", "3", "4", "5", "6"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("victim", ["Macaulay2", "worker"])
 def test_an_item_at_which_a_process_is_killed_is_done_by_another(
     victim: str, ideals: Path, m2: str
@@ -198,6 +204,7 @@ def test_an_item_at_which_a_process_is_killed_is_done_by_another(
     assert "6 computed" in printed
 
 
+@pytest.mark.slow
 def test_a_file_that_is_no_ideal_has_an_outcome(ideals: Path, m2: str) -> None:
     (ideals / "power3.toml").write_text("nothing")
     with running(ideals, m2) as process:
@@ -208,6 +215,7 @@ def test_a_file_that_is_no_ideal_has_an_outcome(ideals: Path, m2: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_dask_cluster_does_the_same() -> None:
     pytest.importorskip("distributed")
     outcomes = run_many(strange, [5, 2, 0], workers=1, executor="dask")

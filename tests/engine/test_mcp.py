@@ -26,7 +26,7 @@ from tests.events import alive, wait_for, wait_for_end
 
 ROOT = Path(__file__).parents[2]
 Script = Callable[[Any], Awaitable[None]]
-pytestmark = [pytest.mark.macaulay2("any")]
+pytestmark = [pytest.mark.macaulay2("any"), pytest.mark.slow]
 
 
 def served(script: Script, *options: str, program: Path | None = None, folder: Path = ROOT) -> None:

@@ -26,18 +26,19 @@ from m2bridge.families.attention.orbits.membership import (
     OUTSIDE,
     Membership,
     function_of,
-    membership,
     orbit_of,
 )
 from m2bridge.families.attention.sizes import CoordinateSystem
 from m2bridge.maps.closure import base_locus_script
+from m2bridge.trained_weights.membership import membership
 from m2bridge.trained_weights.ranks import HeadShape
 from tests.conftest import Invoke
+from tests.tiers import examples
 
 pytestmark = pytest.mark.macaulay2("any")
 
 through_engine = settings(
-    max_examples=30,
+    max_examples=examples(30),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 CASES = [(1, 2), (2, 1), (2, 1, 1), (2, 2), (3, 2, 2), (3, 1)]
@@ -256,6 +257,7 @@ def test_json(engine: Macaulay2) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_numbers_of_five_thousand_digits(engine: Macaulay2) -> None:
     """Python refuses to write integers of more than 4300 digits, where nobody lifts that limit."""
     large = 10**5000

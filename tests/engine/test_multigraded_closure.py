@@ -67,6 +67,7 @@ def test_the_proved_ideal_is_that_of_elimination(engine: Engine, case: tuple[int
         assert by_weights.dimension == dimension_formula(model)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("a", "degree"), [(1, 15), (2, 21), (3, 21)])
 def test_the_degree_for_one_token_is_that_of_the_ideal(engine: Engine, a: int, degree: int) -> None:
     """Products of three linear forms, each of which can be v; and of a quadratic and a linear one,
@@ -103,6 +104,7 @@ def test_the_core_proves_more(
     assert (found.dimension, found.degree) == (dimension_formula(model), degree_formula(model))
 
 
+@pytest.mark.slow
 def test_the_series_of_sections_is_that_of_a_groebner_basis(engine: Engine) -> None:
     """The Hilbert series that linear algebra proves, against Macaulay2's of the generators modulo a
     prime.

@@ -129,6 +129,7 @@ def test_completion_leaves_the_last_value_alone(shell: InteractiveShell) -> None
     assert run(shell, "%m2 oo + k") == 48
 
 
+@pytest.mark.slow
 def test_a_lost_workspace_says_how_to_begin_anew(shell: InteractiveShell) -> None:
     shell.run_cell("%m2 kept = 1")
     lost = shell.run_cell("%%m2 --timeout 0.5\nwhile true do sleep 1")

@@ -52,6 +52,7 @@ def umbrella(session: Macaulay2) -> SliceSurface:
     return figure_1(engine=session, fineness=10)
 
 
+@pytest.mark.slow
 @pytest.mark.macaulay2("each")
 def test_the_whitney_umbrella(umbrella: SliceSurface) -> None:
     """Its equation by hand: the resultant of y² − w and v y + c."""

@@ -33,6 +33,7 @@ pytestmark = pytest.mark.macaulay2("any")
 s, t, u = symbols("s t u")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [(2, 1, 2), (2, 2, 1), (2, 2, 2)], ids=str)
 def test_attention_by_the_theorem_and_in_slices(case: tuple[int, int, int], engine: Engine) -> None:
     model = SingleLayerAttention(*case)
@@ -98,6 +99,7 @@ scan(6, i -> (
 """
 
 
+@pytest.mark.slow
 def test_pairs_of_points_and_tangent_hyperplanes_over_symmetric_matrices(engine: Engine) -> None:
     """The case α = d' = 1, d = 3: all numbers but the first, which is the degree."""
     answer = parse(engine.run(Script("symmetric", SYMMETRIC)).records)
@@ -337,6 +339,7 @@ class Late:
         return self._engine.run(script, timeout=timeout)
 
 
+@pytest.mark.slow
 def test_a_variety_of_large_codimension_has_polar_degrees(engine: Engine) -> None:
     """A curve in a space of dimension 5, and a point in one of dimension 3."""
     powers = {f"x{i}": s**i * t ** (5 - i) for i in range(6)}
@@ -347,6 +350,7 @@ def test_a_variety_of_large_codimension_has_polar_degrees(engine: Engine) -> Non
     assert polar_degrees(ideal("x", "y - z", "z - w"), engine=engine).degrees == (1,)
 
 
+@pytest.mark.slow
 def test_a_prime_modulo_which_a_conic_is_two_lines_is_seen(engine: Engine) -> None:
     """Though it divides no coefficient; the plane too has two coordinates that it takes for one."""
     for equation in ("x^2 + 2*x*y + 31992*y^2 - z^2", "x^2 + x*y + 7998*y^2 - z^2"):

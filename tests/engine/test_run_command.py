@@ -53,6 +53,7 @@ def run(program: Path, invoke: Invoke) -> Invoke:
     return lambda *arguments, code="": invoke("run", *arguments, "--m2", str(program), code=code)
 
 
+@pytest.mark.slow
 def test_what_is_printed_and_the_value(command: str, program: Path, tmp_path: Path) -> None:
     """By the program itself; what else the command does is tested in this process."""
     file = tmp_path / "code.m2"
@@ -81,11 +82,13 @@ def test_values_without_counterpart_and_none(run: Invoke) -> None:
     assert run("-", code="1;").stdout == ""
 
 
+@pytest.mark.slow
 def test_tables(run: Invoke) -> None:
     betti = run("-", code="betti res ideal vars(QQ[x,y])").stdout
     assert betti == "       0 1 2\ntotal: 1 2 1\n    0: 1 2 1\n"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bare")
 def test_errors_point_at_the_code(run: Invoke, tmp_path: Path) -> None:
     file = tmp_path / "code.m2"
@@ -99,6 +102,7 @@ def test_errors_point_at_the_code(run: Invoke, tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.macaulay2("any")
 @pytest.mark.parametrize(
     ("arguments", "code", "status", "said"),
@@ -234,6 +238,7 @@ shared code.
 """
 
 
+@pytest.mark.slow
 def test_scripts_print_by_themselves_what_the_session_answers(
     engine: Macaulay2, program: Path, tmp_path: Path
 ) -> None:
@@ -319,6 +324,7 @@ def test_programs_find_their_libraries_in_their_own_wheel(wheel: Candidate, name
             assert Path(words[2]).resolve().parent == own, words
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bare")
 def test_packages_of_macaulay2_are_in_the_wheel(wheel: Candidate) -> None:
     """Those that use other programs and libraries among them."""
@@ -344,6 +350,7 @@ NAMES = ("e", "h", "p", "s", "x", "chain", "schurRing")
 LOAD = 'needsPackage "SchurRings"; needsPackage "Posets"; '
 
 
+@pytest.mark.slow
 def test_a_package_that_one_call_loads_does_not_disturb_the_next(program: Path) -> None:
     with Macaulay2(program) as m2:
         for _ in range(2):  # the second call finds the packages loaded
@@ -355,6 +362,7 @@ def test_a_package_that_one_call_loads_does_not_disturb_the_next(program: Path) 
             assert m2.value("(e+h+p+s+x+chain+schurRing, e)", **dict.fromkeys(NAMES, 1)) == (7, 1)
 
 
+@pytest.mark.slow
 def test_a_package_does_not_hide_what_a_workspace_was_given(program: Path) -> None:
     with Macaulay2(program) as m2, m2.workspace("SchurRings") as work:
         for number, name in enumerate(NAMES):

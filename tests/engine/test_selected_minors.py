@@ -183,6 +183,7 @@ SOME = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", SOME)
 def test_selected_minors_and_all_minors_give_the_same_locus(engine: Engine, source: str) -> None:
     generators, variables, expected = VARIETIES[source]
@@ -199,6 +200,7 @@ def test_selected_minors_and_all_minors_give_the_same_locus(engine: Engine, sour
     assert sorted((c.dimension, c.degree) for c in selected.components) == sorted(expected)
 
 
+@pytest.mark.slow
 def test_selected_minors_and_all_minors_give_the_same_primes(engine: Engine) -> None:
     """Those of the sources, for all varieties."""
     for source, (counts, found) in compared(engine, list(VARIETIES), QQ).items():
@@ -207,6 +209,7 @@ def test_selected_minors_and_all_minors_give_the_same_primes(engine: Engine) -> 
         assert sorted(found) == sorted(expected), source
 
 
+@pytest.mark.slow
 def test_over_a_finite_field_selected_minors_and_all_minors_give_the_same_primes(
     engine: Engine,
 ) -> None:
@@ -272,6 +275,7 @@ def cone_over_plane_times_cubic(terms: list[tuple[int, str]]) -> tuple[list[str]
     return generators, "a b c d e f g h i"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("terms", "choice"), [(CUBIC, 1), (FERMAT, 2)])
 def test_minors_are_chosen_elsewhere_where_those_of_least_degree_are_zero(
     engine: Engine, terms: list[tuple[int, str]], choice: int
@@ -316,6 +320,7 @@ def test_a_cone_of_dimension_zero_is_the_origin_without_a_decomposition(engine: 
     assert found == [1, 1, 2, 2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("terms", [CUBIC, FERMAT])
 def test_the_cone_over_a_plane_times_a_smooth_cubic_is_singular_at_its_apex(
     engine: Engine, terms: list[tuple[int, str]]

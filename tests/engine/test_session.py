@@ -67,6 +67,7 @@ def test_prime_fields_and_matrices(session: Macaulay2) -> None:
     assert emitted(session, "matrix{{1_(ZZ/5), 4}}").rows[0][1] == -1
 
 
+@pytest.mark.slow
 def test_a_polynomial_with_100_000_terms(session: Macaulay2) -> None:
     polynomial = emitted(
         session, "(x = symbol x; R = ZZ[x,y]; sum(400, i -> (i+1)*x^i) * sum(250, j -> y^j))"
@@ -75,6 +76,7 @@ def test_a_polynomial_with_100_000_terms(session: Macaulay2) -> None:
     assert polynomial[(399, 249)] == 400
 
 
+@pytest.mark.slow
 def test_an_ideal_with_2000_generators(session: Macaulay2) -> None:
     ideal = emitted(
         session, "(R = QQ[z_1..z_200]; ideal apply(2000, i -> z_(i%200+1)^(i//200+1) - 1/(i+1)))"
@@ -130,6 +132,7 @@ def test_a_limit_after_the_last_answer_leaves_the_answers(program: Path) -> None
     assert parse(failure.value.records).integer("last") == 5
 
 
+@pytest.mark.slow
 def test_time_limit_kills_everything_and_the_next_run_works(program: Path) -> None:
     with Macaulay2(program) as engine:
         engine.run(Script("warm", 'mbEmit("x", 1)'))
@@ -147,12 +150,14 @@ def test_time_limit_kills_everything_and_the_next_run_works(program: Path) -> No
         assert engine.pid != leader
 
 
+@pytest.mark.slow
 @pytest.mark.macaulay2("any")
 def test_the_limit_is_a_number_of_seconds(program: Path) -> None:
     with Macaulay2(program) as engine, pytest.raises(TimeLimitError, match=r"0\.5 seconds"):
         engine.run(Script("slow", "while true do 1"), timeout=0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not limits_memory(), reason="only Linux keeps limits on memory")
 def test_memory_limit(program: Path) -> None:
     with Macaulay2(program, Limits(memory=1 << 30)) as engine:
@@ -178,6 +183,7 @@ def when(event: Callable[[], object], act: Callable[..., object], *arguments: ob
     threading.Thread(target=lambda: (wait_for(event), act(*arguments)), daemon=True).start()
 
 
+@pytest.mark.slow
 def test_death_from_inside_and_outside(program: Path) -> None:
     with Macaulay2(program) as engine:
         with pytest.raises(EngineDiedError, match="exit status 7"):

@@ -117,6 +117,7 @@ def test_rings_come_back(work: Workspace, kind: str) -> None:
     law()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", RINGS)
 def test_elements_come_back(work: Workspace, kind: str) -> None:
     @cheap
@@ -127,6 +128,7 @@ def test_elements_come_back(work: Workspace, kind: str) -> None:
     law()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", VALUES)
 def test_values_come_back(work: Workspace, kind: str) -> None:
     @cheap
@@ -206,6 +208,7 @@ def test_what_macaulay2_says_of_complexes(work: Workspace, some: list[Any]) -> N
     assert said == [(True, [1, 2, 1, 0])] * len(some)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind",
     [kind for kind in RINGS if kind not in ("ground rings", "number fields", "fraction fields")],
@@ -322,6 +325,7 @@ def returned(session: Macaulay2) -> list[Any]:
     return values(session, [("X" if inputs else "null", inputs) for inputs in given])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", range(len(ROWS)), ids=[f"{kind}: {code}" for kind, code, _ in ROWS])
 def test_everyday(session: Macaulay2, row: int) -> None:
     value, expected = everyday(session)[row], ROWS[row][2]
@@ -436,6 +440,7 @@ def test_the_table_is_large() -> None:
     assert Real.of(0.5) != Real.of(0.25)
 
 
+@pytest.mark.slow
 def test_a_reference_goes_back_to_its_workspace_only(program: Path) -> None:
     with Macaulay2(program) as m2, m2.workspace() as work, m2.workspace() as other:
         double = work.value("n -> 2*n", references=True)

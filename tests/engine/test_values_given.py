@@ -232,6 +232,7 @@ def test_random_values_come_back(session: Macaulay2, some: list[Any]) -> None:
         assert HashTable([(0, value)]) == HashTable([(0, back)]), value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("domain", [INTEGERS, RATIONALS, GF(32003)], ids=str)
 @pytest.mark.parametrize("order", [grevlex, lex], ids=str)
 @pytest.mark.parametrize("highest", [128, 2**16 + 1])

@@ -233,6 +233,7 @@ def test_commands_are_executed_as_when_they_are_typed(program: Path) -> None:
             work.run("exit")
 
 
+@pytest.mark.slow
 def test_ten_megabytes_of_output(work: Workspace) -> None:
     output = work.run('scan(10^5, i -> stdio << concatenate(99: "x") << "\\n")')
     assert output == ("x" * 99 + "\n") * 10**5
@@ -295,6 +296,7 @@ def test_an_error_in_a_function_of_an_earlier_input(work: Workspace) -> None:
     assert ">    2 |   y/0)\n       |    ^" in failure.value.excerpt
 
 
+@pytest.mark.slow
 def test_the_last_values(session: Macaulay2) -> None:
     """As at the prompt: a semicolon hides a value and does not lose it; what only looks at symbols
     changes nothing.
@@ -365,6 +367,7 @@ def test_an_ideal_in_and_out(session: Macaulay2, work: Workspace) -> None:
     assert work["I"] == ideal
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "code",
     [
@@ -414,6 +417,7 @@ def careless(program: Path) -> Iterator[tuple[Macaulay2, Workspace]]:
 # Apart from isolated runs
 
 
+@pytest.mark.slow
 def test_a_workspace_never_leaks(program: Path) -> None:
     """Isolated runs have another process, without packages and methods that code installs."""
     code = """ZZ.leaked = 5; ZZ#"leaked" = 6; leaked = 7; needsPackage "Elimination"; printWidth = 33; gbTrace = 1;
@@ -445,6 +449,7 @@ def test_a_workspace_never_leaks(program: Path) -> None:
 # Packages
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bare")
 def test_packages(program: Path) -> None:
     with Macaulay2(program) as m2:
@@ -498,6 +503,7 @@ def lost(work: Workspace, why: str) -> None:
     assert work["k"] == 5
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bare")
 def test_a_death_between_two_calls(program: Path) -> None:
     with Macaulay2(program) as m2, m2.workspace() as work:
@@ -515,6 +521,7 @@ def test_a_death_between_two_calls(program: Path) -> None:
         assert m2.value("2") == 2, "it has no symbols that could be lost"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bare")
 def test_deaths_during_a_call(program: Path, tmp_path: Path) -> None:
     with Macaulay2(program) as m2, m2.workspace() as work:
@@ -538,6 +545,7 @@ def test_deaths_during_a_call(program: Path, tmp_path: Path) -> None:
         assert m2.value("2") == 2
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bare")
 def test_a_limit_on_time(program: Path) -> None:
     with Macaulay2(program) as m2, m2.workspace() as work:
@@ -549,6 +557,7 @@ def test_a_limit_on_time(program: Path) -> None:
         lost(work, r"limit of 0\.2 seconds")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not limits_memory(), reason="only Linux keeps limits on memory")
 @pytest.mark.usefixtures("bare")
 def test_a_limit_on_memory(program: Path) -> None:
@@ -559,6 +568,7 @@ def test_a_limit_on_memory(program: Path) -> None:
         lost(work, "memory limit of 1 GiB")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bare")
 def test_an_interrupt(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Macaulay2(program) as m2, m2.workspace() as work:
@@ -587,6 +597,7 @@ def test_threads_take_turns(work: Workspace) -> None:
     assert sorted(seen) == list(range(1, 41))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bare")
 def test_a_child_made_by_fork_has_no_symbols_and_takes_none(program: Path) -> None:
     with Macaulay2(program) as m2, m2.workspace() as work:
@@ -606,6 +617,7 @@ def test_a_child_made_by_fork_has_no_symbols_and_takes_none(program: Path) -> No
         assert work["k"] == 5
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bare")
 def test_nothing_is_left_behind(
     program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -24,7 +24,7 @@ ACCEPTED = sorted(
     path
     for name in ("accepted", "accepted-on-trust", "all-sizes", "networks", "deep")
     for path in (Path(__file__).parents[1] / "certificates" / name).glob("*.json")
-    # takes seconds; each of its numbers is changed in tests/unit/test_checker.py
+    # takes seconds; each of its numbers is changed in tests/unit/checker/test_checker.py
     if "closures" not in path.name
 )
 REPORTED = {"reported", "seconds", "peak_memory", "versions", "digest"}

@@ -19,6 +19,8 @@ from tests.fuzz import certificates, faults, maps
 from tests.fuzz.inputs import Answer, ask, complaint, complaints, environment, ideal_complaint
 from tests.fuzz.inputs_corpus import ANY, CASE, Input, bad_inputs, option_values, random_input
 
+pytestmark = pytest.mark.slow
+
 # A short run of the fuzzer of inputs; the long one is ``python -m tests.fuzz inputs``.
 
 SEED = 20261121

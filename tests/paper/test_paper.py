@@ -23,12 +23,14 @@ from m2bridge import closures_of_all_sizes, reports as report
 from m2bridge.cli.commands import cli
 from m2bridge.families.attention.all_sizes.closures import CORES
 from m2bridge.families.attention.ideal.sections import CoreSize
-from m2bridge.reports import Report, Row
+from m2bridge.reports import Report, VerdictRow
 from m2bridge.reports.content import VERDICTS, case_of
 from m2bridge.results.markup import latex
 from m2bridge.results.writers import paper
 from tests.events import PATIENCE
-from tests.unit.test_forms import WORDS, sheet_of
+from tests.unit.results.test_forms import WORDS, sheet_of
+
+pytestmark = pytest.mark.slow
 
 CERTIFICATES = Path(__file__).parents[1] / "certificates" / "accepted"
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -154,7 +156,7 @@ def grid_report(largest: int) -> Report:
         for a in range(1, d + 1)
     ]
     rows = [
-        Row(
+        VerdictRow(
             case=case,
             question=statement,
             statement=statement,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -79,6 +79,7 @@ class Cones(Family[Cone]):
     name = NAME
     title = "rational normal curves"
     options = (integer_option("n", "degree of the curve"),)
+    sample: ClassVar[Mapping[str, str]] = {"n": "2"}
 
     def build(self, **values: Any) -> Cone:
         return Cone(**values)

@@ -17,6 +17,7 @@ from m2bridge.convert.decode import decode
 from m2bridge.convert.m2_syntax import all_to_macaulay2, from_macaulay2, to_macaulay2
 from m2bridge.errors import ParseError
 from m2bridge.maps.closure import base_locus_script
+from tests.tiers import examples
 
 names = st.text(min_size=1, max_size=8).filter(lambda s: not s.isspace()) | st.from_regex(
     r"[a-zA-Z]{1,3}(_(0|-?[1-9][0-9]?)){0,3}", fullmatch=True
@@ -50,7 +51,7 @@ values = st.recursive(
 )
 
 through_engine = settings(
-    max_examples=40,
+    max_examples=examples(40),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
@@ -153,6 +154,7 @@ def each_after_each(number: int) -> list[int]:
     ]
 
 
+@pytest.mark.slow
 def test_a_session_does_not_leak(session: Macaulay2, fresh: dict[int, object]) -> None:
     """Scripts that use global names carelessly answer in one session as each alone in a
     fresh one.

@@ -6,16 +6,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings, strategies as st
 
 from m2bridge.certificates.form import Certificate, read
 from m2bridge.certification.verify import verify, verify_path
 from m2bridge.errors import CertificateError
+from tests.tiers import examples
+
+pytestmark = pytest.mark.slow
 
 KINDS = ("accepted", "accepted-on-trust", "all-sizes", "networks", "deep")
 FOLDERS = [Path(__file__).parents[1] / "certificates" / name for name in KINDS]
 LONG = "attention-all-sizes-closures.json"
-"""It takes seconds, and each of its numbers is changed in ``tests/unit/test_checker.py``."""
+"""It takes seconds, and each of its numbers is changed in ``tests/unit/checker/test_checker.py``."""
 ACCEPTED = [
     path for folder in FOLDERS for path in sorted(folder.glob("*.json")) if path.name != LONG
 ]
@@ -83,7 +87,7 @@ def changed(draw: st.DrawFn) -> dict[str, Any]:
     return data
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(changed())
 def test_a_change_of_the_mathematics_is_not_accepted(data: dict[str, Any]) -> None:
     """The digest is made to fit, so that only the mathematics can say no."""
@@ -96,7 +100,7 @@ def test_a_change_of_the_mathematics_is_not_accepted(data: dict[str, Any]) -> No
     assert result.outcome == ("rejected" if known else "malformed")
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.sampled_from(ACCEPTED), st.integers(0), st.integers(1, 255))
 def test_a_changed_byte_is_not_accepted(path: Path, position: int, mask: int) -> None:
     content = bytearray(path.read_bytes())

@@ -7,7 +7,7 @@ signals and the deadline are checked during the import.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from m2bridge.citation import LIGHTNING
 from m2bridge.errors import InvalidCaseError
@@ -17,7 +17,7 @@ from m2bridge.families.base import Family, integer_option
 from m2bridge.loading import importing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from m2bridge.engine.script import Script
     from m2bridge.families.attention.all_sizes.closures import AllClosures, GeneratorsOfAllSizes
@@ -48,6 +48,7 @@ class Attention(Family[SingleLayerAttention]):
         "m2bridge.families.attention.questions",
     )
     prefix = ""
+    sample: ClassVar[Mapping[str, str]] = {"d": "2", "d_out": "1"}
 
     def build(self, **values: Any) -> SingleLayerAttention:
         """The model with ``d``, ``d_out``, ``a`` and ``t``."""

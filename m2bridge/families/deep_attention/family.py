@@ -6,10 +6,10 @@ whatever needs SymPy or Macaulay2 is imported where it is used.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from m2bridge.citation import LIGHTNING
 from m2bridge.errors import InvalidCaseError
@@ -86,6 +86,7 @@ class DeepAttentionNetworks(Family[DeepAttention]):
     observed_separately = True
     all_sizes = "deep-attention-all-sizes"
     modules = ("m2bridge.families.deep_attention.observation",)
+    sample: ClassVar[Mapping[str, str]] = {"widths": "2,2", "a": "1"}
 
     def build(self, **values: Any) -> DeepAttention:
         """The network with ``widths``, ``a``, ``t``, ``heads``, ``skip`` and ``normalization``."""

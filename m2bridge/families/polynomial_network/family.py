@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from m2bridge.citation import POLYNOMIAL_NETWORKS
 from m2bridge.families.base import Family, integer_option, integers_option
 from m2bridge.families.polynomial_network.model import NAME, STATEMENTS, PolynomialNetwork
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from m2bridge.statements.statement import Statement
 
 
@@ -31,6 +33,7 @@ class PolynomialNetworks(Family[PolynomialNetwork]):
             symbol="r",
         ),
     )
+    sample: ClassVar[Mapping[str, str]] = {"widths": "2,1"}
 
     def build(self, **values: Any) -> PolynomialNetwork:
         """The network with ``widths`` and ``degree``."""

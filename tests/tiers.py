@@ -1,0 +1,19 @@
+"""Fast tests and slow ones: which run, and how many examples of a law.
+
+Slow tests are left out unless ``-m`` says otherwise: ``-m slow`` runs them, ``-m ""`` runs all. A
+law, which Hypothesis tries with random values, is in both tiers: with ten examples among the fast
+tests, with all its examples among the slow ones.
+"""
+
+from hypothesis import settings
+
+FAST = "not slow"
+"""The expression after ``-m`` that leaves out slow tests, as the one of ``pyproject.toml``."""
+
+TEN = "ten examples"
+"""The profile of Hypothesis for the fast tests."""
+
+
+def examples(number: int) -> int:
+    """Return how many examples a law that wants so many gets, at most ten among fast tests."""
+    return min(number, 10) if settings.get_current_profile_name() == TEN else number

@@ -1,0 +1,747 @@
+"""What verdicts rest on, without Macaulay2: mistakes are planted in statements, rules and
+observations.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from html import unescape
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from m2bridge import DeepAttention, Orbit, PolynomialNetwork, SingleLayerAttention
+from m2bridge.algebra.hilbert_series import HilbertSeries
+from m2bridge.algebra.polynomial_map import same_span
+from m2bridge.certificates.form import Content, read
+from m2bridge.certification.make import question_of
+from m2bridge.checker import global_verdict, of_several
+from m2bridge.crosscheck.verdict import NO_ORBIT, NONE_SPECIAL, Verdict, compare
+from m2bridge.errors import ContradictionError
+from m2bridge.families.attention.checker import slices, statements as checker
+from m2bridge.families.attention.checker.case import Case
+from m2bridge.families.attention.hypotheses import WORDS, nondegenerate, two_dimensions
+from m2bridge.families.attention.ideal.values_by_degree import (
+    GeneratorDegrees,
+    GeneratorNumbers,
+    HilbertValues,
+)
+from m2bridge.families.attention.observations import at_orbits as observing
+from m2bridge.families.attention.observations.at_orbits import Observations
+from m2bridge.families.attention.orbits.fibres import fibre_points, products_determine_functions
+from m2bridge.families.attention.orbits.orbits import orbits, representative
+from m2bridge.families.attention.polar import chern_integrals as integrals
+from m2bridge.families.attention.statements import REGISTRY, Preimages
+from m2bridge.families.attention.training.types import ExposedTypes
+from m2bridge.families.registry import OWN_FAMILIES, family
+from m2bridge.reports.read import certificate_rows
+from m2bridge.results.base import Decision
+from m2bridge.statements.statement import (
+    GlobalStatement,
+    IntegerMatrix,
+    Numbers,
+    NumbersByMethod,
+    Observed,
+    OrbitStatement,
+    Statement,
+    Value,
+    sharing_one_observation,
+    value_json,
+)
+from tests import changing as rechecking, stated
+from tests.changing import fibres_at, recheck
+from tests.checking import verify
+
+PAPER = "Henry, Marchetti, Kohn"
+TOGETHER = sharing_one_observation(REGISTRY)
+CASES = [(1, 2, 1), (2, 1, 1), (2, 2, 2), (3, 2, 1), (3, 2, 2), (3, 1, 2), (3, 3, 3)]
+
+
+@pytest.fixture
+def planting(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    """Observations made with a planted mistake are not those of other tests."""
+    rechecking._observations.cache_clear()
+    yield monkeypatch
+    rechecking._observations.cache_clear()
+
+
+def statement(name: str) -> Statement:
+    return next(s for s in REGISTRY if name == (f"{s.key} ({s.part})" if s.part else s.key))
+
+
+def seen(*case: int) -> Observations:
+    return recheck(SingleLayerAttention(*case))
+
+
+def content(question: str, observed: Observations) -> Content:
+    return question_of("attention", question).content(observed.model, observed)
+
+
+def verdict(name: str, *case: int) -> Verdict:
+    return compare(statement(name), seen(*case))
+
+
+E_1, E_2 = (1, 0, 0), (0, 1, 0)
+WRONG: dict[str, list[Callable[..., object]]] = {
+    "3.2 (rank one)": [
+        lambda orbit, model: Preimages(frozenset({representative(orbit, model)})),
+        lambda orbit, model: Preimages(frozenset()),
+        lambda orbit, model: Preimages(
+            frozenset({representative(orbit, model), ((E_1, E_2, E_2), (E_1, E_1))})
+        ),
+    ],
+    "3.2 (zero)": [lambda model: False],
+    "3.2 (otherwise)": [
+        lambda orbit, model: Preimages(frozenset({representative(Orbit(1, 1, 1), model)}))
+    ],
+    "A.4": [
+        lambda orbit, model: False,
+        lambda orbit, model: orbit.s == 2,
+        lambda orbit, model: True,
+    ],
+    "A.5": [lambda model: False],
+    "A.6": [lambda orbit, model: False, lambda orbit, model: orbit != Orbit(1, 1, 1)],
+    "not-a-manifold": [lambda model: True],
+    "degree": [lambda model: 755],
+    "A.3": [lambda orbit, model: orbit.r == orbit.s == 1],
+    "3.4 (ii)": [lambda orbit, model: False],
+    "A.2 (special fibres)": [lambda model: 3, lambda model: 1],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "number"), [(name, n) for name, wrong in WRONG.items() for n in range(len(wrong))]
+)
+def test_a_wrong_statement_is_refuted(name: str, number: int) -> None:
+    right, observed = statement(name), seen(3, 2, 1)
+    assert compare(right, observed).decision is Decision.CONFIRMED
+    found = compare(replace(right, predict=WRONG[name][number]), observed)  # type: ignore[arg-type]
+    assert found.decision is Decision.REFUTED
+    assert found.witness is not None
+    assert found.to_json()["witness"]["predicted"] != found.to_json()["witness"]["observed"]
+
+
+def test_the_points_of_a_fibre_are_shown() -> None:
+    wrong = replace(statement("3.2 (rank one)"), predict=WRONG["3.2 (rank one)"][0])  # type: ignore[arg-type]
+    found = compare(wrong, seen(2, 1, 2))
+    assert (
+        "computed {((1 0; 0 0), (1 1)), ((1 0; 1 0), (1 0))}, stated {((1 0; 0 0), (1 1))}"
+        in found.reason
+    )
+    assert found.witness is not None
+    assert found.witness.to_json()["observed"][1] == {"A": [[1, 0], [1, 0]], "V": [[1, 0]]}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_points_are_as_many_as_the_scheme_says(case: tuple[int, int, int]) -> None:
+    model = SingleLayerAttention(*case)
+    schemes = fibres_at(model)
+    for orbit in orbits(model):
+        points, scheme = fibre_points(orbit, model), schemes[orbit]
+        assert representative(orbit, model) in points
+        assert len(points) == scheme.points == (2 if orbit == Orbit(1, 1, 0) else 1)
+
+
+def test_points_that_do_not_fit_the_scheme_stop_the_run(planting: pytest.MonkeyPatch) -> None:
+    planting.setattr(
+        "m2bridge.families.attention.observations.observe.fibre_points",
+        lambda orbit, model: frozenset(),
+    )
+    with pytest.raises(ContradictionError, match="0 points solve the equations"):
+        seen(2, 2)
+
+
+def test_a_boundary_that_is_not_critical_refutes() -> None:
+    observed = seen(2, 2)
+    facts = tuple(
+        replace(f, boundary=False) if f.orbit == Orbit(1, 1, 1) else f for f in observed.orbits
+    )
+    found = compare(statement("A.6"), replace(observed, orbits=facts))
+    assert found.decision is Decision.REFUTED
+    assert found.witness is not None
+    assert found.witness.orbit == Orbit(1, 1, 1)
+
+
+@pytest.mark.parametrize("length", [4, 5])
+def test_a_kernel_that_is_too_large_leaves_polar_degrees_open(length: int) -> None:
+    """At (1, 1, 1) of (3, 2, 1) the codimension is 4: a kernel of dimension 3 is small enough."""
+    observed = seen(3, 2, 1)
+    facts = [
+        (
+            replace(fact, fibre=replace(fact.fibre, length=length))
+            if fact.orbit == Orbit(1, 1, 1)
+            else fact
+        )
+        for fact in observed.orbits
+    ]
+    right = statement("polar").predict(observed.model)
+    found = compare(statement("polar"), replace(observed, orbits=tuple(facts), polar_degrees=right))
+    assert found.decision is (Decision.CONFIRMED if length == 4 else Decision.UNDECIDED)
+    assert ("generic ED degree 51993" in found.reason) == (length == 4)
+
+
+@pytest.mark.parametrize("case", [(3, 2, 1), (3, 2, 2), (4, 2, 3)])
+def test_polar_degrees_that_are_not_counted_follow_from_the_theorem(
+    case: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every number is integrated in two ways, and the first is the degree, too: a wrong one on
+    either side is refuted.
+    """
+    stated, observed = statement("polar"), seen(*case)
+    found = compare(stated, observed)
+    number = observed.dimension
+    assert found.decision is Decision.CONFIRMED
+    said = f"({number} of {number} by integrals, 1 of {number} by projection formula)"
+    assert said in found.reason
+    right = stated.predict(observed.model)
+    assert isinstance(right, Numbers)
+    another_degree = replace(observed, degree=observed.degree + 1)  # type: ignore[operator]
+    assert compare(stated, another_degree).decision is Decision.REFUTED
+    for wrong in wrong_values(right, []):
+        planted = replace(stated, predict=partial(_planted, wrong))  # type: ignore[arg-type]
+        assert compare(planted, observed).decision is Decision.REFUTED
+        with monkeypatch.context() as patch:
+            patch.setattr(observing, "localized_polar_degrees", partial(_planted, wrong))
+            assert compare(stated, observed).decision is Decision.REFUTED
+
+
+def test_polar_degrees_of_large_cases_are_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    stated, observed = statement("polar"), seen(3, 2, 1)
+    without = replace(stated, predict=partial(_planted, None))  # type: ignore[arg-type]
+    assert compare(without, observed).decision is Decision.UNDECIDED
+    monkeypatch.setattr(integrals, "MAX_GRASSMANNIAN_STEPS", 1)
+    integrals.stated_polar_degrees.cache_clear()
+    integrals.localized_polar_degrees.cache_clear()
+    found = compare(stated, observed)
+    assert (found.decision, "too large" in found.reason) == (Decision.UNDECIDED, True)
+    integrals.stated_polar_degrees.cache_clear()
+    integrals.localized_polar_degrees.cache_clear()
+    case = Case(24, 3, 3, 2)
+    assert checker.stated_polar_degrees(case) is checker.localized_polar_degrees(case) is None
+    assert statement("polar").predict(SingleLayerAttention(24, 3, 3)) is None  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("d_out", "alpha"), slices.LARGE_MULTIDEGREES)
+def test_polar_degrees_are_counted_and_each_number_can_refute(d_out: int, alpha: int) -> None:
+    """By the checker's linear algebra, which knows no theorem; and a number that is planted on
+    either side.
+    """
+    model = SingleLayerAttention(2, d_out, alpha)
+    counted = Numbers(slices.counted(d_out, alpha, slices.LARGE_MULTIDEGREES[d_out, alpha]))
+    stated, observed = statement("polar"), replace(seen(2, d_out, alpha), polar_degrees=counted)
+    found = compare(stated, observed)
+    assert found.decision is Decision.CONFIRMED
+    assert f"{observed.dimension} of {observed.dimension} by slices" in found.reason
+    for wrong in wrong_values(counted, []):
+        planted = replace(stated, predict=partial(_planted, wrong))  # type: ignore[arg-type]
+        assert compare(planted, observed).decision is Decision.REFUTED
+        assert compare(stated, replace(observed, polar_degrees=wrong)).decision is Decision.REFUTED  # type: ignore[arg-type]
+    for index in range(len(counted.entries)):
+        some = Numbers(tuple(None if i == index else x for i, x in enumerate(counted.entries)))
+        assert compare(stated, replace(observed, polar_degrees=some)).decision is Decision.CONFIRMED
+    assert stated.hypotheses(model) == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("d_out", "alpha", "degree"),
+    [(1, 1, (4, 3, 4)), (1, 2, (3, 3)), (2, 1, (3, 4, 2)), (2, 1, (4, 5, 2))],
+)
+def test_points_are_as_many_in_larger_degrees(
+    d_out: int, alpha: int, degree: tuple[int, ...]
+) -> None:
+    assert slices.counted(d_out, alpha, degree) == slices.counted(
+        d_out, alpha, slices.LARGE_MULTIDEGREES[d_out, alpha]
+    )
+
+
+def test_the_checker_decides_as_the_program() -> None:
+    """A verdict on several numbers, by several methods, which may not have found all."""
+    words = next(words for words in checker.WORDS.statements if words.key == "polar")
+    right = [4, 6, 4, 0, 0]
+    first = [4, None, None, None, None]
+    cases: list[tuple[Any, dict[str, list[int | None]] | None, str]] = [
+        (right, {"one": [*right]}, "CONFIRMED"),
+        (right, {"one": first, "two": [*right]}, "CONFIRMED"),
+        (right, {"one": first}, "UNDECIDED"),
+        (right, {"one": [5, *first[1:]], "two": [*right]}, "REFUTED"),
+        (right, {"one": [4, 6, 4, 0], "two": [*right]}, "REFUTED"),
+        (right, {"one": [*right], "two": [4, 6, 4, 0, 1]}, "REFUTED"),
+        (right, {}, "UNDECIDED"),
+        (right, None, "UNDECIDED"),
+        (None, {"one": [*right]}, "UNDECIDED"),
+        ([4, 4, 6, 0, 0], {"one": [*right]}, "REFUTED"),
+    ]
+    model = SingleLayerAttention(2, 1, 2)
+    for predicted, observed, outcome in cases:
+        assert global_verdict(words, None, predicted, observed)["verdict"] == outcome
+        stated = None if predicted is None else Numbers(tuple(predicted))
+        planted = replace(statement("polar"), predict=partial(_planted, stated))  # type: ignore[arg-type]
+        assert compare(planted, Given(model, _by_method(observed))).decision == outcome
+
+
+def _by_method(observed: dict[str, list[int | None]] | None) -> NumbersByMethod | None:
+    if observed is None:
+        return None
+    found = [(name, Numbers(tuple(numbers))) for name, numbers in observed.items()]
+    return NumbersByMethod(tuple(found))
+
+
+CERTIFICATES = Path(__file__).parents[2] / "certificates"
+
+
+@pytest.mark.parametrize("case", ["d2-dout1-a2-t2", "d3-dout2-a2-t2"])
+def test_a_wrong_number_is_no_certificate_of_the_checker(
+    case: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The formula, the localization, the count and the degree."""
+    certificate = read(CERTIFICATES / "accepted" / f"{case}-polar.json")
+    (said,) = certificate.answer["verdicts"]
+    right = said["predicted"]
+    wrong = [*right[:2], right[2] + 1, *right[3:]]
+
+    def decided() -> str:
+        (found,) = checker.statement("polar", certificate).answer["verdicts"]  # type: ignore[union-attr]
+        return str(found["verdict"])
+
+    assert decided() == "CONFIRMED"
+    with monkeypatch.context() as patch:
+        patch.setitem(checker.GLOBAL, ("polar", ""), (checker.TWO_DIMENSIONS, lambda case: wrong))
+        assert decided() == "REFUTED"
+    for name in ("localized_polar_degrees", "counted_polar_degrees"):
+        with monkeypatch.context() as patch:
+            patch.setattr(checker, name, lambda case: wrong)
+            assert decided() == "REFUTED"
+    evidence = certificate.evidence | {"degree": right[0] + 1}
+    found = checker._observed_of_case("polar_degrees", Case(**certificate.case), evidence)
+    assert of_several(right, found) == "REFUTED"  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["d2-dout1-a1-t2", "d3-dout2-a2-t2", "attention-all-sizes"])
+def test_a_certificate_that_says_yes_in_place_of_the_numbers_is_accepted(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As they were written before the numbers were compared; a wrong number makes them wrong."""
+    certificate = read(CERTIFICATES / "former" / f"{name}-polar.json")
+    assert verify(certificate).accepted
+    (row,) = certificate_rows(certificate, f"{name}-polar.json")
+    assert row.verdict == certificate.answer["verdicts"][0]["verdict"]
+    if name.startswith("d3"):
+        monkeypatch.setattr(checker, "localized_polar_degrees", lambda case: [0] * 13)
+        assert verify(certificate).check == "answer.verdicts[0].observed"
+
+
+@pytest.mark.parametrize("case", [(3, 2, 1), (3, 1, 2), (2, 2, 1)])
+def test_a_source_said_to_be_singular_where_it_is_smooth(
+    planting: pytest.MonkeyPatch, case: tuple[int, int, int]
+) -> None:
+    """``singular`` needs more tangent vectors than the dimension; where there are none, nothing is
+    claimed.
+    """
+    right = {s: compare(s, seen(*case)).decision for s in TOGETHER}
+    rechecking._observations.cache_clear()
+    planting.setattr(
+        "m2bridge.families.attention.observations.observe.source_is_smooth",
+        lambda o, m: m.alpha == m.d,
+    )
+    observed = seen(*case)
+    assert {fact.singular for fact in observed.orbits} == {True, None}
+    for name in ("3.4 (iii)", "A.4", "singular-locus"):
+        found = compare(statement(name), observed)
+        assert found.decision is Decision.UNDECIDED
+        assert "no more tangent vectors" in found.reason
+    assert all(
+        compare(s, observed).decision in (outcome, Decision.UNDECIDED)
+        for s, outcome in right.items()
+    )
+
+
+def test_a_source_said_to_be_smooth_where_it_is_singular(planting: pytest.MonkeyPatch) -> None:
+    planting.setattr(
+        "m2bridge.families.attention.observations.observe.source_is_smooth",
+        lambda orbit, model: True,
+    )
+    with pytest.raises(
+        ContradictionError, match="smooth by its fibre, singular by tangent vectors"
+    ):
+        seen(3, 2, 2)
+
+
+@pytest.mark.parametrize("case", [(3, 2, 2), (3, 1, 2), (3, 3, 2), (4, 2, 3)])
+def test_one_reduced_point_is_singular_by_tangent_vectors_only(case: tuple[int, int, int]) -> None:
+    observed = seen(*case)
+    found = [fact for fact in observed.orbits if fact.singular and fact.fibre.length == 1]
+    assert all(fact.tangent_lower > observed.dimension for fact in found)
+    assert bool(found) == (case[1] > 1 or case[2] > 2)
+
+
+def test_statements_about_nothing_say_so() -> None:
+    for name, said in {"A.2 (special fibres)": NONE_SPECIAL, "3.2 (otherwise)": NO_ORBIT}.items():
+        found = verdict(name, 1, 2, 1)
+        assert found.decision is Decision.CONFIRMED
+        assert said in found.reason
+        assert all(said not in verdict(name, *case).reason for case in CASES[2:])
+
+
+@pytest.mark.parametrize("case", [(2, 1, 1), (3, 1, 1), (4, 1, 1)])
+def test_fibres_of_fewer_points_than_the_generic_one_are_not_special(
+    case: tuple[int, int, int],
+) -> None:
+    """For a = d' = 1 < d the generic fibre has two points, and those over (1, 1, 1) have one."""
+    found = verdict("A.2 (special fibres)", *case)
+    assert {fact.fibre.points for fact in seen(*case).orbits} == {1, 2}
+    assert (found.decision, found.observed) == (Decision.NOT_APPLICABLE, 0)
+    assert NONE_SPECIAL in found.reason
+    assert "would be false" not in found.reason
+
+
+def test_hypotheses_of_ours_are_called_ours() -> None:
+    ours = {s.key for s in REGISTRY if "(added by m2bridge)" in s.text}
+    assert ours == {
+        s.key for s in REGISTRY if s.hypotheses is nondegenerate and s.source.startswith(PAPER)
+    }
+    for s in TOGETHER:
+        found = compare(s, seen(1, 2, 1))
+        if s.hypotheses in (nondegenerate, two_dimensions):
+            assert found.decision is Decision.NOT_APPLICABLE
+            assert "m2bridge adds the hypothesis d ≥ 2" in found.reason
+        else:
+            assert found.decision is Decision.CONFIRMED
+    for name in ("3.4 (ii)", "3.4 (iii)", "A.3", "not-a-manifold"):
+        assert "the conclusion would be false" in verdict(name, 1, 2, 1).reason
+
+
+def test_statements_carry_their_hypotheses() -> None:
+    assert all("t ≥ 2" in s.text for s in REGISTRY)
+    for s in TOGETHER:
+        assert ("α = min(a, d) > 1 or d' > 1" in s.text) == bool(
+            s.hypotheses(SingleLayerAttention(2, 1, 1))
+        )
+
+
+def test_trusted_lemmas_are_those_of_the_proof() -> None:
+    used = {
+        name: verdict(name, 3, 2, 1).trusted
+        for name in ("singular-locus", "degree", "A.5", "A.3", "3.4 (ii)")
+    }
+    names = {text: name for name, text in WORDS.lemmas.items()}
+    lemmas = {statement: [names[lemma] for lemma in trusted] for statement, trusted in used.items()}
+    assert lemmas == {
+        "singular-locus": [
+            "reduced",
+            "orbits",
+            "closures-of-orbits",
+            "fibre-lemma",
+            "determinantal",
+            "zero",
+        ],
+        "degree": ["reduced", "orbits", "projection", "low-rank"],
+        "A.5": ["indices"],
+        "A.3": ["reduced", "orbits", "determinantal"],
+        "3.4 (ii)": ["reduced", "orbits", "local", "zero"],
+    }
+    for s in TOGETHER:
+        found = compare(s, seen(3, 2, 1))
+        assert not any(" normal" in lemma for lemma in found.trusted)
+        assert set(found.trusted) <= set(content(s.key, seen(3, 2, 1)).trusted)
+
+
+@pytest.mark.parametrize(
+    "model", [SingleLayerAttention(2, 2, t=3), SingleLayerAttention(3, 1, t=2)], ids=str
+)
+def test_products_determine_functions(model: SingleLayerAttention) -> None:
+    """The same from the whole parametrization, with all tokens and outputs."""
+    full, reduced = model.parametrization("full"), model.parametrization("reduced")
+    assert products_determine_functions(model.d) == same_span(full, reduced)
+
+
+def test_one_token_does_not_determine_products(monkeypatch: pytest.MonkeyPatch) -> None:
+    from m2bridge.families.attention.orbits import fibres as tokens
+
+    whole = tokens._output_coefficients
+    monkeypatch.setattr(tokens, "_output_coefficients", lambda d: whole(d)[::2])
+    assert not products_determine_functions(2)
+
+
+def test_the_manifold_is_linear_for_one_dimension_only() -> None:
+    for case in CASES:
+        observed = seen(*case)
+        found = compare(statement("not-a-manifold"), observed)
+        assert isinstance(statement("not-a-manifold"), GlobalStatement)
+        assert ("computed yes" in found.reason) == (case[0] == 1)
+
+
+PAGE = Path(__file__).parents[3] / "docs" / "statements.md"
+
+
+def tables() -> dict[str, list[list[str]]]:
+    """The rows of the tables of docs/statements.md, by the titles above them."""
+    found: dict[str, list[list[str]]] = {}
+    text = PAGE.read_text(encoding="utf-8").replace(r"\_", "_")  # Markdown's own mark of emphasis
+    for section in text.split("\n## ")[1:]:
+        title, *lines = section.splitlines()
+        rows = [
+            line.removeprefix("| ").removesuffix(" |").split(" | ")
+            for line in lines
+            if line.startswith("| ")
+        ]
+        found[title] = rows[1:]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("title", "rows"),
+    [(title, tuple(stated.by_case(name))) for name, title in stated.FAMILIES.items()]
+    + [(title, tuple(stated.for_all_sizes(name))) for name, title in stated.ALL_SIZES.items()],
+    ids=[*stated.FAMILIES.values(), *stated.ALL_SIZES.values()],
+)
+def test_a_person_has_read_every_statement_beside_what_is_computed(
+    title: str, rows: tuple[stated.Row, ...]
+) -> None:
+    """Whoever changes words, or what is computed, reads the last column again, and changes
+    the row.
+    """
+    written = tables()[title]
+    assert [tuple(row[:3]) for row in written] == list(rows)
+    for row in written:
+        assert len(row) == 4, row
+        assert row[3].endswith("."), row
+
+
+def test_no_sign_of_the_words_is_lost_in_markdown() -> None:
+    markdown_it = pytest.importorskip("markdown_it")
+    page = markdown_it.MarkdownIt("commonmark").enable("table").render(PAGE.read_text("utf-8"))
+    rows = [row for name in stated.FAMILIES for row in stated.by_case(name)]
+    rows += [row for name in stated.ALL_SIZES for row in stated.for_all_sizes(name)]
+    assert [cell for row in rows for cell in row if cell not in unescape(page)] == []
+
+
+def test_every_family_with_statements_has_its_table() -> None:
+    with_statements = {name for name in OWN_FAMILIES if family(name).statements()}
+    for_all = {family(name).all_sizes for name in with_statements}
+    assert with_statements - for_all == set(stated.FAMILIES)
+    assert {name for name in stated.FAMILIES if family(name).all_sizes} == set(stated.ALL_SIZES)
+    assert set(tables()) == {*stated.FAMILIES.values(), *stated.ALL_SIZES.values()}
+
+
+def test_what_verdicts_rest_on_is_on_the_pages_that_they_name() -> None:
+    root = Path(__file__).parents[3]
+    places = {
+        place
+        for words in (root / "m2bridge").rglob("words.toml")
+        for place in re.findall(r"docs/([\w-]+\.md)#([\w-]+)", words.read_text(encoding="utf-8"))
+    }
+    assert len(places) >= 20
+    for page, label in places:
+        text = (root / "docs" / page).read_text(encoding="utf-8")
+        assert f":label: {label}\n" in text or f"({label})=\n" in text, (page, label)
+
+
+# Every statement of every family: a wrong number, set, or case is planted in the prediction and in
+# what is observed.
+
+
+@dataclass(frozen=True)
+class Given(Observed):
+    """An observation with these values: of the closure as a whole, or at orbits."""
+
+    model: Any
+    whole: Value | None = None
+    at: Mapping[Any, Value | None] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+    engine_version: str = ""
+    seconds: float = 0.0
+
+    def value(self, observable: str) -> Value | None:
+        return self.whole
+
+    def unknown(self, observable: str) -> str:
+        return "not known"
+
+    def all_orbits(self) -> tuple[Any, ...]:
+        return tuple(self.at)
+
+    def at_orbits(self, observable: str) -> Mapping[Any, Value | None]:
+        return self.at
+
+    def witness(
+        self, orbits: Sequence[Any]
+    ) -> tuple[Any, Mapping[str, IntegerMatrix], dict[str, int]]:
+        return orbits[0], {}, {}
+
+    def numbers(self) -> dict[str, int]:
+        return {}
+
+    def facts(self) -> list[tuple[str, str | None]]:
+        return []
+
+    def to_json(self) -> dict[str, Any]:
+        return {}
+
+
+def some_networks() -> list[DeepAttention]:
+    """Networks of which some satisfy the hypotheses of each statement about deep attention."""
+    widths = (3, 3, 3), (2, 2, 2), (3, 2, 3), (3, 3), (2, 2, 1), (4, 4, 4)
+    found = []
+    for w, a, t, softmax in product(widths, (1, 2, 3), (1, 2, 3), (False, True)):
+        how = {"normalization": "softmax"} if softmax else {}
+        found.append(DeepAttention(w, a, t, **how))
+        found.append(DeepAttention(w, a, t, heads=2, **how))
+        if len(set(w)) == 1:
+            found.append(DeepAttention(w, a, t, skip=True, **how))
+            found.append(DeepAttention(w, a, t, heads=2, skip=True, **how))
+    return found
+
+
+MORE_MODELS: dict[str, Callable[[], list[Any]]] = {
+    "attention": lambda: [SingleLayerAttention(*case) for case in (*CASES, (2, 2, 1), (4, 2, 3))],
+    "deep-attention": some_networks,
+    "polynomial-network": lambda: [PolynomialNetwork(w) for w in ([2, 2, 2], [3, 2, 1], [3, 3, 3])],
+}
+"""More cases of a family than its sample."""
+
+
+def models(name: str) -> list[Any]:
+    """Cases of a family, in each of which mistakes are planted."""
+    return MORE_MODELS[name]() if name in MORE_MODELS else [family(name).sample_case()]
+
+
+FEW = [SingleLayerAttention(*size) for size in ((2, 1, 1), (2, 1, 2), (2, 2, 1), (2, 2, 2))]
+"""Cases whose cores are small."""
+STATED = [(name, s) for name in OWN_FAMILIES for s in family(name).statements()]
+
+
+def applies(name: str, s: Statement) -> list[Any]:
+    """The models of the family to which it applies, and for which it predicts something."""
+    within = [
+        model
+        for model in (FEW if s.separate_computation else models(name))
+        if not s.hypotheses(model)
+    ]
+    if isinstance(s, OrbitStatement):
+        return [model for model in within if any(map(s.concerns, orbits(model)))]
+    return [model for model in within if s.predict(model) is not None]
+
+
+def wrong_values(value: Value, elsewhere: Iterable[Value]) -> list[Value]:
+    """Other values of the same kind, and those of other cases or orbits."""
+    found: list[Value] = [not value] if isinstance(value, bool) else []
+    if isinstance(value, int) and not isinstance(value, bool):
+        found = [value + 1, value - 1, 2 * value + 1]
+    if isinstance(value, Numbers):
+        entries = value.entries
+        found = [
+            Numbers((*entries[:i], entries[i] + 1, *entries[i + 1 :])) for i in range(len(entries))
+        ]  # type: ignore[operator]
+        found += [Numbers(entries[:-1]), Numbers((*entries, 0)), Numbers(())]
+    if isinstance(value, Preimages):
+        stranger = ((E_1, E_2, E_2), (E_1, E_1))
+        found = [Preimages(frozenset()), Preimages(value.points | {stranger})]
+        found += [Preimages(value.points - {point}) for point in value.points]
+    if isinstance(value, HilbertValues):
+        found = [*wrong_hilbert_values(value)]
+    if isinstance(value, GeneratorNumbers):
+        found = [*wrong_generators(value)]
+    if isinstance(value, ExposedTypes):
+        found = [ExposedTypes(value.exposed - {one}) for one in value.exposed]
+        found.append(ExposedTypes(value.exposed | {(9, 9, 9, 9, 9)}))
+    return [*found, *(other for other in elsewhere if other != value)]
+
+
+def wrong_hilbert_values(value: HilbertValues) -> Iterator[HilbertValues]:
+    """Those of one more or one less in the last coefficient, and in a degree that is not shown."""
+    series = value.series
+    assert series is not None
+    *first, last = series.numerator
+    for numerator in ((*first, last + 1), tuple(first), (*first, last, *(0,) * 9, 1)):
+        wrong = HilbertSeries(numerator, series.dimension)
+        yield HilbertValues(tuple(wrong.value(n) for n in range(len(value.values))), wrong)
+
+
+def wrong_generators(value: GeneratorNumbers) -> Iterator[GeneratorNumbers]:
+    """Too many, too few, in another degree, with numbers exchanged."""
+    right = dict(value.counts)
+    wrong: list[dict[int, int]] = [{}, right | {max(right) + 1: 1}]
+    for degree, number in right.items():
+        others = {n: count for n, count in right.items() if n != degree}
+        wrong += [others, others | {degree + 1: number}]
+        if not isinstance(value, GeneratorDegrees):
+            wrong += [right | {degree: number + 1}, right | {degree: number - 1}]
+    if not isinstance(value, GeneratorDegrees) and len(set(right.values())) > 1:
+        wrong.append(dict(zip(right, reversed(right.values()), strict=True)))
+    yield from (type(value).of(numbers) for numbers in wrong if numbers != right)
+
+
+def names_of(pairs: Sequence[tuple[str, Statement]]) -> list[str]:
+    return [f"{name}: {s.key} {s.part}".strip() for name, s in pairs]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "s"), STATED, ids=names_of(STATED))
+def test_what_is_planted_in_a_prediction_or_in_an_observation_is_never_confirmed(
+    name: str, s: Statement
+) -> None:
+    models = applies(name, s)
+    assert models, "no case of the list is one to which the statement applies"
+    for model in models:
+        if isinstance(s, GlobalStatement):
+            right = s.predict(model)
+            assert compare(s, Given(model, right)).decision is Decision.CONFIRMED
+            assert compare(s, Given(model, None)).decision is Decision.UNDECIDED
+            for wrong in wrong_values(right, [s.predict(other) for other in models]):
+                planted = replace(s, predict=partial(_planted, wrong))
+                assert compare(planted, Given(model, right)).decision is Decision.REFUTED
+                if wrong != s.nothing:  # that there is nothing to speak of is seen, and no number
+                    assert compare(s, Given(model, wrong)).decision is Decision.REFUTED
+            continue
+        values = {orbit: s.predict(orbit, model) for orbit in orbits(model)}
+        assert compare(s, Given(model, at=values)).decision is Decision.CONFIRMED
+        for orbit in filter(s.concerns, values):
+            for wrong in wrong_values(values[orbit], values.values()):
+                seen_wrong = Given(model, at={**values, orbit: wrong})
+                assert compare(s, seen_wrong).failing == (orbit,)
+                assert compare(s, seen_wrong).decision is Decision.REFUTED
+                planted = replace(s, predict=partial(_planted_at, orbit, wrong, s.predict))
+                assert compare(planted, Given(model, at=values)).decision is Decision.REFUTED
+            assert (
+                compare(s, Given(model, at={**values, orbit: None})).decision is Decision.UNDECIDED
+            )
+
+
+OUTSIDE = [
+    SingleLayerAttention(*size, t) for size in product((1, 2, 3), (1, 2), (1, 2, 3)) for t in (1, 2)
+]
+
+
+@pytest.mark.parametrize("s", TOGETHER, ids=lambda s: f"{s.key} {s.part}".strip())
+def test_predictions_are_total_and_those_of_the_checker_also_where_hypotheses_fail(
+    s: Statement,
+) -> None:
+    """A verdict says of a case to which a statement does not apply whether its conclusion holds all
+    the same.
+    """
+    assert any(map(s.hypotheses, OUTSIDE))
+    for model in OUTSIDE:
+        case = Case(model.d, model.d_out, model.a, model.t)
+        if isinstance(s, GlobalStatement):
+            number, predict = checker.GLOBAL[s.key, s.part]
+            assert predict(case) == value_json(s.predict(model))
+        else:
+            number, predict_at = checker.AT_ORBITS[s.key, s.part]
+            for orbit in orbits(model):
+                if s.concerns(orbit):
+                    assert predict_at(orbit.cells, case) == value_json(s.predict(orbit, model))
+        assert (checker.failing_hypothesis(number, case) or "") == s.hypotheses(model)
+
+
+def _planted(wrong: Value, model: Any) -> Value:
+    return wrong
+
+
+def _planted_at(
+    where: Any, wrong: Value, right: Callable[..., Value], orbit: Any, model: Any
+) -> Value:
+    return wrong if orbit == where else right(orbit, model)

@@ -1,0 +1,206 @@
+"""Layers whose heads share keys and values, and those with rotary positions.
+
+Ranks of the Jacobian matrix are those of :mod:`tests.forward_pass`, which knows no lemma, by the
+parameters of the file: a key that heads share is one of them.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+
+from m2bridge import weights
+from m2bridge.errors import InvalidCaseError
+from tests.forward_pass import Layer, Parameters, drawn, exact_network_rank, exact_rank
+from tests.unit.trained_weights.test_weights_layers import shared
+
+LLAMA = {"Q": "q_proj", "K": "k_proj", "V": "v_proj", "O": "o_proj"}
+"""The names of the matrices of LLaMA."""
+
+
+def state(layer: Layer, p: Parameters, sharing: int, prefix: str = "") -> dict[str, Any]:
+    """The arrays of the file, by the names of LLaMA."""
+    _, file = shared(p, sharing)
+    found = {f"{prefix}self_attn.{LLAMA[x]}.weight": file[x] for x in "QKVO"}
+    for x in layer.biases:
+        bias = p[f"{x}_bias"]
+        heads = bias[::sharing] if x in "KV" else bias
+        found[f"{prefix}self_attn.{LLAMA[x]}.bias"] = heads.ravel()
+    if layer.output_bias:
+        found[f"{prefix}self_attn.o_proj.bias"] = p["O_bias"]
+    if layer.norm:
+        found[f"{prefix}input_layernorm.weight"] = p["gamma"]
+    if layer.beta:
+        found[f"{prefix}input_layernorm.bias"] = p["beta"]
+    return found
+
+
+def tied(p: Parameters, sharing: int) -> Parameters:
+    """The parameters with those of the first head of each group for all of its heads."""
+    found = dict(p)
+    for name in ("K", "V", "K_bias", "V_bias"):
+        if name in p:
+            found[name] = p[name][::sharing].repeat(sharing, 0)
+    return found
+
+
+def normalization(layer: Layer) -> str:
+    return "softmax" if layer.softmax else "none"
+
+
+LAYERS = [
+    (Layer(4, 4, 2, v=2, heads=2, norm="rms"), 2, (40, 36)),
+    (Layer(3, 2, 1, v=1, heads=4), 2, None),
+    (Layer(3, 2, 2, v=1, heads=4), 2, None),
+    (Layer(2, 2, 2, v=2, heads=4), 2, None),
+    (Layer(2, 3, 1, v=2, heads=3), 3, None),
+    (Layer(3, 1, 2, v=2, heads=2), 2, None),
+    (Layer(2, 1, 3, v=3, heads=2), 2, None),
+    (Layer(3, 2, 1, v=1, heads=4, biases="QKV"), 2, None),
+    (Layer(2, 2, 1, v=1, heads=4, biases="QKV", output_bias=True), 2, None),
+    (Layer(3, 3, 1, v=1, heads=2, norm="layer", beta=True, biases="QKV"), 2, None),
+]
+"""Layers, how many heads share keys and values, and dimensions for softmax and lightning attention
+that were found elsewhere.
+"""
+
+
+@pytest.mark.parametrize("softmax", [True, False])
+@pytest.mark.parametrize(("layer", "sharing", "known"), LAYERS)
+def test_the_dimension_is_the_rank_of_the_jacobian_matrix(
+    layer: Layer, sharing: int, known: tuple[int, int] | None, softmax: bool
+) -> None:
+    layer = replace(layer, softmax=softmax, tokens=3 if softmax else 2)
+    p = tied(drawn(layer, 1), sharing)
+    rank = exact_rank(layer, p, sharing=sharing)
+    file = state(layer, p, sharing)
+    found = weights(file, heads=layer.heads, normalization=normalization(layer))
+    (own,) = found.to_json()["layers"]
+    assert own["parameters"] == sum(array.size for array in file.values())
+    assert own["redundant_at_least"] <= own["parameters"] - rank
+    assert own["dimension"] in (rank, None)
+    if own["dimension"] is None:
+        assert (own["lower_bound"] or 0) <= rank <= own["upper_bound"]["value"]
+        # A group of more heads than matrices A that are independent.
+        assert own["listed_symmetries"] < own["parameters"] - rank or softmax
+    else:
+        assert own["regular"] is True
+    if known is not None:
+        assert rank == own["dimension"] == known[0 if softmax else 1]
+
+
+ROTARY = [
+    (Layer(4, 4, 2, v=2, heads=2, norm="rms"), 2, (42, 38)),
+    (Layer(3, 3, 2, v=1, heads=2), 1, None),
+    (Layer(3, 3, 4, v=1, heads=2), 2, None),
+    (Layer(3, 3, 2, v=2, heads=2, biases="QKV"), 2, None),
+]
+
+
+@pytest.mark.parametrize("softmax", [True, False])
+@pytest.mark.parametrize(("layer", "sharing", "known"), ROTARY)
+def test_rotary_positions_leave_what_commutes_with_rotations(
+    layer: Layer, sharing: int, known: tuple[int, int] | None, softmax: bool, tmp_path: Path
+) -> None:
+    # As many tokens as decide it: one more than coordinates that are rotated.
+    layer = replace(layer, softmax=softmax, rotary=True, tokens=layer.a + 1)
+    p = tied(drawn(layer, 2), sharing)
+    file = state(layer, p, sharing)
+    config = {
+        "model_type": "llama",
+        "num_attention_heads": layer.heads,
+        "num_key_value_heads": layer.heads // sharing,
+    }
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    numpy.savez(tmp_path / "w.npz", **file)
+    own_norm = None if layer.norm else "none"
+    found = weights(tmp_path, normalization=normalization(layer), norm=own_norm)
+    (own,) = found.to_json()["layers"]
+    rank = exact_rank(layer, p, sharing=sharing)
+    if layer.biases and not softmax:
+        assert own["dimension"] is None
+        assert rank <= own["upper_bound"]["value"]
+        return
+    assert own["dimension"] == rank
+    # It is decided by the ranks of K and Q, where these are onto.
+    assert own["regular"] is (True if layer.a <= layer.d or not softmax else None)
+    assert found.heads[0].ranks.r == min(layer.a, layer.d)
+    if known is not None:
+        assert rank == known[0 if softmax else 1]
+
+
+def test_the_architecture_is_what_config_json_says_unless_an_option_does(tmp_path: Path) -> None:
+    layer = Layer(4, 4, 2, v=2, heads=2, norm="layer", beta=True)
+    arrays = {}
+    for number in range(2):
+        p = drawn(layer, number)
+        arrays |= state(layer, p, 1, f"transformer.h.{number}.")
+    numpy.savez(tmp_path / "w.npz", **arrays)
+    title = weights(tmp_path, heads=2).to_sheet().title
+    assert title.startswith("Weights of lightning self-attention")
+    assert title.endswith("--as softmax for softmax attention")
+    config = {"model_type": "gpt2", "n_head": 2, "n_embd": 4}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    found = weights(tmp_path)
+    assert found.to_sheet().title == (
+        "GPT-2: softmax, skip connections, LayerNorm before; --as lightning for the algebraic model"
+        " of the paper"
+    )
+    model = found.to_json()["model"]
+    assert model == {
+        "architecture": "GPT-2",
+        "normalization": "softmax",
+        "skip": True,
+        "rotary": False,
+    }
+    network = found.to_json()["network"]
+    assert network["skip"] is True
+    # A rotation between layers is undone by no skip connection.
+    assert not [x for x in network["symmetries"] if x["name"].startswith(("O(", "GL(4)"))]
+    plain = weights(tmp_path, as_="lightning").to_json()
+    assert plain["model"]["architecture"] is None
+    assert plain["network"]["skip"] is False
+    assert weights(tmp_path, skip=False).to_json()["network"]["skip"] is False
+    assert weights(tmp_path, normalization="none").to_json()["model"]["skip"] is True
+    with pytest.raises(InvalidCaseError, match="contradicts"):
+        weights(tmp_path, as_="lightning", normalization="softmax")
+
+
+NETWORKS = [
+    (Layer(2, 2, 1, v=1, heads=2), True),
+    (Layer(3, 3, 1, v=1, heads=2), False),
+    (Layer(2, 2, 1, v=1, heads=2, biases="QKV", output_bias=True), True),
+    (Layer(3, 3, 1, v=1, heads=2, norm="rms"), True),
+    (Layer(3, 3, 1, v=1, heads=2, norm="layer"), False),
+]
+
+
+@pytest.mark.parametrize("softmax", [True, False])
+@pytest.mark.parametrize(("layer", "skip"), NETWORKS)
+def test_the_dimension_of_a_network_is_the_rank_of_its_jacobian_matrix(
+    layer: Layer, skip: bool, softmax: bool
+) -> None:
+    layer = replace(layer, softmax=softmax)
+    ps = [tied(drawn(layer, number), 2) for number in (1, 2)]
+    file = {}
+    for number, p in enumerate(ps):
+        file |= state(layer, p, 2, f"layers.{number}.")
+    # Without a β its name is that of an RMSNorm.
+    found = weights(
+        file, heads=2, skip=skip, normalization=normalization(layer), norm=layer.norm or None
+    )
+    network = found.to_json()["network"]
+    rank = exact_network_rank([layer] * 2, ps, skip, sharing=2)
+    assert network["parameters"] == sum(array.size for array in file.values())
+    assert network["lower_bound"] <= rank <= network["upper_bound"]["value"]
+    assert network["dimension"] in (rank, None)
+    assert network["rank_at_weights"] in (rank, None)
+    assert network["redundant_at_least"] <= network["parameters"] - rank
+    # Heads that do not fill the space between layers without skips have bounds.
+    if skip or layer.norm:
+        assert network["dimension"] == rank
