@@ -457,7 +457,7 @@ def test_bounds_that_contradict_each_other_stop_the_run(
 
 
 def test_the_degree_rises_while_orbits_are_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bound_criterion, "default_max_degree", lambda model: 2)
+    monkeypatch.setattr(bound_criterion, "default_degree", lambda model: 2)
     assert by_bounds(SingleLayerAttention(3, 2)).method == "tangent bounds (degree ≤ 4)"
     assert by_bounds(SingleLayerAttention(3, 1, 1)).method == "tangent bounds (degree ≤ 2)"
 
@@ -468,7 +468,7 @@ def test_undecided_orbits_are_a_result(monkeypatch: pytest.MonkeyPatch) -> None:
     """
     model = SingleLayerAttention(3, 2, 2)
     with monkeypatch.context() as patch:
-        patch.setattr(bound_criterion, "default_max_degree", lambda model: 1)
+        patch.setattr(bound_criterion, "default_degree", lambda model: 1)
         patch.setattr(bound_criterion, "MAX_SEARCHED_DEGREE", 1)
         found = by_bounds(model)
     decided = {s.orbit: s.singular for s in by_bounds(model).statuses}
