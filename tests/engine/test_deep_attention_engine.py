@@ -258,6 +258,7 @@ def test_macaulay2_and_linear_algebra_find_the_same_ideals() -> None:
     assert found.boundary_family
 
 
+@pytest.mark.slow
 def test_what_macaulay2_said_is_certified_and_accepted(engine: Macaulay2, tmp_path: Path) -> None:
     for certificate in certify_all(EVERY_SIZE, KEYS, engine=engine):
         assert verify_path(write(certificate, tmp_path)).accepted

@@ -192,6 +192,7 @@ def test_weighted_degrees_are_said() -> None:
     assert [str(g) for g in found.ideal.generators] == list(found.generator_texts())
 
 
+@pytest.mark.slow
 def test_large_results_are_written_and_read() -> None:
     """1810 generators."""
     found = closure(SingleLayerAttention(4, 2), max_degree=3)

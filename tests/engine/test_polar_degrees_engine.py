@@ -42,6 +42,7 @@ def test_attention_by_the_theorem_and_in_slices(case: tuple[int, int, int], engi
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("d_out", "alpha"), LARGE_MULTIDEGREES)
 def test_the_verdict_compares_points_that_program_and_checker_count_apart(
     d_out: int, alpha: int, engine: Engine

@@ -263,6 +263,7 @@ def test_script_command(command: str) -> None:
     assert printed.stdout == SCRIPTS["closure-2-1-2"].standalone()
 
 
+@pytest.mark.slow
 def test_the_program_of_polar_degrees_draws_its_prime(
     command: str, program: Path, tmp_path: Path
 ) -> None:

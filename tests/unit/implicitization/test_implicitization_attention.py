@@ -80,6 +80,7 @@ def test_one_token_is_a_different_variety():
     assert result.exact
 
 
+@pytest.mark.slow
 def test_a_limit_keeps_the_degrees_that_are_complete():
     """Whenever it ends the computation: what is there is the beginning of what there is without a
     limit.

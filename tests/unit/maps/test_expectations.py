@@ -59,6 +59,7 @@ THEOREMS = {
 FAMILIES = [attention, one_layer, several_layers, polynomial]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cases", FAMILIES)
 def test_a_formula_that_applies_is_the_proved_dimension(cases: Any) -> None:
     """Else the hypothesis that fails is named."""

@@ -380,6 +380,7 @@ def test_what_is_certified_is_accepted(made: dict[str, Certificate], tmp_path: P
     assert "first for 2-2-2-a1-2-t2: computed 8, stated 9" in " ".join(shown.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["3.8", "3.5", "3.6"])
 def test_every_change_is_rejected(key: str, made: dict[str, Certificate]) -> None:
     tried = 0
