@@ -34,6 +34,7 @@ extensions = [
     "console",
     "first_use",
     "mathml",
+    "named_theorems",
     "numbers_said",
     "plain_help",
     "reference_pages",
@@ -51,6 +52,7 @@ html_static_path = ["_static"]
 html_css_files = ["mathematics.css", "site.css"]
 html_extra_path = ["../m2bridge/certificates/certificate.schema.json"]
 html_copy_source = False
+html_domain_indices = False  # the menu and the search lead to all of them
 html_math_renderer = "mathml"
 pages_without_terms = (
     "changelog",

@@ -117,7 +117,10 @@ POLYNOMIAL_NETWORKS = Work(
 )
 WORKS: tuple[tuple[str, Work], ...] = (
     ("the program", M2BRIDGE),
-    ("statements about attention", LIGHTNING),
+    (
+        "statements about attention, read from version 2 (a version 3 of June 2026 was not read)",
+        LIGHTNING,
+    ),
     ("statements about polynomial networks", POLYNOMIAL_NETWORKS),
     ("what Macaulay2 computed", MACAULAY2),
 )

@@ -249,6 +249,10 @@ def _is_macaulay2(context: CompletionContext) -> bool:
     return _LINE.match(context.line_with_cursor) is not None
 
 
+SHOWING = "showing the result"
+DISPLAY_METHODS = {"__repr__", "_repr_html_", "_repr_latex_", "_repr_pretty_"}
+"""Methods that IPython calls by itself, and what is said while one of them runs."""
+
 _PACKAGE = str(Path(m2bridge.__file__).parent)
 _OWN = __file__
 
@@ -302,13 +306,17 @@ class CellProgress:
 
 
 def doings(frame: FrameType | None) -> str:
-    """The function of m2bridge that was called, and whether it waits; empty outside m2bridge."""
+    """The function of m2bridge that was called, and whether it waits; empty outside m2bridge.
+
+    Methods by which IPython shows a value have no name for the reader.
+    """
     called = ""
     waits = False
     while frame is not None:
         file = frame.f_code.co_filename
         if file.startswith(_PACKAGE) and not file.startswith(_OWN):
-            called = frame.f_code.co_name  # the outermost of them is the last that is met
+            name = frame.f_code.co_name
+            called = SHOWING if name in DISPLAY_METHODS else name  # the outermost is met last
             waits = waits or "/engine/" in file
         frame = frame.f_back
     return f"{called} (Macaulay2)" if waits else called

@@ -145,6 +145,7 @@ COMMAND = re.compile(r"(?:\$ )?((?:echo .*\| *)?m2bridge .*)")
 COMMENT = re.compile(r"\s+#\s.*")
 ON_SITE = re.compile(r"^```\{command-output\} (.*)$", re.MULTILINE)
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+DIALOGUE = re.compile(r"^```pycon\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FENCE = "```"
 
 
@@ -241,4 +242,15 @@ def programs() -> dict[str, str]:
         f"{path.relative_to(ROOT)}: {number}": found[1]
         for path in DOCUMENTS
         for number, found in enumerate(PYTHON.finditer(path.read_text(encoding="utf-8")), 1)
+    }
+
+
+def dialogues() -> dict[str, str]:
+    """The Python of each document that is shown with its output, by the name and the place of the
+    block.
+    """
+    return {
+        f"{path.relative_to(ROOT)}: {number}": found[1]
+        for path in DOCUMENTS
+        for number, found in enumerate(DIALOGUE.finditer(path.read_text(encoding="utf-8")), 1)
     }

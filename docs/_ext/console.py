@@ -1,7 +1,8 @@
 """Commands and outputs as a terminal shows them.
 
 Cells of a shell have a prompt, and not the word that Jupyter needs. Long sentences in outputs go on
-below where they began; lines of tables stay whole. Names of options in running text do too.
+below where they began, as do those in the last column of a table. Blocks that are still wider than
+the page have smaller letters. Names of options in running text stay whole.
 """
 
 from __future__ import annotations
@@ -13,12 +14,18 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 MAGIC = "%%bash\n"
-WIDTH = 88
+WIDTH = 86
 """Characters that fit beside one another on the page."""
 CODE = ("ipython3", "python", "toml", "json", "macaulay2", "sh", "bash", "console")
 OPTION = re.compile(r"--?[\w-]{1,24}")
-SENTENCE = re.compile(r"(?P<before> *(?:\S+(?: \S+)* {2,})?(?:→ )?)(?P<words>\S+(?: \S+)+)")
-"""A line of words with single spaces, if need be after a label: no line of a table."""
+MAX_BEFORE = 58
+"""Characters before the last column of a table, beside which a sentence is folded."""
+LAST_COLUMN = re.compile(r"(?P<before>(?: *|.*\S {2,})(?:→ )?)(?P<words>\S+(?: \S+)+)")
+"""A line that ends in words with single spaces, after indentation or other columns."""
+RULE = re.compile("[ ─]+")
+"""The line below the header of a table."""
+SIZES = (100, 112, 128)
+"""Characters of a line for which letters are made smaller, as the style sheet says."""
 RELATION = re.compile(r"(?<=\w) ([=≤]) (?=\S)")
 UNBROKEN = "\N{NO-BREAK SPACE}"
 
@@ -36,9 +43,19 @@ def shown(app: Sphinx, document: nodes.document) -> None:
         elif language not in CODE and any(len(line) > WIDTH for line in text.splitlines()):
             folded = "\n".join(map(fold, joined(text.split("\n"))))
             block.replace_self(nodes.literal_block(folded, folded, **block.attributes))
+    for block in document.findall(nodes.literal_block):
+        block["classes"] += size_classes(block.astext())
     for name in document.findall(nodes.literal):
         if OPTION.fullmatch(name.astext()):
             name["classes"].append("unbroken")
+
+
+def size_classes(text: str) -> list[str]:
+    """Return the class of a block whose lines do not fit on the page, if it has any."""
+    widest = max(map(len, text.splitlines()), default=0)
+    if widest <= WIDTH:
+        return []
+    return [f"wide-{next((size for size in SIZES if widest <= size), 'wrapped')}"]
 
 
 def joined(lines: list[str]) -> list[str]:
@@ -60,8 +77,12 @@ def is_prose(line: str) -> bool:
 
 def fold(line: str) -> str:
     """Return a line, on several lines if it is a long sentence; ``t = 2`` stays together."""
-    sentence = SENTENCE.fullmatch(line)
-    if len(line) <= WIDTH or sentence is None or line.startswith("$ "):
+    if len(line) <= WIDTH or line.startswith("$ "):
+        return line
+    if RULE.fullmatch(line):  # it is cut where the last column is folded
+        return line[:WIDTH] if line.rindex(" ") < MAX_BEFORE else line
+    sentence = LAST_COLUMN.fullmatch(line)
+    if sentence is None or len(sentence["before"]) > MAX_BEFORE:
         return line
     if sentence["words"].startswith("# "):  # a comment stands beside its command
         return line

@@ -1,8 +1,9 @@
 """Pages that are files of the repository, and pages that the index does not name.
 
 A page whose text is ``(file README.md)`` is that file, with its links changed to lead to the pages
-of the site. In the index, ``(other pages)`` stands for all pages of this folder that it does not
-name, so that none is left out.
+of the site; below a title of the page's own, the file is without its title. In the index,
+``(other pages)`` stands for all pages of this folder that it does not name, so that none is left
+out.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from sphinx.application import Sphinx
 
 DOCS = Path(__file__).parents[1]
 _FILE = re.compile(r"^\(file ([\w./-]+)\)$", re.MULTILINE)
+_TITLE_OF_THE_FILE = re.compile(r"\A(# .*\n\n)# .*\n\n")
 _LINK = re.compile(r"(?<=\]\()([^)#:\s]+)(?=(?:#[^)]*)?\))")
 _FOLDERS = {"examples": "gallery", "benchmarks": "benchmarks"}
 
@@ -37,7 +39,8 @@ def read(app: Sphinx, docname: str, source: list[str]) -> None:
             path.stem for path in DOCS.glob("*.md") if path.stem not in named | {"index"}
         )
         source[0] = source[0].replace("(other pages)", "\n".join(others))
-    source[0] = _FILE.sub(lambda found: _file(found[1]), source[0])
+    whole = _FILE.sub(lambda found: _file(found[1]), source[0])
+    source[0] = _TITLE_OF_THE_FILE.sub(r"\1", whole)
 
 
 def _file(name: str) -> str:

@@ -17,6 +17,16 @@ from typing import Any
 from sympy import ImmutableMatrix, Symbol, SympifyError, expand, sympify
 
 from m2bridge.algebra.ring import PolynomialRing, entry_text
+from m2bridge.algebra.typeset import (
+    Typeset,
+    betti_latex,
+    free_module_latex,
+    ideal_latex,
+    matrix_latex,
+    ring_latex,
+    ring_letter,
+    tuple_latex,
+)
 from m2bridge.errors import ConversionError
 from m2bridge.results.sheet import shortened
 
@@ -71,7 +81,7 @@ TermPlace = tuple[int, Multidegree, int]
 
 
 @dataclass(frozen=True, slots=True)
-class BettiTable:
+class BettiTable(Typeset):
     """The numbers of generators of a complex, by homological degree, degree and weight.
 
     Parameters
@@ -127,6 +137,10 @@ class BettiTable:
             aligned.append(_aligned(column))
         return "\n".join(map(" ".join, zip(*aligned, strict=True)))
 
+    def _formula(self) -> str:
+        """The table with lines below the columns and beside the rows."""
+        return betti_latex(self._totals, self.rows)
+
 
 def _aligned(column: Iterable[object]) -> list[str]:
     """The texts of a column of a table, to the right."""
@@ -179,7 +193,7 @@ class HilbertPolynomial(Named):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class GeneralIdeal(AsText):
+class GeneralIdeal(AsText, Typeset):
     """An ideal of a ring that is no plain polynomial ring; of those it is :class:`m2bridge.Ideal`.
 
     Examples
@@ -195,6 +209,10 @@ class GeneralIdeal(AsText):
 
     def __str__(self) -> str:
         return f"{self._function}{listed(self.generators)} of {ring_text(self.ring)}"
+
+    def _formula(self) -> str:
+        """The generators in angle brackets, and the ring."""
+        return ideal_latex(self.generators, self.ring)
 
 
 class MonomialIdeal(GeneralIdeal):
@@ -214,7 +232,7 @@ class MonomialIdeal(GeneralIdeal):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Module(Named):
+class Module(Named, Typeset):
     """A submodule of a quotient of a free module.
 
     Parameters
@@ -259,9 +277,23 @@ class Module(Named):
             shifts.append(str(shift if len(shift) != 1 else shift[0]))
         return f"{ring_text(self.ring)}^{{{', '.join(shifts)}}}"
 
+    def _formula(self) -> str:
+        """A free module as a sum of shifts of its ring, others by their matrices."""
+        if self.kind == "free":
+            letter = ring_letter(self.ring)
+            module = free_module_latex(self.degrees, letter)
+            return rf"{module}, \quad {letter} = {ring_latex(self.ring)}"
+        formulas = [matrix._formula() for matrix in (self.generators, self.relations) if matrix]
+        if not all(formulas):
+            return ""
+        if self.kind == "subquotient":
+            return rf"\operatorname{{im}} {formulas[0]} \,/\, \operatorname{{im}} {formulas[1]}"
+        name = {"image": "im", "cokernel": "coker"}[self.kind]
+        return rf"\operatorname{{{name}}} {formulas[0]}"
+
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Matrix(Named):
+class Matrix(Named, Typeset):
     """A homomorphism of modules, by a matrix.
 
     Parameters
@@ -320,9 +352,13 @@ class Matrix(Named):
             return f"0 ({rows} × {columns})"
         return f"({'; '.join(map(listed, self.entries))})"
 
+    def _formula(self) -> str:
+        """The entries in parentheses."""
+        return matrix_latex(self.entries)
+
 
 @dataclass(frozen=True, slots=True, repr=False)
-class MutableMatrix(AsText):
+class MutableMatrix(AsText, Typeset):
     """The entries of a mutable matrix when it was read.
 
     Examples
@@ -338,9 +374,13 @@ class MutableMatrix(AsText):
     def __str__(self) -> str:
         return f"mutable {self.matrix}"
 
+    def _formula(self) -> str:
+        """The entries in parentheses."""
+        return self.matrix._formula()
+
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Vector(Named):
+class Vector(Named, Typeset):
     """An element of a module, by its coefficients.
 
     Examples
@@ -356,9 +396,13 @@ class Vector(Named):
     def __str__(self) -> str:
         return listed(self.entries)
 
+    def _formula(self) -> str:
+        """The coefficients as a column."""
+        return matrix_latex([[entry] for entry in self.entries])
+
 
 @dataclass(frozen=True, slots=True, repr=False)
-class GroebnerBasis(AsText):
+class GroebnerBasis(AsText, Typeset):
     """A Gröbner basis, as far as it was computed; its elements are the columns of a matrix.
 
     Examples
@@ -389,9 +433,15 @@ class GroebnerBasis(AsText):
     def __str__(self) -> str:
         return f"Gröbner basis {listed(self.generators)}"
 
+    def _formula(self) -> str:
+        """The elements in parentheses, or the matrix of a basis of a module."""
+        if len(self.matrix.entries) == 1:
+            return tuple_latex(self.generators)
+        return self.matrix._formula()
+
 
 @dataclass(frozen=True, slots=True, repr=False)
-class RingMap(Named):
+class RingMap(Named, Typeset):
     """A ring homomorphism, by the images of the variables (those of the coefficients last).
 
     Examples
@@ -411,9 +461,14 @@ class RingMap(Named):
     def __str__(self) -> str:
         return f"{ring_text(self.source)} → {ring_text(self.target)}, {listed(self.images)}"
 
+    def _formula(self) -> str:
+        """Source and target, and the images."""
+        arrow = rf"{ring_latex(self.source)} \to {ring_latex(self.target)}"
+        return rf"{arrow}, \quad {tuple_latex(self.images)}"
+
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Complex(Named):
+class Complex(Named, Typeset):
     """A chain complex.
 
     Parameters
@@ -456,6 +511,15 @@ class Complex(Named):
 
     def __str__(self) -> str:
         return " ← ".join(map(str, self.modules))
+
+    def _formula(self) -> str:
+        """The modules from the lowest degree on, and what their ring is."""
+        if any(module.kind != "free" for module in self.modules):
+            return ""
+        letter = ring_letter(self.ring)
+        modules = [free_module_latex(module.degrees, letter) for module in self.modules]
+        arrows = r" \leftarrow ".join(modules)
+        return rf"{arrows}, \quad {letter} = {ring_latex(self.ring)}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -36,6 +36,7 @@ from m2bridge.algebra.ring import (
     is_homogeneous,
     total_degree,
 )
+from m2bridge.algebra.typeset import Typeset, ideal_latex as ideal_in_ring
 from m2bridge.convert.answers import Answer
 from m2bridge.convert.m2_syntax import all_to_macaulay2
 from m2bridge.convert.parsing import element, flat
@@ -65,7 +66,7 @@ from m2bridge.results.sheet import Sheet
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ideal(Result, GeneratingSet):
+class Ideal(Result, GeneratingSet, Typeset):
     """An ideal of a polynomial ring, given by generators; :func:`m2bridge.ideal` reads them as
     people write them.
 
@@ -104,6 +105,18 @@ class Ideal(Result, GeneratingSet):
         if title == ideal_text(self, None):
             return Sheet(title, [], [ideal_latex(self)])
         return Sheet(title, [generator_lines(self)], [])
+
+    def _formula(self) -> str:
+        """The generators in angle brackets, and the ring; empty if there are many or long ones."""
+        is_whole = ideal_text(self) == ideal_text(self, None)
+        return ideal_in_ring(self.generators, self.ring) if is_whole else ""
+
+    def _repr_html_(self) -> str | None:  # type: ignore[override]
+        """Nothing where a notebook typesets the formula, else the list of generators."""
+        return None if Typeset._repr_latex_(self) else Result._repr_html_(self)
+
+    def _repr_latex_(self) -> str | None:
+        return Typeset._repr_latex_(self) or Result._repr_latex_(self)
 
     def to_json(self) -> dict[str, Any]:
         """Field, variables and generators, as :func:`m2bridge.read_ideal` reads them."""

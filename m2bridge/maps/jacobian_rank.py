@@ -44,7 +44,10 @@ MAX_ENTRIES = 50_000_000
 FROM_TWO_TOKENS = "t ≥ 2"
 """The numbers t of tokens for which a rank is proved, if the proof is for all of them."""
 ALMOST_ALL_TOKENS = "t = 2 and all but finitely many t"
-"""The numbers t for which a rank at t = 2 is proved: minors are analytic in t (docs/weights.md)."""
+"""The numbers t for which a rank at t = 2 is proved, as minors are analytic in t.
+
+Proof: docs/weights-mathematics.md.
+"""
 SPARE_ROWS = 5
 """The number of rows beyond the upper bound.
 

@@ -16,6 +16,12 @@ NodePosition = tuple[float, int]
 """The horizontal coordinate, and the layer."""
 Neighbours = Mapping[Hashable, Sequence[Hashable]]
 
+HALF_HEIGHT = 0.2
+"""Half the height of a node and its name, in distances between layers."""
+
+CURVE_POINTS = 16
+"""Points of a curve between two places of a route."""
+
 LAYOUT_SWEEPS = 24
 """Layers become stable after a few sweeps; otherwise the best arrangement found is used."""
 
@@ -48,6 +54,73 @@ def placed(
         places |= {item: (across[item], level) for item in row}
     routes = [[places[item] for item in path] for path in paths]
     return {node: places[node] for node in height}, routes
+
+
+def straightened(
+    route: Sequence[NodePosition], nodes: Sequence[NodePosition], left: float, right: float
+) -> list[NodePosition]:
+    """Leave out the bends of a route that are not needed to go round other nodes.
+
+    Parameters
+    ----------
+    route : sequence of places
+        From one layer to the next.
+    nodes : sequence of places
+        The nodes of the graph; those at the ends of the route are not in its way.
+    left, right : float
+        How far a node and its name reach to both sides of its place.
+    """
+    others = [node for node in nodes if node not in (route[0], route[-1])]
+    kept = [route[0]]
+    start = 0
+    while start < len(route) - 1:
+        ends = range(len(route) - 1, start + 1, -1)
+        free = (end for end in ends if _is_free(route[start], route[end], others, left, right))
+        start = next(free, start + 1)
+        kept.append(route[start])
+    return kept
+
+
+def _is_free(
+    low: NodePosition, high: NodePosition, nodes: Sequence[NodePosition], left: float, right: float
+) -> bool:
+    """Whether a straight line from a lower to a higher place meets no node."""
+    (x_low, y_low), (x_high, y_high) = low, high
+    slope = (x_high - x_low) / (y_high - y_low)
+    for x, y in nodes:
+        if not y_low - HALF_HEIGHT < y < y_high + HALF_HEIGHT:
+            continue
+        # where the line is as high as the node and its name
+        ends = [x_low + slope * (y + side - y_low) for side in (-HALF_HEIGHT, HALF_HEIGHT)]
+        if min(ends) < x + right and max(ends) > x - left:
+            return False
+    return True
+
+
+def rounded(route: Sequence[NodePosition]) -> list[tuple[float, float]]:
+    """Return points of a smooth curve through the places of a route, upwards.
+
+    It is made of cubic polynomials x(y), which turn to a side only where the route does.
+    """
+    slopes = [(b[0] - a[0]) / (b[1] - a[1]) for a, b in itertools.pairwise(route)]
+    tangents = [slopes[0]]
+    for before, after in itertools.pairwise(slopes):
+        # Fritsch, Carlson 1980: no tangent overshoots
+        tangents.append(2 * before * after / (before + after) if before * after > 0 else 0.0)
+    tangents.append(slopes[-1])
+    points = [(float(x), float(y)) for x, y in route[:1]]
+    for number, ((x0, y0), (x1, y1)) in enumerate(itertools.pairwise(route)):
+        height = y1 - y0
+        for step in range(1, CURVE_POINTS + 1):
+            s = step / CURVE_POINTS
+            x = (
+                x0 * (1 + 2 * s) * (1 - s) ** 2
+                + x1 * s**2 * (3 - 2 * s)
+                + height * tangents[number] * s * (1 - s) ** 2
+                - height * tangents[number + 1] * s**2 * (1 - s)
+            )
+            points.append((x, y0 + s * height))
+    return points
 
 
 def _across(

@@ -7,7 +7,7 @@ The pieces are computed by :mod:`m2bridge.maps.slice_surface`; here only visibil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import chain, groupby, pairwise
+from itertools import chain, combinations, groupby, pairwise, product
 from json import dumps
 from math import cos, radians, sin
 from typing import Any, Literal
@@ -47,6 +47,10 @@ LONG_LEGEND_CHARS = 50
 """Longer entries of the legend do not fit side by side."""
 HIDDEN_LINE_ALPHA = 0.35
 """The opacity of a line behind the surface."""
+LABEL_PAD_POINTS = 9
+"""The distance between the numbers of an axis and its letter."""
+NUMBER_GAP_PIXELS = 16
+"""The least distance between two numbers that are read as two."""
 
 
 def axes(elevation: float, azimuth: float) -> tuple[SpaceVector, SpaceVector, SpaceVector]:
@@ -220,6 +224,7 @@ def draw_surface(view: SurfaceResult) -> Any:
         figure.legend(
             handles=_legend(view), loc="lower center", ncols=columns, bbox_to_anchor=(0.5, 0)
         )
+        _separate_labels(figure, space)
         return figure
 
 
@@ -230,13 +235,35 @@ def _axes(space: Any, view: SurfaceResult) -> None:
     for name, variable, axis in zip(view.variables, view.equation.ring.gens, "xyz", strict=True):
         low, high = map(float, view.box[name])
         getattr(space, f"set_{axis}lim")(low, high)
-        getattr(space, f"set_{axis}label")(f"${polynomial_latex(str(variable))}$", fontsize=15)
+        letter = f"${polynomial_latex(str(variable))}$"
+        getattr(space, f"set_{axis}label")(letter, fontsize=15, labelpad=LABEL_PAD_POINTS)
         getattr(space, f"set_{axis}ticks")([low, (low + high) / 2, high])
         own = getattr(space, f"{axis}axis")
         own.set_pane_color((1, 1, 1, 0))
         own.line.set_color(picture.SOFT)
         # there is no public way for axes of space
         own._axinfo["grid"].update(color=picture.FAINT, linewidth=0.6)
+
+
+def _separate_labels(figure: Any, space: Any) -> None:
+    """Move the numbers of two axes apart where they stand beside each other at a corner."""
+    renderer = figure.canvas.get_renderer()
+    figure.draw(renderer)  # which places them
+    axes = (space.xaxis, space.yaxis, space.zaxis)
+    numbers = [[tick.label1 for tick in axis.majorTicks] for axis in axes]
+    for some, others in combinations(numbers, 2):
+        for one, other in product(some, others):
+            first, second = one.get_window_extent(renderer), other.get_window_extent(renderer)
+            if not first.padded(NUMBER_GAP_PIXELS).overlaps(second):
+                continue
+            if abs(first.y0 - second.y0) < abs(first.x0 - second.x0):
+                left, right = (one, other) if first.x0 < second.x0 else (other, one)
+                left.set_horizontalalignment("right")
+                right.set_horizontalalignment("left")
+            else:
+                lower, upper = (one, other) if first.y0 < second.y0 else (other, one)
+                lower.set_verticalalignment("top")
+                upper.set_verticalalignment("center")
 
 
 def _surface(space: Any, view: SurfaceResult) -> None:

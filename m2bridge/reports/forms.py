@@ -36,6 +36,7 @@ from m2bridge.reports.content import (
 )
 from m2bridge.results.markup import cell, csv_text, latex, latex_links
 from m2bridge.results.sheet import Block, Facts, Sheet, Table, line, table
+from m2bridge.results.writers import keep_with_next
 
 CASES_PER_HTML_PART = 100
 """A part of this size has some tens of kilobytes, which are unpacked at once."""
@@ -339,6 +340,7 @@ def to_latex(report: Report, documentation: str = "") -> str:
         by_name=by_name,
         width=width,
         of_names=of_names,
+        keep_with_next=keep_with_next(),
     )
 
 

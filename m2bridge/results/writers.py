@@ -38,13 +38,28 @@ NEEDS = r"% needs \usepackage[T1]{fontenc} and \usepackage{amsmath,array,longtab
 LATEX_LINE_CHARS = 76
 """Characters in a line of a paper in footnote size, roughly."""
 
-LATEX_COLUMN_GAP_CHARS = 1.5
+LATEX_COLUMN_GAP_CHARS = 2.5
 """Characters between two columns."""
+
+SHORT_HEADER = 7
+"""Characters of a header that is not broken, as ``dim L∩U`` is not."""
+
+LINES_TOGETHER = 7
+"""Lines that a heading has with it on its page, those of the heading among them."""
+
+
+def keep_with_next(lines: int = LINES_TOGETHER) -> str:
+    """Return LaTeX that begins a page, where so many lines do not fit on this one: no heading is
+    left alone at the end of a page. Directly after a heading of the paper it does nothing.
+    """
+    rest = r"\dimexpr\pagegoal-\pagetotal\relax"
+    begin_page = rf"\ifdim{rest}<{lines}\baselineskip\vfil\break\fi"
+    return rf"\par\csname if@nobreak\endcsname\else{begin_page}\fi"
 
 
 def paper(sheet: Sheet, most: int | None = MAX_SHOWN_GENERATORS) -> str:
     """Return a sheet in LaTeX, with at most ``most`` polynomials of each ideal (``None``: all)."""
-    lines = [NEEDS, r"\begin{flushleft}"]
+    lines = [NEEDS, keep_with_next(), r"\begin{flushleft}"]
     lines += [rf"\textbf{{{latex(line)}}}\\" for line in sheet.title.splitlines()]
     lines += [rf"${formula}$\\" for formula in sheet.formulas]
     lines.append(r"\end{flushleft}")
@@ -61,8 +76,7 @@ def _lines(block: Block, most: int | None) -> Iterator[str]:
         case Table():
             cells = [[str(cell) for cell in row] for row in block.rows]
             rows = [[_value(cell) for cell in row] for row in block.rows]
-            header = [latex(name) for name in block.header]
-            yield from _table(header, rows, _columns(block.header, cells), block.caption)
+            yield from _table(block.header, rows, _columns(block.header, cells), block.caption)
         case Polynomials():
             yield from _polynomials(block, most)
         case Findings():
@@ -77,9 +91,11 @@ def _lines(block: Block, most: int | None) -> Iterator[str]:
 
 
 def _polynomials(block: Polynomials, most: int | None) -> Iterator[str]:
+    if block.caption:
+        yield keep_with_next()
     yield r"\begin{flushleft}"
     if block.caption:
-        yield rf"{latex(block.caption)}\\"
+        yield rf"{latex(block.caption)}\\*"
     number = 0
     for number, text in enumerate(block.first(most), 1):
         if most is not None:
@@ -114,7 +130,10 @@ def _columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     wholes, words = [], []
     for column in zip(header, *rows, strict=True):
         wholes.append(max(map(len, column)))
-        words.append(max(map(len, " ".join(column).split()), default=0))
+        pieces = " ".join(column).split()
+        if len(column[0]) <= SHORT_HEADER:
+            pieces.append(column[0])
+        words.append(max(map(len, pieces), default=0))
     is_numeric = numeric(rows, len(header))
     available = LATEX_LINE_CHARS - LATEX_COLUMN_GAP_CHARS * len(header)
     if sum(wholes) <= available:
@@ -135,13 +154,21 @@ def _table(
     if not rows:
         return
     if caption:
-        yield rf"{{\raggedright {latex(caption)}\par}}"
-    yield r"{\footnotesize\setlength{\tabcolsep}{3pt}\renewcommand{\arraystretch}{1.15}"
+        yield keep_with_next()
+        yield rf"{{\raggedright {latex(caption)}\par\nobreak}}"
+    yield r"{\footnotesize\setlength{\tabcolsep}{4.5pt}\renewcommand{\arraystretch}{1.15}"
     yield rf"\begin{{longtable}}[l]{{{columns}}}"
     if header:
-        yield rf"{' & '.join(header)} \\ \hline\endhead"
+        cells = [unbroken(name) for name in header]
+        yield rf"{' & '.join(cells)} \\ \hline\endhead"
     yield " \\\\\n".join(" & ".join(row) for row in rows)
     yield r"\end{longtable}}"
+
+
+def unbroken(header: str) -> str:
+    """Return the header of a column in LaTeX; a short one stays on one line."""
+    written = latex(header)
+    return rf"\mbox{{{written}}}" if len(header) <= SHORT_HEADER else written
 
 
 def _value(value: object) -> str:

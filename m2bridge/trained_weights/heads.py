@@ -1,7 +1,7 @@
 """Findings about trained weights: the orbit of the function of each head, and what follows from it.
 
-The statements about a head are those of docs/weights.md, with the ranks of ``exact_weights``. What
-is said of layers and of the network is in ``layer_weights``.
+The statements about a head are those of docs/weights-mathematics.md, with the ranks of
+``exact_weights``. What is said of layers and of the network is in ``layer_weights``.
 """
 
 from __future__ import annotations
@@ -294,7 +294,7 @@ def _onto(shape: HeadShape, ranks: Ranks) -> bool | None:
 
     So it is where a product has the largest rank, and else where the differential of the product
     has the dimension of the matrices of at most this rank. Then the weights are a regular point
-    unless their function is critical (docs/weights.md).
+    unless their function is critical (docs/weights-mathematics.md).
     """
     if not ranks.proved:
         return None

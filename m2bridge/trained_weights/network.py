@@ -151,8 +151,8 @@ def _dimension_besides(
     """By how much the dimension that heads have is larger, for one number t of tokens.
 
     Heads and an output bias together have no more functions than there are tensors T. That they
-    have so many is proved for separate heads (docs/weights.md, Output biases), and seen by a rank
-    in :func:`at_weights` where that is computed.
+    have so many is proved for separate heads (docs/weights-mathematics.md, Output biases), and
+    seen by a rank in :func:`at_weights` where that is computed.
     """
     if not _constants_are_functions_of_heads(model, shapes) or dimension.lower is None:
         return besides.dimension

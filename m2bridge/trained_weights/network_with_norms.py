@@ -2,7 +2,7 @@
 
 The dimension of such a network is enclosed. Above it is the sum of the dimensions of the layers,
 less that of the symmetries between them; below it the rank of the differential, at these weights or
-at random ones. Proofs are in ``docs/weights.md``.
+at random ones. Proofs are in ``docs/weights-mathematics.md``.
 """
 
 from __future__ import annotations
@@ -266,7 +266,7 @@ class AnalysedLayer:
         """A lower bound for the dimension that differences of its outputs span, generically.
 
         Where a rank or a theorem shows that heads are independent, all of them count, and else one
-        of them (docs/weights.md, What the outputs of a layer span).
+        of them (docs/weights-mathematics.md, What the outputs of a layer span).
         """
         independent = self.symmetries.dimension.exact == self.of_heads
         # Where heads share K and V, the A_h of each group have to be independent too.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil, floor, log10
 from typing import Any
 
 from m2bridge.results import picture
@@ -22,14 +23,23 @@ MOST_ROWS = 24
 MOST_TICKS = 24
 """Numbers along a side of the map; of more heads or layers only some have theirs."""
 
+ROW_HEIGHT_INCHES = 0.22
+"""The height of a row of the table."""
+
+COLORS = {"A": picture.BLUE, "V": picture.GREEN}
+"""The colours of the singular values."""
+
+TICK_STEPS = ((1.0,), (1.0, 2.0, 5.0), (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0))
+"""Ticks of the colour bar in each power of ten: the first choice that gives three of them."""
+
 _DRAWN = ("head", "(rk A, rk V, dim L∩U)", "point")
 
 
 def weights_figure(
     heads: Sequence[HeadWeights], listed: Sequence[HeadWeights], size_text: str
 ) -> Any:
-    """Draw the singular values over the largest one, the distances, and a table beside them; A
-    beside V for one head.
+    """Draw the singular values over the largest one with the distances: for one head A beside V,
+    for several A above V, and beside them a map of the heads above their table.
 
     Parameters
     ----------
@@ -39,45 +49,83 @@ def weights_figure(
         Those that are drawn and in the table, in this order.
     size_text : str
     """
-    one = len(heads) == 1
-    # In inches: the singular values, and beside them those of V of one head, or the table.
-    widths = [min(4.5 + 0.12 * len(listed), 9.0), 5.2]
-    draw = _one_head
-    if not one:
-        # The map has a square for each head.
-        widths.append(min(2.2 + 0.24 * max(head.head for head in heads), 6.0))
-        draw = _many_heads
-    whole = sum(widths)
-    height = max(5.2, 1.6 + 0.22 * min(len(listed), MOST_ROWS))
     with styled():
-        page = new_figure(whole, height, f"Weights: {size_text}")
-        grid = page.add_gridspec(
-            2 - one, len(widths), width_ratios=widths, hspace=0.16, wspace=0.22 if one else 0.08
-        )
-        first = page.add_subplot(grid[0, 0])
-        second = page.add_subplot(grid[0, 1] if one else grid[1, 0], sharex=None if one else first)
-        marks: dict[str, Any] = {}
-        for axes, letter, color in ((first, "A", picture.BLUE), (second, "V", picture.GREEN)):
-            draw(axes, listed, letter, color)
-            _scale(axes, listed, letter)
-            handles, labels = axes.get_legend_handles_labels()
-            marks |= zip(labels, handles, strict=True)
-        first.tick_params(labelbottom=one)
-        second.set_xlabel("i" if one else "layer.head")
-        page.legend(
-            marks.values(), marks.keys(), loc="lower center", ncols=3, bbox_to_anchor=(0.5, 0.0)
-        )
-        page.subplots_adjust(left=0.9 / whole, right=0.985, top=0.86, bottom=0.25)
-        if one:
-            first.set_xlabel("i")
-            names = (*_DRAWN, *distance_names(heads))
-            pairs = zip(names[1:], _row(heads[0])[1:], strict=True)
-            size_text += "\n" + ", ".join(f"{name}: {cell}" for name, cell in pairs)
-        else:
-            _table(page.add_subplot(grid[:, 1]), listed, of=len(heads))
-            _map(page, page.add_subplot(grid[:, 2]), heads, listed)
-        page.suptitle(f"Weights of self-attention: {size_text}", fontsize=13)
-        return page
+        if len(heads) == 1:
+            return _figure_of_one(heads[0], size_text)
+        return _figure_of_several(heads, listed, size_text)
+
+
+def _figure_of_one(head: HeadWeights, size_text: str) -> Any:
+    """Draw the values of A beside those of V."""
+    width, height = 9.8, 5.2
+    page = new_figure(width, height, f"Weights: {size_text}")
+    panels = page.subplots(1, 2)
+    page.subplots_adjust(left=0.9 / width, right=0.985, top=0.86, bottom=0.25, wspace=0.22)
+    for axes, (letter, color) in zip(panels, COLORS.items(), strict=True):
+        _one_head(axes, head, letter, color)
+        _scale(axes, [head], letter)
+        axes.set_xlabel("i")
+    _legend(page, panels)
+    names = (*_DRAWN, *distance_names([head]))
+    pairs = zip(names[1:], _row(head)[1:], strict=True)
+    known = ", ".join(f"{name}: {cell}" for name, cell in pairs)
+    page.suptitle(f"Weights of self-attention: {size_text}\n{known}", fontsize=13)
+    return page
+
+
+def _figure_of_several(
+    heads: Sequence[HeadWeights], listed: Sequence[HeadWeights], size_text: str
+) -> Any:
+    """Draw a column for each head, and beside them the map and the table."""
+    layers = len({head.layer for head in heads})
+    most = max(head.head for head in heads)
+    rows = min(len(listed), MOST_ROWS)
+    # All lengths are in inches.
+    side = min(0.5, 3.5 / most, 6.0 / layers)
+    map_width, map_height = side * most, side * layers
+    table_width, table_height = 4.6, ROW_HEIGHT_INCHES * (rows + 1)
+    values_width = min(4.5 + 0.12 * len(listed), 9.0)
+    top, bottom, left, between, gap = 1.0, 1.6, 0.9, 0.8, 1.05
+    values_height = max(3.4, map_height + gap + table_height)
+    width = left + values_width + between + table_width + 0.3
+    height = bottom + values_height + top
+    page = new_figure(width, height, f"Weights: {size_text}")
+
+    def axes_at(x: float, y: float, wide: float, high: float, **options: Any) -> Any:
+        return page.add_axes((x / width, y / height, wide / width, high / height), **options)
+
+    each = (values_height - 0.25) / 2
+    first = axes_at(left, bottom + each + 0.25, values_width, each)
+    second = axes_at(left, bottom, values_width, each, sharex=first)
+    for axes, (letter, color) in zip((first, second), COLORS.items(), strict=True):
+        _many_heads(axes, listed, letter, color)
+        _scale(axes, listed, letter)
+    first.tick_params(labelbottom=False)
+    second.set_xlabel("layer.head")
+    _legend(page, (first, second))
+
+    x = left + values_width + between
+    y = bottom + values_height
+    table = axes_at(x, y - map_height - gap - table_height, table_width, table_height)
+    of_map = axes_at(x + 0.4, y - map_height, map_width, map_height)
+    bar = axes_at(x + 0.4 + map_width + 0.15, y - map_height, 0.14, map_height)
+    paint = _map(of_map, bar, heads, listed)
+    _table(table, listed, of=len(heads), paint=paint)
+    page.suptitle(
+        f"Weights of self-attention: {size_text}", y=1 - 0.25 / height, va="top", fontsize=13
+    )
+    return page
+
+
+def _legend(page: Any, panels: Sequence[Any]) -> None:
+    """Draw one legend for all panels, with each mark once."""
+    marks: dict[str, Any] = {}
+    for axes in panels:
+        handles, labels = axes.get_legend_handles_labels()
+        marks |= zip(labels, handles, strict=True)
+    page.legend(
+        marks.values(), marks.keys(), loc="lower center", ncols=3, bbox_to_anchor=(0.5, 0.0)
+    )
 
 
 def _scale(axes: Any, heads: Sequence[HeadWeights], letter: str) -> None:
@@ -109,21 +157,21 @@ def _relative(head: HeadWeights, letter: str) -> list[float]:
     return [value / values[0] for value in values if value]
 
 
-def _one_head(axes: Any, heads: Sequence[HeadWeights], letter: str, color: str) -> None:
+def _one_head(axes: Any, head: HeadWeights, letter: str, color: str) -> None:
     """Draw values over the index, with the distance to each stratum of lower rank beside."""
-    values = _relative(heads[0], letter)
+    values = _relative(head, letter)
     label = f"singular values of {letter}"
     axes.plot(range(1, len(values) + 1), values, "o", color=color, label=label, zorder=3)
     axes.xaxis.get_major_locator().set_params(integer=True)
-    _, to_lower_rank = spectrum(heads[0], letter)
+    _, to_lower_rank = spectrum(head, letter)
     strata = [(k, distance) for k, distance in enumerate(to_lower_rank, 1) if distance]
     if strata:
         label = "distance to the stratum of rank ≤ i"
         axes.plot(*zip(*strata, strict=True), "_", color=picture.INK, markersize=13, label=label)
-    locus = f"distance to the singular locus ({heads[0].numerical.nearest_singular_locus})"
+    locus = f"distance to the singular locus ({head.numerical.nearest_singular_locus})"
     labels = ((locus, picture.ORANGE, "-"), ("distance to the boundary", picture.VERMILION, "--"))
-    for distance, (label, paint, style) in zip(distances(heads[0]), labels, strict=True):
-        if distance and not heads[0].shape.softmax:
+    for distance, (label, paint, style) in zip(distances(head), labels, strict=True):
+        if distance and not head.shape.softmax:
             axes.axhline(distance, color=paint, linewidth=1.3, linestyle=style, label=label)
 
 
@@ -139,7 +187,7 @@ def _many_heads(axes: Any, heads: Sequence[HeadWeights], letter: str, color: str
         columns.append(("distance to the singular locus", "D", picture.ORANGE, _alone(singular)))
         columns.append(("distance to the boundary", "s", picture.VERMILION, _alone(boundary)))
     lower = _alone([_to_lower_rank(head, letter) for head in heads])
-    columns.append((f"distance of {letter} to lower rank", "x", picture.INK, lower))
+    columns.append(("distance of A or V alone to lower rank", "x", picture.INK, lower))
     for label, mark, paint, values in columns:
         points = [(i, value) for i, column in enumerate(values, 1) for value in column if value]
         if points:
@@ -175,10 +223,17 @@ def _row(head: HeadWeights) -> tuple[str, ...]:
     )
 
 
-def _table(axes: Any, heads: Sequence[HeadWeights], of: int) -> None:
+def _table(axes: Any, heads: Sequence[HeadWeights], of: int, paint: Any) -> None:
     """Draw the table of the heads, or of those nearest to the singular locus.
 
-    ``of`` is the number of all heads.
+    Parameters
+    ----------
+    axes : Axes
+    heads : sequence of HeadWeights
+    of : int
+        The number of all heads.
+    paint : callable
+        The colour of a distance in the map, which its cell here has too, or ``None``.
     """
     axes.axis("off")
     chosen = heads
@@ -186,13 +241,25 @@ def _table(axes: Any, heads: Sequence[HeadWeights], of: int) -> None:
         chosen = sorted(heads, key=nearness)[:MOST_ROWS]
     header = (*_DRAWN, *distance_names(heads))
     table = axes.table(
-        [header, *map(_row, chosen)], loc="upper center", cellLoc="center", edges="horizontal"
+        [header, *map(_row, chosen)],
+        loc="upper center",
+        cellLoc="center",
+        edges="horizontal",
+        bbox=(0, 0, 1, 1),
     )
     table.auto_set_font_size(False)
-    table.set_fontsize(8.5)
+    table.set_fontsize(9)
     table.auto_set_column_width(range(len(header)))
     for cell in table.get_celld().values():
         cell.set_edgecolor(picture.FAINT)
+    column = len(_DRAWN)  # the first distance
+    for row, head in enumerate(chosen, 1):
+        colour = paint(nearness(head))
+        if colour is not None:
+            cell = table[row, column]
+            cell.set_facecolor(colour)
+            cell.set_text_props(color=_legible_on(colour))
+            cell.visible_edges = "closed"
     if len(chosen) < of:
         which = "head" if len(chosen) == 1 else f"{len(chosen)} heads"
         axes.set_title(f"the {which} nearest to {_what_is_near(heads)}", fontsize=10)
@@ -203,6 +270,13 @@ def _what_is_near(heads: Sequence[HeadWeights]) -> str:
     return "a lower rank" if heads[0].shape.softmax else "the singular locus"
 
 
+def _legible_on(colour: Sequence[float]) -> str:
+    """Black on light colours, white on dark ones, by the luminance of the guidelines WCAG 2."""
+    red, green, blue = (channel**2.2 for channel in colour[:3])
+    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    return picture.INK if luminance > 0.18 else "white"
+
+
 def _frame(axes: Any, column: int, row: int) -> None:
     """Draw a frame around a square of the map."""
     x = [column + side for side in (-0.5, 0.5, 0.5, -0.5, -0.5)]
@@ -210,11 +284,11 @@ def _frame(axes: Any, column: int, row: int) -> None:
     axes.plot(x, y, color=picture.VERMILION, linewidth=1.6, zorder=3, clip_on=False)
 
 
-def _map(page: Any, axes: Any, heads: Sequence[HeadWeights], listed: Sequence[HeadWeights]) -> None:
-    """Draw a square for each head, the darker, the nearer to a singular function.
+def _map(axes: Any, bar: Any, heads: Sequence[HeadWeights], listed: Sequence[HeadWeights]) -> Any:
+    """Draw a square for each head, the darker, the nearer to a singular function; and the scale.
 
-    Heads that are singular, or not told from it, have a 0; where nothing is known, a dash. Where
-    only some heads are listed, these have frames.
+    Heads that are singular, or whose distance rounding hides, have a 0; where nothing is known, a
+    dash. Where only some heads are listed, these have frames. Returned is the colour of a distance.
     """
     layers = sorted({head.layer for head in heads})
     most = max(head.head for head in heads)
@@ -227,12 +301,12 @@ def _map(page: Any, axes: Any, heads: Sequence[HeadWeights], listed: Sequence[He
             continue
         sign = "–" if distance else "0"
         axes.text(column, row, sign, ha="center", va="center", color=picture.INK, fontsize=8)
-    title = f"distance to {_what_is_near(heads)},\nby layers and heads"
+    title = f"distance to {_what_is_near(heads)}, by layers and heads"
     if len(listed) < len(heads):
-        title += " (framed: those beside)"
+        title += "\n(framed: those in the table)"
         for head in listed:
             _frame(axes, head.head - 1, layers.index(head.layer))
-    axes.set_title(title, fontsize=10)
+    axes.set_title(title, fontsize=10, loc="left")
     axes.set_ylabel("layer")
     axes.set_xlabel("head")
     axes.tick_params(labelsize=9)
@@ -241,13 +315,26 @@ def _map(page: Any, axes: Any, heads: Sequence[HeadWeights], listed: Sequence[He
     axes.set_yticks(range(0, len(layers), below), map(str, layers[::below]))
     axes.set_xlim(-0.5, most - 0.5)
     axes.set_ylim(len(layers) - 0.5, -0.5)
-    axes.set_aspect("equal")
     known = [value for row in cells for value in row if value > 0]
-    if known:
-        scale = {"norm": "log", "cmap": "cividis"}
-        image = axes.imshow(cells, **scale, interpolation="nearest")
-        image.set_clim(min(known) / 1.2, max(known) * 1.2)
-        bar = page.colorbar(image, ax=axes, orientation="horizontal", pad=0.24, shrink=0.9)
-        ends = sorted({min(known), max(known)})
-        bar.set_ticks(ends, labels=[f"{end:.2g}" for end in ends])
-        bar.ax.minorticks_off()
+    if not known:
+        bar.axis("off")
+        return lambda distance: None
+    image = axes.imshow(cells, norm="log", cmap="cividis", interpolation="nearest", aspect="auto")
+    image.set_clim(min(known) / 1.2, max(known) * 1.2)
+    scale = axes.figure.colorbar(image, cax=bar)
+    ticks = _ticks(min(known) / 1.2, max(known) * 1.2)
+    scale.set_ticks(ticks, labels=[f"{tick:g}" for tick in ticks])
+    bar.minorticks_off()
+    bar.tick_params(labelsize=9)
+    return lambda distance: image.to_rgba(distance) if 0 < distance <= 1 else None
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Round numbers between two bounds of a logarithmic scale; the bounds, where there are few."""
+    powers = range(floor(log10(low)), ceil(log10(high)) + 1)
+    for steps in TICK_STEPS:
+        ticks = [float(f"{step}e{power}") for power in powers for step in steps]
+        shown = [tick for tick in ticks if low <= tick <= high]
+        if len(shown) >= 3:
+            return shown
+    return [float(f"{low:.2g}"), float(f"{high:.2g}")]

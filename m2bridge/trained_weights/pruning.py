@@ -1,7 +1,7 @@
 """Heads that are replaced by ones of lower rank: their distances, and how much outputs change.
 
-All of it is numerical. The bounds hold for all tokens up to a given norm (docs/weights.md, Changes
-of outputs).
+All of it is numerical. The bounds hold for all tokens up to a given norm
+(docs/weights-mathematics.md, Changes of outputs).
 """
 
 from __future__ import annotations

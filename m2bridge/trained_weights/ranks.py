@@ -6,7 +6,8 @@ almost all weights. Where it does not, ranks are computed over QQ.
 
 With an output matrix the values are OV, of rank at most v: functions are then those of {rk A ≤ α} ×
 {rk V ≤ β}, where α = min(a, d) and β = min(v, d, d'), a smaller variety than that of the paper, for
-which β = min(d, d'). The lemmas hold for it with the same proofs, which are in ``docs/weights.md``.
+which β = min(d, d'). The lemmas hold for it with the same proofs, which are in
+``docs/weights-mathematics.md``.
 """
 
 from __future__ import annotations

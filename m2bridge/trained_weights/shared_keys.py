@@ -3,7 +3,7 @@
 Heads h = 1, …, m with the same K and V have the matrices A_h = KᵀQ_h and V_h = O_h V. All A_h
 beside each other are Kᵀ(Q_1 | … | Q_m), one product of rank at most a; all V_h on top of each other
 are one product of rank at most v. A single head is a group with m = 1. Proofs are in
-``docs/weights.md`` (Heads that share keys and values).
+``docs/weights-mathematics.md`` (Heads that share keys and values).
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ A = KᵀQ and OV are never multiplied out: their singular values are those of sm
 decompositions of the factors. Errors are bounded by the norm of the rounding (Weyl's inequality),
 and only digits that this supports are kept. Distances are relative: a locus is at distance ε if
 changes of A and of V by at most ε‖A‖ and ε‖V‖, in the norm of Frobenius, reach it, and no smaller
-ones do. The proofs are in ``docs/weights.md``.
+ones do. The proofs are in ``docs/weights-mathematics.md``.
 """
 
 from __future__ import annotations
@@ -518,7 +518,7 @@ def _to_boundary(pair: Pair | None, shape: HeadShape, ranks: Ranks) -> Measured 
 
 
 def _to_singular(pair: Pair | None, shape: HeadShape, boundary: Measured | None) -> NearestSingular:
-    """The nearest part of the singular locus; its parts are in docs/weights.md."""
+    """The nearest part of the singular locus; its parts are in docs/weights-mathematics.md."""
     if shape.d == 1 or shape.softmax:
         return NOWHERE
     if pair is None:

@@ -1,8 +1,8 @@
 """The symmetries of layers with biases and norms, by name, compared with redundant directions.
 
 Those of lightning attention, and of softmax without biases, are in the family of deep attention. A
-layer of softmax with biases is decided here, by the lemma in ``docs/weights.md``; several layers
-with biases or norms are in ``layers_in_a_row``.
+layer of softmax with biases is decided here, by the lemma in ``docs/weights-mathematics.md``;
+several layers with biases or norms are in ``layers_in_a_row``.
 """
 
 from __future__ import annotations
@@ -264,7 +264,7 @@ def determine_their_heads(shapes: Sequence[HeadShape], sharing: int) -> bool:
 
     By Rado's theorem these generic matrices KᵀQ_h, of spaces of the dimension min(a, d)·q for each
     group, are so exactly if neither a group nor the layer has more heads than their sum has
-    dimensions (docs/weights.md, Heads that share keys and values).
+    dimensions (docs/weights-mathematics.md, Heads that share keys and values).
     """
     first = shapes[0]
     return sharing <= first.alpha * first.queries and len(shapes) <= first.d * first.queries
@@ -424,7 +424,7 @@ class SoftmaxLayer(LayerAtWeights):
     Where the matrices A_h = KᵀQ of its heads are independent and no V_h is 0, its function
     determines all A_h and V_h up to the order of the heads, and the constant: heads are seen each
     alone, apart from the biases of V, of which only the sum with the output bias is seen
-    (``docs/weights.md``, Biases in softmax attention).
+    (``docs/weights-mathematics.md``, Biases in softmax attention).
     """
 
     @classmethod
@@ -503,8 +503,8 @@ def constants_at_weights(
 
     These are the derivatives of c = b + Σ O_h b_h in the directions that keep all O_h V_h. Without
     an output bias they are the columns of all O_h, and everything if some b_h is not in the column
-    space of its V_h (docs/weights.md, Constants of a layer of softmax). At special weights they are
-    fewer than at generic ones, or more.
+    space of its V_h (docs/weights-mathematics.md, Constants of a layer of softmax). At special
+    weights they are fewer than at generic ones, or more.
     """
     first = shapes[0]
     if around.output_bias:

@@ -4,7 +4,7 @@
 direction and of any length up to √d, as a small number is added to the variance: so K acts as
 K·diag(γ) on the hyperplane Σx_i = 0, with the bias Kβ + b. Exactly, the basis of the hyperplane is
 e_i − e_d, which is rational; numerically it is orthonormal. A coordinate with γ_i = 0 does not
-occur, and then the others have no relation. Proofs are in ``docs/weights.md``.
+occur, and then the others have no relation. Proofs are in ``docs/weights-mathematics.md``.
 """
 
 from __future__ import annotations

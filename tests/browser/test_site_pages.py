@@ -116,6 +116,41 @@ def test_a_page_needs_no_server_and_its_console_is_silent(
     assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
 
 
+WIDER = """
+return [...document.querySelectorAll(arguments[0])].filter(
+  e => e.getClientRects().length && e.scrollWidth > e.clientWidth + 2
+).map(e => e.textContent.slice(0, 80));
+"""
+WIDE_PICTURES = """
+return [...document.querySelectorAll('article img, article svg')].filter(
+  e => e.getBoundingClientRect().width > document.querySelector('article').clientWidth + 2
+).length;
+"""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "tutorials/is-my-layer-identifiable.html",
+        "tutorials/a-table-overnight.html",
+        "weights.html",
+        "cross-checks.html",
+        "command-line.html",
+    ],
+)
+def test_outputs_fit_a_page_of_1280_pixels_and_pictures_a_telephone(
+    name: str, browser: Chrome, site: Path
+) -> None:
+    try:
+        browser.set_window_size(1280, 900)
+        browser.get((site / name).as_uri())
+        assert browser.execute_script(WIDER, "article pre") == []
+        browser.set_window_size(400, 900)
+        assert browser.execute_script(WIDE_PICTURES) == 0
+    finally:
+        browser.set_window_size(1280, 900)
+
+
 def test_formulas_and_pictures_are_seen(browser: Chrome, site: Path) -> None:
     browser.get((site / "tutorials" / "why-singular.html").as_uri())
     assert (

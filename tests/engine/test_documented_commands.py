@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import doctest
 import os
 import re
 import shlex
@@ -31,6 +32,7 @@ from tests.examples import (
     WITH_ENGINE,
     blocks,
     commands,
+    dialogues,
     documented,
     examples,
     failures,
@@ -279,6 +281,19 @@ def test_a_program(
             assert value == said
     if name.startswith("docs/batches.md") and "plan(" not in program:
         assert list((here / "results").glob("*.json"))
+
+
+@pytest.mark.parametrize("name", dialogues())
+def test_a_dialogue(
+    name: str, m2: str, sessions: Callable[[Path], Macaulay2], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    test = doctest.DocTestParser().get_doctest(dialogues()[name], {}, name, None, 0)
+    with shared(sessions(Path(m2)), monkeypatch):
+        assert not failures(test)
+
+
+def test_readme_begins_with_a_dialogue() -> None:
+    assert "README.md: 1" in dialogues()
 
 
 # The examples of the public names that need Macaulay2; all share one session.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 
 pytest.importorskip("IPython", reason="IPython is not installed: pip install '.[notebook]'")
 
-from m2bridge.notebook import CellProgress
+from m2bridge.algebra.field import QQ
+from m2bridge.algebra.modules import Matrix, Module
+from m2bridge.notebook import CellProgress, doings
 
 
 @pytest.fixture(scope="module")
@@ -206,3 +209,17 @@ def test_other_code_is_not_reported() -> None:
     over.set()
     watcher.join()
     assert cell.lines == []
+
+
+def test_methods_of_notebooks_have_no_names_for_readers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While IPython asks a value for its forms, the line of progress says that."""
+    said = []
+
+    def watched(entries: object) -> str:
+        said.append(doings(sys._getframe()))
+        return "x"
+
+    monkeypatch.setattr("m2bridge.algebra.modules.matrix_latex", watched)
+    line = Module(QQ, ((0,),))
+    Matrix(line, line, ((1,),))._repr_latex_()
+    assert said == ["showing the result"]

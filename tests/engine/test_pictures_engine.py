@@ -105,6 +105,22 @@ def test_solid_and_dotted_points_by_membership(umbrella: SliceSurface, engine: M
         assert membership(model, UMBRELLA | {"c_1_1_2_2": -w}, engine=engine).place == place
 
 
+def test_numbers_of_two_axes_stand_apart(umbrella: SliceSurface) -> None:
+    """At the corners of the box, from several sides."""
+    for elevation, azimuth in ((22, -62), (35, 20), (10, 130)):
+        figure = umbrella.seen_from(elevation, azimuth).figure()
+        renderer = figure.canvas.get_renderer()
+        figure.draw(renderer)
+        space = figure.axes[0]
+        axes = (space.xaxis, space.yaxis, space.zaxis)
+        numbers = [
+            tick.label1.get_window_extent(renderer) for axis in axes for tick in axis.majorTicks
+        ]
+        letters = [axis.label.get_window_extent(renderer) for axis in axes]
+        boxes = [*(box.padded(3) for box in numbers), *letters]
+        assert not any(one.overlaps(other) for k, one in enumerate(boxes) for other in boxes[:k])
+
+
 def test_the_picture_shows_the_pieces(umbrella: SliceSurface) -> None:
     """The lines that are drawn are the pieces: dotted ones only in the closure; a square for each
     of the grids.
@@ -369,6 +385,7 @@ def test_the_orbits_that_are_drawn(engine: Macaulay2) -> None:
     states = {node.name: node.state for node in found.nodes}
     assert states["(1, 2, 1)"] == "singular"
     assert states["(1, 1, 1)"] == "boundary"
+    assert any("not to scale" in text.get_text() for text in axes.figure.texts)
 
 
 def test_a_hilbert_function_by_counting_monomials(engine: Macaulay2) -> None:

@@ -26,6 +26,7 @@ from m2bridge.families.attention.ideal.sections import CoreSize
 from m2bridge.reports import Report, VerdictRow
 from m2bridge.reports.content import VERDICTS, case_of
 from m2bridge.results.markup import latex
+from m2bridge.results.sheet import Sheet, Table
 from m2bridge.results.writers import paper
 from tests.events import PATIENCE
 from tests.unit.results.test_forms import WORDS, sheet_of
@@ -127,6 +128,23 @@ def test_every_command(compiled: Compile, m2: str) -> None:
         assert done.exception is None, (command, done.output)
         bodies.append(done.output)
     assert len(compiled("\n".join(bodies))) == 1
+
+
+def test_no_heading_is_alone_at_the_end_of_a_page(compiled: Compile, tmp_path: Path) -> None:
+    """Wherever on a page a result begins, captions stand above the first row of their tables."""
+    rows = [("first row", 1), ("second row", 2), ("third row", 3)]
+    text = paper(Sheet("A result", [Table(("name", "value"), rows, caption="The caption")]))
+    offsets = range(300, 600, 6)
+    pages = []
+    for points in offsets:
+        named = text.replace("The caption", rf"The caption\label{{caption{points}}}")
+        named = named.replace("first row", rf"first row\label{{row{points}}}")
+        pages.append(rf"\clearpage\vspace*{{{points}pt}}{{}}" + "\n\n" + named)
+    compiled("\n".join(pages))
+    labels = (tmp_path / "paper.aux").read_text(encoding="utf-8")
+    page_of = dict(re.findall(r"\\newlabel\{(\w+)\}\{\{[^}]*\}\{(\d+)\}", labels))
+    assert max(map(int, page_of.values())) > len(offsets)  # some begin at the end of a page
+    assert all(page_of[f"caption{points}"] == page_of[f"row{points}"] for points in offsets)
 
 
 FOLDERS = ("accepted", "all-sizes", "deep", "networks")

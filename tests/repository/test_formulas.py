@@ -313,6 +313,38 @@ def test_sentences_go_on_below_and_commands_with_their_comments_stay_on_a_line()
     assert joined == [f"{paragraph[0]} applicable.", "", "  a  b"]
 
 
+def test_the_last_column_of_a_table_is_folded_and_wide_blocks_are_named() -> None:
+    console = extension("console")
+    row = "  3  2  2   3.4 (iii)   REFUTED       singular: computed yes, stated no at orbit (1, 2, 0); they"
+    folded = console.fold(f"{row} differ on the orbits (1, 2, 0), (1, 2, 1)")
+    first, *others = folded.splitlines()
+    assert first.startswith("  3  2  2   3.4 (iii)   REFUTED       singular: computed yes")
+    assert others
+    assert all(line.startswith(" " * 38) and line[38] != " " for line in others)
+    assert all(len(line) <= console.WIDTH for line in folded.splitlines())
+    assert len(console.fold("  ───   " + "─" * 200)) == console.WIDTH
+    rule = "   ".join(["─" * 9] * 10)
+    assert console.fold(rule) == rule
+    numbers = "   ".join(f"{n}.125" for n in range(10, 24))
+    assert console.fold(numbers) == numbers
+    assert console.size_classes(numbers) == ["wide-128"]
+    assert console.size_classes("x" * 200) == ["wide-wrapped"]
+    assert console.size_classes("x" * console.WIDTH) == []
+
+
+def test_theorems_have_names_and_no_numbers() -> None:
+    theorems = extension("named_theorems")
+    source = [
+        "```{prf:lemma} Biases\n:label: lemma-biases\n\nWords.\n```\n```{prf:proof}\nIt is.\n```\n"
+    ]
+    theorems.without_number(None, "page", source)
+    assert source[0].count(":nonumber:") == 1
+    assert ":label: lemma-biases\n:nonumber:\n\nWords." in source[0]
+    names = theorems.names()
+    assert names["theorem-L"] == "Theorem L"
+    assert names["theorem-fibres"] == "Theorem “Fibres for all sizes”"
+
+
 def test_what_is_typed_is_code_in_the_help_of_commands() -> None:
     help_ = extension("plain_help")
     line = 'polynomials such as \'x^2 - y^2*z, x*y\', or variables = ["x", "y"]; don\'t take * out.'

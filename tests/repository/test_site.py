@@ -93,7 +93,7 @@ def anchors(page: Path) -> set[str]:
     those of the file.
     """
     found = page.read_text(encoding="utf-8")
-    if whole := re.fullmatch(r"\(file (.*)\)\s*", found):
+    if whole := re.fullmatch(r"(?:# .*\n\n)?\(file (.*)\)\s*", found):
         return anchors(ROOT / whole[1])
     headings = re.findall(r"^#+ (.*)$", FENCED.sub("", found), re.MULTILINE)
     named = re.findall(
@@ -217,6 +217,45 @@ def test_readme_is_read_in_one_sitting() -> None:
     assert len(readme.splitlines()) <= 150
     assert re.findall(r"!\[[^]]+\]\((.*)\)", readme) == ["docs/figure1.svg"]
     assert re.search(r"^```python\n(.*\n){,10}```$", readme, re.MULTILINE)
+    screen = readme.splitlines()[:32]
+    first = screen.index("```pycon")
+    assert first < 8
+    assert screen.index("```") <= first + 11
+    assert sum(line.startswith("* ") for line in screen) == 3
+    assert any(line.startswith("![") for line in screen)
+
+
+def test_readme_has_commands_in_three_short_groups() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    part = readme[readme.index("## Commands") : readme.index("## Python")]
+    groups = [len(group.strip().splitlines()) for group in part.split("```")[1::2]]
+    assert len(groups) == 3
+    assert max(groups) <= 6
+
+
+def test_no_other_page_has_the_title_of_the_index() -> None:
+    titles = [title(page) for page in DOCS.rglob("*.md")]
+    assert titles.count(title(DOCS / "index.md")) == 1
+
+
+def title(page: Path) -> str:
+    """The title of a page, which may be a file of the repository."""
+    found = page.read_text(encoding="utf-8")
+    heading = re.search(r"^# (.*)$", found, re.MULTILINE)
+    if heading:
+        return heading[1]
+    file = re.search(r"^\(file (.*)\)$", found, re.MULTILINE)
+    assert file
+    return title(ROOT / file[1])
+
+
+def test_the_version_that_is_read_is_named_wherever_statements_of_the_paper_are() -> None:
+    """Also that there is a later version, which nobody here has read."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for said in (readme, text("statements.md"), cited("--format", "text")):
+        words = " ".join(said.split())
+        assert "version 2" in words
+        assert re.search(r"version 3 of June 2026", words)
 
 
 def test_the_workflow_runs_the_lines_that_ci_runs() -> None:

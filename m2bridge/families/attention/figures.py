@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, pairwise
 from operator import attrgetter
 from typing import Any, Unpack
 
@@ -31,7 +31,7 @@ from m2bridge.families.base import CaseOption, Figure, integer
 from m2bridge.maps.hilbert_function import hilbert_function
 from m2bridge.maps.polar_degrees import polar_degrees
 from m2bridge.maps.slice_surface import SliceSurface, slice_surface
-from m2bridge.pictures.graph_layout import placed
+from m2bridge.pictures.graph_layout import placed, rounded, straightened
 from m2bridge.results import picture
 from m2bridge.results.base import result_json
 from m2bridge.results.markup import csv_text
@@ -41,6 +41,8 @@ MAX_DRAWN_ORBITS = 120
 """The largest number of orbits in a legible picture."""
 ORBIT_STEP_INCHES = 1.25
 """The distance between two orbits in the picture."""
+NODE_LEFT, NODE_RIGHT = 0.2, 0.62
+"""How far a mark, and the name at its right, reach from the place of an orbit, in steps."""
 ELEVATION, AZIMUTH = 22.0, -62.0
 """The viewing angles of Figure 1 in the paper, in degrees."""
 
@@ -181,7 +183,12 @@ class OrbitDiagram(picture.PictureResult):
         levels: dict[int, list[OrbitNode]] = {}
         for node in sorted(self.nodes, key=attrgetter("dimension")):
             levels.setdefault(node.dimension, []).append(node)
-        places, routes = placed(list(levels.values()), self.covers)
+        places, routes_by_layer = placed(list(levels.values()), self.covers)
+        nodes = list(places.values())
+        routes = [
+            rounded(straightened(route, nodes, left=NODE_LEFT, right=NODE_RIGHT))
+            for route in routes_by_layer
+        ]
         wide = max(abs(x) for x, _ in chain(places.values(), *routes))
         with picture.styled():
             # in inches; the margins hold numbers on the left, the title above, the legend below
@@ -209,6 +216,8 @@ class OrbitDiagram(picture.PictureResult):
                 bbox_to_anchor=(0.5, 0.2 / height),
             )
             note = "(rk A, rk V, dim L∩U); lines: inclusions of closures"
+            if not _is_to_scale(list(levels)):
+                note += "; heights in the order of dimensions, not to scale"
             figure.text(0.5, 0.12 / height, note, ha="center", fontsize=9.5, color=picture.SOFT)
             return figure
 
@@ -267,6 +276,11 @@ def covers(nodes: Sequence[OrbitNode]) -> tuple[tuple[OrbitNode, OrbitNode], ...
         maximal = [low for low in below if not any(map(low.below, below))]
         pairs += [(low, high) for low in maximal]
     return tuple(pairs)
+
+
+def _is_to_scale(levels: Sequence[int]) -> bool:
+    """Whether the steps from one dimension to the next are the same."""
+    return len({high - low for low, high in pairwise(levels)}) <= 1
 
 
 def _axes(axes: Any, levels: list[int], wide: float) -> None:

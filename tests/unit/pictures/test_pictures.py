@@ -42,7 +42,7 @@ from m2bridge.ideals.ideal import Ideal
 from m2bridge.limits import limited
 from m2bridge.maps.slice_surface import SliceSpace
 from m2bridge.pictures import real_geometry as real_surface
-from m2bridge.pictures.graph_layout import placed
+from m2bridge.pictures.graph_layout import HALF_HEIGHT, placed, rounded, straightened
 from m2bridge.pictures.real_geometry import (
     Cell,
     ball,
@@ -120,6 +120,50 @@ def test_edges_of_a_layered_graph_go_round_nodes(pairs: list[tuple[int, int]]) -
         assert (route[0], route[-1]) == (places[low], places[high])
         assert all(after[1] == before[1] + 1 for before, after in pairwise(route))
         assert not set(route[1:-1]) & set(places.values())
+
+
+@given(
+    strategies.lists(
+        strategies.tuples(strategies.integers(0, 11), strategies.integers(0, 11)), max_size=25
+    )
+)
+def test_bends_that_are_kept_go_round_a_node(pairs: list[tuple[int, int]]) -> None:
+    layers = [[0, 1, 2], [3, 4, 5, 6], [7, 8], [9, 10, 11]]
+    level = {node: number for number, layer in enumerate(layers) for node in layer}
+    edges = sorted({(a, b) for a, b in pairs if level[a] < level[b]})
+    places, routes = placed(layers, edges)
+    nodes = list(places.values())
+    for route in routes:
+        short = straightened(route, nodes, left=0.2, right=0.6)
+        assert (short[0], short[-1]) == (route[0], route[-1])
+        assert set(short) <= set(route)
+        for low, high in pairwise(short):
+            if high[1] - low[1] > 1:  # bends are left out in between
+                others = [node for node in nodes if node not in (route[0], route[-1])]
+                assert not any(meets(low, high, node) for node in others)
+        curve = rounded(short)
+        assert set(short) <= {(round(x, 9), round(y, 9)) for x, y in curve}
+        assert all(after[1] > before[1] for before, after in pairwise(curve))
+
+
+def meets(low: tuple[float, int], high: tuple[float, int], node: tuple[float, int]) -> bool:
+    """Whether one of many points of a line is inside of a node or its name."""
+    for step in range(101):
+        x = low[0] + (high[0] - low[0]) * step / 100
+        y = low[1] + (high[1] - low[1]) * step / 100
+        if -0.199 < x - node[0] < 0.599 and abs(y - node[1]) < HALF_HEIGHT - 0.001:
+            return True
+    return False
+
+
+def test_a_curve_turns_only_at_its_places() -> None:
+    """Between two places it goes to one side, and it is a line where the places are on one."""
+    curve = rounded([(0.0, 0), (2.0, 1), (2.0, 3), (1.0, 4)])
+    sides = [after[0] - before[0] for before, after in pairwise(curve)]
+    assert all(side >= 0 for side in sides[:16])
+    assert all(side == 0 for side in sides[16:32])
+    assert all(side <= 0 for side in sides[32:])
+    assert all(abs(x - y / 2) < 1e-12 for x, y in rounded([(0.0, 0), (1.0, 2), (1.5, 3)]))
 
 
 @pytest.mark.slow

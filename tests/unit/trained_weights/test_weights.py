@@ -1472,12 +1472,53 @@ def test_the_picture_of_all_heads_is_in_the_order_that_is_asked_for() -> None:
     assert not [line for axes in drawn.axes for line in axes.lines if axes.images]
 
 
-def test_labels_of_the_map_and_its_scale_do_not_touch() -> None:
+def test_the_parts_of_the_picture_do_not_touch() -> None:
     figure = weights(_near_rank_two(), worst=2).figure()
-    *_, mapped, bar = figure.axes
+    _, _, table, mapped, bar = figure.axes
     renderer = figure.canvas.get_renderer()
     figure.draw(renderer)
-    assert mapped.xaxis.label.get_window_extent(renderer).y0 > bar.get_window_extent(renderer).y1
+    parts = [*(axes for axes in figure.axes if axes is not bar), *figure.legends]
+    boxes = [part.get_tightbbox(renderer) for part in parts]
+    assert not any(one.overlaps(other) for k, one in enumerate(boxes) for other in boxes[:k])
+    assert bar.get_tightbbox(renderer).x0 > mapped.bbox.x1
+    assert bar.get_position().y0 == mapped.get_position().y0
+    assert table.get_position().y1 < mapped.get_position().y0
+
+
+def test_a_map_of_many_heads_fits_the_picture() -> None:
+    random = numpy.random.default_rng(0)
+    arrays = {f"{letter}_1": random.standard_normal((16, 2, 4)) for letter in "KQV"}
+    figure = weights(arrays).figure()
+    renderer = figure.canvas.get_renderer()
+    figure.draw(renderer)
+    for axes in figure.axes:
+        box = axes.get_tightbbox(renderer)
+        assert box.x0 >= 0
+        assert box.x1 <= figure.bbox.x1
+        assert box.y1 <= figure.bbox.y1
+
+
+def test_the_table_has_the_colours_of_the_map() -> None:
+    """Each head the colour of its square, on which its distance can be read."""
+    figure = weights(_near_rank_two(), worst=2).figure()
+    _, _, beside, mapped, bar = figure.axes
+    (image,) = mapped.images
+    (table,) = beside.tables
+    for row, layer in ((1, 2), (2, 3)):
+        cell = table[row, 3]
+        assert cell.get_facecolor() == tuple(image.to_rgba(image.get_array()[layer - 1, 0]))
+        assert cell.get_text().get_text() == f"{image.get_array()[layer - 1, 0]:.4g}"
+    low, high = image.get_clim()
+    ticks = bar.get_yticks()
+    assert len(ticks) >= 2
+    assert all(low <= tick <= high for tick in ticks)
+
+
+def test_the_legend_has_each_mark_once(found: Weights) -> None:
+    (legend,) = found.figure().legends
+    marks = [(line.get_marker(), line.get_color()) for line in legend.get_lines()]
+    assert len(marks) == len(set(marks))
+    assert [mark for mark, _ in marks].count("x") == 1
 
 
 def test_a_figure_takes_the_options_of_the_heads(

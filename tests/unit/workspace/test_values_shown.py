@@ -16,6 +16,8 @@ from sympy import Float, I, Rational, symbols
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.algebra.typeset import ring_latex
+from m2bridge.ideals.construct import ideal
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.workspace import values
 from m2bridge.workspace.values import (
@@ -27,6 +29,7 @@ from m2bridge.workspace.values import (
     Expression,
     Factorization,
     GeneralIdeal,
+    GroebnerBasis,
     HilbertPolynomial,
     IntegerRing,
     Matrix,
@@ -37,7 +40,9 @@ from m2bridge.workspace.values import (
     RealInterval,
     Reference,
     RingElement,
+    RingMap,
     Symbol,
+    Vector,
 )
 from tests.everyday import DOCUMENTED
 from tests.random_rings import complex_numbers, reals
@@ -195,3 +200,58 @@ def test_every_class_of_a_row_has_an_example(row: str) -> None:
 
 def test_every_public_class_of_values_is_in_the_table() -> None:
     assert {name for cell in TABLE.values() for name in classes(cell)} >= set(values.__all__)
+
+
+# What notebooks typeset: formulas that MathJax and LaTeX know, or the text where these are too long.
+
+
+def test_values_are_typeset_in_notebooks() -> None:
+    ring = PolynomialRing(QQ, ("x", "y"))
+    x, y = ring.sympy_ring.gens
+    base, twice = Module(ring, ((0,),)), Module(ring, ((1,), (2,)))
+    row = Matrix(base, twice, ((x - y, x**2 / 2),))
+    koszul = Complex(ring, 0, (base, twice), (row,))
+    expected = {
+        row: r"\begin{pmatrix} x - y & \tfrac{1}{2} x^{2} \end{pmatrix}",
+        Vector(twice, (x, 3)): r"\begin{pmatrix} x \\ 3 \end{pmatrix}",
+        GroebnerBasis(row): r"\left( x - y, \tfrac{1}{2} x^{2} \right)",
+        koszul: r"S \leftarrow S(-1) \oplus S(-2), \quad S = \mathbb{Q}[x, y]",
+        koszul.betti: (
+            r"\begin{array}{r|rr}  & 0 & 1 \\ \hline \text{total} & 1 & 2 \\"
+            r" 0 & 1 & 1 \\ 1 & \cdot & 1 \end{array}"
+        ),
+        Module(ring, ((0,), (0,)), relations=row): (
+            r"\operatorname{coker} \begin{pmatrix} x - y & \tfrac{1}{2} x^{2} \end{pmatrix}"
+        ),
+        RingMap(ring, ring, (y, x)): (
+            r"\mathbb{Q}[x, y] \to \mathbb{Q}[x, y], \quad \left( y, x \right)"
+        ),
+        ideal("x^2", "x*y"): (r"\left\langle x^{2}, x y \right\rangle \subset \mathbb{Q}[x, y]"),
+    }
+    for value, formula in expected.items():
+        assert value._repr_latex_() == rf"$\displaystyle {formula}$"
+
+
+def test_a_notebook_shows_the_formula_of_a_short_ideal_and_a_list_of_a_long_one() -> None:
+    """It prefers HTML, of which a short ideal has none."""
+    assert ideal("x^2", "x*y")._repr_html_() is None
+    long = ideal(*(f"x^{n} - y" for n in range(1, 40)))
+    assert "<ol" in long._repr_html_()
+    assert "longtable" in long._repr_latex_()
+
+
+def test_what_is_too_long_for_a_formula_is_text() -> None:
+    ring = PolynomialRing(QQ, ("x",))
+    (x,) = ring.sympy_ring.gens
+    wide = Module(ring, ((0,),) * 13)
+    base = Module(ring, ((0,),))
+    assert Matrix(base, wide, ((x,) * 13,))._repr_latex_() is None
+    tall = Module(ring, ((0,),) * 2000)
+    assert Matrix(tall, base, ((x**3,),) * 2000)._repr_latex_() is None
+    assert BettiTable(())._repr_latex_() is None
+
+
+def test_fields_have_their_letters() -> None:
+    assert ring_latex(PolynomialRing(CoefficientField(7), ("S",))) == r"\mathbb{F}_{7}[S]"
+    ring = PolynomialRing(QQ, ("S",))
+    assert Module(ring, ((0,),))._repr_latex_() == r"$\displaystyle R, \quad R = \mathbb{Q}[S]$"

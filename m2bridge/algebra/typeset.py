@@ -1,0 +1,129 @@
+r"""Rings, elements, matrices and modules in LaTeX, as notebooks and papers show them.
+
+Everything here is mathematics for ``$…$``, in commands that LaTeX (with ``amsmath`` and
+``amssymb``), MathJax and KaTeX know.
+"""
+
+import re
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from m2bridge.algebra.ring import PolynomialRing, entry_text
+from m2bridge.results.markup import latex, polynomial_latex
+
+MAX_LATEX_CHARACTERS = 6000
+"""Characters of a formula that a notebook sets; a longer value is shown as text."""
+
+MAX_LATEX_COLUMNS = 12
+"""Columns of a matrix that fit beside one another in a notebook."""
+
+_BLACKBOARD = {"QQ": r"\mathbb{Q}", "ZZ": r"\mathbb{Z}", "RR": r"\mathbb{R}", "CC": r"\mathbb{C}"}
+_PRIME_FIELD = re.compile(r"GF\((\d+)\)|ZZ/(\d+)")
+
+
+class Typeset(ABC):
+    """A value that a notebook typesets, where it is not too long."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def _formula(self) -> str:
+        """Return the value as a formula of LaTeX; empty if it is shown as text."""
+
+    def _repr_latex_(self) -> str | None:
+        formula = self._formula()
+        if not formula or len(formula) > MAX_LATEX_CHARACTERS:
+            return None
+        return rf"$\displaystyle {formula}$"
+
+
+def element_latex(element: Any) -> str:
+    """Return an element of a ring; one that is no polynomial over a field stays text.
+
+    Examples
+    --------
+    >>> element_latex("2*x_1**2 - 1/3*y")
+    '2 x_{1}^{2} - \\\\tfrac{1}{3} y'
+    >>> element_latex("(x + 1)/y")
+    '\\\\text{($x + 1$)/$y$}'
+    """
+    text = entry_text(element)
+    try:
+        return polynomial_latex(text)
+    except ValueError:
+        return rf"\text{{{latex(text)}}}"
+
+
+def ring_latex(ring: Any) -> str:
+    """Return a ring: its usual letter, and a polynomial ring with its variables.
+
+    Examples
+    --------
+    >>> from m2bridge.algebra.field import QQ
+    >>> ring_latex(PolynomialRing(QQ, ("x_1", "x_2")))
+    '\\\\mathbb{Q}[x_{1}, x_{2}]'
+    """
+    if isinstance(ring, PolynomialRing):
+        return f"{ring_latex(ring.field)}[{', '.join(map(polynomial_latex, ring.variables))}]"
+    name = str(ring)
+    if prime_field := _PRIME_FIELD.fullmatch(name):
+        return rf"\mathbb{{F}}_{{{prime_field[1] or prime_field[2]}}}"
+    return _BLACKBOARD.get(name) or rf"\text{{{latex(name)}}}"
+
+
+def ideal_latex(generators: Iterable[Any], ring: Any) -> str:
+    """Return generators in angle brackets, and the ring."""
+    listed = ", ".join(map(element_latex, generators)) or "0"
+    return rf"\left\langle {listed} \right\rangle \subset {ring_latex(ring)}"
+
+
+def tuple_latex(elements: Iterable[Any]) -> str:
+    """Return elements in parentheses."""
+    return rf"\left( {', '.join(map(element_latex, elements))} \right)"
+
+
+def matrix_latex(entries: Sequence[Sequence[Any]]) -> str:
+    """Return the entries in parentheses; empty where there are none, or too many columns."""
+    if not entries or not 0 < len(entries[0]) <= MAX_LATEX_COLUMNS:
+        return ""
+    rows = r" \\ ".join(" & ".join(map(element_latex, row)) for row in entries)
+    return rf"\begin{{pmatrix}} {rows} \end{{pmatrix}}"
+
+
+def ring_letter(ring: Any) -> str:
+    """Return the letter for a ring in its modules: S, or R where a variable is S."""
+    return "R" if "S" in getattr(ring, "variables", ()) else "S"
+
+
+def free_module_latex(degrees: Iterable[tuple[int, ...]], letter: str) -> str:
+    """Return a free module as a sum of shifts of the ring.
+
+    Examples
+    --------
+    >>> free_module_latex([(2,), (2,), (3,)], "S")
+    'S(-2)^{2} \\\\oplus S(-3)'
+    """
+    summands = []
+    for degree, count in sorted(Counter(degrees).items()):
+        shift = f"({', '.join(str(-entry) for entry in degree)})" if any(degree) else ""
+        power = f"^{{{count}}}" if count > 1 else ""
+        summands.append(f"{letter}{shift}{power}")
+    return r" \oplus ".join(summands) or "0"
+
+
+def betti_latex(totals: dict[int, int], rows: dict[tuple[int, int], int]) -> str:
+    """Return a Betti table with its lines, a dot for each zero."""
+    if not rows:
+        return ""
+    columns = range(min(totals), max(totals) + 1)
+    numbers = [j for _, j in rows]
+    head = " & ".join(["", *map(str, columns)])
+    lines = [[r"\text{total}", *(str(totals.get(i, 0)) for i in columns)]]
+    lines += [
+        [str(j), *(str(rows.get((i, j), r"\cdot")) for i in columns)]
+        for j in range(min(numbers), max(numbers) + 1)
+    ]
+    body = r" \\ ".join(" & ".join(line) for line in lines)
+    return rf"\begin{{array}}{{r|{'r' * len(columns)}}} {head} \\ \hline {body} \end{{array}}"
