@@ -94,6 +94,7 @@ def test_the_ideal_independently_of_macaulay2(engine: Engine, case: tuple[int, .
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [(1, 3, 1), (2, 1, 1), (2, 2, 1), (2, 2, 2), (2, 3, 1), (2, 4, 1)])
 def test_the_checker_knows_dimension_and_degree_for_one_token(
     engine: Engine, case: tuple[int, int, int]

@@ -169,6 +169,7 @@ def test_methods_that_disagree_stop_the_run(engine: Engine) -> None:
         check(seen.orbits, 12, model)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [(2, 1), (2, 1, 1), (2, 2), (3, 1, 2)])
 def test_fibres_by_the_projective_route(engine: Engine, case: tuple[int, ...]) -> None:
     """Length and number of points by a wholly different computation in Macaulay2."""

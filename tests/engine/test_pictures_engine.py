@@ -63,6 +63,7 @@ def test_the_whitney_umbrella(umbrella: SliceSurface) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_singular_curve_is_where_the_gradient_vanishes(umbrella: SliceSurface) -> None:
     """Solved by SymPy; and every point that is drawn lies on the surface, those of the curve with
     gradient zero.
@@ -178,6 +179,7 @@ def test_the_curve_is_pale_where_the_surface_is_before_it(
     assert {behind for behind, _ in clear} == ({False} if azimuth == -62 else {False, True})
 
 
+@pytest.mark.slow
 def test_a_long_equation_does_not_leave_the_picture(
     umbrella: SliceSurface, engine: Macaulay2
 ) -> None:
@@ -428,6 +430,7 @@ LINES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("line", "ending"), [*product(LINES, ("svg", "pdf")), (LINES[-1], "png")])
 @pytest.mark.usefixtures("one_session")
 def test_pictures_of_the_command_line(

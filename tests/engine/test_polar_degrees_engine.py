@@ -190,6 +190,7 @@ IDEALS: dict[str, tuple[Ideal, tuple[int, ...]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", IDEALS)
 def test_ideals_by_the_conormal_variety(name: str, engine: Engine) -> None:
     given, degrees = IDEALS[name]

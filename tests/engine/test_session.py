@@ -321,6 +321,7 @@ def child(program: Path, action: str) -> tuple[subprocess.Popen[str], int]:
 SLOW = 'engine.run(Script("slow", "run \\"sleep 3000 &\\"; while true do 1"))'
 
 
+@pytest.mark.slow
 @pytest.mark.macaulay2("any")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL, signal.SIGHUP])
 def test_no_process_survives_a_signal_to_python(program: Path, number: signal.Signals) -> None:
@@ -332,6 +333,7 @@ def test_no_process_survives_a_signal_to_python(program: Path, number: signal.Si
     assert not alive(leader)
 
 
+@pytest.mark.slow
 @pytest.mark.macaulay2("any")
 @pytest.mark.parametrize("action", ["raise RuntimeError", "pass", "sys.exit(3)", "os._exit(3)"])
 def test_no_process_survives_the_end_of_python(program: Path, action: str) -> None:
@@ -363,6 +365,7 @@ def asks_a_workspace(engine: Macaulay2, code: str, **limit: float) -> object:
 ASKING = [asks_for_scripts, asks_for_values, asks_a_workspace]
 
 
+@pytest.mark.slow
 @pytest.mark.macaulay2("any")
 @pytest.mark.parametrize("ask", ASKING)
 def test_a_signal_handler_does_not_wait_for_what_it_interrupts(
@@ -391,6 +394,7 @@ def test_a_signal_handler_does_not_wait_for_what_it_interrupts(
     assert said == [EngineError, 42]
 
 
+@pytest.mark.slow
 @pytest.mark.macaulay2("any")
 @pytest.mark.parametrize("ask", ASKING)
 def test_the_limit_of_a_call_counts_while_it_waits_for_its_turn(

@@ -93,6 +93,7 @@ def replace(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new), encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "old", "new", "problem"),
     [

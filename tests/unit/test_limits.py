@@ -347,6 +347,7 @@ def _large_polynomial() -> object:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("computation", "most"),
     [

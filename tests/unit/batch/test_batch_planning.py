@@ -476,6 +476,7 @@ def hold(folder: Path, ready: "multiprocessing.synchronize.Event") -> None:
         multiprocessing.Event().wait()
 
 
+@pytest.mark.slow
 def test_the_claim_of_a_killed_process_is_free(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     ready = context.Event()

@@ -412,6 +412,7 @@ INVENTED = (
 """Places at which no release has said that a proof is."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", ["0.2.0", "1.0.0", "99.0.0"])
 @pytest.mark.parametrize(
     "path",

@@ -333,6 +333,7 @@ def about_the_degree(d: int, d_out: int, a: int) -> Certificate:
     ).sealed()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", range(1, 5))
 def test_the_degree_of_every_small_case_is_verified(d: int) -> None:
     for d_out, a in (

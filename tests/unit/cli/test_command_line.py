@@ -142,6 +142,7 @@ counted.
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -587,6 +588,7 @@ def test_a_mistake_of_ours_has_not_the_exit_code_of_a_refuted_statement(
     assert "ZeroDivisionError: unforeseen" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_weights_of_too_large_a_case_are_not_multiplied(monkeypatch: pytest.MonkeyPatch) -> None:
     """For (30, 30) that takes longer than anything else, and is refused afterwards."""
     monkeypatch.setattr("m2bridge.families.attention.orbits.membership.function_of", None)

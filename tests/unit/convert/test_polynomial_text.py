@@ -133,6 +133,7 @@ def test_garbage_is_refused_with_its_place(text, said):
     assert said in str(refused.value)
 
 
+@pytest.mark.slow
 def test_long_sums_are_read_in_linear_time_and_leave_the_ring_alone():
     text = (
         "+".join(f"{k}*x^{k % 97}*y_1^{k % 89}*Zeta^{k % 7}" for k in range(1, 5000))

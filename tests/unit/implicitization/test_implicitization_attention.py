@@ -47,6 +47,7 @@ def test_every_generator_vanishes_under_substitution_with_sympy(case):
     assert all(not substituted(g, result.source.polynomial_map.images) for g in generators)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [(2, 2, 2), (3, 1, 3), (3, 1, 2)])
 def test_symmetries_change_nothing_but_the_work(case):
     with_symmetries = implicitize(_case(*case), 4)
@@ -162,6 +163,7 @@ def test_larger_cases(case, degree, counts):
     assert result.hilbert_function == hilbert_function(_case(*case), degree).values
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("d", "d_out", "a", "degree"), [(3, 1, 2, 2), (4, 2, 3, 3), (4, 3, 2, 2), (4, 3, 3, 2)]
 )

@@ -447,6 +447,7 @@ def test_biases_and_norms_are_left_out_where_that_is_asked() -> None:
     assert found.left_out == ("biases (3)", "norms (1)")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("softmax", [False, True])
 @pytest.mark.parametrize("seed", range(6))
 def test_planted_drops_behind_a_norm(softmax: bool, seed: int) -> None:
@@ -551,6 +552,7 @@ TWO = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("norm", "softmax", "skip"), TWO)
 def test_two_layers_have_the_redundant_directions_that_are_said(
     norm: str, softmax: bool, skip: bool
@@ -635,6 +637,7 @@ def gemma(p: Parameters) -> Parameters:
     return llama(p | {"gamma": p["gamma"] - 1})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model_type", ["gemma", "gemma2", "gemma3"])
 @pytest.mark.parametrize("softmax", [False, True])
 def test_gemma_multiplies_by_one_more(tmp_path: Path, model_type: str, softmax: bool) -> None:

@@ -135,6 +135,7 @@ def test_for_which_numbers_of_tokens_a_network_is_decided(skip: bool) -> None:
     assert said["biases"] == said["norm"] == ALMOST_ALL
 
 
+@pytest.mark.slow
 def test_three_layers() -> None:
     three = [layer(**BIASED)] * 3
     ps = [drawn(one, seed) for seed, one in enumerate(three, 1)]
@@ -146,6 +147,7 @@ def test_three_layers() -> None:
 PLANTED = ["biases", "biases, skip", "LayerNorm and biases", "softmax and biases, skip"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PLANTED)
 @pytest.mark.parametrize("place", [0, 1])
 def test_a_singular_head_makes_a_network_critical(name: str, place: int) -> None:
@@ -197,6 +199,7 @@ def test_a_layer_that_is_zero_hides_the_others(place: int, softmax: bool) -> Non
     assert network.regular is False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(16))
 def test_bounds_at_networks_with_zero_matrices(seed: int) -> None:
     random = Random(seed)
@@ -238,6 +241,7 @@ def test_widths_that_heads_do_not_fill_leave_a_network_between_bounds() -> None:
     assert f"at least {rank}" in network.note
 
 
+@pytest.mark.slow
 def test_tokens_are_not_turned_where_no_bias_replaces_beta() -> None:
     """γ and β are taken as they are, and there are no rotations before the norm."""
     one = layer(norm="rms", beta=True)

@@ -83,6 +83,7 @@ def networks() -> list[DeepAttention]:
     return found
 
 
+@pytest.mark.slow
 def test_what_is_stated_by_m2bridge_holds() -> None:
     """Also its conjectures, in these cases; the paper's formulas hold under their hypotheses."""
     decided = dict.fromkeys(OF_DIMENSIONS, 0)

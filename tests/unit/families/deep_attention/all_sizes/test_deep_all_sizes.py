@@ -400,6 +400,7 @@ def test_a_case_that_a_number_names(made: dict[str, Certificate]) -> None:
     assert verify(replace(made["L"], case={"widths": [2, 2]}).sealed()).outcome == "malformed"
 
 
+@pytest.mark.slow
 def test_a_maker_with_another_statement_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(PREDICTIONS, "3.8", replace(PREDICTIONS["3.8"], layer=equation(0)))
     (wrong,) = certify_all(EVERY_NETWORK, ["3.8"])
