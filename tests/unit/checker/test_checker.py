@@ -19,8 +19,9 @@ import pytest
 import m2bridge
 from m2bridge import SingleLayerAttention
 from m2bridge.certificates.form import Certificate, read, write
+from m2bridge.certificates.wording import Words
 from m2bridge.certification.make import question_of
-from m2bridge.checker import algebra
+from m2bridge.checker import algebra, global_verdict
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.checker import case as observations, closure, statements
 from m2bridge.families.attention.checker.case import Case, function
@@ -456,3 +457,26 @@ def test_degrees_of_determinantal_varieties_by_hilbert_functions_and_by_paths() 
         for alpha in range(1, d + 1):
             if alpha * (2 * d - alpha) <= observations.MAX_HILBERT_VALUES:
                 assert observations.degree_by_values(d, alpha) == observations.paths(d, alpha)
+
+
+@pytest.mark.parametrize(
+    ("predicted", "observed", "outcome"),
+    [
+        (5, 5, "CONFIRMED"),
+        (5, 6, "REFUTED"),
+        (5, 4, "REFUTED"),
+        (True, False, "REFUTED"),
+        (False, True, "REFUTED"),
+        (None, 5, "UNDECIDED"),
+        (5, None, "UNDECIDED"),
+        ((1, 2), {"slices": (1, 2), "conormal": (1, None)}, "CONFIRMED"),
+        ((1, 2), {"slices": (1, None)}, "UNDECIDED"),
+        ((1, 2), {"slices": (1, 3)}, "REFUTED"),
+        ((1, 2), {"slices": (1, 1)}, "REFUTED"),
+        ((1, 2), {"slices": (1, 2, 0)}, "REFUTED"),
+    ],
+)
+def test_a_number_refutes_where_it_is_another(predicted: Any, observed: Any, outcome: str) -> None:
+    words = Words("k", "", "It is {}.", "ours", "dimension")
+    assert global_verdict(words, None, predicted, observed)["verdict"] == outcome
+    assert global_verdict(words, "a fails", predicted, observed)["verdict"] == "NOT_APPLICABLE"
