@@ -98,7 +98,8 @@ def check_readable(path: Path | str) -> None:
         If it is not below one of them.
     """
     if "\0" in os.fspath(path):
-        raise ConversionError(f"{os.fspath(path)!r:.120} is no name that a file can have")
+        name = f"{os.fspath(path)!r:.120}"
+        raise ConversionError(f"{name} has a null character: no file can have this name")
     if _folders is None:
         return
     try:

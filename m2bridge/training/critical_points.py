@@ -29,7 +29,7 @@ from m2bridge.families.attention.training_loss.real_points import real_points
 from m2bridge.limits import clock
 from m2bridge.results.base import Result, result_json
 from m2bridge.results.sheet import Block, Facts, Sheet, Table, computed_by, matrix_text
-from m2bridge.training.data import Source, read_loss
+from m2bridge.training.data import DataSource, read_loss
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -273,11 +273,11 @@ def _matrix(rows: Sequence[Sequence[float]]) -> str:
 @computation
 def critical_points(
     model: SingleLayerAttention,
-    data: Source | None = None,
+    data: DataSource | None = None,
     *,
     tokens: str | None = None,
     quadratic: str | None = None,
-    teacher: Source | None = None,
+    teacher: DataSource | None = None,
     seed: int = 0,
     count_only: bool = False,
     **options: Unpack[RunOptions],

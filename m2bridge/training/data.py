@@ -15,7 +15,7 @@ from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.training_loss.loss import (
     Loss,
     Quadratic,
-    Rows,
+    RationalRows,
     function_of,
     gaussian,
     of_samples,
@@ -27,9 +27,9 @@ from m2bridge.results.sheet import printable
 from m2bridge.trained_weights.files import Tensor, as_fractions, tensors
 from m2bridge.trained_weights.membership import exact_weights
 
-Source = str | Path | Mapping[str, Any]
+DataSource = str | Path | Mapping[str, Any]
 """A file with named arrays, or a dictionary of them."""
-Tokens = Literal["gaussian"]
+TokenDistribution = Literal["gaussian"]
 QuadraticForm = Literal["random"]
 
 LETTERS = frozenset("AKQV")
@@ -39,10 +39,10 @@ LETTERS = frozenset("AKQV")
 def read_loss(
     model: SingleLayerAttention,
     *,
-    data: Source | None,
+    data: DataSource | None,
     tokens: str | None,
     quadratic: str | None,
-    teacher: Source | None,
+    teacher: DataSource | None,
     seed: int,
 ) -> Loss:
     """The loss that is asked for.
@@ -63,7 +63,7 @@ def read_loss(
 
 
 def _check_sources(
-    model: SingleLayerAttention, data: Source | None, tokens: str | None, quadratic: str | None
+    model: SingleLayerAttention, data: DataSource | None, tokens: str | None, quadratic: str | None
 ) -> None:
     """Refuse a case or sources that have no meaning together."""
     named = {"data": data, "tokens": tokens, "quadratic": quadratic}
@@ -71,14 +71,16 @@ def _check_sources(
     if len(given) > 1:
         raise InvalidCaseError(given[1], f"excludes {given[0]}: give one of {', '.join(named)}")
     if tokens is not None:
-        check_choice("tokens", tokens, Tokens)
+        check_choice("tokens", tokens, TokenDistribution)
     if quadratic is not None:
         check_choice("quadratic", quadratic, QuadraticForm)
     if data is None and model.t == 1:
         raise InvalidCaseError("t", "critical points are computed for t ≥ 2 tokens")
 
 
-def _of_data(model: SingleLayerAttention, data: Source, teacher: Source | None, seed: int) -> Loss:
+def _of_data(
+    model: SingleLayerAttention, data: DataSource, teacher: DataSource | None, seed: int
+) -> Loss:
     """The loss on sequences of tokens, whose outputs are given, or those of a teacher."""
     arrays = _arrays("data", data)
     if "X" not in arrays:
@@ -124,12 +126,12 @@ def _towards(
     return form.towards(function, "the function of a teacher")
 
 
-def _fractions(matrix: Any) -> Rows:
+def _fractions(matrix: Any) -> RationalRows:
     """A matrix of rational numbers of SymPy as fractions."""
     return [[fraction(x) for x in row] for row in matrix.tolist()]
 
 
-def _arrays(option: str, source: Source) -> dict[str, Tensor]:
+def _arrays(option: str, source: DataSource) -> dict[str, Tensor]:
     """The arrays of a file or a dictionary."""
     try:
         return tensors(source)
@@ -145,7 +147,7 @@ def _checked(array: Tensor, option: str) -> Any:
         raise InvalidCaseError(option, reason.message) from None
 
 
-def _sequences(array: Tensor, rows: int, letter: str) -> list[Rows]:
+def _sequences(array: Tensor, rows: int, letter: str) -> list[RationalRows]:
     """The matrices of an array, whose columns are tokens: one, or as many as its first index says.
 
     Raises

@@ -22,7 +22,7 @@ from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.training_loss import counting
 from m2bridge.families.attention.training_loss.counting import count_in_chart, counted_modulo
 from m2bridge.families.attention.training_loss.eliminated import eliminated_equations
-from m2bridge.families.attention.training_loss.gradient import Chart
+from m2bridge.families.attention.training_loss.gradient import WeightChart
 from m2bridge.families.attention.training_loss.loss import Loss, gaussian, random_function
 from m2bridge.training.data import read_loss
 from tests.conftest import Invoke
@@ -86,8 +86,8 @@ def test_a_chart_that_misses_a_point_is_seen(engine: Engine) -> None:
     teacher = {"A": [[1, 2], [3, 5]], "V": [[1, -1]]}
     loss = read_loss(model, data=None, tokens="gaussian", quadratic=None, teacher=teacher, seed=0)
     with using(engine):
-        assert count_in_chart(32003, loss, Chart((1,))).dense == 5
-        assert count_in_chart(32003, loss, Chart((2,))).dense == 6
+        assert count_in_chart(32003, loss, WeightChart((1,))).dense == 5
+        assert count_in_chart(32003, loss, WeightChart((2,))).dense == 6
 
 
 def by_sympy(loss: Loss) -> tuple[int, list[float]]:

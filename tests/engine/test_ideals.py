@@ -580,7 +580,7 @@ def test_every_method_that_the_command_line_names_is_there(invoke: Invoke) -> No
         done = invoke("ideal", *words)
         assert done.returncode == 2
         assert "--other belongs to contains, equals" in done.stderr
-    assert "Error: there is no file" in invoke("ideal", "x^^2", "degree").stderr
+    assert "is neither a file nor a list" in invoke("ideal", "x^^2", "degree").stderr
 
 
 @pytest.mark.parametrize(

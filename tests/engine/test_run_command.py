@@ -24,7 +24,7 @@ from m2bridge.families.attention.orbits.tangents import orbit_script
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.families.attention.training_loss.counting import count_script
 from m2bridge.families.attention.training_loss.gradient import (
-    Chart,
+    WeightChart,
     dense_orbit,
     gradient,
     weights_in,
@@ -188,7 +188,7 @@ def critical_points_scripts() -> dict[str, Script]:
     """The critical points of (2, 1, 2) for standard normal tokens: counted, and the real ones."""
     shape = LayerSizes(2, 1, 2, 2)
     loss = gaussian(shape).towards(random_function(shape, 0), "")
-    weights = weights_in(shape, Chart((2,)))
+    weights = weights_in(shape, WeightChart((2,)))
     conditions = dense_orbit(shape, weights)
     counted = count_script(gradient(loss, weights), conditions, 32003, "(2, 1, 2)")
     real = real_script(loss, weights, (), msolve=False, program=None, title="(2, 1, 2)")

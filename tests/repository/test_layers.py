@@ -246,7 +246,7 @@ FOR_ONE_SYSTEM = re.compile(
     r"""
     /(proc|sys)/ | (setpriv|prctl|pdeathsig)\b | (?<!\()ulimit    # words for Linux and its shell
     | (sys\.platform | os\.(name|uname|fork|killpg) | platform\.(system|machine|release|version))$
-    | ^(resource|ctypes)\b | kqueue$ | RLIMIT_ | F_(SET|GET)(OWN_FAMILIES|SIG|PIPE) | (O_ASYNC|SIGIO)$
+    | ^(resource|ctypes)\b | kqueue$ | RLIMIT_ | F_(SET|GET)(OWN|SIG|PIPE) | (O_ASYNC|SIGIO)$
     """,
     re.VERBOSE,
 )

@@ -519,6 +519,6 @@ def test_progress_that_nobody_can_read_is_dropped() -> None:
 
 
 def test_a_name_that_is_too_long_for_a_file_is_refused_before_anything_is_computed() -> None:
-    with pytest.raises(InvalidCaseError, match=r"widths: .* a name of \d+ letters, .* at most 200"):
+    with pytest.raises(InvalidCaseError, match=r"widths: .* has \d+ letters, .* at most 200"):
         tasks([DeepAttention([2] * 120, 2)], "L")
     assert tasks([DeepAttention([2] * 40, 2)], "L")

@@ -115,7 +115,7 @@ def test_files(tmp_path: Path) -> None:
         (tmp_path, "neither a file nor a pipe"),
         (tmp_path / "none", "No such file"),
         (tmp_path / ("x" * 5000), "too long"),
-        (tmp_path / "a\0b", "null"),
+        (tmp_path / "a\0b", "null character"),
     ]:
         with pytest.raises(ConversionError, match=said):
             read_text(path, 10)

@@ -92,13 +92,13 @@ WORDS = {
         " --d-out 1'"
     ),
     ("help",): (
-        "No such command 'help'. There are: atlas, certify, cite, closure, cross-check, dimension,"
-        " doctor, figure"
+        "No such command 'help'. There are: atlas, certify, cite, closure, critical-points,"
+        " cross-check, dimension, doctor, figure"
     ),
     (
         "figure",
         "2",
-    ): "No such command '2'. There are: 1, 3, hilbert, orbits, polar, slice, weights.",
+    ): "No such command '2'. There are: 1, 3, hilbert, orbits, polar, slice, training, weights.",
     (
         "figure",
         *CASE,
@@ -549,6 +549,7 @@ IdealSingularLocus IrreducibleComponent ideal read_ideal_file read_mrdi read_sag
 AllClosures closures_of_all_sizes Outcome ProjectiveScheme from_sage run_many
 ConversionError EngineDiedError Evaluation PackageError ScriptError UnknownSymbolError ValueTypeError Workspace
 WorkspaceLostError Weights weights Store Task tasks
+CriticalPoints critical_points
 """
 
 

@@ -465,7 +465,7 @@ MACOS_SAYS = """
 import os, resource, signal, subprocess, sys, time
 from m2bridge import system
 from m2bridge.engine.trace import death
-from m2bridge.limits import LONGEST_TIMER, Limits, alarm, clock, limited
+from m2bridge.limits import MAX_TIMER_SECONDS, Limits, alarm, clock, limited
 
 before = resource.getrlimit(resource.RLIMIT_AS)
 system.limit_address_space(2**30)
@@ -484,7 +484,7 @@ system.kill_group(child.pid)  # a zombie: nothing is to be killed, and nobody sa
 assert child.wait() == -signal.SIGKILL
 assert system.has_ended(child.pid)
 
-with limited(LONGEST_TIMER), alarm(clock(), 60.0):
+with limited(MAX_TIMER_SECONDS), alarm(clock(), 60.0):
     print("all of it")
 """
 

@@ -227,7 +227,7 @@ def test_any_other_json_is_listed(text: str, name: str, tmp_path: Path) -> None:
 def test_the_paragraph_says_what_a_paper_needs(folder: Path) -> None:
     text = report.collect(folder).paragraph
     for part in (
-        "11 cases (1 ≤ d ≤ 4, 1 ≤ d' ≤ 4, 1 ≤ a ≤ 3, 1 ≤ t ≤ 3)",
+        "13 cases (1 ≤ d ≤ 4, 1 ≤ d' ≤ 4, 1 ≤ a ≤ 3, 1 ≤ t ≤ 3)",
         "2 refuted",
         "3 without an answer",
     ):

@@ -445,13 +445,13 @@ def drawn_layers(widths: Sequence[int], a: Sequence[int], heads: int) -> list[He
 
 
 def weights_of(layers: Sequence[Heads], **options: Any) -> Any:
-    """What is found for these matrices."""
+    """What is found for these matrices, with the heads first in each array."""
     arrays = {
         f"l{k}.{x}": numpy.stack([h[x] for h in layer])
         for k, layer in enumerate(layers)
         for x in "KQV"
     }
-    return weights(arrays, query="l*.Q", key="l*.K", value="l*.V", **options)
+    return weights(arrays, query="l*.Q", key="l*.K", value="l*.V", layout="heads-a-d", **options)
 
 
 def orbit_dimension(layers: Sequence[Heads], skip: bool) -> int:

@@ -35,7 +35,7 @@ from m2bridge.statements.statement import IntegerMatrix
 PRIME = 2**31 - 1
 """Ranks of the form B are found modulo this prime."""
 
-Matrix = Sequence[Sequence[int]]
+IntegerEntries = Sequence[Sequence[int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,12 +153,12 @@ class Differentials:
         self.shape = shape
 
     @cached_property
-    def A(self) -> Matrix:
+    def A(self) -> IntegerEntries:
         """The attention matrix KᵀQ, modulo the prime."""
         return _entries(_modulo(self.weights.K).transpose() * _modulo(self.weights.Q))
 
     @cached_property
-    def W(self) -> Matrix:
+    def W(self) -> IntegerEntries:
         """The values V or OV, modulo the prime."""
         if self.weights.O is None:
             return self.weights.V
@@ -254,7 +254,7 @@ class Differentials:
                 moves.append(self._move(O=_column_of(O, i, j), V=_row_of(V, j, i, -1)))
         return moves
 
-    def _move(self, **moved: Matrix) -> list[int]:
+    def _move(self, **moved: IntegerEntries) -> list[int]:
         """The direction that moves some of the matrices, as a list of entries."""
         entries: list[int] = []
         for name in ("K", "Q", "O", "V"):
@@ -324,7 +324,7 @@ class CriticalWeights:
                         yield (k, i, first, second), self.nu[position]
                     position += 1
 
-    def on_a(self) -> Matrix:
+    def on_a(self) -> IntegerEntries:
         """The form A' ↦ ν(f(A', W)) as a d×d matrix."""
         d = self.at.shape.d
         values = [[0] * d for _ in range(d)]
@@ -332,7 +332,7 @@ class CriticalWeights:
             values[p][i] += value * int(self.at.W[k][q])
         return values
 
-    def on_w(self) -> Matrix:
+    def on_w(self) -> IntegerEntries:
         """The form W' ↦ ν(f(A, W')) as a d'×d matrix."""
         values = [[0] * self.at.shape.d for _ in range(self.at.shape.d_out)]
         for (k, i, p, q), value in self._by_index():
@@ -449,7 +449,7 @@ def _moved(weights: TypedWeights, random: Random) -> TypedWeights:
     return TypedWeights(_entries(K), _entries(Q), _entries(V), _entries(O))
 
 
-def _modulo(matrix: Matrix) -> Any:
+def _modulo(matrix: IntegerEntries) -> Any:
     return flint.nmod_mat([list(row) for row in matrix], PRIME)
 
 
@@ -472,14 +472,14 @@ def _units(size: int) -> Iterator[tuple[int, int]]:
             yield i, j
 
 
-def _row_of(matrix: Matrix, source: int, target: int, factor: int = 1) -> Matrix:
+def _row_of(matrix: IntegerEntries, source: int, target: int, factor: int = 1) -> IntegerEntries:
     """A matrix whose row ``target`` is a multiple of the row ``source``, and zero elsewhere."""
     moved = [[0] * len(row) for row in matrix]
     moved[target] = [factor * entry for entry in matrix[source]]
     return moved
 
 
-def _column_of(matrix: Matrix, source: int, target: int) -> Matrix:
+def _column_of(matrix: IntegerEntries, source: int, target: int) -> IntegerEntries:
     """A matrix whose column ``target`` is the column ``source``, and zero elsewhere."""
     moved = [[0] * len(row) for row in matrix]
     for row, given in zip(moved, matrix, strict=True):

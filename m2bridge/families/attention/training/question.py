@@ -10,9 +10,6 @@ from m2bridge.families.base import AnswerRow, Question
 from m2bridge.results.base import Decision
 from m2bridge.statements.statement import Statement
 
-MOST_COORDINATES = 400
-"""Up to there all types of a case are decided within minutes."""
-
 
 class ExposedQuestion(Question[SingleLayerAttention, ObservedTypes | None]):
     """Whether the statement on exposed types holds, by ranks of each type."""
@@ -76,8 +73,8 @@ class ExposedQuestion(Question[SingleLayerAttention, ObservedTypes | None]):
         return False
 
     def within_reach(self, model: SingleLayerAttention) -> bool:
-        """Whether ranks of all types take minutes at most."""
-        return model.t >= 2 and model.coordinate_count <= MOST_COORDINATES
+        """Return False: it is asked for by its name."""
+        return False
 
     def needs_engine(self, model: SingleLayerAttention) -> bool:
         """Return False: ranks are FLINT's."""

@@ -22,9 +22,9 @@ from m2bridge.families.attention.training_loss.eliminated import (
     pays_to_eliminate,
 )
 from m2bridge.families.attention.training_loss.gradient import (
-    Chart,
     Entries,
     RankCondition,
+    WeightChart,
     dense_orbit,
     gradient,
     random_chart,
@@ -129,7 +129,7 @@ def count_eliminated(prime: int, loss: Loss) -> Count | None:
     return Count(None if dimension > 0 else number, None, eliminated=True)
 
 
-def count_in_chart(prime: int, loss: Loss, chart: Chart) -> Count:
+def count_in_chart(prime: int, loss: Loss, chart: WeightChart) -> Count:
     """The number of critical points in a chart modulo one prime, by the whole gradient."""
     weights = weights_in(loss.shape, chart)
     conditions = dense_orbit(loss.shape, weights)

@@ -33,7 +33,7 @@ LARGEST_DEGREE = 12
 SPARE = 5
 """Values beyond those that determine N and D: where F is no such quotient, they show it."""
 
-Exponents = tuple[int, ...]
+MonomialDegrees = tuple[int, ...]
 
 
 def pays_to_eliminate(loss: Loss) -> bool:
@@ -127,7 +127,7 @@ def _random_points(reduced: _Reduced, number: int, random: Random) -> list[list[
     ]
 
 
-def _exponents(variables: int, degree: int) -> list[Exponents]:
+def _exponents(variables: int, degree: int) -> list[MonomialDegrees]:
     """The exponents of all monomials of a degree."""
     products = combinations_with_replacement(range(variables), degree)
     return [tuple(map(factors.count, range(variables))) for factors in products]

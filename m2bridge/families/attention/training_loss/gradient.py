@@ -34,7 +34,7 @@ Entries = list[list[Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Chart:
+class WeightChart:
     """The numbers that a chart is made of.
 
     Parameters
@@ -50,7 +50,7 @@ class Chart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Weights:
+class ChartWeights:
     """The matrices of weights in a chart, with entries that are polynomials in its coordinates.
 
     K and Q are ``None`` for a ≥ d.
@@ -77,7 +77,7 @@ def is_scaled_in_A(shape: LayerSizes) -> bool:
     return shape.alpha == shape.d and shape.d_out >= shape.d
 
 
-def random_chart(shape: LayerSizes, largest: int, random: Random) -> Chart:
+def random_chart(shape: LayerSizes, largest: int, random: Random) -> WeightChart:
     """A chart with random integers from 1 to the largest, and R invertible over QQ in general."""
 
     def number() -> int:
@@ -91,10 +91,10 @@ def random_chart(shape: LayerSizes, largest: int, random: Random) -> Chart:
         # diagonal there are numbers: the first a columns of K R⁻¹ mix all columns of K.
         size = range(shape.d)
         turn = tuple(tuple(int(p == q) if q >= p else number() for q in size) for p in size)
-    return Chart(form, turn)
+    return WeightChart(form, turn)
 
 
-def weights_in(shape: LayerSizes, chart: Chart) -> Weights:
+def weights_in(shape: LayerSizes, chart: WeightChart) -> ChartWeights:
     """The weights in a chart."""
     d, alpha, outputs = shape.d, shape.alpha, shape.d_out
     if alpha == d:
@@ -118,19 +118,19 @@ def weights_in(shape: LayerSizes, chart: Chart) -> Weights:
 
     V = matrix("v", outputs, d)
     if alpha == d:
-        return Weights(ring=ring, A=matrix("a", d, d), V=V)
+        return ChartWeights(ring=ring, A=matrix("a", d, d), V=V)
     free, Q = matrix("k", alpha, d - alpha), matrix("q", alpha, d)
     standard = [[ring(int(e == p)) for p in range(alpha)] + free[e] for e in range(alpha)]
     K = multiplied(standard, chart.turn)
     A = multiplied(transposed(K), Q)
-    return Weights(ring=ring, A=A, V=V, K=K, Q=Q)
+    return ChartWeights(ring=ring, A=A, V=V, K=K, Q=Q)
 
 
 def _names(letter: str, rows: int, columns: int) -> list[str]:
     return [f"{letter}_{i + 1}_{j + 1}" for i, j in product(range(rows), range(columns))]
 
 
-def gradient(loss: Loss, weights: Weights) -> list[PolyElement]:
+def gradient(loss: Loss, weights: ChartWeights) -> list[PolyElement]:
     """All entries of the gradient, with integer coefficients: those for A (or K and Q), and V."""
     shape = loss.shape
     errors = _errors(loss, weights)
@@ -158,7 +158,7 @@ def gradient(loss: Loss, weights: Weights) -> list[PolyElement]:
     return [entry for block in blocks for row in block for entry in row if entry]
 
 
-def _errors(loss: Loss, weights: Weights) -> list[PolyElement]:
+def _errors(loss: Loss, weights: ChartWeights) -> list[PolyElement]:
     """G c − b, times the least number that makes all coefficients integers without divisor."""
     shape = loss.shape
     count = shape.independent_count
@@ -180,7 +180,7 @@ def _errors(loss: Loss, weights: Weights) -> list[PolyElement]:
     return errors
 
 
-def dense_orbit(shape: LayerSizes, weights: Weights) -> tuple[RankCondition, ...]:
+def dense_orbit(shape: LayerSizes, weights: ChartWeights) -> tuple[RankCondition, ...]:
     """The conditions for weights to have a function in the dense orbit.
 
     These are that A has rank α, that V has the largest rank, and that the column space of A and the

@@ -21,7 +21,7 @@ import numpy
 from m2bridge.algebra.numbers import flint_rational
 from m2bridge.families.attention.orbits.orbits import Orbit, generic_orbit
 from m2bridge.families.attention.orbits.parametrization import indices
-from m2bridge.families.attention.training_loss.gradient import Entries, Weights
+from m2bridge.families.attention.training_loss.gradient import ChartWeights, Entries
 from m2bridge.families.attention.training_loss.loss import Loss
 
 BITS = 200
@@ -33,11 +33,11 @@ RADIUS = flint.arb(2) ** -70
 NEAR = 1e-4
 """A zero of the gradient is that of an approximation at most this far from it, relatively."""
 
-Interval = tuple[float, float]
+FloatInterval = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Values:
+class LossAtPoint:
     """The matrices of weights, the loss, its gradient and its Hessian, in a chart."""
 
     matrices: dict[str, flint.arb_mat]
@@ -70,7 +70,7 @@ class RealPoint:
 
     kind: str
     index: int | None
-    loss: Interval
+    loss: FloatInterval
     orbit: Orbit | None
     weights: dict[str, tuple[tuple[float, ...], ...]]
     function: flint.arb_mat
@@ -89,7 +89,7 @@ class RealPoint:
 class Landscape:
     """A loss as a function of the coordinates of a chart, with values that are intervals."""
 
-    def __init__(self, loss: Loss, weights: Weights) -> None:
+    def __init__(self, loss: Loss, weights: ChartWeights) -> None:
         self.loss, self.shape, self.weights = loss, loss.shape, weights
         with flint.ctx.workprec(BITS):
             self.gram, self.linear = flint.arb_mat(loss.gram), flint.arb_mat(loss.linear)
@@ -103,7 +103,7 @@ class Landscape:
         slopes = [[int(entry.diff(x).LC) for x in weights.ring.gens] for entry in entries]
         self.slopes = flint.arb_mat(len(entries), columns, [x for row in slopes for x in row])
 
-    def values(self, point: Sequence[flint.arb]) -> Values:
+    def values(self, point: Sequence[flint.arb]) -> LossAtPoint:
         """Everything at a point, or on a box."""
         matrices = self._matrices(point)
         A, V = matrices["A"], matrices["V"]
@@ -120,7 +120,9 @@ class Landscape:
         if "K" in matrices:
             gradient, hessian = self._through_factors(matrices, gradient, hessian)
         chart = self.slopes.transpose()
-        return Values(matrices, function, loss, chart * gradient, chart * hessian * self.slopes)
+        return LossAtPoint(
+            matrices, function, loss, chart * gradient, chart * hessian * self.slopes
+        )
 
     def _matrices(self, point: Sequence[flint.arb]) -> dict[str, flint.arb_mat]:
         named: dict[str, Entries | None] = {"K": self.weights.K, "Q": self.weights.Q}
@@ -289,7 +291,7 @@ def negative_eigenvalues(matrix: flint.arb_mat) -> int | None:
     return negative
 
 
-def interval(value: flint.arb) -> Interval:
+def interval(value: flint.arb) -> FloatInterval:
     """Floating-point numbers below and above all of an interval."""
     lower, upper = float(value.lower()), float(value.upper())
     return nextafter(lower, -inf), nextafter(upper, inf)
@@ -300,7 +302,7 @@ def _shown(entry: flint.arb) -> float:
     return 0.0 if entry.contains(0) else float(entry.mid())
 
 
-def _at_least_zero(found: Interval) -> Interval:
+def _at_least_zero(found: FloatInterval) -> FloatInterval:
     """An interval of a loss, which is never negative."""
     return max(found[0], 0.0), found[1]
 

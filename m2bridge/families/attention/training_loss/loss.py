@@ -28,7 +28,7 @@ from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.limits import check_deadline_in
 from m2bridge.results.sheet import plural
 
-Rows = Sequence[Sequence[Fraction]]
+RationalRows = Sequence[Sequence[Fraction]]
 """A matrix of rational numbers, row by row."""
 Feature = tuple[int, int, int]
 """(i, p, q) with p ≤ q: the monomial x_i y_p y_q."""
@@ -151,7 +151,7 @@ def random_function(shape: LayerSizes, seed: int) -> tuple[Fraction, ...]:
     return tuple(Fraction(random.randint(-LARGEST_ENTRY, LARGEST_ENTRY)) for _ in range(count))
 
 
-def function_of(shape: LayerSizes, A: Rows, V: Rows) -> tuple[Fraction, ...]:
+def function_of(shape: LayerSizes, A: RationalRows, V: RationalRows) -> tuple[Fraction, ...]:
     """The coordinates of the function of weights A and V."""
 
     def value(index: Index) -> Fraction:
@@ -160,7 +160,7 @@ def function_of(shape: LayerSizes, A: Rows, V: Rows) -> tuple[Fraction, ...]:
     return tuple(map(value, indices(shape)))
 
 
-def of_samples(shape: LayerSizes, tokens: Sequence[Rows]) -> Quadratic:
+def of_samples(shape: LayerSizes, tokens: Sequence[RationalRows]) -> Quadratic:
     """The form of sequences of tokens, each a d×t matrix whose columns are the tokens.
 
     Raises
@@ -189,7 +189,10 @@ def of_samples(shape: LayerSizes, tokens: Sequence[Rows]) -> Quadratic:
 
 
 def with_outputs(
-    quadratic: Quadratic, tokens: Sequence[Rows], outputs: Sequence[Rows], target: str
+    quadratic: Quadratic,
+    tokens: Sequence[RationalRows],
+    outputs: Sequence[RationalRows],
+    target: str,
 ) -> Loss:
     """The loss on sequences of tokens with outputs, each a d'×t matrix."""
     shape = quadratic.shape
@@ -212,7 +215,9 @@ def with_outputs(
     )
 
 
-def _check_definite(block: flint.fmpq_mat, shape: LayerSizes, tokens: Sequence[Rows]) -> None:
+def _check_definite(
+    block: flint.fmpq_mat, shape: LayerSizes, tokens: Sequence[RationalRows]
+) -> None:
     """Raise InvalidCaseError if some function vanishes on all data."""
     missing = block.nrows() - block.rank()
     if not missing:
@@ -232,7 +237,7 @@ def _check_definite(block: flint.fmpq_mat, shape: LayerSizes, tokens: Sequence[R
     )
 
 
-def _of_one_kind(matrix: Rows) -> bool:
+def _of_one_kind(matrix: RationalRows) -> bool:
     """Whether all columns of a matrix are equal."""
     return len(set(zip(*matrix, strict=True))) == 1
 
@@ -269,7 +274,7 @@ def column(values: Sequence[Fraction]) -> flint.fmpq_mat:
     return rational_matrix([[value] for value in values])
 
 
-def rational_matrix(rows: Rows) -> flint.fmpq_mat:
+def rational_matrix(rows: RationalRows) -> flint.fmpq_mat:
     """A matrix of FLINT."""
     entries = [flint.fmpq(value.numerator, value.denominator) for row in rows for value in row]
     return flint.fmpq_mat(len(rows), len(rows[0]), entries)

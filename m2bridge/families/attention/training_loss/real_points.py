@@ -27,9 +27,9 @@ from m2bridge.engine.script import Script, render
 from m2bridge.errors import MethodUnavailableError, ParseError
 from m2bridge.families.attention.training_loss.counting import Counts, count_in_chart, matrix_text
 from m2bridge.families.attention.training_loss.gradient import (
-    Chart,
+    ChartWeights,
     RankCondition,
-    Weights,
+    WeightChart,
     dense_orbit,
     gradient,
     random_chart,
@@ -101,7 +101,7 @@ def real_points(
     return tuple(sorted(found, key=lambda point: (point.loss, str(point.weights))))
 
 
-def _complete_chart(loss: Loss, counts: Counts, seed: int) -> Chart:
+def _complete_chart(loss: Loss, counts: Counts, seed: int) -> WeightChart:
     """A chart with small numbers that contains all critical points, modulo the first prime."""
     random = Random(f"real chart {seed}")
     for _ in range(MOST_CHARTS):
@@ -118,7 +118,7 @@ def _complete_chart(loss: Loss, counts: Counts, seed: int) -> Chart:
 
 def real_script(
     loss: Loss,
-    weights: Weights,
+    weights: ChartWeights,
     conditions: Sequence[RankCondition],
     *,
     msolve: bool,

@@ -724,7 +724,7 @@ def test_what_takes_a_closure_of_its_own_is_asked_for_apart() -> None:
     model = SingleLayerAttention(2, 2)
     stated = {statement.key: statement for statement in model.statements()}
     apart = {key for key, statement in stated.items() if statement.separate_computation}
-    assert apart == {"hilbert", "generators", "generated", "exposed"}
+    assert apart == {"hilbert", "generators", "generated", "exposed", "learning-degree"}
     # types of weights are certified where that is asked for
     assert apart & questions("attention").keys() == {"exposed"}
     assert not questions("attention")["exposed"].usual(model)

@@ -239,7 +239,7 @@ class Untransposed(WordSum):
         return self
 
 
-@pytest.mark.parametrize("name", ["_moved", "_form", "_determinant", "Words"])
+@pytest.mark.parametrize("name", ["_moved", "_form", "_determinant", "WordSum"])
 def test_identities_can_fail(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from m2bridge.families.deep_attention.all_sizes import layers as module
 
@@ -248,7 +248,7 @@ def test_identities_can_fail(name: str, monkeypatch: pytest.MonkeyPatch) -> None
         "_moved": lambda A, u, v, token: right(A, u, u, token),
         "_form": lambda A, x, y: right(A, x, y) + x[0],
         "_determinant": lambda x, y: right(x, y) + 1,
-        "Words": Untransposed,
+        "WordSum": Untransposed,
     }
     monkeypatch.setattr(module, name, planted[name])
     assert not all(module.layer_identities.__wrapped__().values())
