@@ -694,7 +694,7 @@ def find_layers(
             f" {_listed(available)}",
         )
     # A layer whose names are given may lack what is usually read beside them, as its output matrix.
-    usual = usual_layers(weights) if has_names else []
+    usual = usual_layers(weights, said) if has_names else []
     check_accounted(layers, weights, options, known=usual)
     if config and heads is None:
         heads = number_in(text_model(config), "heads")

@@ -318,7 +318,7 @@ class SingleLayerAttention(LayerSizes, Model):
         """The types of weights, which are observed alone; ``None`` for one token."""
         if len(set(observables)) > 1:
             raise MethodUnavailableError(
-                "types of weights are observed apart: cross-check 'exposed' alone"
+                "types of weights are observed separately: cross-check 'exposed' alone"
             )
         if self.t == 1:
             return None

@@ -94,7 +94,7 @@ def observe_learning_degree(model: Any, observables: Collection[str]) -> Observe
     """
     if set(observables) != {"learning_degree"}:
         raise MethodUnavailableError(
-            "the learning degree is observed apart: cross-check 'learning-degree' alone"
+            "the learning degree is observed separately: cross-check 'learning-degree' alone"
         )
     if several_tokens(model):
         return ObservedLearningDegree(model=model)
