@@ -119,7 +119,11 @@ OMITTED_OPTIONS = {
 }
 OMITTED_OPTIONS |= {"out", "executor", "retry", "named_file", "timeout", "memory"}
 NUMBER = int | float | str
-ARGUMENT_TYPES = {**dict.fromkeys("AKQV", list[list[NUMBER]]), "function": dict[str, NUMBER]}
+ARGUMENT_TYPES = {
+    **dict.fromkeys("AKQV", list[list[NUMBER]]),
+    "function": dict[str, NUMBER],
+    "heads": int | str,  # a number, or with "all"
+}
 ARGUMENT_HELP = {
     "options": 'The options of the family by name, such as {"widths": "2,2,1"}.',
     "statement": "A statement, '3.4', or a part of one, '3.4 (iii)' [default: all].",

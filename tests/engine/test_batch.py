@@ -42,7 +42,9 @@ from tests.limits import HOUR
 # their case.
 
 QUESTIONS = tuple(
-    key for key in questions("attention") if key not in ("equations", "polar-degrees")
+    key
+    for key in questions("attention")
+    if key not in ("equations", "polar-degrees", "exposed", "learning-degree")
 )
 """What ``all`` asks of small cases."""
 

@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
+import numpy
 import pytest
 from sympy import Expr, Symbol, symbols
 from sympy.polys.rings import PolyElement
@@ -33,6 +34,7 @@ from m2bridge import (
     certify,
     closure,
     closures_of_all_sizes,
+    critical_points,
     cross_check,
     cross_check_all_sizes,
     cross_check_deep_attention,
@@ -62,6 +64,10 @@ from m2bridge.families.attention.all_sizes.base_ideals import base_ideals_script
 from m2bridge.families.attention.all_sizes.closures import CORES, generators_of_all_sizes
 from m2bridge.families.attention.orbits.fibres import fibres_script
 from m2bridge.families.attention.orbits.tangents import orbit_script
+from m2bridge.families.attention.sizes import LayerSizes
+from m2bridge.families.attention.training_loss.gradient import WeightChart, weights_in
+from m2bridge.families.attention.training_loss.loss import gaussian, random_function
+from m2bridge.families.attention.training_loss.real_points import real_script
 from m2bridge.families.deep_attention.fibres import fibre_script, limit_script
 from m2bridge.families.deep_attention.figure import figure_3
 from m2bridge.ideals.program import question
@@ -78,6 +84,7 @@ from m2bridge.results.known import Bounds
 from m2bridge.results.sheet import printable, quoted
 from m2bridge.system import folder
 from m2bridge.trained_weights.result import contents
+from m2bridge.trained_weights.training_run import training_run
 
 pytestmark = pytest.mark.slow
 
@@ -170,11 +177,19 @@ UMBRELLA = PolynomialMap.from_expressions([s, t], {"x": s * t, "y": s, "z": t**2
 MODEL = SingleLayerAttention(2, 1)
 ROWS = {"K": [[1, 0, 2]], "Q": [[0, 1, 1]], "V": [[1, 1, 0], [2, 2, 0]]}
 
+RUN = {
+    "step": numpy.arange(3.0),
+    "loss": 2 - numpy.arange(3.0),
+    "A": numpy.stack([numpy.diag([2.0, x]) for x in range(3)]),
+    "V": numpy.ones((3, 1, 2)),
+}
+
 EXAMPLES: dict[str, Callable[[], Result]] = {
     "AllClosures": lambda: closures_of_all_sizes(CORES[:1]),
     "AllSizes": cross_check_all_sizes,
     "Closure": lambda: closure(CUBIC),
     "Contents": lambda: _found(contents({"first": [[1.0]]})),
+    "CriticalPoints": lambda: critical_points(MODEL, count_only=True),
     "CrossCheck": lambda: cross_check(MODEL),
     "DeepAttentionAllSizes": cross_check_deep_attention,
     "Dimension": lambda: dimension(CUBIC),
@@ -189,6 +204,7 @@ EXAMPLES: dict[str, Callable[[], Result]] = {
     "PolarDegrees": lambda: polar_degrees(CUBIC),
     "SingularLocus": lambda: singular_locus(MODEL, ideals=True),
     "SliceSurface": lambda: slice_surface(UMBRELLA, fineness=4),
+    "TrainingRun": lambda: training_run(RUN),
     "Weights": lambda: weights(**ROWS),
 }
 
@@ -269,6 +285,14 @@ def hostile_map() -> PolynomialMap:
     return PolynomialMap(ring, tuple(map(str, coordinates)), images)
 
 
+def real_points_script() -> Script:
+    """The program for the real critical points of (2, 1, 2) for standard normal tokens."""
+    shape = LayerSizes(2, 1, 2, 2)
+    loss = gaussian(shape).towards(random_function(shape, 0), "")
+    weights_in_chart = weights_in(shape, WeightChart((2,)))
+    return real_script(loss, weights_in_chart, (), msolve=False, program=None, title=HOSTILE)
+
+
 def programs_about_ideals() -> Iterator[Callable[[], Any]]:
     """All that is asked about ideals; no question gets an answer."""
     engine = Recorder()
@@ -315,6 +339,8 @@ def programs_about_maps() -> Iterator[Callable[[], Any]]:
     yield base_ideals_script.__wrapped__
     yield partial(fibres_script, MODEL)
     yield partial(membership, MODEL, {"c_1_1_1_2": 1}, engine=Recorder())
+    yield partial(critical_points, MODEL, count_only=True, engine=Recorder())
+    yield real_points_script
     yield partial(orbit_script, MODEL, field=QQ)
     yield partial(fibre_script, DeepAttention((2, 2, 2), (1, 1), 2))
     yield partial(limit_script, DeepAttention((3, 3, 3), (3, 2), 3))

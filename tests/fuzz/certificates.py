@@ -263,7 +263,8 @@ def says_the_same(old: Data, new: Data) -> bool:
     tokens = [kept.get("case", {}).get("t", 0) for kept in (before, after)]
     if tokens == [1, 1] and before["question"] != "closure":
         before, after = (kept | {"case": 1, "name": 1} for kept in (before, after))
-    if min(tokens) >= 2 and before["family"] == after["family"] == "attention":
+    several = all(isinstance(t, int) and t >= 2 for t in tokens)
+    if several and before["family"] == after["family"] == "attention":
         before, after = map(with_fewest_weights, (before, after))
     return json.dumps(before, sort_keys=True) == json.dumps(after, sort_keys=True)
 

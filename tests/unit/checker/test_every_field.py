@@ -49,6 +49,8 @@ def kind_of(family: str, question: str) -> str:
     """The kind of certificate with this question, as the tables call it."""
     if question in ("closure", "equations", "polar-degrees", "expected-dimension"):
         return f"{family}: {question}"
+    if (family, question) == ("attention", "exposed"):
+        return "attention: exposed"
     if question.startswith("closures"):
         return f"{family}: closures"
     return f"{family}: statements"

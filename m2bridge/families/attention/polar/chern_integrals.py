@@ -59,7 +59,7 @@ def stated_polar_degrees(shape: LayerSizes) -> Numbers | None:
 
     Examples
     --------
-    >>> str(stated_polar_degrees(Shape(2, 2)))
+    >>> str(stated_polar_degrees(LayerSizes(2, 2)))
     '(20, 60, 84, 68, 36, 12, 4)'
     """
     if not is_stated(shape):
@@ -82,7 +82,7 @@ def localized_polar_degrees(shape: LayerSizes) -> Numbers | None:
 
     Examples
     --------
-    >>> str(localized_polar_degrees(Shape(2, 2)))
+    >>> str(localized_polar_degrees(LayerSizes(2, 2)))
     '(20, 60, 84, 68, 36, 12, 4)'
     """
     if not is_stated(shape):
