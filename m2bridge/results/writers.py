@@ -41,6 +41,9 @@ LATEX_LINE_CHARS = 76
 LATEX_COLUMN_GAP_CHARS = 2.5
 """Characters between two columns."""
 
+MAX_FOOTNOTE_COLUMNS = 10
+"""Columns of a table in letters of the size of footnotes; one with more has smaller letters."""
+
 SHORT_HEADER = 7
 """Characters of a header that is not broken, as ``dim L∩U`` is not."""
 
@@ -156,7 +159,11 @@ def _table(
     if caption:
         yield keep_with_next()
         yield rf"{{\raggedright {latex(caption)}\par\nobreak}}"
-    yield r"{\footnotesize\setlength{\tabcolsep}{4.5pt}\renewcommand{\arraystretch}{1.15}"
+    # The words of many columns do not fit side by side in larger letters.
+    size, gap = (
+        (r"\footnotesize", 4.5) if len(rows[0]) <= MAX_FOOTNOTE_COLUMNS else (r"\scriptsize", 3)
+    )
+    yield rf"{{{size}\setlength{{\tabcolsep}}{{{gap}pt}}\renewcommand{{\arraystretch}}{{1.15}}"
     yield rf"\begin{{longtable}}[l]{{{columns}}}"
     if header:
         cells = [unbroken(name) for name in header]
