@@ -94,7 +94,7 @@ def gaussian(shape: LayerSizes) -> Quadratic:
 
     Examples
     --------
-    >>> gaussian(Shape(1, 1, 1, 2)).gram[0, 0]  # E[(x² + y²)² x²] = 15 + 6 + 3
+    >>> gaussian(LayerSizes(1, 1, 1, 2)).gram[0, 0]  # E[(x² + y²)² x²] = 15 + 6 + 3
     24
     """
     features = _features(shape)
