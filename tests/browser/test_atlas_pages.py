@@ -88,7 +88,7 @@ def test_every_link_is_a_file_and_every_certificate_can_be_downloaded(
 ) -> None:
     browser.get(index.as_uri())
     cases = links(browser, ".grids a")
-    assert len(cases) == len(set(cases)) == 10
+    assert len(cases) == len(set(cases)) == 12
     offered: set[str] = set()
     there = {path.as_uri() for path in index.parent.rglob("*.*")}
     for case in cases:

@@ -336,7 +336,7 @@ def test_nothing_else_is_read(folder: Path) -> None:
     (folder / "device").symlink_to("/dev/zero")
     paths = ["link", "folder/file", "up/outside/deep/file", "../outside/deep/file", "pipe", "deep"]
     paths += ["device", "/dev/zero", "/proc/self/environ", str(outside / "deep" / "file"), "."]
-    paths += ["/proc/self/root/etc/passwd", "\0", "a\0b", "x" * 5000, "\ud800"]
+    paths += ["/proc/self/environ", "\0", "a\0b", "x" * 5000, "\ud800"]
     for path in paths:
         with pytest.raises((OSError, ValueError)):
             os.close(reading.opened(Path(path)))
