@@ -68,7 +68,7 @@ from .maps.polynomial_map_model import read_model
 from .maps.singular_locus import SingularLocus, singular_locus
 from .maps.slice_surface import SliceSurface, slice_surface
 from .results.base import Decision
-from .trained_weights.membership import membership
+from .trained_weights.heads.membership import membership
 from .trained_weights.result import Weights, weights
 from .training.critical_points import CriticalPoints, critical_points
 from .workspace.evaluation import Evaluation

@@ -670,7 +670,7 @@ def membership_command(
             values = _exact_values("function", _function_text(function))
         with request.engine(), progress(f"membership for {request.model}"):
             with importing():
-                from m2bridge.trained_weights.membership import membership
+                from m2bridge.trained_weights.heads.membership import membership
             try:
                 result = membership(request.model, values, **weights)
             except InvalidCaseError as reason:

@@ -398,7 +398,6 @@ def _heads(
 @click.option(
     "--a", type=common.integer, help="Largest rank of A, where A = KᵀQ is given [default: d]."
 )
-@click.option("--skip", is_flag=True, help="Each layer adds its input (skip connections).")
 @click.option(
     "--as",
     "as_",

@@ -8,14 +8,14 @@ from typing import Any
 
 from m2bridge.results import picture
 from m2bridge.results.picture import new_figure, styled
-from m2bridge.trained_weights.distances import (
+from m2bridge.trained_weights.heads.distances import (
     distance_names,
     distance_text,
     distances,
     nearness,
     spectrum,
 )
-from m2bridge.trained_weights.heads import HeadWeights
+from m2bridge.trained_weights.heads.findings import HeadWeights
 
 MOST_ROWS = 24
 """Rows of the table beside the picture: the heads that are nearest to the singular locus."""

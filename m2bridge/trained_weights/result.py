@@ -28,7 +28,18 @@ from m2bridge.results.sheet import (
     value_text,
     visible,
 )
-from m2bridge.trained_weights.distances import (
+from m2bridge.trained_weights.checkpoints.files import Tensor, tensors
+from m2bridge.trained_weights.checkpoints.model_choice import ModelChoice
+from m2bridge.trained_weights.checkpoints.names import (
+    StoredOptions,
+    configuration,
+    find_layers,
+    has_rotary_positions,
+    is_understood,
+    left_out,
+)
+from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
+from m2bridge.trained_weights.heads.distances import (
     chosen_heads,
     distance_names,
     distance_text,
@@ -39,10 +50,14 @@ from m2bridge.trained_weights.distances import (
     nearness,
     spectrum,
 )
-from m2bridge.trained_weights.files import Tensor, tensors
-from m2bridge.trained_weights.groups import Symmetries, summary_sentence
-from m2bridge.trained_weights.heads import HeadWeights
-from m2bridge.trained_weights.layers import (
+from m2bridge.trained_weights.heads.findings import HeadWeights
+from m2bridge.trained_weights.heads.pruning import (
+    LowRankChange,
+    rows_of_changes,
+    sentence_on_lower_ranks,
+)
+from m2bridge.trained_weights.networks.groups import Symmetries, summary_sentence
+from m2bridge.trained_weights.networks.layers import (
     AnalysedHeads,
     find_behind_norms,
     find_heads,
@@ -50,19 +65,8 @@ from m2bridge.trained_weights.layers import (
     find_remarks,
     find_symmetries,
 )
-from m2bridge.trained_weights.model_choice import ModelChoice
-from m2bridge.trained_weights.names import (
-    StoredOptions,
-    configuration,
-    find_layers,
-    has_rotary_positions,
-    is_understood,
-    left_out,
-)
+from m2bridge.trained_weights.networks.symmetries import AnalysisOptions
 from m2bridge.trained_weights.picture import weights_figure
-from m2bridge.trained_weights.pruning import LowRankChange, rows_of_changes, sentence_on_lower_ranks
-from m2bridge.trained_weights.symmetries import AnalysisOptions
-from m2bridge.trained_weights.tensors import LayerTensors
 
 MOST_VALUES = 12
 """Singular values of a single head that are written."""

@@ -24,8 +24,8 @@ from m2bridge.families.attention.training_loss.loss import (
     with_outputs,
 )
 from m2bridge.results.sheet import printable
-from m2bridge.trained_weights.files import Tensor, as_fractions, tensors
-from m2bridge.trained_weights.membership import exact_weights
+from m2bridge.trained_weights.checkpoints.files import Tensor, as_fractions, tensors
+from m2bridge.trained_weights.heads.membership import exact_weights
 
 DataSource = str | Path | Mapping[str, Any]
 """A file with named arrays, or a dictionary of them."""

@@ -193,7 +193,7 @@ def test_limits_can_be_lowered(program: Path) -> None:
         endless = {"code": "while true do 1", "timeout": 2.0}
         result = await client.call_tool("evaluate", endless)
         assert result.is_error
-        assert "within the limit of 2 seconds" in said(result)
+        assert "limit of 2 seconds" in said(result)  # it may be over before Macaulay2 has started
         assert "give it more with timeout" in said(result)
 
     served(script, "--allow-code", "--memory=2000M", program=program)

@@ -352,6 +352,12 @@ def test_every_command_has_an_example() -> None:
     ] == []
 
 
+def test_no_option_of_a_command_is_defined_twice() -> None:
+    for name, command in cli.commands.items():
+        options = [option for parameter in command.params for option in parameter.opts]
+        assert len(options) == len(set(options)), name
+
+
 def test_choices_are_those_of_the_functions() -> None:
     assert get_args(dimension.DimensionMethod) == computing.DIMENSION_METHODS
     assert get_args(singular_locus.SingularLocusMethod) == computing.LOCUS_METHODS

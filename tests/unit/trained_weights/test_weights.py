@@ -43,13 +43,18 @@ from m2bridge.errors import (
 from m2bridge.families.attention.orbits.orbits import orbits
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.results.terminal import written
-from m2bridge.trained_weights import network as at_weights, spectrum as numerical_weights
-from m2bridge.trained_weights.files import tensors
-from m2bridge.trained_weights.membership import TAKEN, exact_weights
-from m2bridge.trained_weights.names import heads_in_configuration, left_out, usual_layers
-from m2bridge.trained_weights.ranks import HeadShape, exact_ranks, integers, residues
+from m2bridge.trained_weights.checkpoints.files import tensors
+from m2bridge.trained_weights.checkpoints.names import (
+    heads_in_configuration,
+    left_out,
+    usual_layers,
+)
+from m2bridge.trained_weights.heads import spectrum as numerical_weights
+from m2bridge.trained_weights.heads.membership import TAKEN, exact_weights
+from m2bridge.trained_weights.heads.ranks import HeadShape, exact_ranks, integers, residues
+from m2bridge.trained_weights.heads.spectrum import rounded
+from m2bridge.trained_weights.networks import network as at_weights
 from m2bridge.trained_weights.result import Weights, contents
-from m2bridge.trained_weights.spectrum import rounded
 from tests.fuzz.weight_files import HOSTILE, NASTY
 from tests.tiers import examples
 
@@ -1312,7 +1317,7 @@ def test_names_of_arrays_are_no_commands(tmp_path: Path) -> None:
 
 
 def test_a_limit_on_time_shows_what_is_known(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("m2bridge.trained_weights.ranks._MOST_SECONDS", -1.0)
+    monkeypatch.setattr("m2bridge.trained_weights.heads.ranks._MOST_SECONDS", -1.0)
     given = {"K": [[1, 1, 2], [1, 1, 2], [2, 2, 4]], "Q": I, "V": [[1, 0, 0]]}
     found = weights(**given)
     head = found.heads[0]

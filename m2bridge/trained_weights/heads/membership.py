@@ -19,9 +19,9 @@ from m2bridge.families.attention.orbits.membership import (
     membership_of,
 )
 from m2bridge.families.attention.sizes import LayerSizes
-from m2bridge.trained_weights.names import given_layer
-from m2bridge.trained_weights.ranks import HeadShape, integers
-from m2bridge.trained_weights.spectrum import Spectrum, precision, rank_words, rounded
+from m2bridge.trained_weights.checkpoints.names import given_layer
+from m2bridge.trained_weights.heads.ranks import HeadShape, integers
+from m2bridge.trained_weights.heads.spectrum import Spectrum, precision, rank_words, rounded
 
 
 @computation

@@ -26,8 +26,8 @@ from m2bridge.algebra.linear_algebra import elimination_price, rank_of
 from m2bridge.algebra.numbers import LARGE_PRIME, without_denominators
 from m2bridge.errors import TimeLimitError
 from m2bridge.limits import check
-from m2bridge.trained_weights.files import dyadic, modular
-from m2bridge.trained_weights.token_space import LazyProduct, ReducedHead, TokenSpace
+from m2bridge.trained_weights.checkpoints.files import dyadic, modular
+from m2bridge.trained_weights.heads.token_space import LazyProduct, ReducedHead, TokenSpace
 
 _SPARE = 8
 """Columns beyond the largest possible rank that are looked at first: of generic weights they have

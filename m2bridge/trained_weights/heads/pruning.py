@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import ceil, floor, log10, sqrt, tanh
 from typing import Any, Self
 
-from m2bridge.trained_weights.heads import HeadWeights
+from m2bridge.trained_weights.heads.findings import HeadWeights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,8 +18,8 @@ import pytest
 
 from m2bridge import weights
 from m2bridge.errors import InvalidCaseError
-from m2bridge.trained_weights.groups import FiniteGroup, products
-from m2bridge.trained_weights.network_with_norms import BEHIND_LAYER_NORM
+from m2bridge.trained_weights.networks.groups import FiniteGroup, products
+from m2bridge.trained_weights.networks.network_with_norms import BEHIND_LAYER_NORM
 from tests.forward_pass import (
     Layer,
     Parameters,

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from m2bridge.trained_weights.layers import find_heads, find_symmetries
-from m2bridge.trained_weights.symmetries import AnalysisOptions
+from m2bridge.trained_weights.networks.layers import find_heads, find_symmetries
+from m2bridge.trained_weights.networks.symmetries import AnalysisOptions
 from tests.forward_pass import Layer, Parameters, drawn, exact_rank
-from tests.unit.trained_weights.test_weights_biases import Given
+from tests.unit.trained_weights.networks.test_biases import Given
 
 
 def judged(layer: Layer, p: Parameters) -> Any:

@@ -17,7 +17,7 @@ import pytest
 from m2bridge import weights
 from m2bridge.errors import InvalidCaseError
 from tests.forward_pass import Layer, Parameters, drawn, exact_network_rank, exact_rank
-from tests.unit.trained_weights.test_weights_layers import shared
+from tests.unit.trained_weights.networks.test_layers_and_networks import shared
 
 LLAMA = {"Q": "q_proj", "K": "k_proj", "V": "v_proj", "O": "o_proj"}
 """The names of the matrices of LLaMA."""

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from m2bridge.results.sheet import plural
-from m2bridge.trained_weights.files import PRECISIONS
-from m2bridge.trained_weights.heads import HeadWeights
-from m2bridge.trained_weights.pruning import nearest_lower_rank
+from m2bridge.trained_weights.checkpoints.files import PRECISIONS
+from m2bridge.trained_weights.heads.findings import HeadWeights
+from m2bridge.trained_weights.heads.pruning import nearest_lower_rank
 
 DISTANCES = ("to singular", "to boundary")
 """What :func:`distances` are, in tables."""

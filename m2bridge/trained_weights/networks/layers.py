@@ -21,18 +21,25 @@ from m2bridge.errors import InvalidCaseError, TimeLimitError
 from m2bridge.limits import with_progress
 from m2bridge.results.known import Bounds
 from m2bridge.results.sheet import plural
-from m2bridge.trained_weights.groups import ExtraParameters, FiniteGroup, Symmetries, products
-from m2bridge.trained_weights.heads import HeadWeights, sum_of_known
-from m2bridge.trained_weights.names import alike
-from m2bridge.trained_weights.network import at_weights
-from m2bridge.trained_weights.network_with_norms import (
+from m2bridge.trained_weights.checkpoints.names import alike
+from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
+from m2bridge.trained_weights.heads.findings import HeadWeights, sum_of_known
+from m2bridge.trained_weights.heads.ranks import HeadShape, residues_of, without_last_row
+from m2bridge.trained_weights.heads.token_space import ReducedHead
+from m2bridge.trained_weights.networks.groups import (
+    ExtraParameters,
+    FiniteGroup,
+    Symmetries,
+    products,
+)
+from m2bridge.trained_weights.networks.network import at_weights
+from m2bridge.trained_weights.networks.network_with_norms import (
     AnalysedLayer,
     grouped_layer,
     layers_in_a_row,
 )
-from m2bridge.trained_weights.ranks import HeadShape, residues_of, without_last_row
-from m2bridge.trained_weights.shared_keys import ranks_of_groups
-from m2bridge.trained_weights.symmetries import (
+from m2bridge.trained_weights.networks.shared_keys import ranks_of_groups
+from m2bridge.trained_weights.networks.symmetries import (
     AnalysisOptions,
     LayerAtWeights,
     LayerThenNorm,
@@ -47,8 +54,6 @@ from m2bridge.trained_weights.symmetries import (
     symmetries_of_layer,
     without_mean,
 )
-from m2bridge.trained_weights.tensors import LayerTensors
-from m2bridge.trained_weights.token_space import ReducedHead
 
 _SMALL = 400
 """A layer among others with so many parameters is differentiated at its weights: a second."""

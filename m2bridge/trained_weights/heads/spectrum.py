@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from m2bridge.trained_weights.files import PRECISIONS
-from m2bridge.trained_weights.ranks import HeadShape, Ranks, factors
-from m2bridge.trained_weights.token_space import ReducedHead
+from m2bridge.trained_weights.checkpoints.files import PRECISIONS
+from m2bridge.trained_weights.heads.ranks import HeadShape, Ranks, factors
+from m2bridge.trained_weights.heads.token_space import ReducedHead
 
 EPSILON = 2.0**-52
 _LARGE = 400

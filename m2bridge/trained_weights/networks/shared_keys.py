@@ -15,10 +15,15 @@ import numpy
 
 from m2bridge.algebra.determinantal import determinantal_dimension
 from m2bridge.results.known import Bounds
-from m2bridge.trained_weights.files import as_fractions
-from m2bridge.trained_weights.heads import HeadWeights, sum_of_known
-from m2bridge.trained_weights.ranks import HeadShape, exact_rank
-from m2bridge.trained_weights.token_space import IN_CONSTANT, KEY_BIAS, LazyProduct, ReducedHead
+from m2bridge.trained_weights.checkpoints.files import as_fractions
+from m2bridge.trained_weights.heads.findings import HeadWeights, sum_of_known
+from m2bridge.trained_weights.heads.ranks import HeadShape, exact_rank
+from m2bridge.trained_weights.heads.token_space import (
+    IN_CONSTANT,
+    KEY_BIAS,
+    LazyProduct,
+    ReducedHead,
+)
 
 ENOUGH_TOKENS = "all but finitely many t"
 """The numbers t of tokens for which heads with rotary positions are determined."""

@@ -11,10 +11,10 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from m2bridge.algebra.determinantal import determinantal_dimension
-from m2bridge.trained_weights.ranks import HeadShape, Ranks, exact_ranks
-from m2bridge.trained_weights.spectrum import Numerical, rank_words
-from m2bridge.trained_weights.token_space import ReducedHead
-from m2bridge.trained_weights.weight_type import HeadTypes
+from m2bridge.trained_weights.heads.ranks import HeadShape, Ranks, exact_ranks
+from m2bridge.trained_weights.heads.spectrum import Numerical, rank_words
+from m2bridge.trained_weights.heads.token_space import ReducedHead
+from m2bridge.trained_weights.heads.weight_type import HeadTypes
 
 if TYPE_CHECKING:
     from m2bridge.families.attention.orbits.orbits import Orbit

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from m2bridge.families.attention.sizes import LayerSizes
-from m2bridge.trained_weights.spectrum import Numerical, Spectrum
+from m2bridge.trained_weights.heads.spectrum import Numerical, Spectrum
 
 if TYPE_CHECKING:
     from m2bridge.families.attention.training.types import WeightType
-    from m2bridge.trained_weights.ranks import HeadShape, Ranks
+    from m2bridge.trained_weights.heads.ranks import HeadShape, Ranks
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,19 +18,25 @@ from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.maps.jacobian_rank import FROM_TWO_TOKENS, is_regular
 from m2bridge.results.known import UNKNOWN, Bounds
 from m2bridge.results.sheet import plural
-from m2bridge.trained_weights.files import as_fractions
-from m2bridge.trained_weights.groups import (
+from m2bridge.trained_weights.checkpoints.files import as_fractions
+from m2bridge.trained_weights.checkpoints.tensors import HeadArrays, LayerTensors
+from m2bridge.trained_weights.heads.ranks import HeadShape, exact_rank
+from m2bridge.trained_weights.heads.token_space import (
+    IN_CONSTANT,
+    ReducedHead,
+    Tokens,
+    norm_before,
+    seen,
+)
+from m2bridge.trained_weights.networks.groups import (
     ExtraParameters,
     FiniteGroup,
     Symmetries,
     symmetries_json,
     symmetry_names,
 )
-from m2bridge.trained_weights.network import known_symmetries
-from m2bridge.trained_weights.ranks import HeadShape, exact_rank
-from m2bridge.trained_weights.shared_keys import ENOUGH_TOKENS, HeadGroup
-from m2bridge.trained_weights.tensors import HeadArrays, LayerTensors
-from m2bridge.trained_weights.token_space import IN_CONSTANT, ReducedHead, Tokens, norm_before, seen
+from m2bridge.trained_weights.networks.network import known_symmetries
+from m2bridge.trained_weights.networks.shared_keys import ENOUGH_TOKENS, HeadGroup
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ import numpy
 
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import InvalidCaseError
-from m2bridge.trained_weights.files import as_fractions, modular
-from m2bridge.trained_weights.tensors import HeadArrays, Norm, is_before
+from m2bridge.trained_weights.checkpoints.files import as_fractions, modular
+from m2bridge.trained_weights.checkpoints.tensors import HeadArrays, Norm, is_before
 
 _ROUNDINGS = 4
 """A matrix on an orthonormal basis is wrong by at most about this many roundings times √d."""

@@ -14,9 +14,9 @@ from safetensors.numpy import save_file
 
 from m2bridge import weights
 from m2bridge.errors import InvalidCaseError, M2BridgeError
-from m2bridge.trained_weights.files import tensors
-from m2bridge.trained_weights.names import find_layers, named_layers, usual_layers
-from m2bridge.trained_weights.tensors import HeadArrays
+from m2bridge.trained_weights.checkpoints.files import tensors
+from m2bridge.trained_weights.checkpoints.names import find_layers, named_layers, usual_layers
+from m2bridge.trained_weights.checkpoints.tensors import HeadArrays
 from tests.tiers import examples
 
 D, HEADS, A = 6, 2, 3

@@ -30,16 +30,20 @@ import numpy
 from m2bridge.convert.bounded_io import read_json, read_text
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.results.sheet import visible
-from m2bridge.trained_weights.architecture import number_in, read_architecture, text_model
-from m2bridge.trained_weights.files import Tensor, stack_of, tensor, tensors
-from m2bridge.trained_weights.stored import (
+from m2bridge.trained_weights.checkpoints.architecture import (
+    number_in,
+    read_architecture,
+    text_model,
+)
+from m2bridge.trained_weights.checkpoints.files import Tensor, stack_of, tensor, tensors
+from m2bridge.trained_weights.checkpoints.stored import (
     MOST_CONFIGURATION,
     dequantized,
     merged,
     refused_form,
     without_copies,
 )
-from m2bridge.trained_weights.tensors import CUTS, NAMES, LayerTensors, NormTensors
+from m2bridge.trained_weights.checkpoints.tensors import CUTS, NAMES, LayerTensors, NormTensors
 
 _OF_KERNELS = ("d heads a", "heads a d")
 """The indices of their arrays with three, those of inputs and that of the output."""

@@ -25,17 +25,19 @@ from m2bridge.maps.jacobian_rank import (
     is_regular,
 )
 from m2bridge.results.known import Bounds, intersect_bounds
-from m2bridge.trained_weights.differential import (
+from m2bridge.trained_weights.checkpoints.files import as_fractions
+from m2bridge.trained_weights.checkpoints.tensors import LayerTensors, Norm
+from m2bridge.trained_weights.heads.findings import HeadWeights, sum_of_known
+from m2bridge.trained_weights.heads.ranks import HeadShape, residues_of, without_last_row
+from m2bridge.trained_weights.heads.token_space import ReducedHead, norm_before
+from m2bridge.trained_weights.networks.differential import (
     AffineLayer,
     check_size,
     ranks as differential_ranks,
 )
-from m2bridge.trained_weights.files import as_fractions
-from m2bridge.trained_weights.groups import FiniteGroup, Symmetries, products
-from m2bridge.trained_weights.heads import HeadWeights, sum_of_known
-from m2bridge.trained_weights.ranks import HeadShape, residues_of, without_last_row
-from m2bridge.trained_weights.shared_keys import ENOUGH_TOKENS, ranks_of_groups
-from m2bridge.trained_weights.symmetries import (
+from m2bridge.trained_weights.networks.groups import FiniteGroup, Symmetries, products
+from m2bridge.trained_weights.networks.shared_keys import ENOUGH_TOKENS, ranks_of_groups
+from m2bridge.trained_weights.networks.symmetries import (
     AnalysisOptions,
     LayerAtWeights,
     NormAndOutputBias,
@@ -46,8 +48,6 @@ from m2bridge.trained_weights.symmetries import (
     symmetries_of_layer,
     without_mean,
 )
-from m2bridge.trained_weights.tensors import LayerTensors, Norm
-from m2bridge.trained_weights.token_space import ReducedHead, norm_before
 
 BEHIND_LAYER_NORM = "outputs along (1, …, 1), which the next LayerNorm takes away"
 """The name of a symmetry between layers."""

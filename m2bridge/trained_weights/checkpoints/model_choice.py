@@ -11,7 +11,11 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from m2bridge.errors import InvalidCaseError
-from m2bridge.trained_weights.architecture import Architecture, read_architecture, text_model
+from m2bridge.trained_weights.checkpoints.architecture import (
+    Architecture,
+    read_architecture,
+    text_model,
+)
 
 KINDS = {"lightning": "none", "softmax": "softmax"}
 """What weights can be taken as, with the normalization of the scores."""

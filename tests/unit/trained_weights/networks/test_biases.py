@@ -21,12 +21,12 @@ import pytest
 
 from m2bridge import weights
 from m2bridge.errors import InvalidCaseError
-from m2bridge.trained_weights.files import tensor
-from m2bridge.trained_weights.layers import find_heads, find_network, find_symmetries
-from m2bridge.trained_weights.names import norms_add_one
-from m2bridge.trained_weights.symmetries import AnalysisOptions
-from m2bridge.trained_weights.tensors import HeadArrays, Norm, NormTensors
-from m2bridge.trained_weights.token_space import seen
+from m2bridge.trained_weights.checkpoints.files import tensor
+from m2bridge.trained_weights.checkpoints.names import norms_add_one
+from m2bridge.trained_weights.checkpoints.tensors import HeadArrays, Norm, NormTensors
+from m2bridge.trained_weights.heads.token_space import seen
+from m2bridge.trained_weights.networks.layers import find_heads, find_network, find_symmetries
+from m2bridge.trained_weights.networks.symmetries import AnalysisOptions
 from tests.forward_pass import (
     Layer,
     Parameters,

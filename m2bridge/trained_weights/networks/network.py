@@ -53,8 +53,8 @@ from m2bridge.maps.jacobian_rank import (
     is_regular,
 )
 from m2bridge.results.known import Bounds, intersect_bounds
-from m2bridge.trained_weights.differential import AffineLayer, rank_modulo_prime
-from m2bridge.trained_weights.groups import ExtraParameters, Symmetries
+from m2bridge.trained_weights.networks.differential import AffineLayer, rank_modulo_prime
+from m2bridge.trained_weights.networks.groups import ExtraParameters, Symmetries
 
 # Of several layers of softmax; the ranks of their matrices take seconds each.
 MOST_WIDTH = 2048

@@ -16,8 +16,8 @@ from safetensors.numpy import save_file
 from m2bridge import weights
 from m2bridge.cli.commands import cli
 from m2bridge.errors import ConversionError, InvalidCaseError
-from m2bridge.trained_weights.architecture import Architecture, read_architecture
-from m2bridge.trained_weights.tensors import NAMES
+from m2bridge.trained_weights.checkpoints.architecture import Architecture, read_architecture
+from m2bridge.trained_weights.checkpoints.tensors import NAMES
 
 D, A, HEADS = 8, 2, 4
 """The dimension of the tokens, the rows of a head, and the heads, of which two may share a key."""

@@ -1,0 +1,1 @@
+"""From files of weights to the tensors of layers: names, layouts, architectures, heads."""
