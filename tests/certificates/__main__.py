@@ -169,7 +169,7 @@ def rejected(made: dict[str, Certificate]) -> dict[str, Certificate]:
 
     verdicts, (words, _, _) = theorem.answer["verdicts"], theorem.trusted[0].partition("docs/")
     known, unknown = made["d2-dout2-a1-t2-equations.json"], made["d4-dout2-a2-t2-equations.json"]
-    slices = made["d2-dout2-a1-t2-polar.json"]
+    slices = made["d2-dout1-a2-t2-polar.json"]
     (numbers,) = slices.answer["verdicts"]
     seen = numbers["observed"]
     types = made["d2-dout2-a3-t2-exposed.json"]
@@ -243,10 +243,10 @@ def rejected(made: dict[str, Certificate]) -> dict[str, Certificate]:
         "answer.polar_degrees[2]": answer(polar, polar_degrees=[4, 6, 5, 0, 0]),
         "answer.dual_degree": answer(polar, dual_degree=6),
         "answer.verdicts[0].observed.slices[2]": answer(
-            slices, verdicts=[numbers | {"observed": seen | {"slices": [20, 56, 69, 40, 12, 0]}}]
+            slices, verdicts=[numbers | {"observed": seen | {"slices": [4, 6, 5, 0, 0]}}]
         ),
         "answer.verdicts[0].predicted[2]": answer(
-            slices, verdicts=[numbers | {"predicted": [20, 56, 69, 40, 12, 0]}]
+            slices, verdicts=[numbers | {"predicted": [4, 6, 5, 0, 0]}]
         ),
         "evidence.generic_fibre_points": evidence(polar, generic_fibre_points=2),
         "evidence.loci": evidence(polar, loci=[]),

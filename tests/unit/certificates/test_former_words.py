@@ -104,7 +104,7 @@ def test_other_words_make_no_certificate_unverifiable() -> None:
 
 def test_former_words_are_accepted_by_their_tables_only() -> None:
     refused = findings(FOLDER / "1.0", "forgotten")
-    assert len(refused) == len(list((FOLDER / "1.0").glob("*.json")))
+    assert len(refused) == len(list((FOLDER / "1.0").glob("*.json"))) - 1
     # which of them is a matter of the release that wrote it
     assert {outcome for outcome, _, _ in refused.values()} <= {"rejected", "other-release"}
 
