@@ -395,7 +395,7 @@ class Chain(DifferentiableModel):
         return len(self.layers[-1].outputs)
 
     def restricted_to(self, outputs: Sequence[str]) -> Chain:
-        """The same composition followed by the projection to some of the outputs.
+        """Return the composition followed by the projection to some of the outputs.
 
         Raises
         ------
@@ -504,7 +504,7 @@ def projected(polynomial_map: PolynomialMap, outputs: Sequence[str]) -> Polynomi
     """
     names = polynomial_map.coordinates
     if not outputs or len(set(outputs)) < len(outputs):
-        raise InvalidCaseError("outputs", "choose at least one output, and each of them once")
+        raise InvalidCaseError("outputs", "must name at least one output, and each of them once")
     for name in outputs:
         if name not in names:
             reason = f"there is no output '{name}': use {', '.join(names)}"
