@@ -138,9 +138,9 @@ class WeightedAlgebra:
         ------
         ContradictionError
             If it is infinite. Otherwise the relations are a complete intersection, whose last part
-            that is not zero has the weight of all relations less that of all variables; parts are
-            looked at beyond it, as many as the largest variable weighs, since none follows where
-            these are zero.
+            that is not zero has the weight of all relations less that of all variables; parts
+            beyond it are computed, as many as the largest weight of a variable: if these are zero,
+            so are all later ones.
         """
         last = sum(weight for weight, _ in self.relations) - sum(self.weights)
         parts = _Parts(self)

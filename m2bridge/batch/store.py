@@ -485,7 +485,7 @@ class Store:
             write_aside(outcome.to_text(), path)
 
     def sweep(self, names: Iterable[str]) -> None:
-        """Remove remains of killed batches: incomplete files, outcomes beside a certificate."""
+        """Remove remains of killed batches: incomplete files, outcomes with a certificate."""
         present = set(names)
         for name in present:
             certificate = name.removesuffix(SUFFIX) + ".json"

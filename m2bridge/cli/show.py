@@ -381,7 +381,10 @@ def _heads(
 @click.option(
     "--ignore",
     metavar="NAMES",
-    help="Arrays beside a layer that are left out, separated by commas; * stands for any text.",
+    help=(
+        "Arrays that do not belong to the layer and are ignored, separated by commas; * stands for"
+        " any text."
+    ),
 )
 @click.option(
     "--adapter",

@@ -185,7 +185,7 @@ for _name, _constant in CONSTANTS.items():
 
 
 def _expression(value: Expr) -> str:
-    """A constant or a rational number; one with variables is of a ring, by :mod:`.given`."""
+    """A constant or a rational number; one with variables is of a ring, by :mod:`.bindings`."""
     return _NAMED[value] if value in _NAMED else encode(other_libraries.number(value))
 
 
@@ -199,7 +199,7 @@ _INDEX = re.compile(r"0|-?[1-9][0-9]*")
 def variable_parts(names: Sequence[str]) -> list[list[str | int]]:
     """Symbol and indices of each variable: ``x_1_a`` is Macaulay2's ``x_(1,a)``.
 
-    A name that is no symbol of Macaulay2's, or is used with indices too, is written in letters and
+    A name that is not a symbol of Macaulay2, or is used with indices too, is written in letters and
     digits, by the scheme of :mod:`m2bridge.convert.m2_syntax`.
     """
     listed = [_parts(name) for name in names]
@@ -231,7 +231,7 @@ def _parts(name: str) -> list[str | int]:
 _MANY_TERMS = 200
 """Terms from which on a polynomial is written for speed."""
 _CHARACTER_SHIFT = 32
-"""From numbers to characters, which are none of those that control."""
+"""From numbers to characters, none of which is a control character."""
 _CHARACTERS = 0xD800 - _CHARACTER_SHIFT
 """The number of characters that follow without a gap."""
 
@@ -352,7 +352,7 @@ _ENCODERS: dict[Any, Callable[[Any], str]] = {
     values.Algebra | values.QuotientRing | values.GaloisField | values.FractionField: _kept,
     values.RingElement: _element,
     values.ComplexNumber: _complex,
-    # What this package has for other rooms
+    # Values of other packages of m2bridge
     GeneratingSet: lambda value: encode(values.GeneralIdeal(value.ring, value.generators)),
     PolynomialRing: lambda value: encode(values.Algebra(value.field, value.variables)),
     PolynomialMap: lambda value: encode(values.RingMap(value.source, value.target(), value.images)),

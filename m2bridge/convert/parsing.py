@@ -211,7 +211,7 @@ class _Reader:
                 self.refuse_divisor(start + 1)
 
     def refuse_divisor(self, start: int) -> NoReturn:
-        """Refuse what is no number as a divisor, and say how a map has such a fraction."""
+        """Refuse a divisor that is not a number, and say how a map can have such a fraction."""
         begin = self.tokens[start][2] - 1
         end = self.tokens[self.place][2] - 1
         divisor = self.text[begin:end].strip()
@@ -287,7 +287,7 @@ class _Reader:
         return token
 
     def check_size(self, work: int, terms: int, bits: int, place: int) -> None:
-        """Refuse what would take long, before it is expanded."""
+        """Refuse a text that would take long to expand."""
         self.work += work
         too_many = self.work > MAX_TERM_PRODUCTS or terms > MAX_POLYNOMIAL_TERMS
         if too_many or bits > MAX_COEFFICIENT_BITS or terms * bits > MAX_POLYNOMIAL_TERM_BITS:

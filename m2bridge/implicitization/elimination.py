@@ -134,7 +134,7 @@ class RandomPoints:
     prime: int
     count: int = field(init=False, default=0)
     values: list[list[int]] = field(init=False)
-    """For each coordinate its values at all points so far."""
+    """Return for each coordinate its values at all points so far."""
 
     def __post_init__(self) -> None:
         self.values = [[] for _ in self.images]

@@ -2,7 +2,7 @@
 
 Which methods run is decided in :func:`_plan`. Those that look at orbits of a group are ways of the
 model (``maps.statement.OrbitMethods``); the Jacobian criterion on the whole variety is here. Any
-two that ran are compared, and the last that finished has the last word.
+two that ran are compared, and the result is that of the last one that finished.
 """
 
 from collections.abc import Iterable, Mapping
@@ -331,7 +331,7 @@ def projective_singular_locus(
     Raises
     ------
     MethodUnavailableError
-        If the closure is no cone, or its ideal is not proved to be found.
+        If the closure is not a cone, or its ideal is not proved to be found.
     """
     model = as_model(case, coordinates)
     model.check_field(field)

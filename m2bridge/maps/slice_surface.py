@@ -258,7 +258,7 @@ def _variables(names: Sequence[str], values: Values) -> tuple[str, ...]:
             variables[str(symbol)] = None
     for name in variables:
         if name in names:
-            reason = f"'{name}' is a coordinate: call the variable otherwise"
+            reason = f"'{name}' is a coordinate: give the variable another name"
             raise InvalidCaseError("coordinates", reason)
     for name in names:
         if name not in values:
@@ -471,7 +471,7 @@ class _Parts:
         return Piece(kind=kind, place=place, singular=singular, points=cell.points, sample=sample)
 
     def confirm(self, piece: Piece) -> None:
-        """Raise ContradictionError if membership at its rational point says the contrary."""
+        """Raise ContradictionError if membership at its rational point contradicts it."""
         if self.criterion is None or piece.sample is None:
             return
         values = [flint_rational(piece.sample[name]) for name in self.space.ring.variables]

@@ -51,11 +51,11 @@ class AtlasValue:
     ----------
     name : str
     text : str
-        Empty if no certificate says it.
+        Empty if no certificate contains it.
     source : str
-        The file of the certificate that says it.
+        The file of the certificate that contains it.
     reason : str
-        Why there is none, where a batch says so.
+        Why there is no value, where the outcome of a batch gives a reason.
     """
 
     name: str
@@ -255,7 +255,7 @@ def atlas(folder: Path) -> Atlas:
 
 
 def _entry(case: NamedCase, rows: list[VerdictRow], folder: Path) -> Entry:
-    """What the certificates and outcomes of one case say, for its page."""
+    """The content of the page of one case, from its certificates and outcomes."""
     files = {row.file for row in rows if not row.file.endswith(SUFFIX)}
     certificates = {file: read(folder / file) for file in sorted(files)}
     missing = {row.question: row.reason for row in rows if row.file.endswith(SUFFIX)}
@@ -300,7 +300,7 @@ def _value(
 
 
 def _scope(certificates: Iterable[Certificate]) -> str:
-    """Why nothing is said of all degrees, where there are equations up to one."""
+    """Why only the equations up to a degree are known, where that is so."""
     for certificate in certificates:
         if certificate.question == EQUATIONS:
             return f"not known beyond degree {certificate.answer['max_degree']}"
@@ -416,7 +416,7 @@ VALUES: dict[str, tuple[str, CertificateReader]] = {
 
 
 def write_atlas(atlas: Atlas, folder: Path, documentation: str = "") -> Path:
-    """Write ``index.html`` and a page for each case beside the folder of certificates.
+    """Write ``index.html`` and a page for each case next to the folder of certificates.
 
     Parameters
     ----------

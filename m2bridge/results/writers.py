@@ -48,12 +48,14 @@ SHORT_HEADER = 7
 """Characters of a header that is not broken, as ``dim L∩U`` is not."""
 
 LINES_TOGETHER = 7
-"""Lines that a heading has with it on its page, those of the heading among them."""
+"""Lines that stay on one page with a heading, including those of the heading."""
 
 
 def keep_with_next(lines: int = LINES_TOGETHER) -> str:
-    """Return LaTeX that begins a page, where so many lines do not fit on this one: no heading is
-    left alone at the end of a page. Directly after a heading of the paper it does nothing.
+    """Return LaTeX that begins a new page if fewer than ``lines`` lines fit on this one.
+
+    So no heading is left alone at the end of a page. Directly after a heading of the paper it does
+    nothing.
     """
     rest = r"\dimexpr\pagegoal-\pagetotal\relax"
     begin_page = rf"\ifdim{rest}<{lines}\baselineskip\vfil\break\fi"

@@ -287,7 +287,7 @@ def evaluate(value: Any) -> Any:
     Raises
     ------
     ConversionError
-        If an expression is not arithmetic, or an element is no expression of SymPy.
+        If an expression is not arithmetic, or an element has no expression in SymPy.
     """
     match value:
         case Factorization():

@@ -99,10 +99,12 @@ class RingElement(_Element):
         Raises
         ------
         ConversionError
-            If its ring is no such ring, or its coefficients are no numbers.
+            If its ring is not such a ring, or a coefficient is not a number.
         """
         if not isinstance(self.ring, rings.Algebra) or self.ring.weyl or self.ring.skew:
-            raise ConversionError(f"elements of {ring_text(self.ring)} are no expressions of SymPy")
+            raise ConversionError(
+                f"elements of {ring_text(self.ring)} have no expressions in SymPy"
+            )
         names = [Symbol(name) for name in self.ring.variables]
         summands = []
         for exponents, coefficient in self.terms:

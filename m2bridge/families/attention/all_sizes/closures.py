@@ -588,7 +588,7 @@ def _compared(
     part: ClosureOfSizes,
     statements: Sequence[GlobalStatement[LayerSizes]],
 ) -> CrossCheck:
-    """One case with the prediction by the polynomials for all sizes in place of its own.
+    """Compare one case with its prediction by the polynomials for all sizes.
 
     Raises
     ------
