@@ -92,7 +92,7 @@ def rank_of(matrix: Any) -> int:
         check(elimination_price(rows, columns))
         modulo = int(flint.nmod_mat(matrix, next(primes)).rank())
         product_bits += PRIME_BITS
-        if modulo == min(rows, columns):
+        if modulo == min(rows, columns):  # full, and a lower bound for the rank over QQ
             return modulo
         if modulo > largest:
             largest = modulo
@@ -112,7 +112,7 @@ def _minor_bits(matrix: Any, size: int) -> int:
 
 
 def _norm_bits(vectors: Iterable[Sequence[Any]], number: int) -> int:
-    """An upper bound for the bits of a product of squared norms of ``count`` of the vectors."""
+    """An upper bound for the bits of a product of squared norms of ``number`` of the vectors."""
     bits = []
     for vector in check_deadline_in(vectors):
         squared_norm = sum([entry * entry for entry in vector])

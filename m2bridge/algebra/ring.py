@@ -228,7 +228,7 @@ def place_of_variant(name: str) -> int | None:
 
 
 def check_characters(name: str) -> None:
-    """Raise ConversionError for a name with such a character: polynomials could not name it."""
+    """Raise ConversionError for a name with a variant such as ℌ: no polynomial could name it."""
     place = place_of_variant(name)
     if place is not None:
         character = name[place]

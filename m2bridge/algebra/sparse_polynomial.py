@@ -202,13 +202,15 @@ class _Parts:
                     yield monomial, 1 << i * _EXPONENT_BITS
 
     def _relations(self, weight: int) -> Iterator[SparseVector]:
-        """The relations among the products of this weight."""
+        """Yield the relations among the products x_i b of this weight."""
+        # Two products that are one monomial are equal in the algebra.
         known: dict[int, SparseVector] = {}
         for monomial, unit in self._steps(self.products, weight):
             form = self._shifted(monomial, unit)
             first = known.setdefault(monomial + unit, form)
             if first != form:
                 yield combination({0: 1, 1: -1}, {0: first, 1: form}, LARGE_PRIME)
+        # The given relations of this weight vanish; multiples of others vanish already.
         for own_weight, relation in self.algebra.relations:
             if own_weight == weight:
                 terms = {packed(exponents, _EXPONENT_BITS): c for exponents, c in relation.items()}

@@ -206,11 +206,12 @@ def _csv(text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
         if len(set(header)) < len(header) or not header:
             raise ConversionError("the first line must name the columns, each once")
         for row in rows:
-            if not any(map(str.strip, row)):
+            if not any(map(str.strip, row)):  # an empty line, or one of empty cells
                 continue
             place = f"line {rows.line_num}"
             if len(row) != len(header):
                 raise ConversionError(f"{place}: {len(row)} cells under {len(header)} names")
+            # An empty cell is left out, and so means the default of its option.
             cells = dict(zip(header, row, strict=True))
             yield place, {name: cell for name, cell in cells.items() if cell.strip()}
     except csv.Error as reason:

@@ -350,9 +350,11 @@ def _polar_of_ideal(named: str) -> Callable[..., Result]:
     type=common.Integer(),
     default=0,
     show_default=True,
-    help="Of the random integers that are the target, where there is no other.",
+    help="Seed of the random integers that form the target, if none is given.",
 )
-@click.option("--count", "count_only", is_flag=True, help="Only the number of complex ones.")
+@click.option(
+    "--count", "count_only", is_flag=True, help="Print only the number of complex critical points."
+)
 @common.run_options
 def critical_points_command(d: Any, d_out: Any, a: Any, t: Any, **options: Any) -> int:
     """Where training stops: all critical points of the squared loss of a layer on given data.

@@ -85,12 +85,12 @@ def string(text: str) -> str:
 
 
 def braces(items: Iterable[str]) -> str:
-    """A list."""
+    """Return the code of a list."""
     return "{" + ",".join(items) + "}"
 
 
 def grouped(items: list[str]) -> str:
-    """A list of any length."""
+    """Return the code of a list of any length, in nested pieces where one would be too long."""
     if len(items) <= _ITEMS_PER_PIECE:
         return braces(items)
     pieces = [grouped(group) for group in groups(items, _ITEMS_PER_PIECE)]
@@ -98,7 +98,7 @@ def grouped(items: list[str]) -> str:
 
 
 def items(listed: Iterable[Any]) -> str:
-    """A list of values."""
+    """Return the code of a list of values."""
     return grouped([encode(value) for value in listed])
 
 
@@ -221,7 +221,7 @@ def _parts(name: str) -> list[str | int]:
             parts.append(index)
         elif _INDEX.fullmatch(index):
             parts.append(int(index))
-        else:
+        else:  # not an index that Macaulay2 can have
             return [escaped(name)]
     return parts
 
@@ -246,6 +246,7 @@ def polynomial(over: Any, terms: Iterable[Term]) -> str:
     """An element of a ring; in a form that Macaulay2 reads fast, where there are many terms."""
     listed = list(terms)
     numbers = values.IntegerRing | CoefficientField
+    # The fast form has coefficients that are numbers, and a character for each power.
     plain = isinstance(over, values.Algebra) and isinstance(over.coefficients, numbers)
     if plain and len(listed) >= _MANY_TERMS:
         monomials = [_factors(exponents) for exponents, _ in listed]

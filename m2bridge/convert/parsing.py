@@ -201,6 +201,7 @@ class _Reader:
                 return total
             factor = self.factor()
             if operator == "*":
+                # The time of a product grows with the terms and with the digits of coefficients.
                 count = len(total) * len(factor)
                 bits = _bits(total) + _bits(factor)
                 self.check_size(count * (1 + bits // 100), count, bits, start)
@@ -225,6 +226,7 @@ class _Reader:
 
     def factor(self) -> PolyElement:
         negative = False
+        # Several signs may follow each other, as in x + -3*y.
         while sign := self.sign("+", "-"):
             if sign == "-":
                 negative = not negative
@@ -237,7 +239,7 @@ class _Reader:
         if not self.sign("^", "**"):
             return base
         exponent = self.exponent()
-        if exponent == 0:
+        if exponent == 0:  # also for the base 0
             return self.ring.sympy_ring.one
         count = monomial_count(len(base), exponent) if base else 1
         work = 10 * count if count > 1 else 1
@@ -261,6 +263,7 @@ class _Reader:
         if kind == "integer":
             return self.ring.sympy_ring.ground_new(integer(token))
         if kind == "name":
+            # Unicode writes some letters in several ways; the normal form is one of them.
             variable = _variables(self.ring).get(normal_form(token))
             if variable is None:
                 known = first_names([f"{name:.60}" for name in self.ring.variables])

@@ -359,12 +359,14 @@ class Chain(DifferentiableModel):
             check_kind("layers", layer, Layer, "a tuple of Layers")
         if not self.layers:
             raise ConversionError("a composition needs at least one layer")
+        # Outputs become inputs by position, so that only their numbers have to agree.
         for i, (before, after) in enumerate(pairwise(self.layers), 2):
             if len(before.outputs) != len(after.inputs):
                 raise ConversionError(
                     f"layer {i} has {len(after.inputs)} inputs, but layer {i - 1} has"
                     f" {len(before.outputs)} outputs"
                 )
+        # Two layers with one parameter would be a map of fewer parameters, which is not meant.
         names: set[str] = set()
         for i, layer in enumerate(self.layers, 1):
             repeated = sorted(names & set(layer.parameters))

@@ -285,6 +285,7 @@ def _by_elimination(equations: Equations, model: Model) -> Equations:
             if largest:
                 generated = f"generators of degree ≤ {largest} and the same Hilbert function there"
             return equations.proved(series, f"{elimination} {generated}")
+        # Modulo this prime the closure has more equations of low degree than over QQ.
         unlucky.append(str(prime))
     primes = ", ".join(unlucky)
     unfinished = f"the primes {primes} are unlucky for this map; elimination needs none"

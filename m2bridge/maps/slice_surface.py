@@ -477,6 +477,7 @@ class _Parts:
         values = [flint_rational(piece.sample[name]) for name in self.space.ring.variables]
         forms = zip(self.space.forms, to_flint(self.space.forms.values()), strict=True)
         function = {name: fraction(form(*values)) for name, form in forms}
+        # Membership computes the weights themselves, without the criterion.
         real = self.model.has_real_weights(function)
         if real != (piece.place == FUNCTIONS):
             raise ContradictionError(

@@ -195,7 +195,9 @@ def orbit_facts(certificates: Iterable[Certificate], name: str) -> FactsByOrbit:
 def _line(
     orbit: tuple[int, ...], facts: Mapping[str, Any], by_equations: Mapping[str, Any]
 ) -> tuple[str, ...]:
+    """Return the row of an orbit, with all that certificates say about its tangent space."""
     vectors = facts.get("tangent_lower_bound")
+    # Both are proved, so that a contradiction is an error of a certificate.
     tangent = intersect_bounds(
         Bounds.at_least(vectors, f"tangent vectors at orbit {orbit}"),
         Bounds.exactly(by_equations.get("dimension"), "equations"),
@@ -444,6 +446,7 @@ def write_atlas(atlas: Atlas, folder: Path, documentation: str = "") -> Path:
         write_aside(_case_page(entry, last, following, documentation), cases / entry.file)
     target = folder / "index.html"
     write_aside(_overview(atlas), target)
+    # Links to pages that were deleted meanwhile would lead nowhere.
     missing = [entry.file for entry in atlas.entries if not (cases / entry.file).is_file()]
     if missing:
         raise FileNotFoundError(

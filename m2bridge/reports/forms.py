@@ -330,6 +330,7 @@ def to_latex(report: Report, documentation: str = "") -> str:
     """
     width = _width(report)
     by_name = report.columns == NAMES or width > MAX_LATEX_NUMBER_CHARS
+    # The column of names is as wide as the longest one, up to a share of the line.
     longest = max((len(case.name) for case in report.cases), default=0)
     of_names = min(0.0115 * longest, MAX_LATEX_NAME_SHARE)
     return _document(

@@ -317,7 +317,7 @@ def terms(text: str) -> Iterator[tuple[str, list[str]]]:
             factors.append(_number(part))
         elif part.kind == "variable":
             factors.append(variable_latex(part))
-        elif factors:
+        elif factors:  # a sign after factors begins the next term
             yield sign, factors
             sign = f" {part.text} "
             factors = []

@@ -91,7 +91,7 @@ def _lines(block: Block, most: int | None) -> Iterator[str]:
                 grounds = "; ".join(map(latex, finding.grounds))
                 rows.append([latex(finding.name), latex(verdict), grounds])
             yield from _table(["statement", "verdict", "reason"], rows, _shares(_FINDINGS), "")
-        case Picture():
+        case Picture():  # an SVG, which LaTeX cannot read
             return
 
 
@@ -105,6 +105,7 @@ def _polynomials(block: Polynomials, most: int | None) -> Iterator[str]:
     for number, text in enumerate(block.first(most), 1):
         if most is not None:
             text = first_terms(text, MAX_POLYNOMIAL_CHARS)
+        # After the terms that are shown, first_terms writes the number of all terms.
         head, _, more = text.partition(" …  ")
         end = "$"
         if more:

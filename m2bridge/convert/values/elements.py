@@ -180,12 +180,13 @@ class RingFraction(_Element):
         return bool(left == right)
 
     def _in_sympy(self, element: Any) -> Any:
-        """The same polynomial where degrees and the order of monomials are as usual."""
+        """Return a polynomial in SymPy's ring of the same variables; other elements unchanged."""
         if not isinstance(element, RingElement):
             return element
         over = element.ring
         if not isinstance(over, rings.Algebra) or over.inverses:
             raise _needs_engine(self.ring, "comparisons", "x == y")
+        # Products do not depend on degrees and on the order of monomials, so these are left out.
         plain = rings.Algebra(over.coefficients, over.variables).sympy_ring
         if plain is None:
             raise _needs_engine(self.ring, "comparisons", "x == y")
