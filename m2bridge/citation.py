@@ -13,7 +13,7 @@ AUTHORS = "The m2bridge authors"
 TITLE = "Macaulay2 from Python for the algebraic geometry of neural networks"
 YEAR = 2026
 ADDRESS = ""
-"""Where the program is published, empty before."""
+"""The address of the published program; empty before its publication."""
 PROGRAM = f"m2bridge {__version__}: {TITLE}"
 HINT = "'m2bridge cite --format bibtex' for BibTeX"
 
@@ -64,7 +64,7 @@ class Work:
             kind = "inproceedings"
             fields["author"] = " and ".join(f"{family}, {given}" for given, family in self._names)
         elif self.year:
-            # A group is no person with a family name: braces keep BibTeX from parting it.
+            # A group has no family name: braces keep BibTeX from splitting its name.
             fields["author"] = " and ".join(f"{{{name}}}" for name in self.authors)
         lines = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items() if value)
         return f"@{kind}{{{self.key},\n{lines}}}\n"

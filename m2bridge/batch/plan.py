@@ -291,6 +291,7 @@ def run(
 
 
 def _performed(tasks: Sequence[Any], executor: Any, progress: Progress) -> Iterator[TaskResult]:
+    """Yield the results of tasks; those that another batch holds are tried again later."""
     while tasks:
         held = []
         for report in executor.run(tasks, progress.started):

@@ -51,11 +51,11 @@ class AtlasValue:
     ----------
     name : str
     text : str
-        Empty if no certificate says it.
+        Empty if no certificate contains it.
     source : str
-        The file of the certificate that says it.
+        The file of the certificate that contains it.
     reason : str
-        Why there is none, where a batch says so.
+        Why there is no value, where the outcome of a batch gives a reason.
     """
 
     name: str
@@ -195,7 +195,9 @@ def orbit_facts(certificates: Iterable[Certificate], name: str) -> FactsByOrbit:
 def _line(
     orbit: tuple[int, ...], facts: Mapping[str, Any], by_equations: Mapping[str, Any]
 ) -> tuple[str, ...]:
+    """Return the row of an orbit, with all that certificates say about its tangent space."""
     vectors = facts.get("tangent_lower_bound")
+    # Both are proved, so that a contradiction is an error of a certificate.
     tangent = intersect_bounds(
         Bounds.at_least(vectors, f"tangent vectors at orbit {orbit}"),
         Bounds.exactly(by_equations.get("dimension"), "equations"),
@@ -255,7 +257,7 @@ def atlas(folder: Path) -> Atlas:
 
 
 def _entry(case: NamedCase, rows: list[VerdictRow], folder: Path) -> Entry:
-    """What the certificates and outcomes of one case say, for its page."""
+    """The content of the page of one case, from its certificates and outcomes."""
     files = {row.file for row in rows if not row.file.endswith(SUFFIX)}
     certificates = {file: read(folder / file) for file in sorted(files)}
     missing = {row.question: row.reason for row in rows if row.file.endswith(SUFFIX)}
@@ -300,7 +302,7 @@ def _value(
 
 
 def _scope(certificates: Iterable[Certificate]) -> str:
-    """Why nothing is said of all degrees, where there are equations up to one."""
+    """Why only the equations up to a degree are known, where that is so."""
     for certificate in certificates:
         if certificate.question == EQUATIONS:
             return f"not known beyond degree {certificate.answer['max_degree']}"
@@ -416,7 +418,7 @@ VALUES: dict[str, tuple[str, CertificateReader]] = {
 
 
 def write_atlas(atlas: Atlas, folder: Path, documentation: str = "") -> Path:
-    """Write ``index.html`` and a page for each case beside the folder of certificates.
+    """Write ``index.html`` and a page for each case next to the folder of certificates.
 
     Parameters
     ----------
@@ -444,6 +446,7 @@ def write_atlas(atlas: Atlas, folder: Path, documentation: str = "") -> Path:
         write_aside(_case_page(entry, last, following, documentation), cases / entry.file)
     target = folder / "index.html"
     write_aside(_overview(atlas), target)
+    # Links to pages that were deleted meanwhile would lead nowhere.
     missing = [entry.file for entry in atlas.entries if not (cases / entry.file).is_file()]
     if missing:
         raise FileNotFoundError(

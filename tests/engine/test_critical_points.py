@@ -272,4 +272,6 @@ def test_the_command(invoke: Invoke) -> None:
     assert json.loads(done.stdout)["critical_points"] == 6
     refused = invoke("critical-points", "--d", "2", "--d-out", "1", "--t", "1")
     assert refused.returncode == 2
-    assert "--t: critical points are computed for t ≥ 2 tokens" in refused.stderr
+    assert (
+        "Invalid value for '--t': critical points are computed for t ≥ 2 tokens" in refused.stderr
+    )

@@ -270,7 +270,7 @@ def test_primes_are_drawn_for_each_input(engine: Engine) -> None:
         assert all(2**14 < prime < 2**15 and isprime(prime) for prime in result.primes)
         data = result.to_json()
         assert (data["primes"], data["proved"]) == (list(result.primes), False)
-        assert "random primes; over QQ this is no proof" in data["known"]
+        assert "random primes; this is not a proof over QQ" in data["known"]
         assert f"primes              {', '.join(map(str, result.primes))}" in result.to_text()
     theorem = polar_degrees(SingleLayerAttention(2, 1)).to_json()
     assert (theorem["primes"], theorem["proved"]) == ([], True)
@@ -326,7 +326,7 @@ def test_one_prime_within_the_limit_is_no_result_and_refutes_nothing(engine: Eng
     conic = ideal("x^2 + y^2 - z^2")
     alone = polar_degrees(conic, engine=Late(engine, 1))
     assert (alone.degrees, alone.unfinished) == ((2, 2), "late")
-    assert "modulo one random prime; over QQ this is no proof" in alone.theorem.known
+    assert "modulo one random prime; this is not a proof over QQ" in alone.theorem.known
     two = polar_degrees(conic, engine=Late(engine, 2))
     assert (len(two.primes), two.unfinished) == (2, "")
     with pytest.raises(TimeLimitError):
@@ -411,5 +411,5 @@ def test_families_without_a_theorem_have_two_primes_too(name: str, engine: Engin
     found = polar_degrees(model, engine=engine)
     assert (found.method, found.degrees) == ("slices", degrees)
     assert len(set(found.primes)) >= 2
-    assert found.theorem.known.endswith("random primes; over QQ this is no proof")
+    assert found.theorem.known.endswith("random primes; this is not a proof over QQ")
     assert "theorem" not in found.theorem.known

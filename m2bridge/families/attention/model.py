@@ -290,7 +290,7 @@ class SingleLayerAttention(LayerSizes, Model):
         return set(observables) != {EXPOSED_TYPES}
 
     def observe(self, observables: Collection[str], *, certified: bool = False) -> Observed | None:
-        """The observations of all orbits, for several tokens; numbers by degree apart from them."""
+        """The observations of all orbits, for several tokens, without numbers by degree."""
         from m2bridge.families.attention.statements import BY_DEGREE, EXPOSED_TYPES, OF_TRAINING
 
         if EXPOSED_TYPES in observables:

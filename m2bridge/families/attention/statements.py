@@ -196,13 +196,13 @@ REGISTRY: tuple[Statement, ...] = (
 )
 
 EXPOSED_TYPES = "exposed_types"
-"""What is observed of types of weights, and not of functions."""
+"""The observable that is about types of weights, and not about functions."""
 OF_TRAINING = frozenset({"learning_degree"})
-"""What is observed of a loss."""
+"""The observables that are about a loss."""
 
 BY_DEGREE = (
     frozenset(statement.observable for statement in REGISTRY if statement.separate_computation)
     - OF_TRAINING
     - {EXPOSED_TYPES}
 )
-"""What takes a closure of its own to be observed."""
+"""The observables for which a closure is computed in addition to the orbits."""

@@ -84,7 +84,7 @@ class PolynomialNetwork(DifferentiableModel):
         object.__setattr__(self, "widths", listed)
         object.__setattr__(self, "degree", positive_integer("degree", degree, MAX_FUNCTION_DEGREE))
         if self.parameter_count > MAX_NETWORK_WEIGHTS:
-            message = f"give {self.parameter_count} weights; at most {MAX_NETWORK_WEIGHTS} can be"
+            message = f"must mean at most {MAX_NETWORK_WEIGHTS} weights, not {self.parameter_count}"
             raise InvalidCaseError("widths", message)
 
     @classmethod

@@ -1,7 +1,7 @@
 """Observations of the number of critical points of training, for standard normal tokens.
 
 The target has random integers as coordinates. The number is counted modulo two primes that agree,
-and where the whole gradient is counted, once more with A eliminated.
+and where the whole gradient is counted, again with A eliminated.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from m2bridge.limits import clock
 from m2bridge.statements.statement import Observed, Value
 
 SEED = 0
-"""Of the target."""
+"""The seed of the random target function."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,11 +58,11 @@ class ObservedLearningDegree(Observed):
         return self.limit or "no number was counted, as critical points come in families"
 
     def numbers(self) -> dict[str, int]:
-        """None: the number is in the verdict."""
+        """Return no numbers: the only number is in the verdict."""
         return {}
 
     def facts(self) -> list[tuple[str, str | None]]:
-        """The primes."""
+        """Return the primes modulo which the number was counted."""
         if self.counts is None:
             return []
         return [("counted modulo", " and ".join(map(str, self.counts.primes)))]
@@ -74,11 +74,11 @@ class ObservedLearningDegree(Observed):
         return {"learning_degree": self.counts.count.dense, "primes": list(self.counts.primes)}
 
     def to_macaulay2(self) -> str:
-        """The number."""
+        """Return the number as a Macaulay2 assignment."""
         return f"learningDegree = {self.value('learning_degree') or 'null'}"
 
     def beside(self, predicted: Mapping[str, Any]) -> ObservedLearningDegree:
-        """The same: the verdict shows both numbers."""
+        """Return the observation unchanged: the verdict shows both numbers."""
         return self
 
 

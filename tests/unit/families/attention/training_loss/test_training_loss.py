@@ -248,11 +248,11 @@ def test_the_functions_that_vanish_on_all_data_are_counted_for_all_outputs() -> 
 def test_sources_that_exclude_each_other() -> None:
     model = SingleLayerAttention(2, 1)
     nothing: dict[str, Any] = {"data": None, "teacher": None, "seed": 0}
-    with pytest.raises(InvalidCaseError, match="quadratic: excludes tokens"):
+    with pytest.raises(InvalidCaseError, match="Argument 'quadratic' excludes tokens"):
         read_loss(model, tokens="gaussian", quadratic="random", **nothing)
-    with pytest.raises(InvalidCaseError, match="unknown tokens 'uniform'"):
+    with pytest.raises(InvalidCaseError, match="Argument 'tokens' must be gaussian, not 'uniform'"):
         read_loss(model, tokens="uniform", quadratic=None, **nothing)
-    with pytest.raises(InvalidCaseError, match="t: critical points"):
+    with pytest.raises(InvalidCaseError, match="Argument 't': critical points"):
         read_loss(ONE_TOKEN, tokens="gaussian", quadratic=None, **nothing)
 
 
