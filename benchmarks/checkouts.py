@@ -86,8 +86,8 @@ def main() -> None:
                     folder = folders[side]
                     if not name.startswith("verify"):
                         folder = folders[side] = Path(tempfile.mkdtemp(dir=scratch))
-                    found = times.setdefault(name, {}).setdefault(side, [])
-                    found.append(seconds(checkout, folder))
+                    of_side = times.setdefault(name, {}).setdefault(side, [])
+                    of_side.append(seconds(checkout, folder))
     rows = []
     for name, found in times.items():
         other, this = median(found["other"]), median(found["this"])
