@@ -1,4 +1,7 @@
-"""The question about exposed types that certificates answer; ``checker/exposed.py`` checks it."""
+"""The questions about exposed types that certificates answer.
+
+Their checkers are ``checker/exposed.py`` and ``checker/exposed_heads.py``.
+"""
 
 from m2bridge.certificates.form import Certificate, Content
 from m2bridge.crosscheck.verdict import verdicts_on
@@ -32,7 +35,11 @@ class ExposedQuestion(Question[SingleLayerAttention, ObservedTypes | None]):
         """Observe all types, or nothing for one token, where the statement does not apply."""
         if model.t == 1:
             return None
-        return observe_types(model, partial=False)
+        return observe_types(model, self.head_dim(model), partial=False)
+
+    def head_dim(self, model: SingleLayerAttention) -> int | None:
+        """Return ``None``: values are not factorized."""
+        return None
 
     def content(self, model: SingleLayerAttention, observed: ObservedTypes | None) -> Content:
         """The verdict, and the ranks of each type."""
@@ -81,4 +88,17 @@ class ExposedQuestion(Question[SingleLayerAttention, ObservedTypes | None]):
         return False
 
 
+class ExposedHeadsQuestion(ExposedQuestion):
+    """The same for the weights (K, Q, O, V) of a head, all of whose factors have dimension a."""
+
+    __slots__ = ()
+
+    key = "exposed-heads"
+
+    def head_dim(self, model: SingleLayerAttention) -> int:
+        """Return a."""
+        return model.a
+
+
 EXPOSED = ExposedQuestion()
+EXPOSED_HEADS = ExposedHeadsQuestion()

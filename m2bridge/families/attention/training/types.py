@@ -127,9 +127,14 @@ def weight_types(shape: LayerSizes, head_dim: int | None = None) -> tuple[Weight
 
 
 def _types(shape: LayerSizes, head_dim: int | None) -> Iterator[WeightType]:
+    """All types, in no order: ranks of K, Q and A; those of values; and what they share."""
+    values = list(_ranks_of_values(shape, head_dim))
     for k, q, r in _ranks_of_factors(shape.d, shape.a, shape.d):
-        for s, o, v in _ranks_of_values(shape, head_dim):
-            for m in range(max(0, r + s - shape.d), min(r, s) + 1):
+        for s, o, v in values:
+            # the column space of A and the row space of W span at most d dimensions
+            smallest = max(0, r + s - shape.d)
+            largest = min(r, s)
+            for m in range(smallest, largest + 1):
                 yield WeightType(k, q, r, s, m, o, v)
 
 
@@ -213,9 +218,10 @@ def _listed(types: Iterable[tuple[int, ...]]) -> str:
     return ", ".join(f"({', '.join(map(str, cells))})" for cells in sorted(types))
 
 
-def predicted_types(shape: LayerSizes) -> ExposedTypes:
-    """The exposed types of weights (K, Q, V) by the theorem; TooLargeError as for all types."""
-    return ExposedTypes.of(one for one in weight_types(shape) if one.is_exposed(shape))
+def predicted_types(shape: LayerSizes, head_dim: int | None = None) -> ExposedTypes:
+    """The exposed types by the theorem; TooLargeError as for all types."""
+    types = weight_types(shape, head_dim)
+    return ExposedTypes.of(one for one in types if one.is_exposed(shape))
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,21 +248,31 @@ def representative(
 
     K, Q, O and V have as rows, or columns, different unit vectors. The row space of K is spanned by
     the first k of R^d and L, the column space of A, by the first r. The row space of W has the
-    first m, and then those that are in neither, and those that are in that of K only, as many as
-    there are; that of V goes on in the same way. So it meets both in the smallest dimension that m
-    allows, as in the dense orbit.
+    first m of them, and then takes, as long as it needs more, those outside the row space of K,
+    those in it but not in L, and the rest of L; that of V goes on in the same way. So both meet L
+    and the row space of K in the smallest dimension that m allows, as in the dense orbit.
     """
     d = shape.d
-    outside_first = [*range(kind.k, d), *range(kind.r, kind.k), *range(kind.m, kind.r)]
-    places = [*range(kind.m), *outside_first]
+    in_both = range(kind.m)
+    in_neither = range(kind.k, d)
+    in_rows_of_K = range(kind.r, kind.k)
+    in_columns_of_A = range(kind.m, kind.r)
+    places = [*in_both, *in_neither, *in_rows_of_K, *in_columns_of_A]
+
     # column j of Kᵀ meets column j of Qᵀ for j < r only
-    K = _with_ones(shape.a, d, [(j, j) for j in range(kind.k)])
-    Q = _with_ones(shape.a, d, _second_factor(kind.r, kind.k, range(kind.q)))
+    ones_of_K = [(j, j) for j in range(kind.k)]
+    ones_of_Q = _second_factor(kind.r, kind.k, range(kind.q))
+    K = _with_ones(shape.a, d, ones_of_K)
+    Q = _with_ones(shape.a, d, ones_of_Q)
     if kind.o is None or kind.v is None or head_dim is None:
-        V = _with_ones(shape.d_out, d, [(j, places[j]) for j in range(kind.s)])
+        ones_of_V = list(enumerate(places[: kind.s]))
+        V = _with_ones(shape.d_out, d, ones_of_V)
         return TypedWeights(K, Q, V)
-    O = _with_ones(shape.d_out, head_dim, [(j, j) for j in range(kind.o)])
-    V = _with_ones(head_dim, d, _second_factor(kind.s, kind.o, places[: kind.v]))
+
+    ones_of_O = [(j, j) for j in range(kind.o)]
+    ones_of_V = _second_factor(kind.s, kind.o, places[: kind.v])
+    O = _with_ones(shape.d_out, head_dim, ones_of_O)
+    V = _with_ones(head_dim, d, ones_of_V)
     return TypedWeights(K, Q, V, O)
 
 
