@@ -12,6 +12,8 @@ from sympy.functions.combinatorial.numbers import stirling
 from sympy.polys.matrices import DomainMatrix
 
 from m2bridge import Engine, SingleLayerAttention, critical_points, cross_check
+from m2bridge.certification.make import certify, question_of
+from m2bridge.certification.verify import verify
 from m2bridge.convert.answers import answer_to
 from m2bridge.engine import msolve
 from m2bridge.engine.context import using
@@ -265,6 +267,19 @@ def test_the_statement_is_confirmed_and_a_wrong_one_refuted(engine: Engine) -> N
     wrong = replace(stated, predict=lambda shape: (3**shape.d - 1) // 2)  # type: ignore[arg-type]
     (verdict,) = cross_check(model, statements=[wrong], engine=engine).verdicts
     assert verdict.decision == "REFUTED"
+
+
+@pytest.mark.parametrize(
+    "size", [(2, 1, 2, 2), pytest.param((3, 1, 4, 3), marks=pytest.mark.slow), (2, 2, 2, 2)]
+)
+def test_certificates_are_counted_again(size: tuple[int, ...], engine: Engine) -> None:
+    """By the checker, without Macaulay2."""
+    certificate = certify(SingleLayerAttention(*size), "learning-degree", engine=engine)
+    assert verify(certificate).accepted
+    (row,) = question_of("attention", "learning-degree").rows(certificate)
+    assert row.verdict == certificate.answer["verdicts"][0]["verdict"]
+    assert row.verdict == ("CONFIRMED" if certificate.evidence else "NOT_APPLICABLE")
+    assert ("degree" in certificate.script["text"]) is bool(certificate.evidence)
 
 
 def test_the_command(invoke: Invoke) -> None:

@@ -55,6 +55,7 @@ def test_certificates_of_a_release_are_of_all_kinds() -> None:
 SINCE_1_0 = {
     ("attention", "exposed"),
     ("attention", "exposed-heads"),
+    ("attention", "learning-degree"),
     ("attention-all-sizes", "exposed"),
 }
 """Questions that no kept release has: its folder comes with the release."""

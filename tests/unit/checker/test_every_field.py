@@ -51,6 +51,8 @@ def kind_of(family: str, question: str) -> str:
         return f"{family}: {question}"
     if family == "attention" and question in ("exposed", "exposed-heads"):
         return "attention: exposed"
+    if question == "learning-degree":
+        return f"{family}: learning-degree"
     if question.startswith("closures"):
         return f"{family}: closures"
     return f"{family}: statements"

@@ -112,8 +112,12 @@ def counted_modulo(prime: int, loss: Loss) -> Count:
         count = count_eliminated(prime, loss)
         if count is not None:
             return count
-    random = Random(f"chart {prime}")
-    return count_in_chart(prime, loss, random_chart(loss.shape, prime - 1, random))
+    return count_in_chart(prime, loss, _chart_for(prime, loss))
+
+
+def _chart_for(prime: int, loss: Loss) -> WeightChart:
+    """A random chart, always the same for one prime."""
+    return random_chart(loss.shape, prime - 1, Random(f"chart {prime}"))
 
 
 def count_eliminated(prime: int, loss: Loss) -> Count | None:
@@ -121,25 +125,43 @@ def count_eliminated(prime: int, loss: Loss) -> Count | None:
 
     ``None`` if the rational function has too large a degree to be interpolated.
     """
-    equations = eliminated_equations(loss, prime, Random(f"eliminated {prime}"))
-    if equations is None:
+    script = _eliminated_script(prime, loss)
+    if script is None:
         return None
-    script = count_script(equations, (), prime, str(loss.shape))
     dimension, number = answer_to(script).integers("critical")
     return Count(None if dimension > 0 else number, None, eliminated=True)
 
 
+def _eliminated_script(prime: int, loss: Loss) -> Script | None:
+    """The program of :func:`count_eliminated`."""
+    equations = eliminated_equations(loss, prime, Random(f"eliminated {prime}"))
+    if equations is None:
+        return None
+    return count_script(equations, (), prime, str(loss.shape))
+
+
 def count_in_chart(prime: int, loss: Loss, chart: WeightChart) -> Count:
     """The number of critical points in a chart modulo one prime, by the whole gradient."""
-    weights = weights_in(loss.shape, chart)
-    conditions = dense_orbit(loss.shape, weights)
-    script = count_script(gradient(loss, weights), conditions, prime, str(loss.shape))
-    answer = answer_to(script)
+    answer = answer_to(_chart_script(prime, loss, chart))
     dimension, number = answer.integers("critical")
     dense_dimension, dense = answer.integers("dense")
     if dense_dimension > 0:
         return Count(None, None)
     return Count(dense, None if dimension > 0 else number - dense)
+
+
+def _chart_script(prime: int, loss: Loss, chart: WeightChart) -> Script:
+    """The program of :func:`count_in_chart`."""
+    weights = weights_in(loss.shape, chart)
+    conditions = dense_orbit(loss.shape, weights)
+    return count_script(gradient(loss, weights), conditions, prime, str(loss.shape))
+
+
+def first_script(loss: Loss, seed: str) -> Script:
+    """The program that :func:`counted` runs for the first of its primes."""
+    prime = next(random_primes(seed))
+    script = _eliminated_script(prime, loss) if pays_to_eliminate(loss) else None
+    return script or _chart_script(prime, loss, _chart_for(prime, loss))
 
 
 def count_script(
