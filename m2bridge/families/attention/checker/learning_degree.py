@@ -60,15 +60,16 @@ def learning_degree(certificate: Certificate) -> Content | Difference:
         return statements(WORDS, listed, [verdict(words, reason, "") for words in listed], {})
     if case.d > LARGEST_DIMENSION:
         raise TooExpensiveError("case", f"points are counted for d ≤ {LARGEST_DIMENSION} only")
-    primes = certificate.evidence.get("primes")
+    primes: Any = certificate.evidence.get("primes")
     if not _are_two_primes(primes):
-        return Difference("evidence.primes", primes, "two primes between 2^14 and 2^15")
+        return Difference("evidence.primes", f"{primes!r:.80}", "two primes from 2^14 to 2^15")
     target = random_target(case)
     counts = [number_of_points(case, target, prime) for prime in primes]
     stored = certificate.evidence.get("learning_degree")
     for prime, count in zip(primes, counts, strict=True):
         if count != stored:
-            return Difference("evidence.learning_degree", stored, f"{count} modulo {prime}")
+            found = f"{count} modulo {prime}"
+            return Difference("evidence.learning_degree", f"{stored!r:.80}", found)
     predicted = stirling_number(case.d + 2, 3)
     verdicts = [global_verdict(words, None, predicted, counts[0]) for words in listed]
     evidence = {"learning_degree": counts[0], "primes": primes, "target": target}
