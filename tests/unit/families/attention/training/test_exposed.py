@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from m2bridge import SingleLayerAttention, weights
-from m2bridge.algebra.linear_algebra import rank, rank_mod
+from m2bridge.algebra.linear_algebra import rank, rank_mod, sparse_rank
 from m2bridge.certification.make import certify, question_of
 from m2bridge.cli.commands import cli
 from m2bridge.crosscheck.verdict import compare
@@ -20,7 +20,7 @@ from m2bridge.errors import NotApplicableError
 from m2bridge.families.attention.checker import CHECKER, exposed as checker, exposed_heads
 from m2bridge.families.attention.checker.case import Case
 from m2bridge.families.attention.statements import REGISTRY
-from m2bridge.families.attention.training.exposure import Differentials, type_facts
+from m2bridge.families.attention.training.exposure import CriticalWeights, Differentials, type_facts
 from m2bridge.families.attention.training.observed import observe_types
 from m2bridge.families.attention.training.types import (
     ExposedTypes,
@@ -29,6 +29,7 @@ from m2bridge.families.attention.training.types import (
     predicted_types,
     representative,
     weight_types,
+    zero_types,
 )
 from m2bridge.results.base import Decision
 from tests.changing import changed
@@ -185,6 +186,23 @@ def test_certificates_about_heads_are_verified(size: tuple[int, ...]) -> None:
         assert not verify(wrong).accepted
 
 
+@pytest.mark.parametrize(
+    "size", [(1, 2, 2, None), (2, 1, 2, None), (2, 3, 2, None), (3, 1, 2, None), (2, 1, 2, 2)]
+)
+def test_types_of_the_zero_function(size: tuple[int, int, int, int | None]) -> None:
+    """The form of the lemma has full rank at random weights exactly at the exposed types."""
+    d, d_out, a, head_dim = size
+    shape = SingleLayerAttention(d, d_out, a)
+    kinds = zero_types(shape, head_dim)
+    for kind in kinds:
+        differentials = Differentials(representative(kind, shape, head_dim), shape)
+        critical = CriticalWeights.random(kind, shape, Random(3), head_dim)
+        is_full = critical.form_rank == sparse_rank(differentials.image)
+        assert is_full is kind.is_exposed(shape), kind
+        assert not kind.is_saddle(shape, head_dim)
+    assert not set(kinds) & set(weight_types(shape, head_dim))
+
+
 def test_the_checker_of_heads_predicts_and_lists_the_same_types() -> None:
     for d, d_out, a in product(range(1, 5), range(1, 5), range(1, 4)):
         case, shape = Case(d, d_out, a, 2), SingleLayerAttention(d, d_out, a)
@@ -314,6 +332,9 @@ def test_weights_count_what_the_spaces_share() -> None:
     special = weights(K=K, Q=Q, V=[[1.0, 0, 0, 0], [0, 0, 1.0, 0]]).heads[0]
     assert general.types.exact.exposed is general.types.effective.exposed is True
     assert special.types.exact.exposed is special.types.effective.exposed is False
+    zero = weights(K=K, Q=[[0, 0, 0, 0]], V=[[1.0, 0, 0, 0]]).heads[0]
+    assert zero.types.exact.exposed is True
+    assert "the function is zero" in zero.types.words()
     factored = weights(K=K, Q=Q, V=[[0, 0, 1.0, 0]], O=[[1.0], [2.0]]).heads[0]
     assert factored.types.exact.ranks == {"K": 1, "Q": 1, "V": 1, "O": 1, "A": 1, "OV": 1}
     assert factored.types.exact.exposed is True
