@@ -130,7 +130,7 @@ class CriticalPoints(Result):
     @property
     def _leaves_out_real_points(self) -> bool:
         """Whether points outside the dense orbit come in families, which are left out."""
-        return self.counts.count.elsewhere is None and not self.counts.count.eliminated
+        return self.counts.count.elsewhere is None and self.counts.count.by_orbit
 
     def _are_one_function(self, minima: Sequence[RealPoint]) -> bool:
         """Whether two minima are the two weights of one function, for min(a, d) = d' = 1 < d.
@@ -167,7 +167,7 @@ class CriticalPoints(Result):
             "critical_points": self.critical_points,
             "weights_of_each": self.weights_of_each,
             "critical_points_elsewhere_in_chart": count.elsewhere,
-            "orbits_counted": not count.eliminated,
+            "orbits_counted": count.by_orbit,
             "primes": list(self.primes),
             "generic_ed_degree": self.generic_ed_degree,
             "real_points": None if real is None else [point.to_json() for point in real],
@@ -197,14 +197,13 @@ def _facts(result: CriticalPoints) -> list[tuple[str, object]]:
         number = f"{result.critical_points}, modulo the primes {result.primes[0]} and"
         number += f" {result.primes[1]}"
     elsewhere = None
-    if count.eliminated:
+    left_out = None
+    if count.elsewhere is None and count.by_orbit:
+        left_out = "points outside the dense orbit, which come in families"
+    elif count.eliminated:
         left_out = "points where V does not determine A; over the reals there are none"
-    else:
-        left_out = None
-        if count.elsewhere is None:
-            left_out = "points outside the dense orbit, which come in families"
-        elif count.elsewhere:
-            elsewhere = f"{count.elsewhere} in the chart, at singular or boundary functions or zero"
+    if count.elsewhere:
+        elsewhere = f"{count.elsewhere} in the chart, at singular or boundary functions or zero"
     facts: list[tuple[str, object]] = [
         ("data", result.data),
         ("target", result.target),

@@ -23,7 +23,7 @@ from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.training_loss import counting
 from m2bridge.families.attention.training_loss.counting import count_in_chart, counted_modulo
-from m2bridge.families.attention.training_loss.eliminated import eliminated_equations
+from m2bridge.families.attention.training_loss.eliminated import eliminated_system
 from m2bridge.families.attention.training_loss.gradient import WeightChart
 from m2bridge.families.attention.training_loss.loss import Loss, gaussian, random_function
 from m2bridge.training.data import read_loss
@@ -75,11 +75,25 @@ def test_elimination_and_the_whole_gradient_count_alike(engine: Engine) -> None:
     loss = gaussian(shape).towards(random_function(shape, 4), "")
     with using(engine):
         whole = counted_modulo(32003, loss)
-        equations = eliminated_equations(loss, 32003, Random(5))
-        assert equations is not None
-        answer = answer_to(counting.count_script(equations, (), 32003, ""))
+        system = eliminated_system(loss, 32003, Random(5))
+        assert system is not None
+        answer = answer_to(counting.count_script(*system, 32003, ""))
     assert whole.dense == 25
-    assert answer.integers("critical") == [0, 25]
+    assert answer.integers("critical") == answer.integers("dense") == [0, 25]
+
+
+def test_orbits_are_known_where_a_is_eliminated(engine: Engine) -> None:
+    """For a teacher with A of rank two and d = 4 its function alone is not in the dense orbit."""
+    model = SingleLayerAttention(4, 1)
+    teacher = {"A": np.diag([1.0, 2, 0, 0]), "V": [[1.0, 3, 2, 1]]}
+    found = critical_points(model, teacher=teacher, count_only=True, engine=engine)
+    assert found.to_json()["orbits_counted"]
+    count = found.counts.count
+    assert count.eliminated
+    assert count.elsewhere
+    assert count.dense is not None
+    general = critical_points(model, count_only=True, engine=engine).counts.count
+    assert (general.dense, general.elsewhere) == (90, 0)
 
 
 def test_a_chart_that_misses_a_point_is_seen(engine: Engine) -> None:

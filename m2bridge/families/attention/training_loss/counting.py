@@ -7,18 +7,18 @@ the same number, and it is a result modulo these primes: they are part of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.numbers import is_prime
 from m2bridge.convert import m2_syntax
-from m2bridge.convert.answers import answer_to
+from m2bridge.convert.answers import Answer, answer_to
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.families.attention.training_loss.eliminated import (
-    eliminated_equations,
+    eliminated_system,
     pays_to_eliminate,
 )
 from m2bridge.families.attention.training_loss.gradient import (
@@ -54,12 +54,15 @@ class Count:
         The other ones in the chart; ``None`` if they come in families, or were not counted.
     eliminated : bool
         Whether A was eliminated: then points where V does not determine A are left out, over the
-        reals none, and the orbits were not asked for.
+        reals none.
+    by_orbit : bool
+        Whether the orbits were asked for; if not, ``dense`` has all points.
     """
 
     dense: int | None
     elsewhere: int | None
     eliminated: bool = False
+    by_orbit: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,24 +128,31 @@ def count_eliminated(prime: int, loss: Loss) -> Count | None:
 
     ``None`` if the rational function has too large a degree to be interpolated.
     """
-    script = _eliminated_script(prime, loss)
-    if script is None:
+    system = eliminated_system(loss, prime, Random(f"eliminated {prime}"))
+    if system is None:
         return None
-    dimension, number = answer_to(script).integers("critical")
-    return Count(None if dimension > 0 else number, None, eliminated=True)
+    answer = answer_to(count_script(system.equations, system.conditions, prime, str(loss.shape)))
+    if system.conditions:
+        return replace(_count_by_orbit(answer), eliminated=True)
+    dimension, number = answer.integers("critical")
+    return Count(None if dimension > 0 else number, None, eliminated=True, by_orbit=False)
 
 
 def _eliminated_script(prime: int, loss: Loss) -> Script | None:
     """The program of :func:`count_eliminated`."""
-    equations = eliminated_equations(loss, prime, Random(f"eliminated {prime}"))
-    if equations is None:
+    system = eliminated_system(loss, prime, Random(f"eliminated {prime}"))
+    if system is None:
         return None
-    return count_script(equations, (), prime, str(loss.shape))
+    return count_script(system.equations, system.conditions, prime, str(loss.shape))
 
 
 def count_in_chart(prime: int, loss: Loss, chart: WeightChart) -> Count:
     """The number of critical points in a chart modulo one prime, by the whole gradient."""
-    answer = answer_to(_chart_script(prime, loss, chart))
+    return _count_by_orbit(answer_to(_chart_script(prime, loss, chart)))
+
+
+def _count_by_orbit(answer: Answer) -> Count:
+    """The numbers of all points, and of those at functions of the dense orbit."""
     dimension, number = answer.integers("critical")
     dense_dimension, dense = answer.integers("dense")
     if dense_dimension > 0:
