@@ -97,7 +97,7 @@ class CriticalPoints(Result):
         """The real ones at functions of the dense orbit, by increasing loss."""
         if self.points is None:
             return None
-        return tuple(point for point in self.points if point.orbit is not None)
+        return tuple(point for point in self.points if point.is_dense)
 
     @property
     def real_points_elsewhere(self) -> tuple[RealPoint, ...] | None:
@@ -107,7 +107,7 @@ class CriticalPoints(Result):
         """
         if self.points is None:
             return None
-        return tuple(point for point in self.points if point.orbit is None)
+        return tuple(point for point in self.points if not point.is_dense)
 
     @property
     def spurious_minima(self) -> bool | None:
@@ -140,7 +140,7 @@ class CriticalPoints(Result):
         """
         if self.weights_of_each == 1 or len(minima) != 2:
             return False
-        if any(point.orbit is None for point in minima) or self.points is None:
+        if not all(point.is_dense for point in minima) or self.points is None:
             return False
         one, other = minima
         alike = [p for p in self.points if p is not one and _may_agree(p, one)]

@@ -236,6 +236,8 @@ def test_a_teacher_of_rank_one_is_found_apart(engine: Engine) -> None:
     assert (found.critical_points, found.counts.count.elsewhere) == (12, 2)
     assert found.real_points_elsewhere is not None
     assert [point.loss[0] for point in found.real_points_elsewhere] == [0, 0]
+    # (1, 2)ᵀ and (1, 1) span R², and the weights are rational
+    assert [point.orbit for point in found.real_points_elsewhere] == [Orbit(1, 1, 0)] * 2
     assert found.spurious_minima is None
 
 
