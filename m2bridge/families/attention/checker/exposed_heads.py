@@ -2,8 +2,8 @@
 
 Rests on: a type is exposed if a form B at some critical weights has the rank of the differential
 (Lemma 1). It is not if its functions with the row spaces of K, Q, V and the column space of O have
-a smaller dimension (Lemma 2), or if general critical weights of the type with the same A and W,
-and factors of no larger ranks, give ν larger ranks than this type allows (Lemma 4).
+a smaller dimension (Lemma 2). Nor is it if ν has larger ranks than the type allows, for general
+critical weights of the type with the same A and W and factors of no larger ranks (Lemma 4).
 Proved in: docs/training.md (proposition-types, lemma-form, lemma-dimension, lemma-factors,
 theorem-exposed, theorem-saddles).
 Computed here: the rank over QQ of the differential, at one point of each type; the rank of B
@@ -148,7 +148,7 @@ def is_stated(kind: HeadType, case: Case) -> bool:
 def dimension_with_spaces(kind: HeadType, case: Case) -> int:
     """The dimension of the functions with the row spaces of K, Q, V and the column space of O.
 
-    These spaces contain those of A and W, and are free apart from that.
+    These spaces contain those of A and W, and are otherwise free.
     """
     of_k = (kind.k - kind.r) * (case.d - kind.k)
     of_q = (kind.q - kind.r) * (case.d - kind.q)

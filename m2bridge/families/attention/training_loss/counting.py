@@ -1,6 +1,6 @@
 """How many complex critical points a loss has, by Gröbner bases modulo random primes.
 
-The primes are drawn anew for each loss, and the chart anew for each prime. Two primes have to give
+Each loss has primes of its own, and each prime has a chart of its own. Two primes have to give
 the same number, and it is a result modulo these primes: they are part of it.
 """
 
