@@ -543,11 +543,12 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
 
     With --all-sizes it decides for every case at once where they hold and where they fail.
 
-    Four more statements are not part of 'all'. 'hilbert' compares a predicted Hilbert function
+    Some more statements are not part of 'all'. 'hilbert' compares a predicted Hilbert function
     with the computed one. 'generators' compares the representations that generate the ideal for
     all sizes with the ideal of the case, or, with --all-sizes, of every small case; 'generated'
-    compares their degrees only. 'exposed' says at which weights training by a squared loss stops
-    for an open set of targets.
+    compares their degrees only. 'exposed' says at which weights (K, Q, V) training by a squared
+    loss stops for an open set of targets, and 'exposed-heads' at which (K, Q, O, V).
+    'learning-degree' counts the critical points for normally distributed tokens.
 
     Exit code 0 when nothing is refuted or undecided, 1 when something is refuted (0 with
     --exit-zero), 3 when something is undecided.

@@ -38,6 +38,9 @@ CASES = {
     (2, 2, 1, 2): ("closure", "equations", "polar"),
     (4, 2, 2, 2): ("equations",),
     (2, 2, 3, 2): ("exposed",),
+    (3, 2, 2, 1): ("exposed-heads",),
+    (2, 2, 2, 2): ("exposed-heads", "learning-degree"),
+    (2, 1, 2, 3): ("learning-degree",),
     (3, 2, 1, 1): ("exposed",),
 }
 ON_TRUST = {(2, 3, 1, 1): ("closure",)}

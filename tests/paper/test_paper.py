@@ -336,11 +336,12 @@ def test_the_preprint_compiles(tmp_path: Path) -> None:
         "-interaction=nonstopmode",
         "-halt-on-error",
         f"-output-directory={tmp_path}",
-        str(PAPER / "preprint.tex"),
+        "preprint.tex",
     ]
     for _ in range(2):
         run = subprocess.run(
-            [*command, str(PAPER / "preprint.tex")],
+            command,
+            cwd=PAPER,  # where its figure is
             capture_output=True,
             text=True,
             errors="replace",

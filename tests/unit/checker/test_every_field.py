@@ -49,8 +49,10 @@ def kind_of(family: str, question: str) -> str:
     """The kind of certificate with this question, as the tables call it."""
     if question in ("closure", "equations", "polar-degrees", "expected-dimension"):
         return f"{family}: {question}"
-    if (family, question) == ("attention", "exposed"):
+    if family == "attention" and question in ("exposed", "exposed-heads"):
         return "attention: exposed"
+    if question == "learning-degree":
+        return f"{family}: learning-degree"
     if question.startswith("closures"):
         return f"{family}: closures"
     return f"{family}: statements"

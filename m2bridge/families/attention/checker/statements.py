@@ -210,6 +210,7 @@ def failing_hypothesis(hypotheses: Hypotheses, case: Case) -> str | None:
         "several-tokens": case.t >= 2,
         "not-degenerate": case.alpha > 1 or case.d_out > 1,
         "two-dimensions": case.d >= 2,
+        "one-output": case.d_out == 1 and case.alpha == case.d,
     }
     for name in hypotheses:
         if not holds[name]:

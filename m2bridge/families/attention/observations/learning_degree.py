@@ -33,12 +33,15 @@ class ObservedLearningDegree(Observed):
         Of single-layer attention.
     counts : Counts or None
         ``None`` if nothing was counted.
+    target : tuple of int
+        The coordinates of the target function.
     limit : str
         The limit that was reached before all was computed, or empty.
     """
 
     model: Any
     counts: Counts | None = None
+    target: tuple[int, ...] = ()
     limit: str = ""
     remarks: tuple[str, ...] = ()
     engine_version: str = ""
@@ -68,10 +71,14 @@ class ObservedLearningDegree(Observed):
         return [("counted modulo", " and ".join(map(str, self.counts.primes)))]
 
     def to_json(self) -> dict[str, Any]:
-        """The number, and the primes modulo which it was counted."""
-        if self.counts is None:
-            return {"learning_degree": None, "primes": []}
-        return {"learning_degree": self.counts.count.dense, "primes": list(self.counts.primes)}
+        """The number, the primes modulo which it was counted, and the target."""
+        counted = None if self.counts is None else self.counts.count.dense
+        primes = [] if self.counts is None else list(self.counts.primes)
+        return {"learning_degree": counted, "primes": primes, "target": list(self.target)}
+
+    def evidence(self) -> dict[str, Any]:
+        """The same, for certificates."""
+        return self.to_json()
 
     def to_macaulay2(self) -> str:
         """Return the number as a Macaulay2 assignment."""
@@ -98,20 +105,31 @@ def observe_learning_degree(model: Any, observables: Collection[str]) -> Observe
         )
     if several_tokens(model):
         return ObservedLearningDegree(model=model)
-    shape = LayerSizes(model.d, model.d_out, model.a, model.t)
-    loss = gaussian(shape).towards(random_function(shape, SEED), "")
+    loss = loss_of_random_target(model)
     try:
-        counts = counted(loss, f"learning degree {shape}")
+        counts = counted(loss, seed_of_primes(loss))
         remarks = _counted_again(loss, counts)
     except TimeLimitError as limit:
         return ObservedLearningDegree(model=model, limit=str(limit), seconds=clock().seconds)
     return ObservedLearningDegree(
         model=model,
         counts=counts,
+        target=tuple(map(int, random_function(loss.shape, SEED))),
         remarks=remarks,
         engine_version=current().version,
         seconds=clock().seconds,
     )
+
+
+def loss_of_random_target(model: LayerSizes) -> Loss:
+    """The loss for standard normal tokens and a target with random integers as coordinates."""
+    shape = LayerSizes(model.d, model.d_out, model.a, model.t)
+    return gaussian(shape).towards(random_function(shape, SEED), "")
+
+
+def seed_of_primes(loss: Loss) -> str:
+    """The text from which the primes of a case are drawn."""
+    return f"learning degree {loss.shape}"
 
 
 def _counted_again(loss: Loss, counts: Counts) -> tuple[str, ...]:
