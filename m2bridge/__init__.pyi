@@ -40,6 +40,7 @@ from .families.attention.observations.observe import observe
 from .families.attention.orbits.fibres import Fibre, fibres
 from .families.attention.orbits.membership import Membership
 from .families.attention.orbits.orbits import Orbit
+from .families.convolutional_network.model import ConvolutionalNetwork
 from .families.deep_attention.all_sizes.family import (
     DeepAttentionAllSizes,
     cross_check_deep_attention,
@@ -84,6 +85,7 @@ __all__ = [
     "Component",
     "ContradictionError",
     "ConversionError",
+    "ConvolutionalNetwork",
     "CriticalPoints",
     "CrossCheck",
     "Decision",

@@ -19,7 +19,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from m2bridge import DeepAttention, Macaulay2, PolynomialNetwork, SingleLayerAttention
+from m2bridge import (
+    ConvolutionalNetwork,
+    DeepAttention,
+    Macaulay2,
+    PolynomialNetwork,
+    SingleLayerAttention,
+)
 from m2bridge.certificates.form import Certificate, digest, write
 from m2bridge.certification.make import certify_all
 from m2bridge.families.attention.all_sizes.family import EVERY_SIZE
@@ -41,7 +47,15 @@ CASES = {
     (3, 2, 1, 1): ("exposed",),
 }
 ON_TRUST = {(2, 3, 1, 1): ("closure",)}
-NETWORKS = tuple(map(PolynomialNetwork, ([2, 2, 1], [2, 2, 2], [3, 2, 1], [4, 6, 5])))
+NETWORKS = (
+    (PolynomialNetwork([2, 2, 1]), ("expected-dimension",)),
+    (PolynomialNetwork([2, 2, 2]), ("expected-dimension",)),
+    (PolynomialNetwork([3, 2, 1]), ("expected-dimension",)),
+    (PolynomialNetwork([4, 6, 5]), ("expected-dimension",)),
+    (ConvolutionalNetwork([2, 2]), ("dimension", "degree", "fibres", "singular")),
+    (ConvolutionalNetwork([3, 2]), ("degree", "fibres", "singular")),
+    (ConvolutionalNetwork([2, 2], 1), ("degree", "fibres")),
+)
 ALL_SIZES = ("3.2", "3.4", "A.2", "A.4", "degree", "polar", "closures", "exposed")
 DEEP = (
     (DeepAttention([3, 3, 3], [1, 2]), ("3.1", "3.6", "3.8", "L", "V")),
@@ -86,9 +100,9 @@ def main() -> None:
         for certificate in certify_all(EVERY_SIZE, ALL_SIZES, engine=engine):
             write(certificate, folders["all-sizes"])
         write_deep(folders["deep"], engine)
-    for network in NETWORKS:
-        for certificate in certify_all(network, ("expected-dimension",)):
-            write(certificate, folders["networks"])
+        for network, questions in NETWORKS:
+            for certificate in certify_all(network, questions, engine=engine):
+                write(certificate, folders["networks"])
     for outcome, changed in (("rejected", rejected(made)), ("too-expensive", too_expensive(made))):
         for name, certificate in changed.items():
             (folders[outcome] / f"{name}.json").write_text(certificate.to_text(), encoding="utf-8")
