@@ -230,12 +230,14 @@ def fibre_length(sizes: Sizes, degree: int, zeros: ZeroType) -> int | None:
 def _check_fibre_price(sizes: Sizes, degree: int) -> None:
     """Raise TooExpensiveError for a fibre with too many unknowns, or too many equations."""
     unknowns = sum(sizes)
+    if unknowns > MAX_FIBRE_UNKNOWNS:
+        raise TooExpensiveError("case", f"a fibre in {unknowns} unknowns")
     inputs = 1 + unknowns - len(sizes)
-    # at most 1000^15, as there are at most 16 filters where the unknowns are few
-    form_degree = degree ** min(len(sizes) - 1, MAX_FIBRE_UNKNOWNS)
-    coefficients = comb(inputs - 1 + form_degree, inputs - 1) if inputs > 1 else 1
-    if unknowns > MAX_FIBRE_UNKNOWNS or coefficients > MAX_FORM_COEFFICIENTS:
-        raise TooExpensiveError("case", f"{coefficients} equations in {unknowns} unknowns")
+    # a number of at most 45 digits, as filters are no more than unknowns
+    form_degree = degree ** (len(sizes) - 1)
+    coefficients = comb(inputs - 1 + form_degree, inputs - 1)
+    if coefficients > MAX_FORM_COEFFICIENTS:
+        raise TooExpensiveError("case", f"a form with {coefficients} coefficients")
 
 
 def _core(i: int, size: int) -> list[int]:
