@@ -21,10 +21,9 @@ from m2bridge.families.base import Family
 from m2bridge.families.registry import DEFAULT_FAMILY, OWN_FAMILIES, checker, family, family_names
 from m2bridge.results.markup import cited_titles
 from tests import stated
+from tests.certificates import VERIFIED
 
 ROOT = Path(__file__).parents[1]
-KINDS = ("accepted", "accepted-on-trust", "all-sizes", "networks", "deep")
-"""Folders of certificates that are verified."""
 
 
 def missing(name: str) -> list[str]:
@@ -125,7 +124,7 @@ def _of_the_samples(found: Family[Any]) -> Iterator[str]:
     """At least one certificate that is accepted."""
     if not questions(found.name):
         return
-    for kind in KINDS:
+    for kind in VERIFIED:
         for path in (ROOT / "tests" / "certificates" / kind).glob("*.json"):
             if json.loads(path.read_text(encoding="utf-8"))["family"] == found.name:
                 return

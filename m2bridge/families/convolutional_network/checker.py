@@ -381,7 +381,7 @@ def _decided(
     """The content of a certificate on the one statement with its key."""
     listed = WORDS.listed(certificate.question, certificate.answer)
     verdicts = [global_verdict(words, hypothesis, predicted, observed) for words in listed]
-    numbers = {"source_degree": None, "general_fibre": None, "fibres": []}
+    numbers = {"degree": None, "source_degree": None, "general_fibre": None, "fibres": []}
     return statements(WORDS, listed, verdicts, numbers | evidence)
 
 
@@ -406,8 +406,8 @@ def about_degree(certificate: Certificate) -> Content:
         without_zeros = ((0,) * len(sizes), 0)
         length = fibre_length(sizes, degree, without_zeros)
         of_source = source_degree(sizes, degree)
-        evidence |= {"source_degree": of_source, "general_fibre": length}
         observed = of_source if length == 1 else None
+        evidence |= {"degree": observed, "source_degree": of_source, "general_fibre": length}
     predicted = stated_degree(sizes, degree)
     return _decided(certificate, _nonlinear(degree), predicted, observed, evidence)
 

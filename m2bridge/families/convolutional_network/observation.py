@@ -119,6 +119,7 @@ class ObservedConvolution(Observed):
         ]
         return {
             **self.rank.to_json(),
+            "degree": self.degree,
             "source_degree": self.source_degree,
             "general_fibre": self.general_fibre,
             "fibres": fibres,

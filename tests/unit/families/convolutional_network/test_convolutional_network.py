@@ -228,7 +228,7 @@ def test_what_is_no_case_has_no_name(case: dict[str, Any]) -> None:
 
 def test_a_special_function_would_be_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     """A critical point, or further filters, give no number; and the verdict is UNDECIDED."""
-    certificate = read(CERTIFICATES / "networks" / "convolutional-network-2-2-r2-degree.json")
+    certificate = read(CERTIFICATES / "convolutional" / "convolutional-network-2-2-r2-degree.json")
     monkeypatch.setattr(checker, "differential_rank", lambda filters, degree: 1)
     assert checker.fibre_length((2, 2), 2, ((0, 0), 0)) is None
     monkeypatch.undo()
