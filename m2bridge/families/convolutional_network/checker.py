@@ -381,7 +381,12 @@ def _decided(
     """The content of a certificate on the one statement with its key."""
     listed = WORDS.listed(certificate.question, certificate.answer)
     verdicts = [global_verdict(words, hypothesis, predicted, observed) for words in listed]
-    numbers = {"degree": None, "source_degree": None, "general_fibre": None, "fibres": []}
+    numbers: dict[str, Any] = {
+        "degree": None,
+        "source_degree": None,
+        "general_fibre": None,
+        "fibres": [],
+    }
     return statements(WORDS, listed, verdicts, numbers | evidence)
 
 
