@@ -7,7 +7,7 @@ from math import factorial
 
 import pytest
 
-from m2bridge import ConvolutionalNetwork, closure, cross_check, ideal
+from m2bridge import ConvolutionalNetwork, closure, cross_check, ideal, polar_degrees
 from m2bridge.families.convolutional_network.observation import observe
 from m2bridge.families.convolutional_network.shape import FilterSizes
 from m2bridge.families.convolutional_network.statements import STATEMENTS
@@ -35,6 +35,12 @@ def test_the_singular_locus_by_minors() -> None:
     singular = [fibre["zeros"] for fibre in seen if fibre["length"] > 1]
     assert singular == [[1, 1]]
     assert locus.dimension == sum(network.filters) - 2 - 1
+
+
+def test_polar_degrees_by_slices() -> None:
+    network = ConvolutionalNetwork((2, 3))
+    counted = polar_degrees(network, method="slices")
+    assert counted.degrees == polar_degrees(network).degrees == (6, 10, 6, 0)
 
 
 def reversed_exponents(network: FilterSizes) -> int:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from m2bridge.families.convolutional_network.shape import FilterSizes
 from m2bridge.families.convolutional_network.statements import STATEMENTS, stated_dimension
-from m2bridge.maps.model import Expectation
+from m2bridge.maps.model import Expectation, PolarData
 from m2bridge.statements.statement import Statement
 
 if TYPE_CHECKING:
@@ -81,6 +81,12 @@ class ConvolutionalNetwork(FilterSizes):
         """Return the dimension by the formula for all sizes."""
         source = "Σ k_i − (L − 1) (docs/convolutional-networks.md)"
         return (Expectation(stated_dimension(self), source),)
+
+    def polar_theorem(self) -> PolarData | None:
+        """Return the polar degrees for r ≥ 2, from Chern classes of the source."""
+        from m2bridge.families.convolutional_network.polar import polar_theorem
+
+        return polar_theorem(self)
 
     def pullbacks(
         self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int

@@ -16,7 +16,7 @@ from sympy import Poly, symbols
 from m2bridge import ConvolutionalNetwork
 from m2bridge.certificates.form import read
 from m2bridge.errors import CertificateError, InvalidCaseError, TooExpensiveError, TooLargeError
-from m2bridge.families.convolutional_network import checker, statements
+from m2bridge.families.convolutional_network import checker, polar, statements
 from m2bridge.families.convolutional_network.family import FAMILY
 from m2bridge.families.convolutional_network.fibres import (
     check_fibres_computable,
@@ -165,6 +165,42 @@ def test_gradients_are_derivatives_of_the_definition(filters: Sizes, degree: int
     assert network.pullbacks(point, [x], [[5]], prime) == [expected]
 
 
+BY_SLICES: dict[tuple[Sizes, int], tuple[int, ...]] = {
+    ((2, 2), 2): (4, 6, 4),
+    ((2, 2), 3): (6, 10, 6),
+    ((3, 2), 2): (12, 28, 27, 12),
+    ((2, 3), 2): (6, 10, 6, 0),
+    ((2, 1), 3): (3, 4),
+    ((1, 2), 2): (1, 0),
+    ((2, 2, 2), 2): (48, 136, 148, 72),
+}
+"""Polar degrees that were counted in slices of the conormal variety, modulo primes."""
+
+
+@pytest.mark.parametrize(("filters", "degree"), BY_SLICES)
+def test_polar_degrees(filters: Sizes, degree: int) -> None:
+    found = ConvolutionalNetwork(filters, degree).polar_theorem()
+    assert found is not None
+    assert found.degrees == BY_SLICES[filters, degree]
+
+
+@pytest.mark.parametrize(("filters", "degree"), [((3, 4), 2), ((2, 2, 3), 3), ((4,), 2)])
+def test_integrals_of_chern_classes(filters: Sizes, degree: int) -> None:
+    """By multiplication in the Chow ring, in SymPy; the last one is the degree of the source."""
+    network = ConvolutionalNetwork(filters, degree)
+    hyperplanes = symbols(f"h1:{len(filters) + 1}")
+    terms = zip(network.weight_degrees, hyperplanes, strict=True)
+    of_forms = Poly(sum(d * h for d, h in terms), *hyperplanes)
+    chern = Poly(1, *hyperplanes)
+    for h, size in zip(hyperplanes, filters, strict=True):
+        chern *= Poly((1 + h) ** size, *hyperplanes)
+    top = tuple(size - 1 for size in filters)
+    expected = [(chern * of_forms**i).nth(*top) for i in range(sum(top) + 1)]
+    # only the part of c of the complementary degree has this monomial
+    assert polar.chern_integrals(network) == expected
+    assert expected[-1] == statements.stated_degree(network)
+
+
 def test_keys_and_wrong_sizes() -> None:
     network = ConvolutionalNetwork((3, 2), 2)
     assert ConvolutionalNetwork.from_key(network.key) == network
@@ -189,6 +225,8 @@ def test_what_is_too_large_is_refused_before_it_is_computed() -> None:
         with pytest.raises(TooLargeError):
             check_fibres_computable(network)
     assert statements.stated_fibres(large) is None
+    with pytest.raises(TooLargeError, match="up to 200"):
+        ConvolutionalNetwork((150, 150)).polar_theorem()
     found = observe(large, ("degree", "fibres"))
     assert (found.value("degree"), found.value("fibres")) == (None, None)
     assert "at most 128" in found.unknown("fibres")
@@ -247,4 +285,5 @@ def test_linear_networks_have_no_observed_degree() -> None:
         None,
     )
     assert not linear.needs_engine({"degree"})
+    assert linear.polar_theorem() is None
     assert FAMILY.program(linear, "degree") is None
