@@ -46,6 +46,7 @@ from .families.deep_attention.all_sizes.family import (
     cross_check_deep_attention,
 )
 from .families.deep_attention.model import DeepAttention
+from .families.polynomial_network.activation import ActivatedNetwork
 from .families.polynomial_network.model import PolynomialNetwork
 from .ideals.construct import (
     from_sage,
@@ -77,6 +78,7 @@ from .workspace.macaulay2 import Macaulay2, Workspace
 
 __all__ = [
     "QQ",
+    "ActivatedNetwork",
     "AllClosures",
     "AllSizes",
     "Chain",
