@@ -115,6 +115,15 @@ POLYNOMIAL_NETWORKS = Work(
     arxiv="1905.12207",
     url="https://arxiv.org/abs/1905.12207",
 )
+CONVOLUTIONAL_NETWORKS = Work(
+    authors=("Vahid Shahverdi", "Giovanni Luca Marchetti", "Kathlén Kohn"),
+    title="On the Geometry and Optimization of Polynomial Convolutional Networks",
+    key="shahverdi2025geometry",
+    year=2025,
+    venue="AISTATS",
+    arxiv="2410.00722v2",
+    url="https://arxiv.org/abs/2410.00722v2",
+)
 WORKS: tuple[tuple[str, Work], ...] = (
     ("the program", M2BRIDGE),
     (
@@ -122,6 +131,10 @@ WORKS: tuple[tuple[str, Work], ...] = (
         LIGHTNING,
     ),
     ("statements about polynomial networks", POLYNOMIAL_NETWORKS),
+    (
+        "statements about convolutional networks, announced in the abstract of version 2",
+        CONVOLUTIONAL_NETWORKS,
+    ),
     ("what Macaulay2 computed", MACAULAY2),
 )
 """The works, each with the reason for which it is cited."""

@@ -131,19 +131,23 @@ def grids(entries: Iterable[Entry]) -> tuple[list[tuple[Any, ...]], list[Entry]]
     """Tables of the cases that differ in two numbers only, and the cases that fewer numbers name.
 
     A table is its caption with the other numbers, what the two are called, its columns, and its
-    lines.
+    lines. Where there are several families a caption starts with the models of its family.
     """
+    listed = list(entries)
+    several = len({entry.case.family for entry in listed}) > 1
     groups: dict[tuple[Any, ...], list[Entry]] = {}
-    for entry in entries:
+    for entry in listed:
         headings = tuple(heading for _, heading, _ in entry.case.options)
         groups.setdefault((entry.case.family, headings, entry.case.cells[2:]), []).append(entry)
     tables, alone = [], []
-    for (_, headings, others), group in sorted(groups.items(), key=lambda item: repr(item[0])):
+    for (name, headings, others), group in sorted(groups.items(), key=lambda item: repr(item[0])):
         if len(headings) < 2:
             alone += group
             continue
         fixed = zip(headings[2:], others, strict=True)
         caption = ", ".join(f"{heading} = {value}" for heading, value in fixed)
+        if several:
+            caption = ": ".join(filter(None, (family(name).title, caption)))
         across, lines = crossed({entry.case.cells[:2]: entry for entry in group})
         tables.append((caption, headings[:2], across, lines))
     return tables, alone
@@ -314,6 +318,15 @@ def _either(name: str) -> CertificateReader:
     return lambda certificate: certificate.answer.get(name, certificate.evidence.get(name))
 
 
+def _dimension(certificate: Certificate) -> int | None:
+    """The dimension; families that observe several dimensions keep each with its bounds."""
+    value = _either("dimension")(certificate)
+    if isinstance(value, Mapping):
+        value = Bounds(value["lower_bound"], value["upper_bound"]).exact
+    dimension: int | None = value
+    return dimension
+
+
 def _answer(name: str, text: Callable[[Any], str]) -> CertificateReader:
     """The reader of a value in the answer, in words."""
 
@@ -402,7 +415,7 @@ def _series(series: Mapping[str, Any]) -> str:
 
 
 VALUES: dict[str, tuple[str, CertificateReader]] = {
-    "dimension": (CLOSURE, _either("dimension")),
+    "dimension": (CLOSURE, _dimension),
     "degree": (CLOSURE, _either("degree")),
     "Hilbert polynomial": (EQUATIONS, _answer("hilbert_coefficients", hilbert_polynomial_text)),
     "Hilbert series": (CLOSURE, _answer("hilbert_series", _series)),

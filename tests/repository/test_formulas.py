@@ -14,6 +14,7 @@ import pytest
 
 from m2bridge import reports
 from m2bridge.results.markup import cited_titles, latex
+from tests.certificates import COMPLETE
 
 ROOT = Path(__file__).parents[2]
 CERTIFICATES = ROOT / "tests" / "certificates"
@@ -110,7 +111,7 @@ def strings(value: object) -> Iterator[str]:
             yield from strings(inner)
 
 
-@pytest.mark.parametrize("folder", ["accepted", "all-sizes", "deep", "networks"])
+@pytest.mark.parametrize("folder", COMPLETE)
 def test_print_names_no_file_of_the_documentation(folder: str) -> None:
     report = reports.collect(CERTIFICATES / folder)
     assert any("docs/" in lemma for lemma in report.trusted)

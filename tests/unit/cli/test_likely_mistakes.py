@@ -549,6 +549,7 @@ Verdict __version__ closure cross_check cross_check_all_sizes dimension fibres i
 singular_locus TooLargeError
 Chain ContradictionError MemoryLimitError TimeLimitError InvalidCaseError Layer M2BridgeError
 DeepAttention DeepAttentionAllSizes cross_check_deep_attention Plan PolynomialNetwork
+ActivatedNetwork ConvolutionalNetwork
 HilbertFunction OrbitDiagram PolarDegrees SliceSurface hilbert_function polar_degrees orbit_diagram slice_surface
 certify implicitize plan read_map read_model verify
 IdealSingularLocus IrreducibleComponent ideal read_ideal_file read_mrdi read_sage_text

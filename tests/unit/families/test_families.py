@@ -296,4 +296,4 @@ def test_integers_are_read_strictly() -> None:
 
 def test_a_family_is_a_value() -> None:
     assert isinstance(FAMILY, Family)
-    assert {option.name for option in FAMILY.options} == {"widths", "degree"}
+    assert {option.name for option in FAMILY.options} == {"widths", "degree", "activation"}
