@@ -37,7 +37,7 @@ class Plan:
     answers : Counter
         The number of verdicts and outcomes of each kind in the folder, for the questions of this
         batch.
-            unusable : tuple of str
+    unusable : tuple of str
         Files with the name of a certificate that are not this certificate: incomplete ones, or
         certificates of another case or question.
 

@@ -73,7 +73,7 @@ class Batch(Generic[KeyT, ResultT]):
     patience : float
         Seconds after the limit of an item until its worker is killed, because it is in code that
         cannot be interrupted.
-            shutdown_seconds : float
+    shutdown_seconds : float
         Seconds that workers have at the end of a pool to stop their work and clean up.
     """
 

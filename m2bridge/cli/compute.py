@@ -517,8 +517,7 @@ def implicitize_command(file: Path, **options: Any) -> int:
             except InvalidCaseError as reason:
                 if reason.option != "relations":  # this is not an option but a part of the file
                     raise
-                problem = reason.with_name(reason.option)
-                raise click.UsageError(f"{file}: [map] {problem}") from None
+                raise click.UsageError(f"{file}: [map] relations: {reason.message}") from None
     return show(result, request.form, clock, request.everything)
 
 

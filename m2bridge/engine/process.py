@@ -57,7 +57,7 @@ class Process:
         cannot set one.
             folder : Path
         The folder for temporary files, and the home folder if this process has none.
-            settings : mapping
+    settings : mapping
         Environment variables, used where this process has not set them.
     """
 

@@ -13,6 +13,7 @@ from types import ModuleType
 import pytest
 
 from m2bridge import reports
+from m2bridge.results.formulas import pieces
 from m2bridge.results.markup import cited_titles, latex
 from tests.certificates import COMPLETE
 
@@ -97,6 +98,18 @@ def test_words_of_statements_have_no_formula_outside_of_mathematics(path: Path) 
             assert not re.search(r"ensuremath\{(?!\\mapsto)|textasciicircum|\bC\(", written), (
                 written
             )
+
+
+def test_formulas_of_statements_are_those_that_a_person_has_read() -> None:
+    """``formulas.tsv`` has the LaTeX of each formula in the words: read it, then add new ones."""
+    found = {}
+    for path in ROOT.glob("m2bridge/families/**/words.toml"):
+        for sentence in strings(tomllib.loads(path.read_text(encoding="utf-8"))):
+            for part, is_formula in pieces(sentence):
+                if is_formula:
+                    found[part] = latex(part)
+    table = Path(__file__).with_name("formulas.tsv").read_text(encoding="utf-8")
+    assert found == dict(line.split("\t") for line in table.splitlines())
 
 
 def strings(value: object) -> Iterator[str]:

@@ -17,6 +17,7 @@ from m2bridge import DeepAttention, PolynomialNetwork, SingleLayerAttention as C
 from m2bridge.batch.cases import grid, ordered, read_cases
 from m2bridge.batch.executors import Serial, Settings
 from m2bridge.batch.plan import Lines, plan
+from m2bridge.batch.pool import Pool
 from m2bridge.batch.run_many import ItemWork, Job, Outcome, file_jobs
 from m2bridge.batch.store import (
     Store,
@@ -123,6 +124,15 @@ def test_lists_of_ranges() -> None:
     for bad in ("1..2,", "2,x", "0,1", "1..99999,1..99999"):
         with pytest.raises(InvalidCaseError, match=r"^Argument 'widths': "):
             lists("widths", bad)
+
+
+def test_a_grid_that_grows_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One entry of a file can stand for many cases: it is refused, and never cut off."""
+    deep = {"widths": "2,2,2", "a": "1..2"}
+    assert len(grid(family("deep-attention"), deep)) == 4
+    monkeypatch.setattr("m2bridge.batch.cases.MAX_BATCH_CASES", 3)
+    with pytest.raises(InvalidCaseError, match="more than 3 cases"):
+        grid(family("deep-attention"), deep)
 
 
 def test_a_grid_too_large_is_refused() -> None:
@@ -524,3 +534,12 @@ def test_a_name_that_is_too_long_for_a_file_is_refused_before_anything_is_comput
     ):
         tasks([DeepAttention([2] * 120, 2)], "L")
     assert tasks([DeepAttention([2] * 40, 2)], "L")
+
+
+@pytest.mark.parametrize(("timeout", "expected"), [(20.0, 23.0), (0.5, 3.5), (None, float("inf"))])
+def test_a_worker_is_late_after_its_limit_and_a_grace(
+    timeout: float | None, expected: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool = SimpleNamespace(_batch=SimpleNamespace(timeout=timeout, patience=5.0))
+    monkeypatch.setattr("m2bridge.batch.pool.time.monotonic", lambda: 102.0)
+    assert Pool._seconds_left(pool, SimpleNamespace(since=100.0)) == expected  # type: ignore[arg-type]

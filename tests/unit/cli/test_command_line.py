@@ -7,6 +7,8 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import click
 import pytest
@@ -14,6 +16,7 @@ import pytest
 from m2bridge import QQ, CoefficientField
 from m2bridge.cli import commands
 from m2bridge.cli.cases import all_sizes_family
+from m2bridge.cli.common import exit_code, finished
 from m2bridge.cli.compute import membership_command
 from m2bridge.errors import InvalidCaseError, TooLargeError
 from tests.conftest import Invoke
@@ -663,3 +666,25 @@ def test_seconds_and_tolerances_are_written_in_decimal_digits(invoke: Invoke, wr
 
 def test_a_field_is_written_in_decimal_digits(invoke: Invoke) -> None:
     assert invoke("dimension", *CASE, "--field", "GF(٥)").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("refuted", "undecided", "exit_zero", "code"),
+    [
+        (False, False, False, 0),
+        (True, False, False, 1),
+        (True, True, False, 1),
+        (False, True, False, 3),
+        (True, False, True, 0),
+        (True, True, True, 3),
+    ],
+)
+def test_exit_codes_of_verdicts(refuted: bool, undecided: bool, exit_zero: bool, code: int) -> None:
+    result: Any = SimpleNamespace(refuted=refuted, undecided=undecided)
+    assert exit_code(result, exit_zero) == code
+
+
+def test_a_result_that_is_not_finished_has_an_exit_code_of_its_own() -> None:
+    done: Any = SimpleNamespace(unfinished="")
+    cut: Any = SimpleNamespace(unfinished="the limit of 2 seconds")
+    assert (finished(done), finished(cut)) == (0, 3)
