@@ -148,7 +148,7 @@ class PolynomialNetwork(DifferentiableModel):
                 " write down; its dimension needs none"
             )
 
-    def grading(self) -> tuple[DegreeVector, ...]:
+    def grading(self) -> tuple[DegreeVector, ...] | None:
         """Return degrees in Z^d_l × Z^d_0: (e_k, m) for the coefficient of x^m in output k.
 
         Rescaling the inputs acts on W_1, rescaling the outputs on W_l. Without hidden layers the
