@@ -100,16 +100,24 @@ def test_words_of_statements_have_no_formula_outside_of_mathematics(path: Path) 
             )
 
 
-def test_formulas_of_statements_are_those_that_a_person_has_read() -> None:
-    """``formulas.tsv`` has the LaTeX of each formula in the words: read it, then add new ones."""
+def test_formulas_of_statements_are_those_that_a_person_has_read(
+    request: pytest.FixtureRequest,
+) -> None:
+    """``formulas.tsv`` has the LaTeX of each formula in the words; ``--update-golden`` writes it,
+    and the difference is to be read.
+    """
     found = {}
     for path in ROOT.glob("m2bridge/families/**/words.toml"):
         for sentence in strings(tomllib.loads(path.read_text(encoding="utf-8"))):
             for part, is_formula in pieces(sentence):
                 if is_formula:
                     found[part] = latex(part)
-    table = Path(__file__).with_name("formulas.tsv").read_text(encoding="utf-8")
-    assert found == dict(line.split("\t") for line in table.splitlines())
+    table = Path(__file__).with_name("formulas.tsv")
+    if request.config.getoption("--update-golden"):
+        lines = [f"{formula}\t{found[formula]}\n" for formula in sorted(found)]
+        table.write_text("".join(lines), encoding="utf-8")
+    listed = table.read_text(encoding="utf-8").splitlines()
+    assert found == dict(line.split("\t") for line in listed)
 
 
 def strings(value: object) -> Iterator[str]:

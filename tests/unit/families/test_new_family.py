@@ -50,4 +50,4 @@ def test_a_sample_without_what_names_a_case_is_missing() -> None:
         sample: ClassVar[Mapping[str, str]] = {}
 
     (line,) = new_family._of_the_case(WithoutSample())
-    assert line.startswith("sample of the family: n: is missing")
+    assert line.startswith("sample of the family: Argument 'n' is missing")
