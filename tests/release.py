@@ -176,7 +176,7 @@ def installed_here() -> dict[str, str]:
     return {canonicalize_name(one.metadata["Name"]): one.version for one in distributions()}
 
 
-PINNING = ("README.md", "CONTRIBUTING.md", ".ci/run", "docs/installation.md", "constraints.txt")
+PINNING = ("README.md", "CONTRIBUTING.md", "docs/installation.md", "constraints.txt")
 """Files that name the pin of Macaulay2's wheel."""
 
 

@@ -111,7 +111,7 @@ def replace(path: Path, old: str, new: str) -> None:
         ("constraints.txt", TESTED_WHEEL, f"{TESTED_WHEEL[:-2]}10", "not the pin"),
         ("README.md", TESTED_WHEEL, TESTED_WHEEL.replace("10.8.11", "10.8.12"), "not the pin"),
         ("docs/trust.md", "# ", f"`{TESTED_WHEEL}.1` # ", "docs/trust.md has not the pin"),
-        (".ci/run", "--no-deps 'pass", "'pass", "otherwise than by --no-deps"),
+        ("README.md", "--no-deps 'pass", "'pass", "otherwise than by --no-deps"),
         ("pyproject.toml", "<=10.8.11", "<=10.8.12", "does not end with 10.8.11"),
         ("pyproject.toml", ":: Linux", ":: Linux :: X", "and not Operating System"),
         ("pyproject.toml", "5 - Production/Stable", "4 - Beta", "and not Development Status"),
