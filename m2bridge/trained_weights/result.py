@@ -4,59 +4,32 @@ numerically.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Sized
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
-from math import pi
 from pathlib import Path
 from typing import Any
 
 from m2bridge.errors import InvalidCaseError
 from m2bridge.limits import limited
 from m2bridge.maps.jacobian_rank import FROM_TWO_TOKENS
-from m2bridge.results.base import Result, result_json
+from m2bridge.results.base import result_json
 from m2bridge.results.markup import csv_text
 from m2bridge.results.picture import PictureResult
-from m2bridge.results.sheet import (
-    Facts,
-    Sheet,
-    Table,
-    duration,
-    plural,
-    quoted,
-    value_text,
-    visible,
-)
-from m2bridge.trained_weights.checkpoints.files import Tensor, tensors
+from m2bridge.results.sheet import Facts, Sheet, Table, duration, plural, visible
 from m2bridge.trained_weights.checkpoints.model_choice import ModelChoice
 from m2bridge.trained_weights.checkpoints.names import (
     StoredOptions,
     configuration,
     find_layers,
     has_rotary_positions,
-    is_understood,
     left_out,
 )
 from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
-from m2bridge.trained_weights.heads.distances import (
-    chosen_heads,
-    distance_names,
-    distance_text,
-    distances,
-    near_strata,
-    near_words,
-    nearest_loci,
-    nearness,
-    spectrum,
-)
+from m2bridge.trained_weights.facts import Fact, facts_by_kind, most_important, summary
+from m2bridge.trained_weights.heads.distances import chosen_heads, nearest_loci, nearness_json
 from m2bridge.trained_weights.heads.findings import HeadWeights
-from m2bridge.trained_weights.heads.pruning import (
-    LowRankChange,
-    rows_of_changes,
-    sentence_on_lower_ranks,
-)
-from m2bridge.trained_weights.networks.groups import Symmetries, summary_sentence
+from m2bridge.trained_weights.heads.pruning import LowRankChange, sentence_on_lower_ranks
+from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
 from m2bridge.trained_weights.networks.layers import (
     AnalysedHeads,
     find_behind_norms,
@@ -65,15 +38,14 @@ from m2bridge.trained_weights.networks.layers import (
     find_remarks,
     find_symmetries,
 )
-from m2bridge.trained_weights.networks.symmetries import AnalysisOptions
+from m2bridge.trained_weights.networks.symmetries import AnalysisOptions, LayerThenNorm
 from m2bridge.trained_weights.picture import weights_figure
-
-MOST_VALUES = 12
-"""Singular values of a single head that are written."""
-MOST_HEADS = 24
-"""Heads that have a line in tables without being asked for."""
-MOST_SENTENCES = 8
-"""Heads near a lower rank of which a sentence is written; all of them are in JSON."""
+from m2bridge.trained_weights.tables import (
+    changes_table,
+    exact_table,
+    numerical_table,
+    singular_values_table,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +95,13 @@ class Weights(PictureResult):
 
     source: str
     heads: tuple[HeadWeights, ...]
-    network: Any
+    network: NetworkAtWeights | None
     left_out: tuple[str, ...]
     remarks: tuple[str, ...]
     seconds: float
     unfinished: str = ""
-    symmetries: Mapping[int, Any] = field(default_factory=dict)
-    behind_norms: Mapping[int, Any] = field(default_factory=dict)
+    symmetries: Mapping[int, NetworkAtWeights] = field(default_factory=dict)
+    behind_norms: Mapping[int, LayerThenNorm] = field(default_factory=dict)
     sort: str = "layer"
     worst: int | None = None
     choice: ModelChoice | None = None
@@ -142,69 +114,66 @@ class Weights(PictureResult):
         return chosen_heads(self.heads, self.sort, self.worst)
 
     def to_sheet(self) -> Sheet:
-        """The exact part, then the numerical one; a line for each head."""
+        """Return two sentences and the facts behind them, then tables: exact and numerical."""
+        first: list[tuple[str, object]] = []
+        if self.choice is not None and self.choice.words:
+            source = f"in {visible(self.source)}" if self.source else ""
+            of_file = f"{source}: {self.size_text}, {self.tokens}".strip(": ")
+            first.append(("weights", of_file))
+        first.append(("summary", self.summary))
+        first.append(("nearest to lower rank", self.sentence_on_ranks))
+        blocks: list[Facts | Table] = [Facts([*first, *self._facts()])]
+        if self.rank is not None:
+            softmax = self.heads[0].shape.softmax
+            changes = self.changes(self.rank)
+            blocks.append(changes_table(changes, softmax=softmax, rotary=self.is_rotary))
+        if self.shows_tables:
+            blocks += [exact_table(self.listed), numerical_table(self.listed)]
+        if len(self.heads) == 1:
+            blocks.append(singular_values_table(self.heads[0]))
+        return Sheet(self._title(), blocks)
+
+    def _facts(self) -> list[Fact]:
+        """All facts, or the most important ones, and how they were computed."""
+        by_kind = facts_by_kind(self.heads, self.symmetries, self.network, self.behind_norms)
+        if self.left_out:
+            by_kind["left out"] = [("left out", ", ".join(self.left_out))]
+        by_kind["remarks"] = [("remark", remark) for remark in self.remarks]
+        if self.unfinished:
+            by_kind["unfinished"] = [("unfinished", self.unfinished)]
+        all_facts = [fact for own in by_kind.values() for fact in own]
+        chosen = all_facts if self.all_heads else most_important(by_kind)
+        on_request = []
+        if len(all_facts) > len(chosen):
+            on_request.append(plural(len(all_facts) - len(chosen), "more fact"))
+        if not self.shows_tables:
+            on_request.append("tables of the heads")
+        words = f"exact ranks (FLINT), singular values (NumPy), {duration(self.seconds)}"
+        if on_request:
+            words += f"; {' and '.join(on_request)} with --heads all"
+        return [*chosen, ("computed by", words)]
+
+    def _title(self) -> str:
+        """The model that the weights are taken for, and how many there are."""
+        if self.choice is not None and self.choice.words:
+            return self.choice.words
         normalized = "softmax" if self.heads[0].shape.softmax else "lightning"
         source = f" in {visible(self.source)}" if self.source else ""
         title = f"Weights of {normalized} self-attention{source}: {self.size_text}, {self.tokens}"
-        first: list[tuple[str, object]] = []
-        if self.choice is not None and self.choice.words:
-            first = [("weights", f"{source.strip()}: {self.size_text}, {self.tokens}".strip(": "))]
-            title = self.choice.words
-        elif self.choice is not None and not self.choice.is_said:
-            title = f"{title}; --as softmax for softmax attention"
-        facts = Facts(
-            [
-                *first,
-                ("summary", self.summary),
-                ("nearest to lower rank", self.sentence_on_ranks),
-                *_sizes(self.heads),
-                *_words(self.heads),
-                *_words_on_types(self.heads),
-                *_words_on_nearness(self.heads),
-                *_words_of_layers(self.heads, self.symmetries),
-                *_words_behind_norms(self.behind_norms),
-                *_words_of_network(self.heads, self.network),
-                *(self.network.facts() if self.network else ()),
-                ("left out", ", ".join(self.left_out) or None),
-                *(("remark", remark) for remark in self.remarks),
-                (
-                    "computed by",
-                    f"exact ranks (FLINT), singular values (NumPy), {duration(self.seconds)}",
-                ),
-                ("unfinished", self.unfinished or None),
-                (
-                    "tables",
-                    None
-                    if self.shows_tables
-                    else f"of {len(self.heads)} heads with --heads all, or --worst 10",
-                ),
-            ]
-        )
-        blocks: list[Any] = [facts]
-        if self.rank is not None:
-            blocks.append(self._changes_table(self.rank))
-        if self.shows_tables:
-            blocks += [_exact(self.listed), _numerical(self.listed)]
-        if len(self.heads) == 1:
-            blocks.append(_values(self.heads[0]))
-        return Sheet(title, blocks)
+        if self.choice is not None and not self.choice.is_said:
+            title += "; --as softmax for softmax attention"
+        return title
 
     @property
     def shows_tables(self) -> bool:
-        """Whether there is a line for each head: of many heads only on request."""
+        """Whether there is a line for each head: of several heads only on request."""
         chosen = self.worst is not None or self.sort != "layer" or self.all_heads
-        return chosen or len(self.heads) <= MOST_HEADS
+        return chosen or len(self.heads) == 1
 
     @property
     def summary(self) -> str | None:
         """The sentence on what the function of all weights determines, which can be quoted."""
-        layers = len({head.layer for head in self.heads})
-        if layers > 1 and self.network is not None:
-            return summary_sentence(f"The network of {layers} layers", self.network.symmetries)
-        if layers == 1 and len(self.heads) > 1 and 1 in self.symmetries:
-            count = plural(len(self.heads), "head")
-            return summary_sentence(f"The layer of {count}", self.symmetries[1])
-        return None
+        return summary(self.heads, self.symmetries, self.network)
 
     @property
     def sentence_on_ranks(self) -> str | None:
@@ -225,20 +194,6 @@ class Weights(PictureResult):
 
     def _change(self, head: HeadWeights, rank: int) -> LowRankChange:
         return LowRankChange.of(head, rank, of_A=not self.is_rotary)
-
-    def _changes_table(self, rank: int) -> Table:
-        """How far each head is from a rank, and how much outputs change."""
-        changes = self.changes(rank)
-        header = ("layer", "head", f"A to rank ≤ {rank}", f"V to rank ≤ {rank}", "largest change")
-        each = "" if self.heads[0].shape.softmax else ", for each token attended to"
-        norms = sorted({found.token_norm for found in changes})
-        tokens = " or ".join(f"{norm:.3g}" for norm in norms)
-        which = "V replaced" if self.is_rotary else "Replaced"
-        caption = (
-            f"{which} by rank ≤ {rank} (numerical; change of the layer's output at most, for"
-            f" tokens of norm at most {tokens}{each})"
-        )
-        return Table(header, list(rows_of_changes(changes)), caption)
 
     @property
     def tokens(self) -> str:
@@ -269,7 +224,7 @@ class Weights(PictureResult):
 
     def _head_json(self, head: HeadWeights) -> dict[str, Any]:
         """What is known of a head, and how it changes at the rank that is asked for."""
-        found = head.to_json() | _nearness_json(head)
+        found = head.to_json() | nearness_json(head)
         if self.rank is not None:
             found["at_rank"] = self._change(head, self.rank).to_json()
         return found
@@ -322,207 +277,6 @@ class Weights(PictureResult):
         return weights_figure(self.heads, self.listed, self.size_text)
 
 
-@dataclass(frozen=True, slots=True)
-class Contents(Result):
-    """The arrays in a file: what can be named in ``--query``, ``--key`` and ``--value``."""
-
-    source: str
-    tensors: tuple[Tensor, ...]
-
-    def to_sheet(self) -> Sheet:
-        """A line for each."""
-        rows = [(visible(item.name), item.size_text, item.kind) for item in self.tensors]
-        return Sheet(f"Arrays in {visible(self.source)}", [Table(("name", "shape", "type"), rows)])
-
-    def to_json(self) -> dict[str, Any]:
-        """Names, shapes and types."""
-        arrays = [{"name": t.name, "shape": list(t.shape), "type": t.kind} for t in self.tensors]
-        return {"source": self.source, "arrays": arrays}
-
-    def to_macaulay2(self) -> str:
-        """The names."""
-        names = (item.name.encode("utf-8", "surrogatepass") for item in self.tensors)
-        return f"names = {{{', '.join(map(quoted, names))}}}"
-
-
-def _sizes(heads: Sequence[HeadWeights]) -> Iterator[tuple[str, object]]:
-    """Parameters, dimension and redundant directions, once for heads that are alike."""
-    for shape, number in Counter(head.shape for head in heads).items():
-        of, each = ("", "") if len(heads) == 1 else (f", {plural(number, 'head')}", " of a head")
-        values = "" if shape.v is None else f", values of dimension {shape.v}"
-        yield f"(d, d', a){of}", f"({shape.width}, {shape.d_out}, {shape.a}){values}"
-        if shape.coordinates:
-            yield "tokens", shape.coordinates.words
-        yield f"parameters{each}", shape.parameters
-        yield "dimension", f"{shape.dimension} of the functions of one head (proved)"
-        listed = ", ".join(f"{name} ({size})" for name, size in shape.redundant())
-        yield "redundant directions", f"{shape.parameters - shape.dimension}: {listed}"
-
-
-def _words(heads: Sequence[HeadWeights]) -> Iterator[tuple[str, object]]:
-    """The words about weights, once for heads of which the same is said."""
-    said: dict[str, list[HeadWeights]] = {}
-    for head in heads:
-        said.setdefault(head.words(), []).append(head)
-    for words, alike in said.items():
-        if len(heads) == 1:
-            yield "the function", words
-        elif len(alike) == 1:
-            yield f"layer {alike[0].layer}, head {alike[0].head}, alone", words
-        else:
-            yield f"{plural(len(alike), 'head')}, each alone", words
-
-
-def _words_on_types(heads: Sequence[HeadWeights]) -> Iterator[tuple[str, object]]:
-    """One line on the type of each head, once for heads of the same type."""
-    said = Counter(head.types.words() for head in heads if head.types is not None)
-    for words, number in said.items():
-        of = "" if len(heads) == 1 else f", {plural(number, 'head')}"
-        yield f"type{of}", words
-
-
-def _words_on_nearness(heads: Sequence[HeadWeights]) -> Iterator[tuple[str, object]]:
-    """The sentences on heads near a lower rank, and which head is nearest to which locus."""
-    near = [head for head in sorted(heads, key=nearness) if near_strata(head)]
-    for head in near[:MOST_SENTENCES]:
-        yield "numerically", near_words(head)
-    if len(near) > MOST_SENTENCES:
-        yield "numerically", f"{plural(len(near) - MOST_SENTENCES, 'head')} more, in JSON"
-    if len(heads) > 1:
-        yield "nearest", "; ".join(locus.words() for locus in nearest_loci(heads)) or None
-
-
-def _nearness_json(head: HeadWeights) -> dict[str, Any]:
-    """The strata of lower rank near a head, and the sentence on them."""
-    strata = [{"stratum": x.name, "distance": x.distance} for x in near_strata(head)]
-    return {"near": strata, "near_words": near_words(head) or None}
-
-
-def _words_of_layers(
-    heads: Sequence[HeadWeights], symmetries: Mapping[int, Symmetries]
-) -> Iterator[tuple[str, object]]:
-    """The words about layers of several heads, once for layers of which the same is said."""
-    said: dict[tuple[str, str], list[int]] = {}
-    for number, count in Counter(head.layer for head in heads).items():
-        found = symmetries.get(number)
-        first = next(head.shape for head in heads if head.layer == number)
-        # All of it is said with the head then.
-        as_head = (first.parameters, first.dimension)
-        if count == 1 and (found is None or (found.parameters, found.dimension.exact) == as_head):
-            continue
-        words, names = "its function need not determine those of its heads", ""
-        if found is not None:
-            words, names = found.words(), found.names
-        said.setdefault((words, names), []).append(number)
-    for (words, names), alike in said.items():
-        which = _which(alike, said)
-        yield which, words
-        yield f"symmetries of {which}", names or None
-
-
-def _words_behind_norms(behind: Mapping[int, Any]) -> Iterator[tuple[str, object]]:
-    """The words about layers with the LayerNorm after them, once for those that are alike."""
-    said: dict[str, list[int]] = {}
-    for number, found in behind.items():
-        said.setdefault(found.words(), []).append(number)
-    for words, alike in said.items():
-        yield f"{_which(alike, said)} with its norm", words
-
-
-def _which(alike: Sequence[int], said: Sized) -> str:
-    """The layers of which the same is said, by their numbers unless one thing is said of all."""
-    return "a layer" if len(said) == 1 else f"layer {', '.join(map(str, alike))}"
-
-
-def _words_of_network(heads: Sequence[HeadWeights], network: Any) -> Iterator[tuple[str, object]]:
-    """The words about several layers together."""
-    if len({head.layer for head in heads}) == 1:
-        return
-    words = "its function need not determine those of its layers"
-    names = None
-    if network is not None:
-        words, names = network.symmetries.words(), network.symmetries.names
-    yield "the network", words
-    yield "symmetries of the network", names
-
-
-def _exact(heads: Sequence[HeadWeights]) -> Table:
-    """The orbits."""
-    methods = {head.ranks.method for head in heads}
-    known = (
-        f"proved, {' or '.join(sorted(methods))}"
-        if all(methods)
-        else "lower bounds where they are not proved"
-    )
-    header = (
-        "layer",
-        "head",
-        "rk A",
-        "rk V",
-        "dim L∩U",
-        "point of the closure",
-        "regular weights",
-        "ranks",
-    )
-    words = {True: "proved", False: "lower bound"}
-    rows = [
-        (h.layer, h.head, *h.ranks.numbers, h.point, value_text(h.regular), words[h.ranks.proved])
-        for h in heads
-    ]
-    return Table(header, rows, f"Exact (L = column space of A, U = row space of V; ranks: {known})")
-
-
-def _numerical(heads: Sequence[HeadWeights]) -> Table:
-    """Distances and effective ranks."""
-    first = heads[0].numerical
-    header = (
-        "layer",
-        "head",
-        "σ(A)",
-        "σ(V)",
-        "eff. rk A",
-        "eff. rk V",
-        *distance_names(heads),
-        "change",
-        "angle (°)",
-    )
-    rows = []
-    for head in heads:
-        n = head.numerical
-        largest = n.singular_values_A[0], n.singular_values_V[0]
-        angle = n.principal_angles[0] if n.principal_angles else None
-        degrees = "–" if angle is None else f"{angle * 180 / pi:.3g}"
-        numbers = (
-            *map(distance_text, largest),
-            n.effective_rank_A,
-            n.effective_rank_V,
-            *map(distance_text, distances(head)),
-        )
-        rows.append(
-            (head.layer, head.head, *numbers, distance_text(n.relative_change_of_function), degrees)
-        )
-    loci = dict.fromkeys(head.numerical.nearest_singular_locus for head in heads)
-    names = ", ".join(filter(None, loci))
-    nearest = f"; singular: {names}" if names else ""
-    level = f"σ: largest singular value, effective ranks above {first.tolerance:.2g}σ"
-    return Table(header, rows, f"Numerical ({first.kind}; {level}; relative distances{nearest})")
-
-
-def _values(head: HeadWeights) -> Table:
-    """The first singular values, and how near lower ranks are."""
-    columns = [map(distance_text, column) for letter in "AV" for column in spectrum(head, letter)]
-    rows = [(i, *row) for i, row in enumerate(zip_longest(*columns, fillvalue=""), 1)]
-    more = f"; {len(rows) - MOST_VALUES} more with --json" if len(rows) > MOST_VALUES else ""
-    header = ("i", "σ(A)", "A to rank ≤ i", "σ(V)", "V to rank ≤ i")
-    return Table(header, rows[:MOST_VALUES], f"Singular values, numerical{more}")
-
-
-def contents(source: Any) -> Contents | None:
-    """The arrays in a file whose names are not usual ones; ``None`` where layers are recognized."""
-    available = tensors(source)
-    return None if is_understood(available) else Contents(str(source), tuple(available.values()))
-
-
 _CHOICES = {
     "normalization": (None, "none", "softmax"),
     "as_": (None, "lightning", "softmax"),
@@ -567,7 +321,7 @@ def _layers_and_network(
 
     Nothing is said of layers and network if some heads are missing, as a limit was reached.
     """
-    symmetries: dict[int, Symmetries] = {}
+    symmetries: dict[int, NetworkAtWeights] = {}
     network = None
     if len(found.heads) == 1 and reading.skip:
         shape = found.heads[0].shape
@@ -583,7 +337,7 @@ def _layers_and_network(
             network = find_network(layers, found, reading, symmetries)
     if network is not None and len(layers) == 1:
         # The layer is the network, of which more is known.
-        symmetries = {1: network.symmetries}
+        symmetries = {1: network}
     is_one_layer = len(layers) == 1 and bool(symmetries)
     several = len(found.heads) > 1 and not found.unfinished
     separate = several and network is None and not is_one_layer

@@ -122,6 +122,12 @@ def near_words(head: HeadWeights) -> str:
     return f"{words}: {each}"
 
 
+def nearness_json(head: HeadWeights) -> dict[str, Any]:
+    """Return the strata of lower rank near a head, and the sentence on them, for ``json.dumps``."""
+    strata = [{"stratum": x.name, "distance": x.distance} for x in near_strata(head)]
+    return {"near": strata, "near_words": near_words(head) or None}
+
+
 def _distance_words(distance: float | None) -> str:
     if distance is None:
         return "a distance that is not told from 0"

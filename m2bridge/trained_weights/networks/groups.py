@@ -179,6 +179,9 @@ class Symmetries:
         it is proved for one layer of softmax.
     why : str
         Why the dimension is not known, where it is not.
+    side_by_side : bool
+        Whether the outputs of heads are not added but stand side by side, so that the function of
+        each head is known by that of the layer.
     """
 
     parameters: int
@@ -188,6 +191,7 @@ class Symmetries:
     finite: tuple[FiniteGroup, ...] = ()
     complete: bool = False
     why: str = ""
+    side_by_side: bool = False
 
     @property
     def redundant(self) -> Bounds:
@@ -223,7 +227,12 @@ class Symmetries:
         return self.redundant.exact - self.listed.exact
 
     def words(self) -> str:
-        """The words on what the function determines, of generic weights."""
+        """Return what the function determines of generic weights, in words."""
+        if self.side_by_side:
+            return (
+                "without an output matrix the outputs of its heads stand side by side, so the"
+                " function of each is known"
+            )
         redundant = plural(self.redundant.value, "redundant direction")
         if self.redundant.exact is None:
             redundant = f"at least {redundant}"
@@ -265,6 +274,12 @@ class Symmetries:
         }
 
 
+def _listed(parts: Sequence[str]) -> str:
+    """Words with commas and an "and" before the last."""
+    *others, last = parts
+    return f"{', '.join(others)} and {last}" if others else last
+
+
 def summary_sentence(what: str, symmetries: Symmetries) -> str:
     """Return one sentence on what a function determines, which can be quoted.
 
@@ -277,10 +292,13 @@ def summary_sentence(what: str, symmetries: Symmetries) -> str:
     """
     names = ", ".join(name for name, _ in symmetries.named)
     if symmetries.others is False:
-        finite = "" if symmetries.complete or not names else " and a finite ambiguity"
         size = plural(symmetries.listed.value, "dimension")
-        known = f"{names} ({size}){finite}" if names else "a finite ambiguity"
-        return f"{what} is determined by its function up to {known}, at generic weights: proved."
+        parts = [f"{names} ({size})"] if names else []
+        if not symmetries.complete:
+            parts.append("a finite ambiguity")
+        parts += [f"{group.name} ({group.symbol})" for group in symmetries.finite]
+        known = f"up to {_listed(parts)}" if parts else "uniquely"
+        return f"{what} is determined by its function {known}, at generic weights: proved."
     if symmetries.others:
         more = symmetries.redundant.value - int(symmetries.listed.most)
         return (

@@ -26,31 +26,24 @@ from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
 from m2bridge.trained_weights.heads.findings import HeadWeights, sum_of_known
 from m2bridge.trained_weights.heads.ranks import HeadShape, residues_of, without_last_row
 from m2bridge.trained_weights.heads.token_space import ReducedHead
-from m2bridge.trained_weights.networks.groups import (
-    ExtraParameters,
-    FiniteGroup,
-    Symmetries,
-    products,
-)
+from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
+from m2bridge.trained_weights.networks.grouped_layer import grouped_layer, layer_without_weights
+from m2bridge.trained_weights.networks.groups import ExtraParameters, FiniteGroup, products
 from m2bridge.trained_weights.networks.network import at_weights
-from m2bridge.trained_weights.networks.network_with_norms import (
-    AnalysedLayer,
-    grouped_layer,
-    layers_in_a_row,
-)
+from m2bridge.trained_weights.networks.network_with_norms import AnalysedLayer, layers_in_a_row
 from m2bridge.trained_weights.networks.shared_keys import ranks_of_groups
 from m2bridge.trained_weights.networks.symmetries import (
     AnalysisOptions,
-    LayerAtWeights,
     LayerThenNorm,
     NormAndOutputBias,
-    SeparateHeads,
-    SoftmaxLayer,
     SoftmaxWeights,
     constants_at_weights,
     finite_symmetries,
     head_groups,
+    heads_side_by_side,
+    is_affine_softmax,
     network_model,
+    softmax_layer,
     symmetries_of_layer,
     without_mean,
 )
@@ -114,9 +107,9 @@ def find_heads(
 
 def find_symmetries(
     layers: Sequence[LayerTensors], found: AnalysedHeads, reading: AnalysisOptions
-) -> dict[int, Symmetries]:
-    """Return the symmetries of each layer whose weights are in the model."""
-    symmetries: dict[int, Symmetries] = {}
+) -> dict[int, NetworkAtWeights]:
+    """Return what is known of each layer whose weights are in the model, by its number."""
+    symmetries: dict[int, NetworkAtWeights] = {}
     for number, layer in enumerate(layers, 1):
         heads = found.of(number)
         shapes = [head.shape for head in heads]
@@ -124,24 +117,24 @@ def find_symmetries(
             continue
         around = found.around[number]
         if not _are_added(layer, shapes):
-            symmetries[number] = SeparateHeads.of(shapes, around)
-        elif shapes[0].softmax and (around.is_grouped or _is_affine_softmax(shapes[0], around)):
+            symmetries[number] = heads_side_by_side(shapes, around)
+        elif is_affine_softmax(shapes[0], around):
             seen_heads = list(reading.seen_heads(number, layer))
             at_weights = SoftmaxWeights(
                 independent=_are_separate(heads, seen_heads),
                 products=_rank_of_products(heads, seen_heads, around),
                 constants=constants_at_weights(seen_heads, shapes, around),
             )
-            symmetries[number] = SoftmaxLayer.of(shapes, around, at_weights)
+            symmetries[number] = softmax_layer(shapes, around, at_weights)
         elif around.is_grouped:
             seen_heads = list(reading.seen_heads(number, layer))
-            symmetries[number] = grouped_layer(heads, seen_heads, around, reading)
+            symmetries[number] = grouped_layer(heads, seen_heads, around)
         elif sum(shape.parameters for shape in shapes) <= _SMALL and len(shapes) > 1:
-            alone = _at_weights({number: layer}, found, replace(reading, skip=False))
-            symmetries[number] = alone.symmetries
+            own_options = replace(reading, skip=False)
+            symmetries[number] = _at_weights({number: layer}, found, own_options)
         else:
-            besides = _besides([number], found)
-            symmetries[number] = symmetries_of_layer(shapes, reading, besides)
+            extra = _besides([number], found)
+            symmetries[number] = symmetries_of_layer(shapes, reading, extra)
     return symmetries
 
 
@@ -149,7 +142,7 @@ def find_behind_norms(
     layers: Sequence[LayerTensors],
     found: AnalysedHeads,
     reading: AnalysisOptions,
-    symmetries: dict[int, Symmetries],
+    symmetries: dict[int, NetworkAtWeights],
 ) -> dict[int, LayerThenNorm]:
     """Return the layers with the LayerNorm after them, where both dimensions are known."""
     behind = {}
@@ -157,7 +150,7 @@ def find_behind_norms(
         around = found.around[number]
         shapes = [head.shape for head in found.of(number)]
         first = shapes[0]
-        if not around.hides_mean or isinstance(own, SeparateHeads) or first.d_out == 1:
+        if not around.hides_mean or own.symmetries.side_by_side or first.d_out == 1:
             continue
         # The dimension of the layer of one output less is not computed.
         if around.is_grouped and not first.softmax:
@@ -175,9 +168,9 @@ def _dimension_without_mean(
     """The dimension of the layer whose outputs are the differences to the last one."""
     given = [head.shape for head in found.of(number)]
     shapes, around = without_mean(given, found.around[number])
-    if shapes[0].softmax and (around.is_grouped or _is_affine_softmax(shapes[0], around)):
-        return SoftmaxLayer.of(shapes, around).dimension.exact
-    known = symmetries_of_layer(shapes, reading, around.besides()).dimension
+    known = layer_without_weights(shapes, around, reading).dimension
+    if is_affine_softmax(shapes[0], around):
+        return known.exact
     if known.exact is None and sum(shape.parameters for shape in shapes) <= _SMALL:
         network = at_weights(
             network_model([shapes], replace(reading, skip=False)),
@@ -202,15 +195,6 @@ def _without_mean(
             matrices[last] = without_last_row(matrices[last])
         heads.append(matrices)
     return heads
-
-
-def _is_affine_softmax(shape: HeadShape, around: NormAndOutputBias) -> bool:
-    """Whether a layer of softmax has a bias of Q, or adds a constant."""
-    if not shape.softmax:
-        return False
-    coordinates = shape.coordinates
-    affine = coordinates is not None and (coordinates.constants or shape.queries > shape.d)
-    return bool(affine or around.output_bias)
 
 
 def _are_separate(heads: Sequence[HeadWeights], seen_heads: Sequence[ReducedHead]) -> bool:
@@ -271,8 +255,8 @@ def find_network(
     layers: Sequence[LayerTensors],
     found: AnalysedHeads,
     reading: AnalysisOptions,
-    symmetries: dict[int, Symmetries],
-) -> Any:
+    symmetries: dict[int, NetworkAtWeights],
+) -> NetworkAtWeights | None:
     """Return the network at these weights; ``None`` if layers do not follow one another."""
     shapes = [[head.shape for head in found.of(number)] for number in range(1, len(layers) + 1)]
     widths = [shapes[0][0].width, *(layer[0].d_out for layer in shapes)]
@@ -296,17 +280,15 @@ def find_network(
                     tensors=layer,
                     heads=found.of(number),
                     around=found.around[number],
-                    symmetries=symmetries[number],
+                    alone=symmetries[number],
                     reading=reading,
                 )
             )
         return layers_in_a_row(several, reading)
     if grouped and 1 in symmetries:
         own = symmetries[1]
-        if changed or not isinstance(own, LayerAtWeights):
-            return own
-        return replace(own, model=network_model(shapes, reading))
-    if changed and _is_affine_softmax(shapes[0][0], found.around[1]):
+        return own if changed else replace(own, model=network_model(shapes, reading))
+    if changed and is_affine_softmax(shapes[0][0], found.around[1]):
         return symmetries.get(1)
     numbered = dict(enumerate(layers, 1))
     return _at_weights(numbered, found, replace(reading, skip=reading.skip and not changed))
@@ -314,7 +296,7 @@ def find_network(
 
 def _at_weights(
     layers: dict[int, LayerTensors], found: AnalysedHeads, reading: AnalysisOptions
-) -> Any:
+) -> NetworkAtWeights:
     """The network of these layers at its weights; of one layer with what is around its heads."""
     heads = [head for number in layers for head in found.of(number)]
     shapes = [[head.shape for head in found.of(number)] for number in layers]

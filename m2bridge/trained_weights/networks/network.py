@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial, reduce
 from itertools import chain
 from math import comb
@@ -45,14 +44,9 @@ from m2bridge.families.deep_attention.shape import (
     bound_by_ranks,
 )
 from m2bridge.limits import check_deadline_in
-from m2bridge.maps.jacobian_rank import (
-    ALMOST_ALL_TOKENS,
-    FROM_TWO_TOKENS,
-    SPARE_ROWS,
-    dimension_facts,
-    is_regular,
-)
+from m2bridge.maps.jacobian_rank import ALMOST_ALL_TOKENS, FROM_TWO_TOKENS, SPARE_ROWS
 from m2bridge.results.known import Bounds, intersect_bounds
+from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
 from m2bridge.trained_weights.networks.differential import AffineLayer, rank_modulo_prime
 from m2bridge.trained_weights.networks.groups import ExtraParameters, Symmetries
 
@@ -170,86 +164,6 @@ def _more(known: Bounds, number: int) -> Bounds:
     return Bounds(lower, upper, f"{known.because}, and {number} for what the layer adds")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NetworkAtWeights:
-    """A network at given weights.
-
-    Parameters
-    ----------
-    model : DeepAttention
-        The network whose values are not bounded in rank, for t = 2.
-    parameters : int
-        All entries of all matrices.
-    dimension : Bounds
-        Of the neuromanifold; its upper bound is always known.
-    rank : int or None
-        Of the differential at these weights, or a lower bound for it; ``None`` where it is not
-        known.
-    gauge : tuple of str
-        Factors of a group that acts on the weights and keeps the function.
-    note : str
-        Why the rank is not known; or the theorem by which it is.
-    symmetries : Symmetries
-    most_rank : int or None
-        An upper bound for the rank of the differential at these weights.
-    tokens : str
-        For which numbers t of tokens all of this is proved.
-    """
-
-    model: DeepAttention
-    parameters: int
-    dimension: Bounds
-    rank: int | None
-    gauge: tuple[str, ...]
-    note: str
-    symmetries: Symmetries
-    most_rank: int | None = None
-    tokens: str = FROM_TWO_TOKENS
-
-    @property
-    def regular(self) -> bool | None:
-        """Whether the weights are proved to be a regular point; ``None`` if that is not decided."""
-        return is_regular(self.dimension, self.rank, self.most_rank)
-
-    def facts(self) -> list[tuple[str, object]]:
-        """Names and values for people."""
-        facts: list[tuple[str, object]] = [
-            ("network", self.model.title),
-            *dimension_facts(self.parameters, self.dimension),
-            ("gauge group", " × ".join(self.gauge)),
-        ]
-        if self.regular:
-            proved = f"proved by {self.note}" if self.note else "proved"
-            regular = f"yes ({proved}: the rank of the differential is the dimension)"
-        elif self.regular is False:
-            most = f"the rank of the differential is at most {self.most_rank}"
-            regular = f"no (proved: {most}, by the ranks of the heads)"
-        else:
-            reason = self.note or f"the rank of the differential is at least {self.rank}"
-            regular = f"not decided: {reason}"
-        facts.append(("regular point", regular))
-        return facts
-
-    def to_json(self) -> dict[str, Any]:
-        """The values for ``json.dumps``."""
-        return {
-            **self.model.to_json(),
-            "parameters": self.parameters,
-            **self.dimension.to_json(),
-            "upper_bound": {"value": self.dimension.upper, "reason": self.dimension.because},
-            "gauge_group": list(self.gauge),
-            "rank_at_weights": self.rank,
-            "regular": self.regular,
-            "note": self.note or None,
-            "holds_for": self.tokens,
-            **{x: value for x, value in self.symmetries.to_json().items() if x not in _OWN},
-        }
-
-
-_OWN = ("parameters", "dimension")
-"""Values that a network says itself."""
-
-
 def at_weights(
     model: DeepAttention,
     shapes: Heads,
@@ -342,15 +256,14 @@ def at_weights(
         # For separate heads, and for a single one, it is proved that the constants are new.
         known = intersect_bounds(Bounds.at_most(known.upper), Bounds.at_least(by_heads.lower))
     return NetworkAtWeights(
-        model=model,
-        parameters=parameters + besides.parameters,
-        dimension=known,
-        rank=whole_rank,
-        gauge=_gauge(model, shapes),
-        note=note,
         symmetries=symmetries_of(model, shapes, known, besides),
+        rank=whole_rank,
         most_rank=most_rank,
+        note=note,
         tokens=tokens,
+        model=model,
+        gauge=_gauge(model, shapes),
+        constant=besides.dimension,
     )
 
 

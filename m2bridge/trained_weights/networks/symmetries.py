@@ -15,9 +15,8 @@ from typing import Any, Self
 import numpy
 
 from m2bridge.families.deep_attention.model import DeepAttention
-from m2bridge.maps.jacobian_rank import FROM_TWO_TOKENS, is_regular
+from m2bridge.maps.jacobian_rank import FROM_TWO_TOKENS
 from m2bridge.results.known import UNKNOWN, Bounds
-from m2bridge.results.sheet import plural
 from m2bridge.trained_weights.checkpoints.files import as_fractions
 from m2bridge.trained_weights.checkpoints.tensors import HeadArrays, LayerTensors
 from m2bridge.trained_weights.heads.ranks import HeadShape, exact_rank
@@ -28,6 +27,7 @@ from m2bridge.trained_weights.heads.token_space import (
     norm_before,
     seen,
 )
+from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
 from m2bridge.trained_weights.networks.groups import (
     ExtraParameters,
     FiniteGroup,
@@ -220,42 +220,36 @@ def network_model(
 
 def symmetries_of_layer(
     shapes: Sequence[HeadShape], reading: AnalysisOptions, besides: ExtraParameters
-) -> Symmetries:
-    """Return the symmetries of one layer of these heads, by bounds that need no weights."""
+) -> NetworkAtWeights:
+    """Return what is known of one layer of these heads by bounds that need no weights."""
     model = network_model([shapes], replace(reading, skip=False))
-    return known_symmetries(model, [shapes], besides)
+    symmetries = known_symmetries(model, [shapes], besides)
+    return NetworkAtWeights(symmetries=symmetries, constant=besides.dimension)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeparateHeads(Symmetries):
-    """The symmetries of a layer without output matrix: those of its heads, which are all known."""
+def heads_side_by_side(shapes: Sequence[HeadShape], around: NormAndOutputBias) -> NetworkAtWeights:
+    """Return what is known of a layer without output matrix: its heads are known each alone.
 
-    @classmethod
-    def of(cls, shapes: Sequence[HeadShape], around: NormAndOutputBias) -> Self:
-        """Return those of heads, or of groups of heads that share K and V."""
-        groups = head_groups(shapes, around)
-        named: Counter[str] = Counter()
-        for group in groups:
-            named.update(dict(group.redundant(are_added=False)))
-        parameters = sum(group.parameters for group in groups)
-        dimension = Bounds.exactly(parameters - named.total())
-        coordinates = shapes[0].coordinates
-        if around.rotary and coordinates is not None and not shapes[0].softmax:
-            dimension = Bounds.at_most(dimension.upper, "the symmetries of the heads")
-        return cls(
-            parameters=parameters,
-            dimension=dimension,
-            named=tuple((name, size) for name, size in named.items() if size),
-            listed=Bounds.exactly(named.total()),
-            finite=finite_symmetries(shapes, around.sharing, are_added=False),
-        )
-
-    def words(self) -> str:
-        """The words on what the function of the layer determines."""
-        return (
-            "without an output matrix the outputs of its heads stand side by side, so the function"
-            " of each is known"
-        )
+    Heads that share K and V are groups.
+    """
+    groups = head_groups(shapes, around)
+    named: Counter[str] = Counter()
+    for group in groups:
+        named.update(dict(group.redundant(are_added=False)))
+    parameters = sum(group.parameters for group in groups)
+    dimension = Bounds.exactly(parameters - named.total())
+    coordinates = shapes[0].coordinates
+    if around.rotary and coordinates is not None and not shapes[0].softmax:
+        dimension = Bounds.at_most(dimension.upper, "the symmetries of the heads")
+    symmetries = Symmetries(
+        parameters=parameters,
+        dimension=dimension,
+        named=tuple((name, size) for name, size in named.items() if size),
+        listed=Bounds.exactly(named.total()),
+        finite=finite_symmetries(shapes, around.sharing, are_added=False),
+        side_by_side=True,
+    )
+    return NetworkAtWeights(symmetries=symmetries)
 
 
 def head_groups(shapes: Sequence[HeadShape], around: NormAndOutputBias) -> list[HeadGroup]:
@@ -352,132 +346,60 @@ NO_WEIGHTS = SoftmaxWeights(independent=False, products=UNKNOWN, constants=UNKNO
 """Of a layer whose weights are not looked at."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LayerAtWeights(Symmetries):
-    """A layer at its weights, as more is known of it than of its heads, each alone.
+def is_affine_softmax(shape: HeadShape, around: NormAndOutputBias) -> bool:
+    """Return whether a layer of softmax is more than its heads with A_h and V_h, each alone.
 
-    Parameters
-    ----------
-    constant : int
-        The dimension of the constants that the layer adds.
-    rank : Bounds
-        Of the differential at the weights.
-    tokens : str
-        For which numbers t of tokens all of this is proved.
-    note : str
-        Why the rank is not known, or how it is; may be empty.
-    model : DeepAttention or None
-        The network, where the layer is all of it, without biases and norms.
+    So it is with a bias of Q, with constants, and where heads share K and V or are rotated.
     """
-
-    constant: int
-    rank: Bounds
-    tokens: str = FROM_TWO_TOKENS
-    note: str = ""
-    model: DeepAttention | None = None
-
-    @property
-    def regular(self) -> bool | None:
-        """Whether the weights are a regular point; ``None`` if that is not decided."""
-        return is_regular(self.dimension, self.rank.lower, self.rank.upper)
-
-    @property
-    def symmetries(self) -> Self:
-        """What is said of the network, which is this layer alone."""
-        return self
-
-    def facts(self) -> list[tuple[str, object]]:
-        """Names and values for people, but for the symmetries, which the result names itself."""
-        dimension = None
-        if self.dimension.exact is not None:
-            dimension = f"{self.dimension} of the functions of the layer (proved)"
-        elif self.dimension.upper is not None:
-            dimension = f"{self.dimension}: {self.dimension.because}"
-        if self.regular:
-            regular = "yes (proved)"
-        elif self.regular is False:
-            regular = f"no (proved: the rank of the differential is at most {self.rank.upper})"
-        elif self.note:
-            regular = f"not decided: {self.note}"
-        else:
-            regular = "not decided"
-        return [
-            ("parameters", self.parameters),
-            ("dimension", dimension),
-            ("redundant directions", self.redundant.exact),
-            ("regular point", regular),
-        ]
-
-    def to_json(self) -> dict[str, Any]:
-        """The values for ``json.dumps``."""
-        upper = {"value": self.dimension.upper, "reason": self.dimension.because or None}
-        return {
-            **(self.model.to_json() if self.model else {}),
-            **Symmetries.to_json(self),
-            "lower_bound": self.dimension.lower,
-            "upper_bound": upper,
-            "rank_at_weights": self.rank.exact,
-            "regular": self.regular,
-            "note": self.note or None,
-            "holds_for": self.tokens,
-        }
+    if not shape.softmax:
+        return False
+    coordinates = shape.coordinates
+    has_bias = coordinates is not None and bool(coordinates.constants or shape.queries > shape.d)
+    return has_bias or bool(around.output_bias) or around.is_grouped
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SoftmaxLayer(LayerAtWeights):
-    """A layer of softmax attention with biases, rotary positions, or shared keys and values.
+def softmax_layer(
+    shapes: Sequence[HeadShape], around: NormAndOutputBias, at_weights: SoftmaxWeights = NO_WEIGHTS
+) -> NetworkAtWeights:
+    """Return what is known of a layer of softmax with biases, rotary positions, or shared K and V.
 
     Where the matrices A_h = KᵀQ of its heads are independent and no V_h is 0, its function
     determines all A_h and V_h up to the order of the heads, and the constant: heads are seen each
     alone, apart from the biases of V, of which only the sum with the output bias is seen
     (``docs/weights-mathematics.md``, Biases in softmax attention).
     """
-
-    @classmethod
-    def of(
-        cls,
-        shapes: Sequence[HeadShape],
-        around: NormAndOutputBias,
-        at_weights: SoftmaxWeights = NO_WEIGHTS,
-    ) -> Self:
-        """Return the symmetries of a layer with these heads, and the rank at its weights."""
-        groups = head_groups(shapes, around)
-        constant = _constants(shapes, around)
-        most = sum(group.dimension for group in groups) + constant
-        dimension = UNKNOWN
-        # More matrices A_h than their space has dimensions are never independent.
-        if determine_their_heads(shapes, around.sharing):
-            dimension = Bounds.exactly(most)
-        elif around.is_grouped:
-            dimension = Bounds.at_most(most, "the functions of each group of heads alone")
-        named: Counter[str] = Counter()
-        for group in groups:
-            named.update(dict(group.redundant()))
-        hidden = named.pop(IN_CONSTANT, 0) + around.output_bias - constant
-        named["biases of V and of the output with the same constant"] = hidden
-        named.update(dict(around.named()))
-        parameters = sum(group.parameters for group in groups) + around.besides().parameters
-        return cls(
-            parameters=parameters,
-            dimension=dimension,
-            named=tuple((name, size) for name, size in named.items() if size),
-            listed=Bounds.exactly(named.total()),
-            finite=finite_symmetries(shapes, around.sharing),
-            constant=constant,
-            rank=at_weights.rank,
-            tokens=ENOUGH_TOKENS if around.rotary else FROM_TWO_TOKENS,
-        )
-
-    def words(self) -> str:
-        """The words on what the function of the layer determines."""
-        if self.redundant.exact is None or self.unnamed is None:
-            return "not decided: there are more heads than independent matrices A"
-        redundant = plural(self.redundant.exact, "redundant direction")
-        if self.unnamed > 0:
-            further = plural(self.unnamed, "further direction")
-            return f"{redundant}, {self.listed} listed: {further} not named"
-        determined = "up to these, generic weights are determined"
-        return f"{redundant}, all of the listed symmetries: {determined}"
+    groups = head_groups(shapes, around)
+    constant = _constants(shapes, around)
+    most = sum(group.dimension for group in groups) + constant
+    # More matrices A_h than their space has dimensions are never independent.
+    if determine_their_heads(shapes, around.sharing):
+        dimension, why = Bounds.exactly(most), ""
+    else:
+        dimension = Bounds.at_most(most, "the functions of each group of heads alone")
+        why = "there are more heads than independent matrices A"
+    named: Counter[str] = Counter()
+    for group in groups:
+        named.update(dict(group.redundant()))
+    hidden = named.pop(IN_CONSTANT, 0) + around.output_bias - constant
+    named["biases of V and of the output with the same constant"] = hidden
+    named.update(dict(around.named()))
+    symmetries = Symmetries(
+        parameters=sum(group.parameters for group in groups) + around.besides().parameters,
+        dimension=dimension,
+        named=tuple((name, size) for name, size in named.items() if size),
+        listed=Bounds.exactly(named.total()),
+        finite=finite_symmetries(shapes, around.sharing),
+        complete=True,
+        why=why,
+    )
+    rank = at_weights.rank
+    return NetworkAtWeights(
+        symmetries=symmetries,
+        rank=rank.lower,
+        most_rank=rank.upper,
+        tokens=ENOUGH_TOKENS if around.rotary else FROM_TWO_TOKENS,
+        constant=constant,
+    )
 
 
 def _constants(shapes: Sequence[HeadShape], around: NormAndOutputBias) -> int:

@@ -49,12 +49,13 @@ from m2bridge.trained_weights.checkpoints.names import (
     left_out,
     usual_layers,
 )
+from m2bridge.trained_weights.contents import contents
 from m2bridge.trained_weights.heads import spectrum as numerical_weights
 from m2bridge.trained_weights.heads.membership import TAKEN, exact_weights
 from m2bridge.trained_weights.heads.ranks import HeadShape, exact_ranks, integers, residues
 from m2bridge.trained_weights.heads.spectrum import rounded
 from m2bridge.trained_weights.networks import network as at_weights
-from m2bridge.trained_weights.result import Weights, contents
+from m2bridge.trained_weights.result import Weights
 from tests.fuzz.weight_files import HOSTILE, NASTY
 from tests.tiers import examples
 
