@@ -32,22 +32,22 @@ _IMPORTANCE = (
     "unfinished",
     "dimension",
     "regular point",
+    "network",
+    "left out",
     "function of heads",
     "types",
-    "points",
-    "network",
-    "symmetries",
-    "layers",
     "remarks",
-    "left out",
+    "symmetries",
+    "points",
+    "layers",
     "near a lower rank",
-    "sizes",
-    "nearest",
     "symmetries of layers",
+    "sizes",
     "parameters",
+    "model",
     "tokens",
     "dimension of heads",
-    "model",
+    "nearest",
     "norms after layers",
     "redundant directions",
     "parameters of heads",
@@ -67,20 +67,30 @@ def summary(
     ``None`` where nothing is said of them together.
     """
     number = len({head.layer for head in heads})
-    if len(heads) == 1:
+    if len(heads) == 1 and (1 not in layers or _adds_nothing(layers[1], heads[0])):
         return _sentence_on_head(heads[0])
     if number == 1 and 1 in layers:
         what = f"The layer of {plural(len(heads), 'head')}"
         return summary_sentence(what, layers[1].symmetries)
     if network is not None:
         return summary_sentence(f"The network of {number} layers", network.symmetries)
+    if number > 1:
+        return f"Nothing is said of the {number} layers together: each is decided alone."
     return None
 
 
+def _adds_nothing(layer: NetworkAtWeights, head: HeadWeights) -> bool:
+    """Whether a layer with one head is the head alone, of which everything is said already."""
+    as_head = (head.shape.parameters, head.shape.dimension)
+    return (layer.parameters, layer.dimension.exact) == as_head
+
+
 def _sentence_on_head(head: HeadWeights) -> str | None:
-    """The sentence on a single head, by Theorem 3.2 or Theorem S, if its weights are regular."""
-    if head.is_outside or head.is_zero:
+    """The sentence on a single head, by Theorem 3.2 or Theorem S."""
+    if head.is_outside:
         return None
+    if head.is_zero:
+        return f"The head has {head.words()}."
     shape = head.shape
     named = tuple(shape.redundant())
     finite = finite_symmetries([shape])
@@ -208,10 +218,8 @@ def _on_layers(
     said: dict[tuple[str, str], list[int]] = {}
     for number, count in Counter(head.layer for head in heads).items():
         found = layers.get(number)
-        first = next(head.shape for head in heads if head.layer == number)
-        # Of a layer with one head that adds nothing everything is said with the head.
-        as_head = (first.parameters, first.dimension)
-        if count == 1 and (found is None or (found.parameters, found.dimension.exact) == as_head):
+        first = next(head for head in heads if head.layer == number)
+        if count == 1 and (found is None or _adds_nothing(found, first)):
             continue
         words, names = "its function need not determine those of its heads", ""
         if found is not None:

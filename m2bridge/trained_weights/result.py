@@ -5,7 +5,7 @@ numerically.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -138,7 +138,8 @@ class Weights(PictureResult):
         by_kind = facts_by_kind(self.heads, self.symmetries, self.network, self.behind_norms)
         if self.left_out:
             by_kind["left out"] = [("left out", ", ".join(self.left_out))]
-        by_kind["remarks"] = [("remark", remark) for remark in self.remarks]
+        if self.remarks:
+            by_kind["remarks"] = [_numbered("remark", self.remarks)]
         if self.unfinished:
             by_kind["unfinished"] = [("unfinished", self.unfinished)]
         all_facts = [fact for own in by_kind.values() for fact in own]
@@ -241,7 +242,9 @@ class Weights(PictureResult):
 
     def _layer_json(self, number: int) -> dict[str, Any]:
         """What is known of a layer, and of the LayerNorm after it if there is one."""
-        found: dict[str, Any] = {"layer": number} | self.symmetries[number].to_json()
+        # The model is said with the network.
+        own = replace(self.symmetries[number], model=None, gauge=())
+        found: dict[str, Any] = {"layer": number} | own.to_json()
         if number in self.behind_norms:
             found["behind_norm"] = self.behind_norms[number].to_json()
         return found
@@ -275,6 +278,13 @@ class Weights(PictureResult):
         The map has all heads; the others are those in tables, in their order.
         """
         return weights_figure(self.heads, self.listed, self.size_text)
+
+
+def _numbered(name: str, words: Sequence[str]) -> Fact:
+    """One fact of several sentences: they have numbers if there are more than one."""
+    if len(words) == 1:
+        return name, words[0]
+    return f"{name}s", "; ".join(f"({i}) {sentence}" for i, sentence in enumerate(words, 1))
 
 
 _CHOICES = {

@@ -72,7 +72,7 @@ def test_constants_that_a_layer_cannot_reach(name: str) -> None:
     p = drawn(layer, 1)
     assert exact_rank(layer, p, on_a_line=True) == dimension
     generic = judged(layer, p)
-    assert (generic.rank.exact, generic.regular) == (dimension, True)
+    assert (generic.rank, generic.regular) == (dimension, True)
     change(p)
     assert exact_rank(layer, p, on_a_line=True) == rank
     found = judged(layer, p)
@@ -81,9 +81,9 @@ def test_constants_that_a_layer_cannot_reach(name: str) -> None:
     assert found.to_json()["regular"] is (rank == dimension)
     regular = dict(found.facts())["regular point"]
     if rank < dimension:
-        assert regular == f"no (proved: the rank of the differential is at most {rank})"
+        assert regular.startswith(f"no (proved: the rank of the differential is at most {rank},")
     else:
-        assert regular == "yes (proved)"
+        assert regular.startswith("yes (proved: the rank of the differential is the dimension")
 
 
 def plant(p: Parameters, random: Random) -> None:
@@ -126,6 +126,7 @@ def test_random_special_layers(seed: int) -> None:
         plant(p, random)
     rank = exact_rank(layer, p, on_a_line=True)
     found = judged(layer, p)
-    assert found.rank.least <= rank <= found.rank.most
+    assert (found.rank or 0) <= rank
+    assert found.most_rank is None or rank <= found.most_rank
     if found.regular is not None:
         assert found.regular is (rank == found.dimension.exact)
