@@ -294,9 +294,10 @@ def summary_sentence(what: str, symmetries: Symmetries) -> str:
     if symmetries.others is False:
         size = plural(symmetries.listed.value, "dimension")
         parts = [f"{names} ({size})"] if names else []
-        if not symmetries.complete:
-            parts.append("a finite ambiguity")
         parts += [f"{group.name} ({group.symbol})" for group in symmetries.finite]
+        if not symmetries.complete:
+            further = "further " if symmetries.finite else ""
+            parts.append(f"a {further}finite ambiguity")
         known = f"up to {_listed(parts)}" if parts else "uniquely"
         return f"{what} is determined by its function {known}, at generic weights: proved."
     if symmetries.others:

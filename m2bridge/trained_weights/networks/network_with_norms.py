@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise, starmap
+from itertools import pairwise, zip_longest
 from typing import Any, Self
 
 import numpy
@@ -287,7 +287,7 @@ def _ranks(
     in_balls = reading.softmax or any(layer.around.norm for layer in layers)
     try:
         check_size(parameters, in_balls=in_balls)
-        most_here = _most_rank(layers, acting, reading.skip)
+        most_here = _most_rank(layers, acting, reading)
         rank, generic, method = differential_ranks(
             [AffineLayer(**_entries(layer)) for layer in layers],
             skip=reading.skip,
@@ -346,30 +346,33 @@ def _entries(layer: AnalysedLayer) -> dict[str, Any]:
 
 
 def _most_rank(
-    layers: Sequence[AnalysedLayer], acting: Sequence[Between], skip: bool
+    layers: Sequence[AnalysedLayer], acting: Sequence[Between], reading: AnalysisOptions
 ) -> int | None:
     """An upper bound for the rank at these weights, by those of the heads, each alone.
 
     Symmetries between the layers move the functions of the heads, and not that of the network.
     """
     most = 0
-    for layer in layers:
+    for layer, after in zip_longest(layers, layers[1:]):
         # Parameters that heads share are a part of those that they have each alone.
-        of_heads = sum_of_known(head.most_rank for head in layer.heads)
-        if of_heads is None:
+        of_layer = sum_of_known(head.most_rank for head in layer.heads)
+        if of_layer is None:
             return None
-        of_layer = of_heads
         if layer.alone.constant:
             of_layer += layer.outputs
-        if layer.alone.most_rank is not None:
-            of_layer = min(of_layer, layer.alone.most_rank)
+        moved = 0 if after is None or reading.skip else _moved(layer, after)
+        of_layer -= moved
+        whole = layer.alone.most_rank
+        if whole is not None:
+            # In softmax attention it is a rank of all A_h, V_h and the constant, which are moved as
+            # those of heads. In lightning attention it is one of the function of the layer, of
+            # which less may be moved.
+            of_layer = min(of_layer, whole - moved if reading.softmax else whole)
         most += of_layer
     for symmetry in acting:
         if symmetry.by_biases:
             # Output biases are moved, whatever the weights are.
             most -= symmetry.size
-    if not skip:
-        most -= sum(starmap(_moved, pairwise(layers)))
     return most
 
 

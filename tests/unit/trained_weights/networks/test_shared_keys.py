@@ -204,3 +204,17 @@ def test_the_dimension_of_a_network_is_the_rank_of_its_jacobian_matrix(
     # Heads that do not fill the space between layers without skips have bounds.
     if skip or layer.norm:
         assert network["dimension"] == rank
+
+
+def test_what_a_norm_hides_of_shared_keys_is_not_counted_twice() -> None:
+    """Two heads that share all of A and V have one function of the tokens behind this norm."""
+    first = Layer(2, 2, 1, v=2, heads=2, norm="layer")
+    layers = [first, replace(first, d_out=3)]
+    ps = [tied(drawn(layer, seed), 2) for layer, seed in zip(layers, (50, 51), strict=True)]
+    file = {}
+    for number, (layer, p) in enumerate(zip(layers, ps, strict=True)):
+        file |= state(layer, p, 2, f"layers.{number}.")
+    network = weights(file, heads=2, norm="layer").to_json()["network"]
+    assert network["dimension"] == exact_network_rank(layers, ps, False, sharing=2) == 4
+    assert network["rank_at_weights"] == 4
+    assert network["regular"] is True
