@@ -105,6 +105,38 @@ def _sentence_on_head(head: HeadWeights) -> str | None:
     return summary_sentence("The head", symmetries)
 
 
+_OUTSIDE = "before and after the layers, whose tokens are arbitrary vectors"
+_BETWEEN = "each layer determines the same without them, and several layers are taken without them"
+_NO_WEIGHTS = "no weights of the model"
+_NOT_IN_MODEL = "not in the model of a layer"
+_WHY_LEFT_OUT = {
+    "embeddings": _OUTSIDE,
+    "heads of the model": _OUTSIDE,
+    "MLPs": _BETWEEN,
+    "norms": _BETWEEN,
+    "attention to other tokens": _BETWEEN,
+    "models of images or sounds": "another model",
+    "masks": _NO_WEIGHTS,
+    "states of libraries": _NO_WEIGHTS,
+    "states of an optimizer": _NO_WEIGHTS,
+    "averages of the weights": _NO_WEIGHTS,
+}
+"""Why arrays of a kind that is left out change nothing of what is said of layers."""
+TIED_EMBEDDINGS = (
+    "the embeddings are the matrix of the outputs, too (tied): it is no part of the layers, whose"
+    " tokens are arbitrary vectors, so that nothing changes of what is said of these"
+)
+
+
+def left_out_words(kinds: Sequence[str]) -> str:
+    """Return the kinds of arrays that are left out, such as ``MLPs (3)``, each with its reason."""
+    by_reason: dict[str, list[str]] = {}
+    for kind in kinds:
+        name, _, _ = kind.rpartition(" (")
+        by_reason.setdefault(_WHY_LEFT_OUT.get(name, _NOT_IN_MODEL), []).append(kind)
+    return "; ".join(f"{', '.join(alike)}: {why}" for why, alike in by_reason.items())
+
+
 def most_important(by_kind: Mapping[str, Sequence[Fact]]) -> list[Fact]:
     """Return the most important facts, in the order of all."""
     listed: list[Fact] = []

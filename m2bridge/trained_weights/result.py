@@ -25,7 +25,14 @@ from m2bridge.trained_weights.checkpoints.names import (
     left_out,
 )
 from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
-from m2bridge.trained_weights.facts import Fact, facts_by_kind, most_important, summary
+from m2bridge.trained_weights.facts import (
+    TIED_EMBEDDINGS,
+    Fact,
+    facts_by_kind,
+    left_out_words,
+    most_important,
+    summary,
+)
 from m2bridge.trained_weights.heads.distances import chosen_heads, nearest_loci, nearness_json
 from m2bridge.trained_weights.heads.findings import HeadWeights
 from m2bridge.trained_weights.heads.pruning import LowRankChange, sentence_on_lower_ranks
@@ -137,7 +144,7 @@ class Weights(PictureResult):
         """All facts, or the most important ones, and how they were computed."""
         by_kind = facts_by_kind(self.heads, self.symmetries, self.network, self.behind_norms)
         if self.left_out:
-            by_kind["left out"] = [("left out", ", ".join(self.left_out))]
+            by_kind["left out"] = [("left out", left_out_words(self.left_out))]
         if self.remarks:
             by_kind["remarks"] = [_numbered("remark", self.remarks)]
         if self.unfinished:
@@ -298,7 +305,7 @@ _CHOICES = {
 
 
 def _check_options(
-    words: Mapping[str, str | None], tolerance: float | None, worst: int | None
+    words: Mapping[str, str | None], *, tolerance: float | None, worst: int | None, rank: int | None
 ) -> None:
     """Check the options of :func:`weights`: InvalidCaseError for the first one that is wrong."""
     for name, chosen in words.items():
@@ -310,6 +317,8 @@ def _check_options(
         raise InvalidCaseError("tolerance", f"must be at least 0 and less than 1, not {tolerance}")
     if worst is not None and (type(worst) is not int or worst < 1):
         raise InvalidCaseError("worst", f"must be at least 1, not {worst!r:.60}")
+    if rank is not None and (type(rank) is not int or rank < 0):
+        raise InvalidCaseError("rank", f"must be at least 0, not {rank!r:.60}")
 
 
 def _heads_and_all(heads: int | str | None) -> tuple[int | None, bool]:
@@ -326,8 +335,8 @@ def _heads_and_all(heads: int | str | None) -> tuple[int | None, bool]:
 def _layers_and_network(
     layers: Sequence[LayerTensors], found: AnalysedHeads, reading: AnalysisOptions, *, rotary: bool
 ) -> dict[str, Any]:
-    """What is said of layers, of the network and of norms behind layers, with remarks: fields of
-    the result.
+    """Return what is said of heads, of layers, of the network and of norms behind layers, with
+    remarks: fields of the result.
 
     Nothing is said of layers and network if some heads are missing, as a limit was reached.
     """
@@ -351,13 +360,35 @@ def _layers_and_network(
     is_one_layer = len(layers) == 1 and bool(symmetries)
     several = len(found.heads) > 1 and not found.unfinished
     separate = several and network is None and not is_one_layer
-    behind_norms = find_behind_norms(layers, found, reading, symmetries)
+    remarks = find_remarks(layers, found, reading.heads, separate=separate, rotary=rotary)
     return {
+        "heads": tuple(found.heads),
         "symmetries": symmetries,
         "network": network,
-        "behind_norms": behind_norms,
-        "remarks": find_remarks(layers, found, reading.heads, separate=separate, rotary=rotary),
+        "behind_norms": find_behind_norms(layers, found, reading, symmetries),
+        "remarks": remarks,
+        "unfinished": found.unfinished,
     }
+
+
+def _analysed(
+    source: Any,
+    available: Mapping[str, Any],
+    layers: Sequence[LayerTensors],
+    reading: AnalysisOptions,
+    choice: ModelChoice,
+    **of_heads: Any,
+) -> dict[str, Any]:
+    """Return the fields of the result that are about these layers; ``of_heads`` are ``a`` and
+    ``tolerance``.
+    """
+    found = find_heads(layers, reading, **of_heads)
+    rotary = has_rotary_positions(source, available) or choice.rotary_left_out
+    fields = _layers_and_network(layers, found, reading, rotary=rotary)
+    fields["left_out"] = left_out(available, layers)
+    if choice.tied_embeddings and any(kind.startswith("emb") for kind in fields["left_out"]):
+        fields["remarks"] += (TIED_EMBEDDINGS,)
+    return fields
 
 
 def weights(
@@ -391,73 +422,50 @@ def weights(
 ) -> Weights:
     """Say exactly what weights of self-attention determine, and how near to singular they are.
 
-    Floating-point numbers are dyadic rationals, and A = KᵀQ is never rounded. For t ≥ 2 tokens;
-    what ranks say of a network of softmax, or of several layers with biases or norms, for t = 2 and
-    all but finitely many t (``tokens``).
+    Floating-point numbers are dyadic rationals, and A = KᵀQ is never rounded.
 
     Parameters
     ----------
     source : path or mapping, optional
         A file ``.npz``, ``.npy``, ``.safetensors``, ``.json``, or of PyTorch (read by
-        ``weights_only=True``), a folder of such files, or a dictionary from names to arrays, such
-        as a state dict. Or, in its place:
-    K, Q, V, O : array, optional
-        Of shapes (heads·a, d), (heads·a, d), (heads·v, d) and (d', heads·v), or with the heads as
-        first index: arrays of NumPy, tensors of PyTorch, lists of numbers or fractions.
-    A : array, optional
-        KᵀQ in place of K and Q, of one head; it is better to give K and Q, as rounding A changes
-        its rank.
+        ``weights_only=True``), a folder of such files, or a state dict. Or, in its place:
+    K, Q, V, A, O : array, optional
+        Of shapes (heads·a, d), (heads·a, d), (heads·v, d), and O (d', heads·v), or with the heads
+        as first index; A = KᵀQ in place of K and Q, of one head, whose rank rounding changes.
     a : int, optional
         With A: the largest rank of A, d when left out.
     heads : int or str, optional
-        Of each layer; what ``config.json`` beside the file says, or 1. ``all`` puts all heads in
-        the tables of the text, however many there are, and ``12,all`` says both.
-    query, key, value, output : str, optional
-        Names in the source; ``*`` stands for what differs from layer to layer. Usual names need not
-        be given.
-    stacked : str, optional
-        The name of one array with Q, K and V, in place of theirs: of shape (3d, d), (d, 3d) or (3,
-        ·, ·), or as in PyTorch with the numbers of rows that heads and output matrix say.
+        Of each layer; what ``config.json`` says, or 1. ``all`` or ``12,all``: all are in the text.
+    query, key, value, output, stacked : str, optional
+        Names in the source that are not usual ones, ``stacked`` for one array with Q, K and V;
+        ``*`` stands for what differs from layer to layer.
     layout : str, optional
-        How arrays are stored where neither their names nor their shapes say it: ``rows`` (the shape
-        is (out, in), as in PyTorch) or ``columns`` ((in, out), as in Flax, Keras and TensorFlow);
-        one array with Q, K and V ``q-k-v``, ``by-head``, ``by-group``, ``by-row`` or
-        ``by-quarter``; arrays with three indices ``heads-a-d``, ``heads-d-a`` or ``d-heads-a``.
-        Several words are separated by commas.
+        How arrays are stored: words such as ``rows`` or ``by-head``, separated by commas.
     ignore : str, optional
-        Arrays beside a layer that are left out, with ``*`` for any text; several are separated by
-        commas. Else an array that belongs to a layer and is not understood is refused.
+        Arrays beside a layer that are left out; others that are not understood are refused.
     adapter : path, optional
         A LoRA adapter with its ``adapter_config.json``, which is merged with the source exactly.
-    skip, normalization
-        Of the network, as for :class:`~m2bridge.DeepAttention`; what ``config.json`` beside the
-        file says of a known architecture when left out, and else ``False`` and ``none``.
-    as_ : str, optional
-        ``lightning``, for the algebraic model of the paper, or ``softmax``: these layers alone,
-        without skip connections and rotary positions, whatever ``config.json`` says.
-    biases : str
-        ``count``, or ``ignore`` for the layer without them.
-    norm : str, optional
-        The norm before each layer, ``layer``, ``rms``, ``rms1`` (an RMSNorm that multiplies by 1 +
-        γ, as Gemma's) or ``none``; what the file and ``config.json`` beside it say when left out.
+    skip, normalization, as_
+        As for :class:`~m2bridge.DeepAttention`; what ``config.json`` says of a known architecture
+        when left out, and else ``False`` and ``none``. ``as_`` is ``lightning`` for the algebraic
+        model of the paper, or ``softmax``: these layers alone, whatever ``config.json`` says.
+    biases, norm : str, optional
+        ``count`` biases or ``ignore`` them; the norm before each layer, ``layer``, ``rms``,
+        ``rms1`` (which multiplies by 1 + γ) or ``none``, in place of what the file says.
     tolerance : float, optional
         Singular values above it, times the largest, count for effective ranks; the precision of the
         stored type when left out.
-    sort, worst
-        Heads are listed by ``layer``, or by ``distance`` to the singular locus; and only so many,
-        the nearest ones. Of softmax the distance is that to a lower rank.
-    rank : int, optional
-        A table says how far each head is from this rank, and how much outputs change at most where
-        it is replaced.
+    sort, worst, rank
+        Tables of heads by ``layer``, or by ``distance`` to singular functions (of softmax to a
+        lower rank); of so many, the nearest ones; and of how far they are from a rank, with the
+        largest change of outputs where they are replaced.
 
     Raises
     ------
     InvalidCaseError
         If names are missing, shapes do not fit, or an entry is no finite number.
-    ConversionError
-        If a file cannot be read.
-    MethodUnavailableError
-        If a package is missing that is needed for the file.
+    ConversionError, MethodUnavailableError
+        If a file cannot be read; if a package is missing for it.
 
     Examples
     --------
@@ -469,48 +477,27 @@ def weights(
     >>> found.heads[0].numerical.distance_to_singular_locus
     0.707107
     """
-    words = {
-        "normalization": normalization,
-        "as_": as_,
-        "biases": biases,
-        "norm": norm,
-        "sort": sort,
-    }
-    _check_options(words, tolerance, worst)
-    if rank is not None and (type(rank) is not int or rank < 0):
-        raise InvalidCaseError("rank", f"must be at least 0, not {rank!r:.60}")
-    heads, all_heads = _heads_and_all(heads)
+    words = {"normalization": normalization, "as_": as_, "biases": biases, "norm": norm}
+    _check_options(words | {"sort": sort}, tolerance=tolerance, worst=worst, rank=rank)
+    number, all_heads = _heads_and_all(heads)
+    counts = biases == "count"
+    path = source if isinstance(source, str | Path) else None
     matrices = {"K": K, "Q": Q, "V": V, "A": A, "O": O}
     names = {"query": query, "key": key, "value": value, "output": output, "stacked": stacked}
+    stored = StoredOptions(layout=layout, ignore=ignore, adapter=adapter, biases=counts, norm=norm)
     with limited(timeout) as running:
-        stored = StoredOptions(
-            layout=layout, ignore=ignore, adapter=adapter, biases=biases == "count", norm=norm
-        )
-        layers, available, heads = find_layers(source, matrices, names, heads, stored)
-        config = configuration(source) if isinstance(source, str | Path) else {}
+        layers, available, number = find_layers(source, matrices, names, number, stored)
+        config = configuration(path) if path is not None else {}
         choice = ModelChoice.of(config, kind=as_, normalization=normalization, skip=skip, norm=norm)
-        reading = AnalysisOptions(
-            heads=heads,
-            normalization="softmax" if choice.softmax else "none",
-            skip=choice.skip,
-            biases=biases == "count",
-            norm="rms" if norm == "rms1" else norm,
-            rotary=choice.rotary,
-        )
-        layers = [layer.of(biases=reading.biases, norm=norm) for layer in layers]
-        found = find_heads(layers, reading, a, tolerance)
-        rotary = has_rotary_positions(source, available) or choice.rotary_left_out
-        said = _layers_and_network(layers, found, reading, rotary=rotary)
+        reading = AnalysisOptions.of(choice, heads=number, biases=counts, norm=norm)
+        layers = [layer.of(biases=counts, norm=norm) for layer in layers]
         return Weights(
-            source=str(source) if isinstance(source, str | Path) else "",
-            heads=tuple(found.heads),
-            left_out=left_out(available, layers),
+            **_analysed(source, available, layers, reading, choice, a=a, tolerance=tolerance),
+            source=str(path or ""),
             seconds=running.seconds,
-            unfinished=found.unfinished,
             sort=sort,
             worst=worst,
             choice=None if source is None else choice,
             rank=rank,
             all_heads=all_heads,
-            **said,
         )

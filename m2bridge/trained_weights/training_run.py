@@ -130,9 +130,10 @@ class TrainingRun(PictureResult):
     def _stage(self, first: int, last: int, ranks: dict[str, int]) -> Stage:
         kind = _general_type(ranks, self.shape)
         if kind is None:
-            return Stage(first, last, ranks, None, saddle=False)
+            return Stage(first=first, last=last, ranks=ranks, exposed=None, saddle=False)
         saddle = self.factored and kind.is_saddle(self.shape)
-        return Stage(first, last, ranks, kind.is_exposed(self.shape), saddle)
+        exposed = kind.is_exposed(self.shape)
+        return Stage(first=first, last=last, ranks=ranks, exposed=exposed, saddle=saddle)
 
     @property
     def distances(self) -> Any:
@@ -299,7 +300,7 @@ def _general_type(ranks: dict[str, int], shape: LayerSizes) -> WeightType | None
     if not (r and s):
         return None
     k, q = ranks.get("K", shape.d), ranks.get("Q", r)
-    return WeightType(k, q, r, s, max(0, r + s - shape.d))
+    return WeightType(k=k, q=q, r=r, s=s, m=max(0, r + s - shape.d))
 
 
 def training_run(source: Any, *, tolerance: float = TOLERANCE) -> TrainingRun:

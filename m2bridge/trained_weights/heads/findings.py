@@ -60,7 +60,14 @@ class HeadWeights:
         with threadpool_limits(threads):
             numerical = Numerical.of(head, shape, ranks, tolerance)
             types = HeadTypes.of(head.given, shape, ranks, numerical)
-        return cls(head.layer, head.head, shape, ranks, numerical, types)
+        return cls(
+            layer=head.layer,
+            head=head.head,
+            shape=shape,
+            ranks=ranks,
+            numerical=numerical,
+            types=types,
+        )
 
     @property
     def orbit(self) -> Orbit | None:

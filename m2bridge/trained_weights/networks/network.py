@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial, reduce
 from itertools import chain
 from math import comb
@@ -204,67 +205,117 @@ def at_weights(
     known = intersect_bounds(*model.upper_bounds(0), ranks)
     upper = known.value
     separate = are_separate(model, betas)
-    rank = whole_rank = generic_whole_rank = None
-    tokens = FROM_TWO_TOKENS
-    note = f"it is computed for up to {MAX_DIFFERENTIATED_PARAMETERS} parameters"
-    try:
-        # The theorem needs ranks of single matrices, where a Jacobian matrix would be too large.
-        if separate and model.softmax and regular and separate_at_weights(model, matrices):
-            rank = upper
-            whole_rank = rank + besides.dimension
-            note = THEOREM
-        elif parameters <= MAX_DIFFERENTIATED_PARAMETERS:
-            given = list(matrices("KQAVO"))
-            rank = _rank(model, given, min(upper, parameters))
-            # In lightning attention more tokens may be 0. Power series are those for t = 2.
-            if model.softmax:
-                tokens = ALMOST_ALL_TOKENS
-            whole_rank = rank + besides.dimension
-            if besides.dimension and _constants_are_functions_of_heads(model, shapes):
-                whole_rank, generic_whole_rank = _ranks_with_output_bias(
-                    given[0], rank, upper, besides.dimension
-                )
-            note = ""
-    except (TimeLimitError, TooLargeError) as limit:
-        note = str(limit)
+    found = _ranks_at_weights(
+        model, shapes, matrices, upper, extra=besides.dimension, by_theorem=separate and regular
+    )
+    tokens = found.tokens
     unbounded = betas == [min(d, after) for d, after, _ in model.layer_sizes]
     generic = ranks.value if separate else None
     small = model.is_plain or parameters <= MAX_DIFFERENTIATED_PARAMETERS
     # Ranks at other weights can be larger; with values of bounded rank they are of another model.
-    if upper not in (rank, generic) and unbounded and small:
+    if upper not in (found.of_heads, generic) and unbounded and small:
         # needs SymPy, which is slow to import
         from m2bridge.maps.dimension import dimension
 
-        found = dimension(model).lower
-        generic = found.value if found else None
+        of_map = dimension(model).lower
+        generic = of_map.value if of_map else None
         if model.softmax:
             tokens = ALMOST_ALL_TOKENS
-    known = intersect_bounds(known, Bounds.at_least(generic), Bounds.at_least(rank))
-    if most_rank is not None and rank != upper:
+    known = intersect_bounds(known, Bounds.at_least(generic), Bounds.at_least(found.of_heads))
+    if most_rank is not None and found.of_heads != upper:
         most_rank -= _free_base_changes(model, matrices)
     if most_rank is not None and most_behind_zero is not None and not model.skip:
         most_rank = min(most_rank, most_behind_zero)
-    more = _dimension_besides(model, shapes, known, besides)
     if most_rank is not None:
         most_rank += besides.dimension
-    by_heads = known
-    known = _more(known, more)
-    if generic_whole_rank is not None and whole_rank is not None:
-        below = max(whole_rank, generic_whole_rank)
-        known = intersect_bounds(Bounds.at_most(known.upper), Bounds.at_least(below))
-    elif model.heads > 1 and not separate and _constants_are_functions_of_heads(model, shapes):
-        # For separate heads, and for a single one, it is proved that the constants are new.
-        known = intersect_bounds(Bounds.at_most(known.upper), Bounds.at_least(by_heads.lower))
+    dimension_of_all = _with_output_bias(model, shapes, known, besides, found, separate=separate)
     return NetworkAtWeights(
-        symmetries=symmetries_of(model, shapes, known, besides),
-        rank=whole_rank,
+        symmetries=symmetries_of(model, shapes, dimension_of_all, besides),
+        rank=found.of_all,
         most_rank=most_rank,
-        note=note,
+        note=found.note,
         tokens=tokens,
         model=model,
         gauge=_gauge(model, shapes),
         constant=besides.dimension,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _RanksAtWeights:
+    """Lower bounds for ranks of the differential, ``None`` for those that are not computed.
+
+    Parameters
+    ----------
+    of_heads, of_all : int or None
+        At the weights, without and with an output bias.
+    generic_of_all : int or None
+        At random weights, with an output bias.
+    note : str
+        Why they are not known, or the theorem by which they are; may be empty.
+    tokens : str
+        For which numbers of tokens they hold.
+    """
+
+    of_heads: int | None = None
+    of_all: int | None = None
+    generic_of_all: int | None = None
+    note: str
+    tokens: str = FROM_TWO_TOKENS
+
+
+def _ranks_at_weights(
+    model: DeepAttention,
+    shapes: Heads,
+    matrices: Callable[[str], Iterator[Sequence[Matrices]]],
+    upper: int,
+    *,
+    extra: int,
+    by_theorem: bool,
+) -> _RanksAtWeights:
+    """The ranks by Theorem H, if it applies, else by gradients; the output bias has ``extra``
+    entries.
+    """
+    parameters = parameter_count(shapes)
+    try:
+        # The theorem needs ranks of single matrices, where a Jacobian matrix would be too large.
+        if by_theorem and model.softmax and separate_at_weights(model, matrices):
+            return _RanksAtWeights(of_heads=upper, of_all=upper + extra, note=THEOREM)
+        if parameters > MAX_DIFFERENTIATED_PARAMETERS:
+            limit = f"it is computed for up to {MAX_DIFFERENTIATED_PARAMETERS} parameters"
+            return _RanksAtWeights(note=limit)
+        given = list(matrices("KQAVO"))
+        rank = _rank(model, given, min(upper, parameters))
+        of_all, generic = rank + extra, None
+        if extra and _constants_are_functions_of_heads(model, shapes):
+            of_all, generic = _ranks_with_output_bias(given[0], rank, upper, extra)
+    except (TimeLimitError, TooLargeError) as limit:
+        return _RanksAtWeights(note=str(limit))
+    # In lightning attention more tokens may be 0. Power series are those for t = 2.
+    tokens = ALMOST_ALL_TOKENS if model.softmax else FROM_TWO_TOKENS
+    return _RanksAtWeights(
+        of_heads=rank, of_all=of_all, generic_of_all=generic, note="", tokens=tokens
+    )
+
+
+def _with_output_bias(
+    model: DeepAttention,
+    shapes: Heads,
+    by_heads: Bounds,
+    besides: ExtraParameters,
+    found: _RanksAtWeights,
+    *,
+    separate: bool,
+) -> Bounds:
+    """The dimension of heads and output bias together."""
+    known = _more(by_heads, _dimension_besides(model, shapes, by_heads, besides))
+    if found.generic_of_all is not None and found.of_all is not None:
+        below = max(found.of_all, found.generic_of_all)
+        return intersect_bounds(Bounds.at_most(known.upper), Bounds.at_least(below))
+    if model.heads > 1 and not separate and _constants_are_functions_of_heads(model, shapes):
+        # For separate heads, and for a single one, it is proved that the constants are new.
+        return intersect_bounds(Bounds.at_most(known.upper), Bounds.at_least(by_heads.lower))
+    return known
 
 
 def _free_base_changes(

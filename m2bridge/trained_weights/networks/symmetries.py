@@ -18,6 +18,7 @@ from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.maps.jacobian_rank import FROM_TWO_TOKENS
 from m2bridge.results.known import UNKNOWN, Bounds
 from m2bridge.trained_weights.checkpoints.files import as_fractions
+from m2bridge.trained_weights.checkpoints.model_choice import ModelChoice
 from m2bridge.trained_weights.checkpoints.tensors import HeadArrays, LayerTensors
 from m2bridge.trained_weights.heads.ranks import HeadShape, exact_rank
 from m2bridge.trained_weights.heads.token_space import (
@@ -64,6 +65,18 @@ class AnalysisOptions:
     biases: bool
     norm: str | None
     rotary: bool = False
+
+    @classmethod
+    def of(cls, choice: ModelChoice, *, heads: int | None, biases: bool, norm: str | None) -> Self:
+        """Return how layers are read as those of a model; the options have the last word."""
+        return cls(
+            heads=heads,
+            normalization="softmax" if choice.softmax else "none",
+            skip=choice.skip,
+            biases=biases,
+            norm="rms" if norm == "rms1" else norm,
+            rotary=choice.rotary,
+        )
 
     @property
     def softmax(self) -> bool:
