@@ -118,15 +118,16 @@ class HeadTypes:
         return cls(exact, effective)
 
     def words(self) -> str:
-        """One line: the ranks, effective ones in parentheses where they differ, and what follows
-        for the effective type.
+        """Return one line: the ranks, effective ones in parentheses where they differ, and what
+        follows for the effective type.
         """
         parts = []
         for name, rank in self.effective.ranks.items():
             exact = self.exact.ranks[name] if self.exact is not None else rank
-            parts.append(f"{name} {exact}" + (f" ({rank})" if rank != exact else ""))
+            differs = f" ({rank})" if rank != exact else ""
+            parts.append(f"rk {name} = {exact}{differs}")
         effective = self.exact is None or self.exact.ranks != self.effective.ranks
-        return f"ranks {', '.join(parts)}: {self._conclusion('effective ' if effective else '')}"
+        return f"{', '.join(parts)}: {self._conclusion('effective ' if effective else '')}"
 
     def _conclusion(self, which: str) -> str:
         found = self.effective
