@@ -19,22 +19,22 @@ class Contents(Result):
     tensors: tuple[Tensor, ...]
 
     def to_sheet(self) -> Sheet:
-        """A line for each."""
+        """Return a table with a line for each array."""
         rows = [(visible(item.name), item.size_text, item.kind) for item in self.tensors]
         return Sheet(f"Arrays in {visible(self.source)}", [Table(("name", "shape", "type"), rows)])
 
     def to_json(self) -> dict[str, Any]:
-        """Names, shapes and types."""
+        """Return names, shapes and types for ``json.dumps``."""
         arrays = [{"name": t.name, "shape": list(t.shape), "type": t.kind} for t in self.tensors]
         return {"source": self.source, "arrays": arrays}
 
     def to_macaulay2(self) -> str:
-        """The names."""
+        """Return the names as a list of Macaulay2."""
         names = (item.name.encode("utf-8", "surrogatepass") for item in self.tensors)
         return f"names = {{{', '.join(map(quoted, names))}}}"
 
 
 def contents(source: Any) -> Contents | None:
-    """The arrays in a file whose names are not usual ones; ``None`` where layers are recognized."""
+    """Return the arrays in a file whose names are not usual ones; ``None`` where layers are recognized."""
     available = tensors(source)
     return None if is_understood(available) else Contents(str(source), tuple(available.values()))

@@ -1,7 +1,7 @@
-"""The lines about trained weights in text: two sentences, and the facts behind them.
+"""The text about trained weights: two sentences that can be quoted, and the facts behind them.
 
-A fact is said once for heads and layers of which it is the same. Of many facts the text has the
-most important ones; with ``--heads all`` it has all of them, and JSON always has.
+A fact is stated once for all heads or layers that share it. By default the text has the most
+important facts; with ``--heads all`` it has all, and JSON always has all.
 """
 
 from __future__ import annotations

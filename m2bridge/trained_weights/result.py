@@ -1,5 +1,6 @@
-"""The verdict on trained weights: ranks, orbits, fibres and singular points, exactly; distances,
-numerically.
+"""The command ``weights``: from a file or matrices to exact results on heads, layers and network.
+
+Ranks, orbits, fibres and dimensions are exact; distances are numerical.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ class Weights(PictureResult):
     network : NetworkAtWeights or None
         ``None`` for one head, and where the layers do not follow one another.
     left_out : tuple of str
-        What the file has besides, which is not in the model.
+        Arrays of the file that are not in the model, by their kinds, with their numbers.
     remarks : tuple of str
     seconds : float
     unfinished : str
@@ -84,7 +85,7 @@ class Weights(PictureResult):
     sort : str
         ``layer`` or ``distance``: the order of the heads in tables.
     worst : int or None
-        As many of the heads nearest to the singular locus are in tables.
+        The number of heads in tables, those nearest to the singular locus.
     choice : ModelChoice or None
         The model that the weights are taken for; ``None`` for matrices that were given.
     rank : int or None
@@ -217,7 +218,7 @@ class Weights(PictureResult):
         return f"{plural(layers, 'layer')}, {plural(len(self.heads), 'head')}"
 
     def to_json(self) -> dict[str, Any]:
-        """All heads, and the network."""
+        """Return all heads, layers and the network for ``json.dumps``."""
         return result_json({"source": self.source or None}, "QQ", None, self.seconds) | {
             "heads": [self._head_json(head) for head in self.listed],
             "summary": self.summary,
@@ -257,14 +258,14 @@ class Weights(PictureResult):
         return found
 
     def to_macaulay2(self) -> str:
-        """The triples (rk A, rk V, dim L∩U)."""
+        """Return the triples (rk A, rk V, dim L∩U) as a list of Macaulay2."""
         return (
             "orbits ="
             f" {{{', '.join(f'({h.ranks.r}, {h.ranks.s}, {h.ranks.m})' for h in self.heads)}}}"
         )
 
     def to_csv(self) -> str:
-        """A line for each head."""
+        """Return a table with a line for each head."""
         numbers = (
             "distance_to_singular_locus",
             "distance_to_boundary",
@@ -279,7 +280,7 @@ class Weights(PictureResult):
         return csv_text((*names, *numbers), rows)
 
     def figure(self) -> Any:
-        """Singular values on a logarithmic axis with the distances to strata, a table beside them,
+        """Draw singular values on a logarithmic axis with the distances to strata, a table beside them,
         and a map of the distances by layers and heads.
 
         The map has all heads; the others are those in tables, in their order.
@@ -333,7 +334,7 @@ def _heads_and_all(heads: int | str | None) -> tuple[int | None, bool]:
 
 
 def _layers_and_network(
-    layers: Sequence[LayerTensors], found: AnalysedHeads, reading: AnalysisOptions, *, rotary: bool
+    layers: Sequence[LayerTensors], found: AnalysedHeads, options: AnalysisOptions, *, rotary: bool
 ) -> dict[str, Any]:
     """Return what is said of heads, of layers, of the network and of norms behind layers, with
     remarks: fields of the result.
@@ -342,7 +343,7 @@ def _layers_and_network(
     """
     symmetries: dict[int, NetworkAtWeights] = {}
     network = None
-    if len(found.heads) == 1 and reading.skip:
+    if len(found.heads) == 1 and options.skip:
         shape = found.heads[0].shape
         if shape.d_out != shape.width:
             raise InvalidCaseError(
@@ -351,21 +352,21 @@ def _layers_and_network(
                 f" {shape.d_out} entries: leave it out",
             )
     if not found.unfinished:
-        symmetries = find_symmetries(layers, found, reading)
+        symmetries = find_symmetries(layers, found, options)
         if len(found.heads) > 1:
-            network = find_network(layers, found, reading, symmetries)
+            network = find_network(layers, found, options, symmetries)
     if network is not None and len(layers) == 1:
         # The layer is the network, of which more is known.
         symmetries = {1: network}
     is_one_layer = len(layers) == 1 and bool(symmetries)
     several = len(found.heads) > 1 and not found.unfinished
     separate = several and network is None and not is_one_layer
-    remarks = find_remarks(layers, found, reading.heads, separate=separate, rotary=rotary)
+    remarks = find_remarks(layers, found, options.heads, separate=separate, rotary=rotary)
     return {
         "heads": tuple(found.heads),
         "symmetries": symmetries,
         "network": network,
-        "behind_norms": find_behind_norms(layers, found, reading, symmetries),
+        "behind_norms": find_behind_norms(layers, found, options, symmetries),
         "remarks": remarks,
         "unfinished": found.unfinished,
     }
@@ -375,16 +376,16 @@ def _analysed(
     source: Any,
     available: Mapping[str, Any],
     layers: Sequence[LayerTensors],
-    reading: AnalysisOptions,
+    options: AnalysisOptions,
     choice: ModelChoice,
     **of_heads: Any,
 ) -> dict[str, Any]:
     """Return the fields of the result that are about these layers; ``of_heads`` are ``a`` and
     ``tolerance``.
     """
-    found = find_heads(layers, reading, **of_heads)
+    found = find_heads(layers, options, **of_heads)
     rotary = has_rotary_positions(source, available) or choice.rotary_left_out
-    fields = _layers_and_network(layers, found, reading, rotary=rotary)
+    fields = _layers_and_network(layers, found, options, rotary=rotary)
     fields["left_out"] = left_out(available, layers)
     if choice.tied_embeddings and any(kind.startswith("emb") for kind in fields["left_out"]):
         fields["remarks"] += (TIED_EMBEDDINGS,)
@@ -457,7 +458,7 @@ def weights(
         stored type when left out.
     sort, worst, rank
         Tables of heads by ``layer``, or by ``distance`` to singular functions (of softmax to a
-        lower rank); of so many, the nearest ones; and of how far they are from a rank, with the
+        lower rank); of the ``worst`` nearest ones; and of how far they are from a rank, with the
         largest change of outputs where they are replaced.
 
     Raises
@@ -489,10 +490,10 @@ def weights(
         layers, available, number = find_layers(source, matrices, names, number, stored)
         config = configuration(path) if path is not None else {}
         choice = ModelChoice.of(config, kind=as_, normalization=normalization, skip=skip, norm=norm)
-        reading = AnalysisOptions.of(choice, heads=number, biases=counts, norm=norm)
+        options = AnalysisOptions.of(choice, heads=number, biases=counts, norm=norm)
         layers = [layer.of(biases=counts, norm=norm) for layer in layers]
         return Weights(
-            **_analysed(source, available, layers, reading, choice, a=a, tolerance=tolerance),
+            **_analysed(source, available, layers, options, choice, a=a, tolerance=tolerance),
             source=str(path or ""),
             seconds=running.seconds,
             sort=sort,

@@ -1,7 +1,7 @@
-"""Findings about trained weights: the orbit of the function of each head, and what follows from it.
+"""The function of a single head at its weights: its orbit, and what follows from the orbit.
 
-The statements about a head are those of docs/weights-mathematics.md, with the ranks of
-``exact_weights``. What is said of layers and of the network is in ``layer_weights``.
+The statements are those of docs/weights-mathematics.md, with the ranks of ``heads.ranks``. Layers
+and networks are in ``networks/``.
 """
 
 from __future__ import annotations

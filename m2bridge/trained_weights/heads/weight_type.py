@@ -38,7 +38,7 @@ class HeadType:
     saddle: bool
 
     def to_json(self) -> dict[str, Any]:
-        """The ranks and both answers, for ``json.dumps``."""
+        """Return the ranks and both answers for ``json.dumps``."""
         return {"ranks": self.ranks, "exposed": self.exposed, "saddle": self.saddle}
 
     @classmethod
@@ -91,7 +91,7 @@ class HeadTypes:
     def of(
         cls, matrices: Mapping[str, Any], shape: HeadShape, ranks: Ranks, numerical: Numerical
     ) -> Self | None:
-        """The types of a head with K and Q, of tokens without biases and norms; else ``None``.
+        """Return the types of a head with K and Q, of tokens without biases and norms; else ``None``.
 
         A space is counted as common to the column space of A and the row space of V where the
         principal angle is at most the tolerance.
@@ -139,6 +139,6 @@ class HeadTypes:
         return f"{stop}, and saddles for almost all of them" if found.saddle else stop
 
     def to_json(self) -> dict[str, Any]:
-        """Both types, for ``json.dumps``."""
+        """Return both types for ``json.dumps``."""
         exact = None if self.exact is None else self.exact.to_json()
         return {"exact": exact, "effective": self.effective.to_json()}

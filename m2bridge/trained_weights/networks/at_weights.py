@@ -1,9 +1,9 @@
-"""What is said of a layer, or of several layers one after the other, at given weights: one value.
+"""The result on one layer or on several layers at given weights, which is one kind of value.
 
-It compares the dimension of the functions with the rank of the differential at the weights. How
-both are found differs: for layers of matrices alone it is done in ``plain``, for softmax with
-biases in ``softmax``, for shared keys and rotary positions in ``groups_of_heads``, and for several
-layers with biases or norms in ``with_norms``.
+It compares the dimension of the functions with the rank of the differential at the weights. These
+are found in ``network`` for layers of matrices alone, in ``symmetries`` for softmax with biases, in
+``grouped_layer`` for lightning attention with shared keys or rotary positions, and in
+``network_with_norms`` for several layers with biases or norms.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ class DifferentialRanks:
 
 
 NO_RANKS = DifferentialRanks(method="")
-"""Those of a layer whose weights are not looked at."""
+"""The ranks of a layer whose weights are not read."""
 
 
 def bounded_by_ranks(
@@ -69,7 +69,7 @@ def bounded_by_ranks(
     for group in groups:
         named.update(dict(group.redundant()))
     named.update(dict(around.named()))
-    parameters = sum(group.parameters for group in groups) + around.besides().parameters
+    parameters = sum(group.parameters for group in groups) + around.extra_parameters().parameters
     most = parameters - named.total()
     first = shapes[0]
     if not around.rotary:
@@ -101,14 +101,14 @@ def bounded_by_ranks(
 
 
 def layer_without_weights(
-    shapes: Sequence[HeadShape], around: NormAndOutputBias, reading: AnalysisOptions
+    shapes: Sequence[HeadShape], around: NormAndOutputBias, options: AnalysisOptions
 ) -> NetworkAtWeights:
     """Return what is known of a layer with these heads, whatever its weights are."""
     if is_affine_softmax(shapes[0], around):
         return softmax_layer(shapes, around)
     if around.is_grouped:
         return bounded_by_ranks(shapes, around)
-    return symmetries_of_layer(shapes, reading, around.besides())
+    return symmetries_of_layer(shapes, options, around.extra_parameters())
 
 
 def _least(first: int | None, second: int | None) -> int | None:

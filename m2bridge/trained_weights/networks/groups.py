@@ -16,8 +16,8 @@ from m2bridge.results.sheet import plural
 _LARGEST_SHOWN = 10**6
 """Up to this order the number stands beside the formula; 10! has seven digits."""
 _MOST_BITS = 3320
-"""Larger orders, of a thousand digits and more, are in JSON as formulas only: Python writes no
-integers of more than 4300 digits, and other readers none of more than a few hundred."""
+"""Larger orders, of a thousand digits and more, are in JSON as formulas only: Python
+writes integers of at most 4300 digits, and other readers take a few hundred."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class FiniteGroup:
 
     @classmethod
     def permutations(cls, name: str, number: int, block: int = 1) -> Self:
-        """Return the permutations of so many things that keep blocks of this size.
+        """Return the permutations of ``number`` things that keep blocks of this size.
 
         With blocks they are a wreath product: those inside of each block, and those of the blocks.
 
@@ -70,7 +70,7 @@ class FiniteGroup:
 
     @classmethod
     def exchanges(cls, name: str, number: int) -> Self:
-        """Return so many independent exchanges of two things."""
+        """Return ``number`` independent exchanges of two things."""
         if number == 1:
             return cls(name=name, symbol="S(2)", formula="2", order=2)
         return cls(name=name, symbol=f"S(2)^{number}", formula=f"2^{number}", order=2**number)
@@ -130,16 +130,16 @@ def symmetry_names(connected: Iterable[tuple[str, int]], finite: Sequence[Finite
 def symmetries_json(
     connected: Iterable[tuple[str, int]], finite: Sequence[FiniteGroup]
 ) -> list[dict[str, Any]]:
-    """Return the same for ``json.dumps``; finite ones have the dimension 0, and an order."""
+    """Return the parts of a group for ``json.dumps``; finite ones have dimension 0 and an order."""
     parts: list[dict[str, Any]] = [{"name": name, "dimension": size} for name, size in connected]
     return parts + [group.to_json() for group in finite]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtraParameters:
-    """What parameters there are besides some, and the finite symmetries of all.
+    """Parameters in addition to those of heads, and the finite symmetries of all.
 
-    Of a network these are an output bias, γ and β of a norm besides the matrices of its heads.
+    Of a network these are an output bias, and γ and β of a norm.
 
     Parameters
     ----------
@@ -261,7 +261,7 @@ class Symmetries:
         return symmetry_names(self.named, self.finite)
 
     def to_json(self) -> dict[str, Any]:
-        """The values for ``json.dumps``."""
+        """Return the values for ``json.dumps``."""
         return {
             "parameters": self.parameters,
             "dimension": self.dimension.exact,

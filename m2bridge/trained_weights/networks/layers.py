@@ -1,7 +1,7 @@
-"""The verdict on layers and on the network: what their functions determine.
+"""The layers of a file, their heads, and the network of them: which method applies to which.
 
-The symmetries of lightning attention, and of softmax without biases, are asked of the family of
-deep attention, for the coordinates of tokens that a layer sees; others are in ``layer_symmetries``.
+Every result on a layer or a network is a ``NetworkAtWeights``. Weights are read layer by layer,
+whenever matrices are needed, as all of them may not fit into memory.
 """
 
 from __future__ import annotations
@@ -48,21 +48,21 @@ from m2bridge.trained_weights.networks.symmetries import (
     without_mean,
 )
 
-_SMALL = 400
-"""A layer among others with so many parameters is differentiated at its weights: a second."""
+_MAX_LAYER_PARAMETERS = 400
+"""A layer among others with at most these parameters is differentiated at its weights: a second."""
 _SPARE_ROWS = 8
 """Random tokens beyond the number of heads, at which quadratic forms are evaluated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnalysedHeads:
-    """What is found of heads, and around them.
+    """The results on heads, and the norms and output biases of their layers.
 
     Parameters
     ----------
     heads : list of HeadWeights
     around : dict
-        By the number of a layer.
+        The norm and the output bias, by the number of a layer.
     unfinished : str
         Why heads are missing, or empty.
     """
@@ -77,7 +77,7 @@ class AnalysedHeads:
 
 
 def find_heads(
-    layers: Sequence[LayerTensors], reading: AnalysisOptions, a: int | None, tolerance: float | None
+    layers: Sequence[LayerTensors], options: AnalysisOptions, a: int | None, tolerance: float | None
 ) -> AnalysedHeads:
     """Return all heads, or those that the time suffices for, and why others are missing."""
     if a is not None and (a < 1 or any("A" not in layer.parts for layer in layers)):
@@ -86,14 +86,14 @@ def find_heads(
         )
     found: list[HeadWeights] = []
     around: dict[int, NormAndOutputBias] = {}
-    total = sum(layer.head_count(reading.heads) for layer in layers)
-    each = (layer.heads(number, reading.heads) for number, layer in enumerate(layers, 1))
+    total = sum(layer.head_count(options.heads) for layer in layers)
+    each = (layer.heads(number, options.heads) for number, layer in enumerate(layers, 1))
     try:
         for head in with_progress(chain.from_iterable(each), total, "heads"):
             if head.layer not in around:
-                around[head.layer] = NormAndOutputBias.of(head, reading)
-            seen_head = reading.seen(head)
-            found.append(HeadWeights.of(seen_head, a, reading.softmax, tolerance))
+                around[head.layer] = NormAndOutputBias.of(head, options)
+            reduced = options.reduced(head)
+            found.append(HeadWeights.of(reduced, a, options.softmax, tolerance))
     except TimeLimitError as limit:
         if not found:
             raise
@@ -106,7 +106,7 @@ def find_heads(
 
 
 def find_symmetries(
-    layers: Sequence[LayerTensors], found: AnalysedHeads, reading: AnalysisOptions
+    layers: Sequence[LayerTensors], found: AnalysedHeads, options: AnalysisOptions
 ) -> dict[int, NetworkAtWeights]:
     """Return what is known of each layer whose weights are in the model, by its number."""
     symmetries: dict[int, NetworkAtWeights] = {}
@@ -119,29 +119,29 @@ def find_symmetries(
         if not _are_added(layer, shapes):
             symmetries[number] = heads_side_by_side(shapes, around)
         elif is_affine_softmax(shapes[0], around):
-            seen_heads = list(reading.seen_heads(number, layer))
+            reduced = list(options.reduced_heads(number, layer))
             at_weights = SoftmaxWeights(
-                independent=_are_separate(heads, seen_heads),
-                products=_rank_of_products(heads, seen_heads, around),
-                constants=constants_at_weights(seen_heads, shapes, around),
+                independent=_are_separate(heads, reduced),
+                products=_rank_of_products(heads, reduced, around),
+                constants=constants_at_weights(reduced, shapes, around),
             )
             symmetries[number] = softmax_layer(shapes, around, at_weights)
         elif around.is_grouped:
-            seen_heads = list(reading.seen_heads(number, layer))
-            symmetries[number] = grouped_layer(heads, seen_heads, around)
-        elif sum(shape.parameters for shape in shapes) <= _SMALL and len(shapes) > 1:
-            own_options = replace(reading, skip=False)
+            reduced = list(options.reduced_heads(number, layer))
+            symmetries[number] = grouped_layer(heads, reduced, around)
+        elif sum(shape.parameters for shape in shapes) <= _MAX_LAYER_PARAMETERS and len(shapes) > 1:
+            own_options = replace(options, skip=False)
             symmetries[number] = _at_weights({number: layer}, found, own_options)
         else:
-            extra = _besides([number], found)
-            symmetries[number] = symmetries_of_layer(shapes, reading, extra)
+            extra = _extra_parameters([number], found)
+            symmetries[number] = symmetries_of_layer(shapes, options, extra)
     return symmetries
 
 
 def find_behind_norms(
     layers: Sequence[LayerTensors],
     found: AnalysedHeads,
-    reading: AnalysisOptions,
+    options: AnalysisOptions,
     symmetries: dict[int, NetworkAtWeights],
 ) -> dict[int, LayerThenNorm]:
     """Return the layers with the LayerNorm after them, where both dimensions are known."""
@@ -155,7 +155,7 @@ def find_behind_norms(
         # The dimension of the layer of one output less is not computed.
         if around.is_grouped and not first.softmax:
             continue
-        less = _dimension_without_mean(layers[number - 1], number, found, reading)
+        less = _dimension_without_mean(layers[number - 1], number, found, options)
         dimension = own.dimension.exact
         if dimension is not None and less is not None:
             behind[number] = LayerThenNorm.of(dimension, less, around.output_bias > 0)
@@ -163,32 +163,32 @@ def find_behind_norms(
 
 
 def _dimension_without_mean(
-    layer: LayerTensors, number: int, found: AnalysedHeads, reading: AnalysisOptions
+    layer: LayerTensors, number: int, found: AnalysedHeads, options: AnalysisOptions
 ) -> int | None:
     """The dimension of the layer whose outputs are the differences to the last one."""
     given = [head.shape for head in found.of(number)]
     shapes, around = without_mean(given, found.around[number])
-    known = layer_without_weights(shapes, around, reading).dimension
+    known = layer_without_weights(shapes, around, options).dimension
     if is_affine_softmax(shapes[0], around):
         return known.exact
-    if known.exact is None and sum(shape.parameters for shape in shapes) <= _SMALL:
+    if known.exact is None and sum(shape.parameters for shape in shapes) <= _MAX_LAYER_PARAMETERS:
         network = at_weights(
-            network_model([shapes], replace(reading, skip=False)),
+            network_model([shapes], replace(options, skip=False)),
             [shapes],
             regular=False,
-            matrices=lambda letters: iter([_without_mean(layer, number, reading, letters)]),
-            besides=around.besides(),
+            matrices=lambda letters: iter([_without_mean(layer, number, options, letters)]),
+            extra=around.extra_parameters(),
         )
         known = network.dimension
     return known.exact
 
 
 def _without_mean(
-    layer: LayerTensors, number: int, reading: AnalysisOptions, letters: str
+    layer: LayerTensors, number: int, options: AnalysisOptions, letters: str
 ) -> list[dict[str, Any]]:
     """The matrices of the heads modulo the prime, with the last output taken from the others."""
     heads = []
-    for head in reading.seen_heads(number, layer):
+    for head in options.reduced_heads(number, layer):
         matrices = residues_of(head, letters)
         last = "O" if "O" in head.matrices else "V"
         if last in matrices:
@@ -197,12 +197,12 @@ def _without_mean(
     return heads
 
 
-def _are_separate(heads: Sequence[HeadWeights], seen_heads: Sequence[ReducedHead]) -> bool:
+def _are_separate(heads: Sequence[HeadWeights], reduced: Sequence[ReducedHead]) -> bool:
     """Whether the A of all heads of a layer of softmax are proved to be independent, and no V is 0.
 
     That a rank is not 0 is proved by a lower bound for it.
     """
-    return all(head.ranks.s for head in heads) and _are_independent(seen_heads)
+    return all(head.ranks.s for head in heads) and _are_independent(reduced)
 
 
 def _rank_of_products(
@@ -254,7 +254,7 @@ def _are_added(layer: LayerTensors, shapes: Sequence[HeadShape]) -> bool:
 def find_network(
     layers: Sequence[LayerTensors],
     found: AnalysedHeads,
-    reading: AnalysisOptions,
+    options: AnalysisOptions,
     symmetries: dict[int, NetworkAtWeights],
 ) -> NetworkAtWeights | None:
     """Return the network at these weights; ``None`` if layers do not follow one another."""
@@ -267,7 +267,7 @@ def find_network(
         return None
     # Whether there are biases or norms, by which a layer is no longer one of its matrices alone.
     changed = any(layer[0].coordinates for layer in shapes)
-    changed = changed or not all(around.is_nothing for around in found.around.values())
+    changed = changed or not all(around.is_empty for around in found.around.values())
     grouped = any(around.is_grouped for around in found.around.values())
     if (changed or grouped) and len(layers) > 1:
         if len(symmetries) < len(layers):
@@ -281,21 +281,21 @@ def find_network(
                     heads=found.of(number),
                     around=found.around[number],
                     alone=symmetries[number],
-                    reading=reading,
+                    options=options,
                 )
             )
-        return layers_in_a_row(several, reading)
+        return layers_in_a_row(several, options)
     if grouped and 1 in symmetries:
         own = symmetries[1]
-        return own if changed else replace(own, model=network_model(shapes, reading))
+        return own if changed else replace(own, model=network_model(shapes, options))
     if changed and is_affine_softmax(shapes[0][0], found.around[1]):
         return symmetries.get(1)
     numbered = dict(enumerate(layers, 1))
-    return _at_weights(numbered, found, replace(reading, skip=reading.skip and not changed))
+    return _at_weights(numbered, found, replace(options, skip=options.skip and not changed))
 
 
 def _at_weights(
-    layers: dict[int, LayerTensors], found: AnalysedHeads, reading: AnalysisOptions
+    layers: dict[int, LayerTensors], found: AnalysedHeads, options: AnalysisOptions
 ) -> NetworkAtWeights:
     """The network of these layers at its weights; of one layer with what is around its heads."""
     heads = [head for number in layers for head in found.of(number)]
@@ -304,16 +304,16 @@ def _at_weights(
     def matrices(letters: str) -> Iterator[list[dict[str, Any]]]:
         """Return these matrices of each head of each layer, modulo the prime."""
         for number, layer in layers.items():
-            yield [residues_of(head, letters) for head in reading.seen_heads(number, layer)]
+            yield [residues_of(head, letters) for head in options.reduced_heads(number, layer)]
 
     return at_weights(
-        network_model(shapes, reading),
+        network_model(shapes, options),
         shapes,
         regular=all(head.regular for head in heads),
         matrices=matrices,
         most_rank=sum_of_known(head.most_rank for head in heads),
         most_behind_zero=_most_rank_behind_zero(list(layers), found),
-        besides=_besides(list(layers), found),
+        extra=_extra_parameters(list(layers), found),
     )
 
 
@@ -332,8 +332,8 @@ def _most_rank_behind_zero(numbers: Sequence[int], found: AnalysedHeads) -> int 
     return min(bounds, default=None)
 
 
-def _besides(numbers: Sequence[int], found: AnalysedHeads) -> ExtraParameters:
-    """What layers have besides their heads; several layers have nothing around these here."""
+def _extra_parameters(numbers: Sequence[int], found: AnalysedHeads) -> ExtraParameters:
+    """What layers have in addition to their heads; here only a single one has anything."""
     groups: list[FiniteGroup] = []
     for number in numbers:
         shapes = [head.shape for head in found.of(number)]
@@ -341,7 +341,7 @@ def _besides(numbers: Sequence[int], found: AnalysedHeads) -> ExtraParameters:
     finite = products(groups)
     if len(numbers) > 1:
         return ExtraParameters(finite=finite)
-    return found.around[numbers[0]].besides(finite)
+    return found.around[numbers[0]].extra_parameters(finite)
 
 
 def find_remarks(
@@ -352,7 +352,7 @@ def find_remarks(
     separate: bool,
     rotary: bool,
 ) -> tuple[str, ...]:
-    """Return remarks on the reading of these layers.
+    """Return remarks on the options of these layers.
 
     Parameters
     ----------
@@ -370,8 +370,7 @@ def find_remarks(
     one = heads is None and all(len(part.shape) == 2 for part in first.values())
     if one and "K" in first and shape.a >= shape.width > 1:
         remarks.append(
-            "taken as one head for each layer: the number of heads, if it is another, has to be"
-            " given"
+            "each layer is taken for one head: where it has more, give their number (option heads)"
         )
     sharing = max(around.sharing for around in found.around.values())
     if sharing > 1:

@@ -1,4 +1,4 @@
-"""Several layers with biases or norms, one after the other: what their function determines.
+"""Networks of several layers with biases or norms: bounds for dimension and rank at the weights.
 
 The dimension of such a network is enclosed. Above it is the sum of the dimensions of the layers,
 less that of the symmetries between them; below it the rank of the differential, at these weights or
@@ -82,7 +82,7 @@ class AnalysedLayer:
     around : NormAndOutputBias
     alone : NetworkAtWeights
         What is known of this layer alone.
-    reading : AnalysisOptions
+    options : AnalysisOptions
     """
 
     number: int
@@ -90,7 +90,7 @@ class AnalysedLayer:
     heads: list[HeadWeights]
     around: NormAndOutputBias
     alone: NetworkAtWeights
-    reading: AnalysisOptions
+    options: AnalysisOptions
 
     @property
     def shapes(self) -> list[HeadShape]:
@@ -120,7 +120,7 @@ class AnalysedLayer:
         heads = []
         for head, shape in zip(self.heads, shapes, strict=True):
             heads.append(replace(head, shape=shape))
-        alone = layer_without_weights(shapes, around, self.reading)
+        alone = layer_without_weights(shapes, around, self.options)
         return replace(self, heads=heads, around=around, alone=alone)
 
     @property
@@ -134,7 +134,7 @@ class AnalysedLayer:
         return self.alone.most_dimension == self.of_heads
 
     def span(self) -> int:
-        """A lower bound for the dimension that differences of its outputs span, generically.
+        """Return a lower bound for the dimension of the span of differences of its generic outputs.
 
         Where a rank or a theorem shows that heads are independent, all of them count, and else one
         of them (docs/weights-mathematics.md, What the outputs of a layer span).
@@ -147,7 +147,7 @@ class AnalysedLayer:
         return min(self.outputs, heads * self.shapes[0].beta)
 
 
-def layers_in_a_row(layers: Sequence[AnalysedLayer], reading: AnalysisOptions) -> NetworkAtWeights:
+def layers_in_a_row(layers: Sequence[AnalysedLayer], options: AnalysisOptions) -> NetworkAtWeights:
     """Return what is known of the network of these layers.
 
     Its dimension is at most the sum of those of the layers, less the dimension in which groups
@@ -155,19 +155,19 @@ def layers_in_a_row(layers: Sequence[AnalysedLayer], reading: AnalysisOptions) -
     """
     shapes = [layer.shapes for layer in layers]
     # It refuses skip connections between layers of different widths.
-    model = network_model(shapes, reading, width=shapes[0][0].width)
+    model = network_model(shapes, options, width=shapes[0][0].width)
     passed = []
     between = []
     for layer, after in pairwise(layers):
         # What of the layer passes the next norm.
         narrow = layer
-        if after.around.norm == LAYER_NORM and not reading.skip:
+        if after.around.norm == LAYER_NORM and not options.skip:
             narrow = layer.less_one_output()
             size = layer.of_heads - narrow.of_heads
             known = layer.is_sum_of_heads and narrow.is_sum_of_heads
             between.append(Between(name=BEHIND_LAYER_NORM, size=size, free=size if known else 0))
         passed.append(narrow)
-    acting = list(_between(layers, passed, reading))
+    acting = list(_between(layers, passed, options))
     between += acting
     most = sum(layer.alone.most_dimension for layer in [*passed, layers[-1]])
     most -= sum(part.free for part in acting)
@@ -175,7 +175,7 @@ def layers_in_a_row(layers: Sequence[AnalysedLayer], reading: AnalysisOptions) -
     reason = "the sum of the layers"
     if less:
         reason += f", less {less} for symmetries between them"
-    ranks = _ranks(layers, acting, reading, most)
+    ranks = _ranks(layers, acting, options, most)
     dimension = Bounds.at_most(most, reason)
     for lower in (ranks.at_weights, ranks.at_random):
         if lower is not None:
@@ -196,10 +196,10 @@ def layers_in_a_row(layers: Sequence[AnalysedLayer], reading: AnalysisOptions) -
 
 
 def _kind(layers: Sequence[AnalysedLayer]) -> str:
-    """What layers have besides matrices of their own heads, in words."""
+    """What layers have in addition to matrices of their own heads, in words."""
     kinds = []
     changed = any(layer.shapes[0].coordinates for layer in layers)
-    if changed or not all(layer.around.is_nothing for layer in layers):
+    if changed or not all(layer.around.is_empty for layer in layers):
         kinds.append("biases or norms")
     if any(layer.around.sharing > 1 for layer in layers):
         kinds.append("keys and values that heads share")
@@ -235,7 +235,7 @@ def _compared(
 
 
 def _between(
-    layers: Sequence[AnalysedLayer], passed: Sequence[AnalysedLayer], reading: AnalysisOptions
+    layers: Sequence[AnalysedLayer], passed: Sequence[AnalysedLayer], options: AnalysisOptions
 ) -> Iterator[Between]:
     """The symmetries between layers: changes of base or rotations, and translations.
 
@@ -245,11 +245,11 @@ def _between(
     hidden = [layer.outputs for layer in passed]
     for layer, after in zip(passed, layers[1:], strict=True):
         d, span = layer.outputs, layer.span()
-        if reading.skip:
+        if options.skip:
             continue
         if not after.around.norm:
             yield Between(name=f"GL({d}) between layers", size=d * d, free=d * span)
-        elif d > 1 and after.around.turns:
+        elif d > 1 and after.around.absorbs_linear_maps:
             size = _rotations(d)
             free = size - _rotations(d - span)
             yield Between(name=f"O({d}) between a layer and the next norm", size=size, free=free)
@@ -260,7 +260,7 @@ def _between(
         size = sum(hidden)
         name = "translations of tokens between layers, by biases"
         yield Between(name=name, size=size, free=size, by_biases=True)
-    elif reading.skip and all(layer.around.norm == LAYER_NORM for layer in layers):
+    elif options.skip and all(layer.around.norm == LAYER_NORM for layer in layers):
         size = len(hidden)
         name = "output biases along (1, …, 1)"
         yield Between(name=name, size=size, free=size, by_biases=True)
@@ -272,7 +272,7 @@ def _rotations(d: int) -> int:
 
 
 def _ranks(
-    layers: Sequence[AnalysedLayer], acting: Sequence[Between], reading: AnalysisOptions, most: int
+    layers: Sequence[AnalysedLayer], acting: Sequence[Between], options: AnalysisOptions, most: int
 ) -> DifferentialRanks:
     """The ranks of the differential, or why they are not computed."""
     if any("A" in layer.tensors.parts for layer in layers):
@@ -284,14 +284,14 @@ def _ranks(
             method="ranks of several layers with rotary positions are not computed"
         )
     parameters = sum(layer.alone.parameters for layer in layers)
-    in_balls = reading.softmax or any(layer.around.norm for layer in layers)
+    in_balls = options.softmax or any(layer.around.norm for layer in layers)
     try:
         check_size(parameters, in_balls=in_balls)
-        most_here = _most_rank(layers, acting, reading)
+        most_here = _most_rank(layers, acting, options)
         rank, generic, method = differential_ranks(
             [AffineLayer(**_entries(layer)) for layer in layers],
-            skip=reading.skip,
-            softmax=reading.softmax,
+            skip=options.skip,
+            softmax=options.softmax,
             most=most,
             most_at_weights=most if most_here is None else min(most, most_here),
         )
@@ -308,21 +308,21 @@ def _ranks(
 
 def _entries(layer: AnalysedLayer) -> dict[str, Any]:
     """The entries of a layer as fractions, with biases as columns beside their matrices."""
-    reading = layer.reading
+    options = layer.options
     heads = []
     norm: Norm | None = None
     output_bias: Any = ()
-    for head in layer.tensors.heads(layer.number, reading.heads):
-        norm = norm_before(head, reading.norm)
-        biases = head.biases if reading.biases else {}
-        if reading.biases and head.O_bias is not None:
+    for head in layer.tensors.heads(layer.number, options.heads):
+        norm = norm_before(head, options.norm)
+        biases = head.biases if options.biases else {}
+        if options.biases and head.O_bias is not None:
             output_bias = as_fractions(head.O_bias).tolist()
         matrices = {}
         for letter, matrix in head.matrices.items():
             columns = as_fractions(matrix)
             bias = biases.get(letter)
             # In lightning attention a missing bias is a zero one: K, Q and V act on tokens (x, 1).
-            if bias is None and biases and letter in "KQV" and not reading.softmax:
+            if bias is None and biases and letter in "KQV" and not options.softmax:
                 bias = numpy.zeros(len(matrix))
             if bias is not None:
                 columns = numpy.column_stack([columns, as_fractions(bias)])
@@ -332,7 +332,7 @@ def _entries(layer: AnalysedLayer) -> dict[str, Any]:
     beta: Any = ()
     if norm is not None and norm.gamma is not None:
         gamma = as_fractions(norm.gamma).tolist()
-    if norm is not None and norm.beta is not None and reading.biases:
+    if norm is not None and norm.beta is not None and options.biases:
         beta = as_fractions(norm.beta).tolist()
     return {
         "width": layer.shapes[0].width,
@@ -346,7 +346,7 @@ def _entries(layer: AnalysedLayer) -> dict[str, Any]:
 
 
 def _most_rank(
-    layers: Sequence[AnalysedLayer], acting: Sequence[Between], reading: AnalysisOptions
+    layers: Sequence[AnalysedLayer], acting: Sequence[Between], options: AnalysisOptions
 ) -> int | None:
     """An upper bound for the rank at these weights, by those of the heads, each alone.
 
@@ -360,14 +360,14 @@ def _most_rank(
             return None
         if layer.alone.constant:
             of_layer += layer.outputs
-        moved = 0 if after is None or reading.skip else _moved(layer, after)
+        moved = 0 if after is None or options.skip else _moved(layer, after)
         of_layer -= moved
         whole = layer.alone.most_rank
         if whole is not None:
             # In softmax attention it is a rank of all A_h, V_h and the constant, which are moved as
             # those of heads. In lightning attention it is one of the function of the layer, of
             # which less may be moved.
-            of_layer = min(of_layer, whole - moved if reading.softmax else whole)
+            of_layer = min(of_layer, whole - moved if options.softmax else whole)
         most += of_layer
     for symmetry in acting:
         if symmetry.by_biases:
@@ -384,10 +384,10 @@ def _moved(layer: AnalysedLayer, after: AnalysedLayer) -> int:
     takes_mean_away = after.around.norm == LAYER_NORM
     moved = 0
     columns: list[Any] = []
-    for head in layer.reading.seen_heads(layer.number, layer.tensors):
+    for head in layer.options.reduced_heads(layer.number, layer.tensors):
         matrices = residues_of(head)
         # With A = 0 a head of lightning attention is zero, whatever its values are.
-        if not layer.reading.softmax and not _attention(matrices).rank():
+        if not layer.options.softmax and not _attention(matrices).rank():
             continue
         values = matrices["V"]
         free = values.ncols()
@@ -406,7 +406,7 @@ def _moved(layer: AnalysedLayer, after: AnalysedLayer) -> int:
     if takes_mean_away:
         d -= 1
         moved += layer.around.output_bias > 0
-    if after.around.turns:
+    if after.around.absorbs_linear_maps:
         moved += _rotations(d) - _rotations(d - span)
     return moved
 

@@ -1,8 +1,8 @@
-"""The symmetries of layers with biases and norms, by name, compared with redundant directions.
+"""What a layer has in addition to its heads, and single layers that theorems decide.
 
-Those of lightning attention, and of softmax without biases, are in the family of deep attention. A
-layer of softmax with biases is decided here, by the lemma in ``docs/weights-mathematics.md``;
-several layers with biases or norms are in ``layers_in_a_row``.
+These are heads whose outputs stand side by side, and layers of softmax with biases, shared keys or
+rotary positions, by the lemmas in ``docs/weights-mathematics.md``. Other layers are in ``network``
+and ``grouped_layer``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from m2bridge.trained_weights.heads.token_space import (
     ReducedHead,
     Tokens,
     norm_before,
-    seen,
+    reduce_head,
 )
 from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
 from m2bridge.trained_weights.networks.groups import (
@@ -83,18 +83,18 @@ class AnalysisOptions:
         """Whether scores are normalized."""
         return self.normalization == "softmax"
 
-    def seen(self, head: HeadArrays) -> ReducedHead:
+    def reduced(self, head: HeadArrays) -> ReducedHead:
         """Return a head on the coordinates of its tokens."""
-        return seen(head, self.softmax, self.biases, self.norm)
+        return reduce_head(head, self.softmax, self.biases, self.norm)
 
-    def seen_heads(self, number: int, layer: LayerTensors) -> Iterator[ReducedHead]:
+    def reduced_heads(self, number: int, layer: LayerTensors) -> Iterator[ReducedHead]:
         """Yield the heads of a layer on the coordinates of their tokens."""
-        return map(self.seen, layer.heads(number, self.heads))
+        return map(self.reduced, layer.heads(number, self.heads))
 
 
 @dataclass(frozen=True, slots=True)
 class NormAndOutputBias:
-    """What a layer has besides the matrices of its heads.
+    """What a layer has in addition to the matrices of its heads.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class NormAndOutputBias:
         Which of Q, K, V have no bias where others have one.
     sharing : int
         As many heads have the same K and V.
-    turns : bool
+    absorbs_linear_maps : bool
         Whether K, Q and V, with their biases, can undo any linear change of the tokens behind the
         norm, before its γ and β.
     rotary : bool
@@ -126,36 +126,36 @@ class NormAndOutputBias:
     gamma: int
     beta: int
     missing: str
-    turns: bool
+    absorbs_linear_maps: bool
     sharing: int = 1
     rotary: bool = False
 
     @classmethod
-    def of(cls, head: HeadArrays, reading: AnalysisOptions) -> Self:
-        """Return what is around the heads of a layer, by one of them."""
-        norm = norm_before(head, reading.norm)
+    def of(cls, head: HeadArrays, options: AnalysisOptions) -> Self:
+        """Return the norms and the output bias of a layer, by one of its heads."""
+        norm = norm_before(head, options.norm)
         biases: set[str] = set()
         output_bias = 0
-        if reading.biases:
+        if options.biases:
             biases = set(head.biases)
             output_bias = 0 if head.O_bias is None else len(head.O_bias)
         gamma = beta = 0
-        turns = norm is not None and norm.is_invertible
+        absorbs_linear_maps = norm is not None and norm.is_invertible
         # A change of β adds a constant to keys, queries and values, which biases take away again.
         # In softmax attention that of the keys does nothing.
-        absorbed = {"Q", "V"} <= biases if reading.softmax else bool(biases)
-        if reading.biases and norm is not None and norm.beta is not None:
-            tokens = Tokens.of(len(norm.beta), norm, reading.biases)
+        absorbed = {"Q", "V"} <= biases if options.softmax else bool(biases)
+        if options.biases and norm is not None and norm.beta is not None:
+            tokens = Tokens.of(len(norm.beta), norm, options.biases)
             # Outside of the space of all γ∘x, β is as a bias itself.
             if absorbed or tokens.is_moved:
                 beta = len(norm.beta)
             elif norm.beta.any():
-                turns = False
+                absorbs_linear_maps = False
         # Where K, Q and V cannot undo changes of γ, it is taken as it is.
-        if turns and norm is not None and norm.gamma is not None:
+        if absorbs_linear_maps and norm is not None and norm.gamma is not None:
             gamma = len(norm.gamma)
         missing = ""
-        if biases and not reading.softmax and "A" not in head.matrices:
+        if biases and not options.softmax and "A" not in head.matrices:
             missing = ", ".join(letter for letter in "QKV" if letter not in biases)
         after = None
         if norm is None and head.norm is not None and head.norm.place == "post":
@@ -169,12 +169,12 @@ class NormAndOutputBias:
             beta=beta,
             missing=missing,
             sharing=head.sharing,
-            turns=turns,
-            rotary=reading.rotary and "K" in head.matrices and len(head.matrices["K"]) % 2 == 0,
+            absorbs_linear_maps=absorbs_linear_maps,
+            rotary=options.rotary and "K" in head.matrices and len(head.matrices["K"]) % 2 == 0,
         )
 
     @property
-    def is_nothing(self) -> bool:
+    def is_empty(self) -> bool:
         """Whether there is neither a norm before the layer nor an output bias."""
         return not (self.norm or self.output_bias)
 
@@ -184,15 +184,15 @@ class NormAndOutputBias:
         return self.sharing > 1 or self.rotary
 
     def named(self) -> tuple[tuple[str, int], ...]:
-        """The redundant directions of γ and β."""
+        """Return the redundant directions of γ and β, by name."""
         found = (
             ("γ of the norm against K, Q and V", self.gamma),
             ("β of the norm against the biases of Q, K and V", self.beta),
         )
         return tuple((name, size) for name, size in found if size)
 
-    def besides(self, finite: tuple[FiniteGroup, ...] = ()) -> ExtraParameters:
-        """Return what the layer has besides its heads, with its finite symmetries."""
+    def extra_parameters(self, finite: tuple[FiniteGroup, ...] = ()) -> ExtraParameters:
+        """Return what the layer has in addition to its heads, with its finite symmetries."""
         return ExtraParameters(
             parameters=self.output_bias + self.gamma + self.beta,
             dimension=self.output_bias,
@@ -201,7 +201,7 @@ class NormAndOutputBias:
         )
 
     def remarks(self) -> Iterator[str]:
-        """Yield what has to be said of it."""
+        """Yield remarks on what is assumed, and on a norm after the layer."""
         if self.missing:
             yield (
                 f"there is no bias of {self.missing}: 0 is taken as one, and what is said is of the"
@@ -218,7 +218,7 @@ class NormAndOutputBias:
 
 
 def network_model(
-    shapes: Sequence[Sequence[HeadShape]], reading: AnalysisOptions, width: int | None = None
+    shapes: Sequence[Sequence[HeadShape]], options: AnalysisOptions, width: int | None = None
 ) -> DeepAttention:
     """Return the network of layers with these heads, without biases and norms, for two tokens.
 
@@ -227,17 +227,17 @@ def network_model(
     widths = [width or shapes[0][0].d, *(layer[0].d_out for layer in shapes)]
     a = [layer[0].a for layer in shapes]
     return DeepAttention(
-        widths, a, t=2, heads=len(shapes[0]), skip=reading.skip, normalization=reading.normalization
+        widths, a, t=2, heads=len(shapes[0]), skip=options.skip, normalization=options.normalization
     )
 
 
 def symmetries_of_layer(
-    shapes: Sequence[HeadShape], reading: AnalysisOptions, besides: ExtraParameters
+    shapes: Sequence[HeadShape], options: AnalysisOptions, extra: ExtraParameters
 ) -> NetworkAtWeights:
     """Return what is known of one layer of these heads by bounds that need no weights."""
-    model = network_model([shapes], replace(reading, skip=False))
-    symmetries = known_symmetries(model, [shapes], besides)
-    return NetworkAtWeights(symmetries=symmetries, constant=besides.dimension)
+    model = network_model([shapes], replace(options, skip=False))
+    symmetries = known_symmetries(model, [shapes], extra)
+    return NetworkAtWeights(symmetries=symmetries, constant=extra.dimension)
 
 
 def heads_side_by_side(shapes: Sequence[HeadShape], around: NormAndOutputBias) -> NetworkAtWeights:
@@ -356,7 +356,7 @@ class SoftmaxWeights:
 
 
 NO_WEIGHTS = SoftmaxWeights(independent=False, products=UNKNOWN, constants=UNKNOWN)
-"""Of a layer whose weights are not looked at."""
+"""What is known of a layer whose weights are not read."""
 
 
 def is_affine_softmax(shape: HeadShape, around: NormAndOutputBias) -> bool:
@@ -397,7 +397,7 @@ def softmax_layer(
     named["biases of V and of the output with the same constant"] = hidden
     named.update(dict(around.named()))
     symmetries = Symmetries(
-        parameters=sum(group.parameters for group in groups) + around.besides().parameters,
+        parameters=sum(group.parameters for group in groups) + around.extra_parameters().parameters,
         dimension=dimension,
         named=tuple((name, size) for name, size in named.items() if size),
         listed=Bounds.exactly(named.total()),
@@ -500,10 +500,10 @@ class LayerThenNorm:
         return cls(dimension=less, hidden=tuple(hidden))
 
     def words(self) -> str:
-        """Its dimension and what the norm hides."""
+        """Return the dimension, and the directions that the norm hides, in words."""
         names = symmetry_names(self.hidden, ())
-        return f"dimension {self.dimension}: besides, the norm after the layer hides {names}"
+        return f"dimension {self.dimension}: the norm after the layer also hides {names}"
 
     def to_json(self) -> dict[str, Any]:
-        """The values for ``json.dumps``."""
+        """Return the values for ``json.dumps``."""
         return {"dimension": self.dimension, "hidden": symmetries_json(self.hidden, ())}

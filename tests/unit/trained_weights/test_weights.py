@@ -1269,7 +1269,7 @@ def test_the_command(file: Path) -> None:
     assert content["network"]["regular"] is True
     latex = invoke("weights", file, "--format", "latex")
     assert latex.return_value == 0
-    assert "taken as one head" in latex.stdout
+    assert "taken for one head" in latex.stdout
 
 
 def test_a_file_without_usual_names_lists_what_it_holds(tmp_path: Path) -> None:
