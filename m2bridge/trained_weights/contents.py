@@ -35,6 +35,6 @@ class Contents(Result):
 
 
 def contents(source: Any) -> Contents | None:
-    """Return the arrays in a file whose names are not usual ones; ``None`` where layers are recognized."""
+    """Return the arrays in a file without usual names; ``None`` where layers are recognized."""
     available = tensors(source)
     return None if is_understood(available) else Contents(str(source), tuple(available.values()))

@@ -280,8 +280,8 @@ class Weights(PictureResult):
         return csv_text((*names, *numbers), rows)
 
     def figure(self) -> Any:
-        """Draw singular values on a logarithmic axis with the distances to strata, a table beside them,
-        and a map of the distances by layers and heads.
+        """Draw singular values on a logarithmic axis with the distances to strata, a table beside
+        them, and a map of the distances by layers and heads.
 
         The map has all heads; the others are those in tables, in their order.
         """

@@ -25,7 +25,7 @@ def distance_names(heads: Sequence[HeadWeights]) -> tuple[str, str]:
 
 
 def nearest_name(head: HeadWeights) -> str:
-    """Return the nearest part of the singular locus, or for softmax the nearest lower rank, by name."""
+    """Return the name of the nearest part of the singular locus; for softmax of a lower rank."""
     if head.shape.softmax:
         _, letter, rank = nearest_lower_rank(head)
         return f"rk {letter} ≤ {rank}"
@@ -33,7 +33,7 @@ def nearest_name(head: HeadWeights) -> str:
 
 
 def distances(head: HeadWeights) -> tuple[float | None, float | None]:
-    """Return the distances to the singular locus and to the boundary; for softmax to lower ranks."""
+    """Return the distances to singular locus and boundary; for softmax to lower ranks."""
     if head.shape.softmax:
         of_A = head.numerical.distances_to_lower_rank_A[head.shape.alpha - 1]
         of_V = head.numerical.distances_to_lower_rank_V[head.shape.beta - 1]

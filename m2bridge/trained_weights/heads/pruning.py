@@ -78,7 +78,7 @@ class LowRankChange:
 
 
 def token_norm(head: HeadWeights) -> float:
-    """Return the largest norm of tokens for which changes are bounded: behind a norm it is √d, else 1."""
+    """Return the norm of tokens up to which changes are bounded: √d behind a norm, else 1."""
     coordinates = head.shape.coordinates
     if coordinates is None or not coordinates.has_norm:
         return 1.0

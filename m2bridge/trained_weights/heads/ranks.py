@@ -184,7 +184,7 @@ class HeadShape:
         return self.coordinates.queries if self.coordinates else self.d
 
     def unseen(self, letter: str) -> list[tuple[str, int]]:
-        """Return the columns of K, Q or V and their biases that do not change the function, by name."""
+        """Return the columns of K, Q or V, or biases, that do not change the function, by name."""
         if self.coordinates is None:
             return []
         return [(name, size) for other, name, size in self.coordinates.unseen if other == letter]

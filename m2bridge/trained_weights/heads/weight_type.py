@@ -91,7 +91,7 @@ class HeadTypes:
     def of(
         cls, matrices: Mapping[str, Any], shape: HeadShape, ranks: Ranks, numerical: Numerical
     ) -> Self | None:
-        """Return the types of a head with K and Q, of tokens without biases and norms; else ``None``.
+        """Return the types of a head with K and Q; ``None`` with biases or a norm.
 
         A space is counted as common to the column space of A and the row space of V where the
         principal angle is at most the tolerance.

@@ -118,7 +118,7 @@ def parameter_count(shapes: Heads) -> int:
 
 
 def known_symmetries(model: DeepAttention, shapes: Heads, extra: ExtraParameters) -> Symmetries:
-    """Return the symmetries of a network with these heads, by bounds that do not depend on its weights."""
+    """Return the symmetries of a network with these heads, by bounds that need no weights."""
     betas = [layer[0].beta for layer in shapes]
     ranks = bound_by_ranks(model, betas)
     dimension = intersect_bounds(ranks, *model.upper_bounds(0))
