@@ -352,55 +352,21 @@ def find_remarks(
     separate: bool,
     rotary: bool,
 ) -> tuple[str, ...]:
-    """Return remarks on the options of these layers.
+    """Return remarks on how layers were read, and for what the results hold.
 
     Parameters
     ----------
     layers : sequence of LayerTensors
     found : AnalysedHeads
     heads : int or None
+        The number that was given.
     separate : bool
-        Whether they are no network.
+        Whether the layers form no network.
     rotary : bool
         Whether the model has rotary positions.
     """
-    remarks = []
-    first = layers[0].parts
-    shape = found.heads[0].shape
-    one = heads is None and all(len(part.shape) == 2 for part in first.values())
-    if one and "K" in first and shape.a >= shape.width > 1:
-        remarks.append(
-            "each layer is taken for one head: where it has more, give their number (option heads)"
-        )
-    sharing = max(around.sharing for around in found.around.values())
-    if sharing > 1:
-        remarks.append(
-            f"each {sharing} heads in a row share their keys and values, which are counted once;"
-            " what is said of a head is said of it alone"
-        )
-    if any(part.is_stacked and part.cut in ("by-head", "by-group") for part in layers):
-        remarks.append(
-            "Q, K and V are cut from one array head by head, or group by group, as models with this"
-            " name or the option layout say"
-        )
-    if any(map(_is_cut_by_assumption, layers)):
-        remarks.append(
-            "Q, K and V are cut from one array as if values had as many entries as keys: where they"
-            " have not, give separate arrays"
-        )
-    if any(part.norm is not None and part.norm.adds_one for part in layers):
-        remarks.append("the RMSNorm multiplies by 1 + γ")
-    if any(around.rotary for around in found.around.values()):
-        remarks.append(
-            "with rotary positions layers are those for all but finitely many numbers of tokens;"
-            " what is said of a head alone is about A = KᵀQ, for tokens at the same place"
-        )
-    elif rotary:
-        remarks.append(
-            "the model has rotary positions, which are left out: with them only those elements of"
-            " GL(a) on K and Q keep the function that commute with the rotations, and a bias of K"
-            " is seen"
-        )
+    remarks = [*_remarks_on_arrays(layers, found, heads)]
+    remarks += _remarks_on_positions(found, rotary=rotary)
     if separate:
         remarks.append(
             "nothing is said of a network as a whole: these layers do not follow one another, or"
@@ -408,12 +374,58 @@ def find_remarks(
         )
     elif missing := _missing_numbers(layers):
         remarks.append(
-            f"layers are taken to follow one another, though there is no layer {missing[0]} between"
-            " them by their names"
+            f"layers are taken to follow one another, though by their names layer {missing[0]}"
+            " between them is missing"
         )
     for around in found.around.values():
         remarks.extend(around.remarks())
     return tuple(dict.fromkeys(remarks))
+
+
+def _remarks_on_arrays(
+    layers: Sequence[LayerTensors], found: AnalysedHeads, heads: int | None
+) -> Iterator[str]:
+    """How arrays were divided among heads, and between Q, K and V."""
+    first = layers[0].parts
+    shape = found.heads[0].shape
+    one = heads is None and all(len(part.shape) == 2 for part in first.values())
+    if one and "K" in first and shape.a >= shape.width > 1:
+        yield (
+            "each layer is taken for one head: where it has more, give their number (option heads)"
+        )
+    sharing = max(around.sharing for around in found.around.values())
+    if sharing > 1:
+        yield (
+            f"each {sharing} heads in a row share their keys and values, which are counted once;"
+            " results on a head are about it alone"
+        )
+    if any(part.is_stacked and part.cut in ("by-head", "by-group") for part in layers):
+        yield (
+            "Q, K and V are cut from one array head by head, or group by group, as models with this"
+            " name or the option layout say"
+        )
+    if any(map(_is_cut_by_assumption, layers)):
+        yield (
+            "Q, K and V are cut from one array as if values had as many entries as keys; otherwise"
+            " give separate arrays"
+        )
+    if any(part.norm is not None and part.norm.adds_one for part in layers):
+        yield "the RMSNorm multiplies by 1 + γ"
+
+
+def _remarks_on_positions(found: AnalysedHeads, *, rotary: bool) -> Iterator[str]:
+    """Whether rotary positions are counted."""
+    if any(around.rotary for around in found.around.values()):
+        yield (
+            "with rotary positions results on layers hold for all but finitely many numbers of"
+            " tokens; results on a single head are about A = KᵀQ, for tokens at the same place"
+        )
+    elif rotary:
+        yield (
+            "the model has rotary positions, which are left out: with them only those elements of"
+            " GL(a) on K and Q preserve the function that commute with the rotations, and a bias of"
+            " K changes it"
+        )
 
 
 def _is_cut_by_assumption(layer: LayerTensors) -> bool:
