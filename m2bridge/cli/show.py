@@ -393,7 +393,7 @@ def _heads(
     metavar="NUMBER",
     callback=_heads,
     help="Number of heads in each layer [default: from config.json beside FILE, or 1]. With 'all',"
-    " or '12,all', the tables show all heads.",
+    " or '12,all', the text has all facts, and tables of all heads.",
 )
 @click.option(
     "--a", type=common.integer, help="Largest rank of A, where A = KᵀQ is given [default: d]."

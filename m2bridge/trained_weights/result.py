@@ -38,13 +38,14 @@ from m2bridge.trained_weights.heads.distances import chosen_heads, nearest_loci,
 from m2bridge.trained_weights.heads.findings import HeadWeights
 from m2bridge.trained_weights.heads.pruning import LowRankChange, sentence_on_lower_ranks
 from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
+from m2bridge.trained_weights.networks.groups import Symmetries
 from m2bridge.trained_weights.networks.layers import (
     AnalysedHeads,
+    analyse_layers,
     find_behind_norms,
     find_heads,
     find_network,
     find_remarks,
-    find_symmetries,
 )
 from m2bridge.trained_weights.networks.symmetries import AnalysisOptions, LayerThenNorm
 from m2bridge.trained_weights.picture import weights_figure
@@ -76,9 +77,9 @@ class Weights(PictureResult):
     seconds : float
     unfinished : str
         The limit that was reached, or empty.
-    symmetries : dict
-        Of each layer with several heads: the redundant directions, and whether the listed
-        symmetries have as many.
+    layers : dict
+        By the number of a layer: what is known of it alone, as of the network. A layer of which
+        nothing is known is missing.
     behind_norms : dict
         Of each layer with a LayerNorm after it, as far as it is known: the dimension of both
         together, and what the norm hides.
@@ -108,13 +109,18 @@ class Weights(PictureResult):
     remarks: tuple[str, ...]
     seconds: float
     unfinished: str = ""
-    symmetries: Mapping[int, NetworkAtWeights] = field(default_factory=dict)
+    layers: Mapping[int, NetworkAtWeights] = field(default_factory=dict)
     behind_norms: Mapping[int, LayerThenNorm] = field(default_factory=dict)
     sort: str = "layer"
     worst: int | None = None
     choice: ModelChoice | None = None
     rank: int | None = None
     all_heads: bool = False
+
+    @property
+    def symmetries(self) -> dict[int, Symmetries]:
+        """By the number of a layer: its redundant directions, compared with the listed symmetries."""
+        return {number: layer.symmetries for number, layer in self.layers.items()}
 
     @property
     def listed(self) -> tuple[HeadWeights, ...]:
@@ -143,7 +149,7 @@ class Weights(PictureResult):
 
     def _facts(self) -> list[Fact]:
         """All facts, or the most important ones, and how they were computed."""
-        by_kind = facts_by_kind(self.heads, self.symmetries, self.network, self.behind_norms)
+        by_kind = facts_by_kind(self.heads, self.layers, self.network, self.behind_norms)
         if self.left_out:
             by_kind["left out"] = [("left out", left_out_words(self.left_out))]
         if self.remarks:
@@ -182,7 +188,7 @@ class Weights(PictureResult):
     @property
     def summary(self) -> str | None:
         """The sentence on what the function of all weights determines, which can be quoted."""
-        return summary(self.heads, self.symmetries, self.network)
+        return summary(self.heads, self.layers, self.network)
 
     @property
     def sentence_on_ranks(self) -> str | None:
@@ -223,7 +229,7 @@ class Weights(PictureResult):
             "heads": [self._head_json(head) for head in self.listed],
             "summary": self.summary,
             "nearest": [locus.to_json() for locus in nearest_loci(self.heads)],
-            "layers": [self._layer_json(number) for number in self.symmetries],
+            "layers": [self._layer_json(number) for number in self.layers],
             "network": None if self.network is None else self.network.to_json(),
             "left_out": list(self.left_out),
             "remarks": list(self.remarks),
@@ -251,7 +257,7 @@ class Weights(PictureResult):
     def _layer_json(self, number: int) -> dict[str, Any]:
         """What is known of a layer, and of the LayerNorm after it if there is one."""
         # The model is said with the network.
-        own = replace(self.symmetries[number], model=None, gauge=())
+        own = replace(self.layers[number], model=None, gauge=())
         found: dict[str, Any] = {"layer": number} | own.to_json()
         if number in self.behind_norms:
             found["behind_norm"] = self.behind_norms[number].to_json()
@@ -341,7 +347,7 @@ def _layers_and_network(
 
     Nothing is said of layers and network if some heads are missing, as a limit was reached.
     """
-    symmetries: dict[int, NetworkAtWeights] = {}
+    alone: dict[int, NetworkAtWeights] = {}
     network = None
     if len(found.heads) == 1 and options.skip:
         shape = found.heads[0].shape
@@ -352,21 +358,21 @@ def _layers_and_network(
                 f" {shape.d_out} entries: leave it out",
             )
     if not found.unfinished:
-        symmetries = find_symmetries(layers, found, options)
+        alone = analyse_layers(layers, found, options)
         if len(found.heads) > 1:
-            network = find_network(layers, found, options, symmetries)
+            network = find_network(layers, found, options, alone)
     if network is not None and len(layers) == 1:
         # The layer is the network, of which more is known.
-        symmetries = {1: network}
-    is_one_layer = len(layers) == 1 and bool(symmetries)
+        alone = {1: network}
+    is_one_layer = len(layers) == 1 and bool(alone)
     several = len(found.heads) > 1 and not found.unfinished
     separate = several and network is None and not is_one_layer
     remarks = find_remarks(layers, found, options.heads, separate=separate, rotary=rotary)
     return {
         "heads": tuple(found.heads),
-        "symmetries": symmetries,
+        "layers": alone,
         "network": network,
-        "behind_norms": find_behind_norms(layers, found, options, symmetries),
+        "behind_norms": find_behind_norms(layers, found, options, alone),
         "remarks": remarks,
         "unfinished": found.unfinished,
     }

@@ -105,11 +105,11 @@ def find_heads(
     return AnalysedHeads(heads=found, around=around, unfinished=unfinished)
 
 
-def find_symmetries(
+def analyse_layers(
     layers: Sequence[LayerTensors], found: AnalysedHeads, options: AnalysisOptions
 ) -> dict[int, NetworkAtWeights]:
     """Return what is known of each layer whose weights are in the model, by its number."""
-    symmetries: dict[int, NetworkAtWeights] = {}
+    alone: dict[int, NetworkAtWeights] = {}
     for number, layer in enumerate(layers, 1):
         heads = found.of(number)
         shapes = [head.shape for head in heads]
@@ -117,7 +117,7 @@ def find_symmetries(
             continue
         around = found.around[number]
         if not _are_added(layer, shapes):
-            symmetries[number] = heads_side_by_side(shapes, around)
+            alone[number] = heads_side_by_side(shapes, around)
         elif is_affine_softmax(shapes[0], around):
             reduced = list(options.reduced_heads(number, layer))
             at_weights = SoftmaxWeights(
@@ -125,28 +125,28 @@ def find_symmetries(
                 products=_rank_of_products(heads, reduced, around),
                 constants=constants_at_weights(reduced, shapes, around),
             )
-            symmetries[number] = softmax_layer(shapes, around, at_weights)
+            alone[number] = softmax_layer(shapes, around, at_weights)
         elif around.is_grouped:
             reduced = list(options.reduced_heads(number, layer))
-            symmetries[number] = grouped_layer(heads, reduced, around)
+            alone[number] = grouped_layer(heads, reduced, around)
         elif sum(shape.parameters for shape in shapes) <= _MAX_LAYER_PARAMETERS and len(shapes) > 1:
             own_options = replace(options, skip=False)
-            symmetries[number] = _at_weights({number: layer}, found, own_options)
+            alone[number] = _at_weights({number: layer}, found, own_options)
         else:
             extra = _extra_parameters([number], found)
-            symmetries[number] = symmetries_of_layer(shapes, options, extra)
-    return symmetries
+            alone[number] = symmetries_of_layer(shapes, options, extra)
+    return alone
 
 
 def find_behind_norms(
     layers: Sequence[LayerTensors],
     found: AnalysedHeads,
     options: AnalysisOptions,
-    symmetries: dict[int, NetworkAtWeights],
+    alone: dict[int, NetworkAtWeights],
 ) -> dict[int, LayerThenNorm]:
     """Return the layers with the LayerNorm after them, where both dimensions are known."""
     behind = {}
-    for number, own in symmetries.items():
+    for number, own in alone.items():
         around = found.around[number]
         shapes = [head.shape for head in found.of(number)]
         first = shapes[0]
@@ -255,7 +255,7 @@ def find_network(
     layers: Sequence[LayerTensors],
     found: AnalysedHeads,
     options: AnalysisOptions,
-    symmetries: dict[int, NetworkAtWeights],
+    alone: dict[int, NetworkAtWeights],
 ) -> NetworkAtWeights | None:
     """Return the network at these weights; ``None`` if layers do not follow one another."""
     shapes = [[head.shape for head in found.of(number)] for number in range(1, len(layers) + 1)]
@@ -270,7 +270,7 @@ def find_network(
     changed = changed or not all(around.is_empty for around in found.around.values())
     grouped = any(around.is_grouped for around in found.around.values())
     if (changed or grouped) and len(layers) > 1:
-        if len(symmetries) < len(layers):
+        if len(alone) < len(layers):
             return None
         several = []
         for number, layer in enumerate(layers, 1):
@@ -280,16 +280,16 @@ def find_network(
                     tensors=layer,
                     heads=found.of(number),
                     around=found.around[number],
-                    alone=symmetries[number],
+                    alone=alone[number],
                     options=options,
                 )
             )
         return layers_in_a_row(several, options)
-    if grouped and 1 in symmetries:
-        own = symmetries[1]
+    if grouped and 1 in alone:
+        own = alone[1]
         return own if changed else replace(own, model=network_model(shapes, options))
     if changed and is_affine_softmax(shapes[0][0], found.around[1]):
-        return symmetries.get(1)
+        return alone.get(1)
     numbered = dict(enumerate(layers, 1))
     return _at_weights(numbered, found, replace(options, skip=options.skip and not changed))
 

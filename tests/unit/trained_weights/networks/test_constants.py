@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from m2bridge.trained_weights.networks.layers import find_heads, find_symmetries
+from m2bridge.trained_weights.networks.layers import analyse_layers, find_heads
 from m2bridge.trained_weights.networks.symmetries import AnalysisOptions
 from tests.forward_pass import Layer, Parameters, drawn, exact_rank
 from tests.unit.trained_weights.networks.test_biases import Given
@@ -23,7 +23,7 @@ def judged(layer: Layer, p: Parameters) -> Any:
     )
     layers: Any = [Given(layer, p)]
     found = find_heads(layers, reading, None, None)
-    return find_symmetries(layers, found, reading)[1]
+    return analyse_layers(layers, found, reading)[1]
 
 
 def softmax(d: int, d_out: int, a: int, **parts: Any) -> Layer:

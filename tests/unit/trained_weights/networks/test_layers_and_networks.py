@@ -324,7 +324,7 @@ def test_of_more_heads_than_independent_matrices_nothing_is_claimed() -> None:
     assert rank <= alone["upper_bound"]["value"]
     assert alone["redundant_at_least"] <= alone["parameters"] - rank
     assert alone["listed_symmetries"] == sum(part["dimension"] for part in alone["symmetries"])
-    assert "more heads than independent matrices A" in found.symmetries[1].symmetries.words()
+    assert "more heads than independent matrices A" in found.symmetries[1].words()
 
 
 # Finite symmetries of layers: their orders against all permutations, tried on the forward pass.
