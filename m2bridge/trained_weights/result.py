@@ -119,7 +119,7 @@ class Weights(PictureResult):
 
     @property
     def symmetries(self) -> dict[int, Symmetries]:
-        """By the number of a layer: its redundant directions, compared with the listed symmetries."""
+        """By the number of a layer: its redundant directions, and the listed symmetries."""
         return {number: layer.symmetries for number, layer in self.layers.items()}
 
     @property
