@@ -302,9 +302,10 @@ def summary_sentence(what: str, symmetries: Symmetries) -> str:
         return f"{what} is determined by its function {known}, at generic weights: proved."
     if symmetries.others:
         more = symmetries.redundant.value - int(symmetries.listed.most)
+        verb = "does" if more == 1 else "do"
         return (
             f"{what} is not determined by its function up to the listed symmetries: at least"
-            f" {plural(more, 'further direction')} changes nothing, proved."
+            f" {plural(more, 'further direction')} {verb} not change it, proved."
         )
     return (
         f"Whether {what[0].lower()}{what[1:]} is determined by its function up to the listed"
