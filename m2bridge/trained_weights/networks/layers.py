@@ -374,8 +374,8 @@ def find_remarks(
         )
     elif missing := _missing_numbers(layers):
         remarks.append(
-            f"layers are taken to follow one another, though by their names layer {missing[0]}"
-            " between them is missing"
+            "layers are taken to follow one another, though by their names there is no layer"
+            f" {missing[0]} between them"
         )
     for around in found.around.values():
         remarks.extend(around.remarks())

@@ -948,7 +948,7 @@ def test_arrays_that_some_models_stack_head_by_head(attention: dict[str, Any]) -
 def test_a_layer_that_is_not_in_the_file(attention: dict[str, Any]) -> None:
     state = {f"h.{k}.{x}": attention[x] for k in (3, 11) for x in "QKVO"}
     (remark,) = weights(state, heads=3).remarks
-    assert "no layer 4 between them" in remark
+    assert "there is no layer 4 between them" in remark
     state = {f"h.{k}.{x}": attention[x] for k in (3, 4) for x in "QKVO"}
     assert weights(state, heads=3).remarks == ()
 
