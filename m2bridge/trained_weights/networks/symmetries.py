@@ -394,6 +394,11 @@ def softmax_layer(
     for group in groups:
         named.update(dict(group.redundant()))
     hidden = named.pop(IN_CONSTANT, 0) + around.output_bias - constant
+    if hidden < 0:
+        # More rows of V than columns: some changes of O and V that preserve OV move the constant.
+        of_products = named.pop("O and V with the same OV")
+        named["O, V and the bias of V with the same OV and constant"] = of_products + hidden
+        hidden = 0
     named["biases of V and of the output with the same constant"] = hidden
     named.update(dict(around.named()))
     symmetries = Symmetries(

@@ -86,6 +86,20 @@ def test_constants_that_a_layer_cannot_reach(name: str) -> None:
         assert regular.startswith("yes (proved: the rank of the differential is the dimension")
 
 
+@pytest.mark.parametrize("d", [1, 2])
+def test_values_of_more_rows_than_columns_hide_no_negative_number(d: int) -> None:
+    """A constant may be moved by changes of O and V that preserve OV, not only by biases."""
+    layer = softmax(d, d + 3, 1, v=d + 1, **V_BIAS)
+    p = drawn(layer, 2)
+    found = judged(layer, p)
+    rank = exact_rank(layer, p, on_a_line=True)
+    assert found.dimension.exact == rank
+    named = dict(found.symmetries.named)
+    assert sum(named.values()) == sum(part.size for part in p.values()) - rank
+    assert all(size > 0 for size in named.values())
+    assert "O, V and the bias of V with the same OV and constant" in named
+
+
 def plant(p: Parameters, random: Random) -> None:
     """Make some matrices equal, zero or of smaller rank."""
     h, g = (random.randrange(len(p["V"])) for _ in range(2))
