@@ -151,7 +151,7 @@ DEFAULT_RANGE = "1..4"
 @click.option("--a", help=f"Query/key dimensions a ≤ d [default: {DEFAULT_RANGE}].")
 @click.option("--t", help="Numbers of tokens [default: 2].")
 @click.option(
-    "--family", help="Another family of models: --family polynomial-network --widths 1..3,2,1."
+    "--family", help="A different family of models: --family polynomial-network --widths 1..3,2,1."
 )
 @click.option(
     "--check",
@@ -381,7 +381,10 @@ def _heads(
 @click.option(
     "--ignore",
     metavar="NAMES",
-    help="Arrays beside a layer that are left out, separated by commas; * stands for any text.",
+    help=(
+        "Arrays that do not belong to the layer and are ignored, separated by commas; * stands for"
+        " any text."
+    ),
 )
 @click.option(
     "--adapter",
@@ -392,7 +395,7 @@ def _heads(
     "--heads",
     metavar="NUMBER",
     callback=_heads,
-    help="Number of heads in each layer [default: from config.json beside FILE, or 1]. With 'all',"
+    help="Number of heads in each layer [default: from config.json next to FILE, or 1]. With 'all',"
     " or '12,all', the text has all facts, and tables of all heads.",
 )
 @click.option(
@@ -403,7 +406,7 @@ def _heads(
     "as_",
     type=click.Choice(("lightning", "softmax")),
     help="Lightning attention, the algebraic model of the paper, or softmax attention: the layers"
-    " alone, whatever config.json beside FILE says.",
+    " alone, whatever config.json next to FILE says.",
 )
 @click.option(
     "--skip/--no-skip",

@@ -61,16 +61,15 @@ class Stage:
         Positions of the first and the last one among all steps.
     ranks : dict of str to int
         The effective ranks of K, Q, A and V, or of A and V.
-    exposed : bool or None
-        Whether weights of such ranks, in general position, are critical for an open set of targets;
-        ``None`` for the zero function.
+    exposed : bool
+        Whether weights of such ranks, in general position, are critical for an open set of targets.
     saddle : bool
     """
 
     first: int
     last: int
     ranks: dict[str, int]
-    exposed: bool | None
+    exposed: bool
     saddle: bool
 
 
@@ -129,8 +128,6 @@ class TrainingRun(PictureResult):
 
     def _stage(self, first: int, last: int, ranks: dict[str, int]) -> Stage:
         kind = _general_type(ranks, self.shape)
-        if kind is None:
-            return Stage(first=first, last=last, ranks=ranks, exposed=None, saddle=False)
         saddle = self.factored and kind.is_saddle(self.shape)
         exposed = kind.is_exposed(self.shape)
         return Stage(first=first, last=last, ranks=ranks, exposed=exposed, saddle=saddle)
@@ -292,13 +289,11 @@ def _draw_loss(axes: Any, steps: Any, loss: Any) -> None:
     axes.set_ylabel("loss", style="italic")
 
 
-def _general_type(ranks: dict[str, int], shape: LayerSizes) -> WeightType | None:
+def _general_type(ranks: dict[str, int], shape: LayerSizes) -> WeightType:
     """The type of these ranks in general position; A as one matrix is K = 1."""
     from m2bridge.families.attention.training.types import WeightType  # with SymPy
 
     r, s = ranks["A"], ranks["V"]
-    if not (r and s):
-        return None
     k, q = ranks.get("K", shape.d), ranks.get("Q", r)
     return WeightType(k=k, q=q, r=r, s=s, m=max(0, r + s - shape.d))
 

@@ -15,10 +15,10 @@ import pytest
 from m2bridge import citation, cli
 from m2bridge._version import __version__
 from m2bridge.engine.discovery import TESTED_WHEEL
+from tests.certificates import COMPLETE
 from tests.release import (
     PINNING,
     ROOT,
-    SAMPLES,
     installed_here,
     of_the_checker,
     of_the_environment,
@@ -66,13 +66,13 @@ def root(tmp_path: Path) -> Path:
 FOLDERS = [
     f"tests/certificates/{path.name}"
     for path in (ROOT / "tests" / "certificates").iterdir()
-    if path.name in SAMPLES or re.fullmatch(r"\d+\.\d+", path.name)
+    if path.name in COMPLETE or re.fullmatch(r"\d+\.\d+", path.name)
 ]
 
 
 def samples() -> Iterator[Path]:
     """The certificates of which the folder of a release is made."""
-    for name in SAMPLES:
+    for name in COMPLETE:
         yield from (ROOT / "tests" / "certificates" / name).glob("*.json")
 
 

@@ -27,8 +27,10 @@ class HeadType:
     ranks : dict of str to int
         Of K, Q, V, (O,) A and, where there is an O, OV.
     exposed : bool or None
-        Whether such weights are critical for all targets in an open set; ``None`` for the zero
-        function, which the theorem leaves out.
+        Whether such weights are critical for all targets in an open set; ``None`` with softmax
+        where A or V (or OV) is zero, which the theorem leaves out.
+    zero : bool
+        Whether the function is zero, without softmax.
     saddle : bool
         Whether they are then saddles for almost all of these targets, by the theorem.
     """
@@ -36,6 +38,7 @@ class HeadType:
     ranks: dict[str, int]
     exposed: bool | None
     saddle: bool
+    zero: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return the ranks and both answers for ``json.dumps``."""
@@ -52,12 +55,13 @@ class HeadType:
         ranks = dict(each) | {"A": r}
         if shape.v is not None:
             ranks["OV"] = s
-        if not (r and s):
+        zero = not (r and s)
+        if zero and shape.softmax:
             return cls(ranks=ranks, exposed=None, saddle=False)
         kind = _kind(each, numbers, shape)
         sizes = LayerSizes(shape.d, shape.d_out, shape.a)
-        saddle = kind.is_saddle(sizes, shape.v)
-        return cls(ranks=ranks, exposed=kind.is_exposed(sizes), saddle=saddle)
+        exposed, saddle = kind.is_exposed(sizes), kind.is_saddle(sizes, shape.v)
+        return cls(ranks=ranks, exposed=exposed, saddle=saddle, zero=zero)
 
 
 def _kind(each: Mapping[str, int], numbers: tuple[int, int, int], shape: HeadShape) -> WeightType:
@@ -132,10 +136,13 @@ class HeadTypes:
     def _conclusion(self, which: str) -> str:
         found = self.effective
         if found.exposed is None:
-            return "of the zero function"
+            return "nothing is known where A or the values are zero"
+        which = f"such {which}"
+        if found.zero:
+            which = f"the function is zero, and {which}"
         if not found.exposed:
-            return f"such {which}ranks are critical for almost no target"
-        stop = f"such {which}ranks are critical for an open set of targets"
+            return f"{which}ranks are critical for almost no target"
+        stop = f"{which}ranks are critical for an open set of targets"
         return f"{stop}, and saddles for almost all of them" if found.saddle else stop
 
     def to_json(self) -> dict[str, Any]:

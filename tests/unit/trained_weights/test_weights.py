@@ -726,7 +726,7 @@ def test_a_network_of_unbounded_values_is_that_of_deep_attention() -> None:
 
 def test_a_skip_connection_around_one_head_needs_equal_sizes() -> None:
     K, V = [[1, 2, 0]], numpy.eye(3)
-    with pytest.raises(InvalidCaseError, match=r"skip: .* these have 3 and 2 entries"):
+    with pytest.raises(InvalidCaseError, match=r"Argument 'skip': .* these have 3 and 2 entries"):
         weights(K=K, Q=K, V=V[:2], skip=True)
     assert weights(K=K, Q=K, V=V, skip=True).heads[0].shape.d_out == 3
 
@@ -932,7 +932,7 @@ def test_the_shape_says_how_q_k_and_v_are_stacked(
         InvalidCaseError, match=r"'x' is 32 × 96: 3 heads do not divide the 32 rows of Q"
     ):
         weights({"x": numpy.ones((32, 96))}, heads=3)
-    with pytest.raises(InvalidCaseError, match="key: is not given beside stacked"):
+    with pytest.raises(InvalidCaseError, match="Argument 'key' is not given beside stacked"):
         weights({"x": stacked}, stacked="x", key="x")
 
 
@@ -1104,14 +1104,14 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "O": ({"K": I, "Q": I, "V": I[:2], "O": I}, "O has as many columns as V has rows"),
     "heads": (
         {"K": I, "Q": I, "V": I, "heads": 2},
-        "heads: Q has 3 rows, which are not those of 2 heads",
+        "Argument 'heads': Q has 3 rows, which are not those of 2 heads",
     ),
     "no rows": ({"K": I[:0], "Q": I[:0], "V": I, "heads": 2}, "Q has 0 rows"),
-    "no heads": ({"K": I, "Q": I, "V": I, "heads": 0}, "heads: must be at least 1"),
-    "a with K and Q": ({"K": I, "Q": I, "V": I, "a": 2}, "a: is for weights A"),
+    "no heads": ({"K": I, "Q": I, "V": I, "heads": 0}, "Argument 'heads' must be at least 1"),
+    "a with K and Q": ({"K": I, "Q": I, "V": I, "a": 2}, "Argument 'a' is for weights A"),
     "tolerance": (
         {"A": I, "V": I, "tolerance": -1.0},
-        "tolerance: must be at least 0 and less than 1",
+        "Argument 'tolerance' must be at least 0 and less than 1",
     ),
     "no V": ({"K": I, "Q": I}, "give K, Q and V, or A and V; not K, Q"),
     "nothing": ({}, "give a file or a dictionary, or K, Q and V"),
@@ -1122,14 +1122,14 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "empty": ({"A": I, "V": I[:0]}, "a matrix has no entries"),
     "normalization": (
         {"A": I, "V": I, "normalization": "max"},
-        "normalization: must be none or softmax",
+        "Argument 'normalization' must be none or softmax",
     ),
     "unknown names": ({"source": {"x": I, "y": I}}, r"no usual names are in it.*'x' \(3 × 3\)"),
     "missing": (
         {"source": {"x": I}, "query": "x", "key": "z", "value": "x"},
-        "key: there is no 'z'; there are 'x'",
+        "Argument 'key': there is no 'z'; there are 'x'",
     ),
-    "one name": ({"source": {"x": I}, "query": "x"}, "key: is missing"),
+    "one name": ({"source": {"x": I}, "query": "x"}, "Argument 'key' is missing"),
     "a source": ({"source": 5}, "a file or a dictionary from names to arrays, not a int"),
 }
 

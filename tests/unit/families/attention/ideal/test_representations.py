@@ -157,7 +157,7 @@ def test_representations_from_weights(multiplicities: dict[PartitionTuple, int])
 
 
 def test_what_is_no_character_is_an_error() -> None:
-    with pytest.raises(ContradictionError, match="no weights"):
+    with pytest.raises(ContradictionError, match="not the weights of a representation"):
         from_weights({((2,),): 1}, (2,))  # the weight (1, 1) is missing
 
 
