@@ -15,6 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import numpy
 
@@ -38,10 +39,10 @@ def write(file: Path, layers: int) -> None:
     """Write the state dict of a GPT-2 with random weights."""
     random = numpy.random.default_rng(1)
 
-    def drawn(*shape: int) -> numpy.ndarray:
+    def drawn(*shape: int) -> Any:
         return (random.standard_normal(shape) / WIDTH**0.5).astype(numpy.float32)
 
-    state = {}
+    state: dict[str, Any] = {}
     for number in range(layers):
         block = f"h.{number}"
         state[f"{block}.attn.c_attn.weight"] = drawn(WIDTH, 3 * WIDTH)
