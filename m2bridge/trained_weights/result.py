@@ -59,8 +59,7 @@ from m2bridge.trained_weights.tables import (
 
 @dataclass(frozen=True, slots=True)
 class Weights(PictureResult):
-    """The findings from weights about functions, for each head of each layer, and of the network as
-    a whole.
+    """The results on each head, on each layer and on the network of all layers.
 
     Attributes
     ----------
@@ -78,8 +77,8 @@ class Weights(PictureResult):
     unfinished : str
         The limit that was reached, or empty.
     layers : dict
-        By the number of a layer: what is known of it alone, as of the network. A layer of which
-        nothing is known is missing.
+        By the number of a layer the results on it alone, which are of the same kind as those on the
+        network. A layer without results is missing. ``symmetries`` has those of all layers.
     behind_norms : dict
         Of each layer with a LayerNorm after it, as far as it is known: the dimension of both
         together, and what the norm hides.
@@ -92,7 +91,7 @@ class Weights(PictureResult):
     rank : int or None
         The rank to which distances and changes of all heads are in a table.
     all_heads : bool
-        Whether tables have all heads, however many there are.
+        Whether the text has all facts, and tables of all heads.
 
     Examples
     --------
