@@ -396,7 +396,7 @@ def _heads(
     metavar="NUMBER",
     callback=_heads,
     help="Number of heads in each layer [default: from config.json next to FILE, or 1]. With 'all',"
-    " or '12,all', the tables show all heads.",
+    " or '12,all', the text has all facts, and tables of all heads.",
 )
 @click.option(
     "--a", type=common.integer, help="Largest rank of A, where A = KᵀQ is given [default: d]."
@@ -465,7 +465,8 @@ def weights_command(file: Path, timeout: float | None, form: str, **options: Any
     """
     with common.time_limit(timeout=timeout) as clock, progress(f"weights in {file.name}"):
         with importing():
-            from m2bridge.trained_weights.result import contents, weights
+            from m2bridge.trained_weights.contents import contents
+            from m2bridge.trained_weights.result import weights
         try:
             listed = None
             names = ("query", "key", "value", "output", "stacked")

@@ -108,7 +108,7 @@ class TrainingRun(PictureResult):
         return "K" in self.singular_values
 
     def effective_ranks(self, letter: str) -> Any:
-        """The effective rank of a matrix at each step."""
+        """Return the effective rank of a matrix at each step."""
         values = self.singular_values[letter]
         return (values > self.tolerance * values.max()).sum(axis=1)
 
@@ -129,7 +129,8 @@ class TrainingRun(PictureResult):
     def _stage(self, first: int, last: int, ranks: dict[str, int]) -> Stage:
         kind = _general_type(ranks, self.shape)
         saddle = self.factored and kind.is_saddle(self.shape)
-        return Stage(first, last, ranks, kind.is_exposed(self.shape), saddle)
+        exposed = kind.is_exposed(self.shape)
+        return Stage(first=first, last=last, ranks=ranks, exposed=exposed, saddle=saddle)
 
     @property
     def distances(self) -> Any:
@@ -145,14 +146,14 @@ class TrainingRun(PictureResult):
         return numpy.sqrt(left / left.max())
 
     def distance_at(self, stage: Stage) -> float:
-        """The smallest distance in a stage to the matrices of its rank of A."""
+        """Return the smallest distance in a stage to the matrices of its rank of A."""
         rank = stage.ranks["A"]
         if rank >= self.distances.shape[1]:
             return 0.0
         return float(self.distances[stage.first : stage.last + 1, rank].min())
 
     def to_sheet(self) -> Sheet:
-        """The stages, and the picture."""
+        """Return a table of the stages."""
         rows = []
         for stage in self.stages:
             steps = f"{self.steps[stage.first]:g} to {self.steps[stage.last]:g}"
@@ -177,7 +178,7 @@ class TrainingRun(PictureResult):
         return Sheet(title, [Facts(facts), Table(header, rows, legend), Picture(self.page_svg)])
 
     def to_json(self) -> dict[str, Any]:
-        """The stages, and all numbers of each step."""
+        """Return the stages, and all numbers of each step, for ``json.dumps``."""
         stages = [self._stage_json(stage) for stage in self.stages]
         found = result_json({"source": self.source or None}, "RR", None, 0.0)
         return found | {
@@ -202,12 +203,12 @@ class TrainingRun(PictureResult):
         }
 
     def to_macaulay2(self) -> str:
-        """The effective ranks of A, as a list."""
+        """Return the effective ranks of A as a list of Macaulay2."""
         ranks = ", ".join(map(str, self.effective_ranks("A").tolist()))
         return f"-- {quoted(self.source)}\nranksOfA = {{{ranks}}}"
 
     def to_csv(self) -> str:
-        """A line for each step."""
+        """Return a table with a line for each step."""
         names = tuple(self.singular_values)
         ranks = [self.effective_ranks(name).tolist() for name in names]
         columns = (self.steps.tolist(), self.loss.tolist(), *ranks, *self.distances.T.tolist())
@@ -216,7 +217,7 @@ class TrainingRun(PictureResult):
         return csv_text(header, list(zip(*columns, strict=True)))
 
     def figure(self) -> Any:
-        """Loss, effective ranks and distances, one below the other, over the steps."""
+        """Draw loss, effective ranks and distances, one below the other, over the steps."""
         weights = "K, Q and V" if self.factored else "A as one matrix"
         with styled():
             page = new_figure(8.6, 7.4, f"Training run: {weights}")
@@ -294,7 +295,7 @@ def _general_type(ranks: dict[str, int], shape: LayerSizes) -> WeightType:
 
     r, s = ranks["A"], ranks["V"]
     k, q = ranks.get("K", shape.d), ranks.get("Q", r)
-    return WeightType(k, q, r, s, max(0, r + s - shape.d))
+    return WeightType(k=k, q=q, r=r, s=s, m=max(0, r + s - shape.d))
 
 
 def training_run(source: Any, *, tolerance: float = TOLERANCE) -> TrainingRun:

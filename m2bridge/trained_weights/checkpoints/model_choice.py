@@ -41,6 +41,8 @@ class ModelChoice:
         Whether an option or an architecture says whether scores are normalized.
     rotary_left_out : bool
         Whether the architecture has rotary positions that are not counted.
+    tied_embeddings : bool
+        Whether the architecture has one matrix for embeddings and outputs.
     """
 
     name: str
@@ -50,6 +52,7 @@ class ModelChoice:
     norm: str
     is_said: bool
     rotary_left_out: bool
+    tied_embeddings: bool = False
 
     @classmethod
     def of(
@@ -101,6 +104,7 @@ class ModelChoice:
             norm=_norm_words(architecture, norm),
             is_said=True,
             rotary_left_out=architecture.rotary and not rotates_all,
+            tied_embeddings=architecture.tied_embeddings,
         )
 
     @property
