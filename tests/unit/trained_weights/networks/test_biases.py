@@ -389,7 +389,8 @@ def test_a_layer_norm_after_a_layer_hides_what_is_said(name: str, softmax: bool)
     """With and without a skip connection, by the forward pass through the norm."""
     layer = replace(AFTER[name], softmax=softmax)
     p = drawn(layer, 3)
-    found = weights(bert(p), heads=layer.heads, normalization="softmax" if softmax else "none")
+    normalization = "softmax" if softmax else "none"
+    found = weights(bert(p), heads=f"{layer.heads},all", normalization=normalization)
     (judged,) = found.to_json()["layers"]
     behind = judged["behind_norm"]
     for skip in (False, True):
