@@ -28,16 +28,16 @@ from m2bridge.results.sheet import (
     value_text,
     visible,
 )
-from m2bridge.trained_weights.checkpoints.files import Tensor, tensors
-from m2bridge.trained_weights.checkpoints.model_choice import ModelChoice
-from m2bridge.trained_weights.checkpoints.names import (
+from m2bridge.trained_weights.checkpoints.accounting import (
+    ArrayUse,
     StoredOptions,
-    configuration,
-    find_layers,
-    has_rotary_positions,
-    is_understood,
+    array_uses,
     left_out,
 )
+from m2bridge.trained_weights.checkpoints.configuration import configuration, has_rotary_positions
+from m2bridge.trained_weights.checkpoints.files import Tensor, tensors
+from m2bridge.trained_weights.checkpoints.find_layers import find_layers, is_understood
+from m2bridge.trained_weights.checkpoints.model_choice import ModelChoice
 from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
 from m2bridge.trained_weights.heads.distances import (
     chosen_heads,
@@ -112,6 +112,10 @@ class Weights(PictureResult):
         The rank to which distances and changes of all heads are in a table.
     all_heads : bool
         Whether tables have all heads, however many there are.
+    arrays : tuple of ArrayUse
+        What each array of the file is used for, or why it is left out.
+    list_arrays : bool
+        Whether a table says it.
 
     Examples
     --------
@@ -135,6 +139,8 @@ class Weights(PictureResult):
     choice: ModelChoice | None = None
     rank: int | None = None
     all_heads: bool = False
+    arrays: tuple[ArrayUse, ...] = ()
+    list_arrays: bool = False
 
     @property
     def listed(self) -> tuple[HeadWeights, ...]:
@@ -165,6 +171,7 @@ class Weights(PictureResult):
                 *_words_behind_norms(self.behind_norms),
                 *_words_of_network(self.heads, self.network),
                 *(self.network.facts() if self.network else ()),
+                ("arrays", self._count_of_arrays()),
                 ("left out", ", ".join(self.left_out) or None),
                 *(("remark", remark) for remark in self.remarks),
                 (
@@ -187,7 +194,17 @@ class Weights(PictureResult):
             blocks += [_exact(self.listed), _numerical(self.listed)]
         if len(self.heads) == 1:
             blocks.append(_values(self.heads[0]))
+        if self.list_arrays:
+            blocks.append(_uses(self.arrays))
         return Sheet(title, blocks)
+
+    def _count_of_arrays(self) -> str | None:
+        """How many arrays of the file are used, and how many are left out."""
+        if not self.arrays:
+            return None
+        used = sum(bool(use.used_for) for use in self.arrays)
+        advice = "" if self.list_arrays else "; --arrays lists them"
+        return f"{used} of {len(self.arrays)} are used{advice}"
 
     @property
     def shows_tables(self) -> bool:
@@ -262,6 +279,7 @@ class Weights(PictureResult):
             "layers": [self._layer_json(number) for number in self.symmetries],
             "network": None if self.network is None else self.network.to_json(),
             "left_out": list(self.left_out),
+            "arrays": [use.to_json() for use in self.arrays],
             "remarks": list(self.remarks),
             "unfinished": self.unfinished or None,
             "model": self._model_json(),
@@ -517,6 +535,15 @@ def _values(head: HeadWeights) -> Table:
     return Table(header, rows[:MOST_VALUES], f"Singular values, numerical{more}")
 
 
+def _uses(arrays: Sequence[ArrayUse]) -> Table:
+    """A line for each array of the file."""
+    rows = []
+    for use in arrays:
+        said = use.used_for or f"left out: {use.left_out_because}"
+        rows.append((visible(use.name), use.size, said))
+    return Table(("array", "shape", "used for"), rows, "Arrays of the file")
+
+
 def contents(source: Any) -> Contents | None:
     """The arrays in a file whose names are not usual ones; ``None`` where layers are recognized."""
     available = tensors(source)
@@ -623,6 +650,7 @@ def weights(
     sort: str = "layer",
     worst: int | None = None,
     rank: int | None = None,
+    list_arrays: bool = False,
     timeout: float | None = None,
 ) -> Weights:
     """Say exactly what weights of self-attention determine, and how near to singular they are.
@@ -646,8 +674,10 @@ def weights(
     a : int, optional
         With A: the largest rank of A, d when left out.
     heads : int or str, optional
-        Of each layer; what ``config.json`` beside the file says, or 1. ``all`` puts all heads in
-        the tables of the text, however many there are, and ``12,all`` says both.
+        Of each layer; what ``config.json`` beside the file, shapes or names say when left out.
+        Where nothing says it, it is 1 for K, Q and V, for arrays with these letters as names, and
+        for given names if Q has fewer rows than columns; else it has to be given. ``all`` puts all
+        heads in the tables of the text, however many there are, and ``12,all`` says both.
     query, key, value, output : str, optional
         Names in the source; ``*`` stands for what differs from layer to layer. Usual names need not
         be given.
@@ -685,6 +715,8 @@ def weights(
     rank : int, optional
         A table says how far each head is from this rank, and how much outputs change at most where
         it is replaced.
+    list_arrays : bool
+        A table says of each array of the file what it is used for, or why it is left out.
 
     Raises
     ------
@@ -724,7 +756,9 @@ def weights(
         )
         layers, available, heads = find_layers(source, matrices, names, heads, stored)
         config = configuration(source) if isinstance(source, str | Path) else {}
-        choice = ModelChoice.of(config, kind=as_, normalization=normalization, skip=skip, norm=norm)
+        choice = ModelChoice.of(
+            config, names=available, kind=as_, normalization=normalization, skip=skip, norm=norm
+        )
         reading = AnalysisOptions(
             heads=heads,
             normalization="softmax" if choice.softmax else "none",
@@ -737,6 +771,7 @@ def weights(
         found = find_heads(layers, reading, a, tolerance)
         rotary = has_rotary_positions(source, available) or choice.rotary_left_out
         said = _layers_and_network(layers, found, reading, rotary=rotary)
+        said["remarks"] += choice.remarks
         return Weights(
             source=str(source) if isinstance(source, str | Path) else "",
             heads=tuple(found.heads),
@@ -748,5 +783,7 @@ def weights(
             choice=None if source is None else choice,
             rank=rank,
             all_heads=all_heads,
+            arrays=array_uses(available, layers, stored),
+            list_arrays=list_arrays,
             **said,
         )

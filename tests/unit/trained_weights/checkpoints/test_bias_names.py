@@ -15,7 +15,8 @@ from safetensors.numpy import save_file
 from m2bridge import weights
 from m2bridge.errors import InvalidCaseError, M2BridgeError
 from m2bridge.trained_weights.checkpoints.files import tensors
-from m2bridge.trained_weights.checkpoints.names import find_layers, named_layers, usual_layers
+from m2bridge.trained_weights.checkpoints.find_layers import find_layers
+from m2bridge.trained_weights.checkpoints.names import named_layers, usual_layers
 from m2bridge.trained_weights.checkpoints.tensors import HeadArrays
 from tests.tiers import examples
 
