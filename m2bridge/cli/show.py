@@ -392,8 +392,8 @@ def _heads(
     "--heads",
     metavar="NUMBER",
     callback=_heads,
-    help="Number of heads in each layer [default: as config.json beside FILE, shapes or names say; 1"
-    " for arrays K, Q and V]. With 'all', or '12,all', the tables show all heads.",
+    help="Number of heads in each layer [default: as config.json beside FILE, shapes or names say;"
+    " 1 for arrays K, Q and V]. With 'all', or '12,all', the tables show all heads.",
 )
 @click.option(
     "--a", type=common.integer, help="Largest rank of A, where A = KᵀQ is given [default: d]."

@@ -94,8 +94,6 @@ def find_layers(
         heads = number_in(text_model(config), "heads")
         _check_shared_keys(config, layers)
     layers = [_with_its_heads(layer, weights, heads) for layer in layers]
-    if has_names and not config:
-        layers = [_as_its_shape_says(layer) for layer in layers]
     if heads is None:
         _check_heads_are_known(layers, is_configured=bool(config))
     layers = [_as_configured(layer, config, said) for layer in layers]
@@ -151,17 +149,6 @@ def _is_of_same_model(name: str, layer: LayerTensors) -> bool:
     """Whether an array is of the layers that differ from this one in their numbers only."""
     beginning = re.split(r"\d", _beginning(layer), maxsplit=1)[0]
     return name.startswith(beginning)
-
-
-def _as_its_shape_says(layer: LayerTensors) -> LayerTensors:
-    """The layer with given names as one of one head, if Q has fewer rows than columns."""
-    query = layer.parts["Q"]
-    if len(query.shape) < 2:
-        return layer
-    rows, columns = query.shape[-2:]
-    if layer.is_stacked and len(query.shape) == 2:
-        rows //= 3
-    return replace(layer, is_one_head=rows < columns)
 
 
 def _check_heads_are_known(layers: Iterable[LayerTensors], *, is_configured: bool) -> None:

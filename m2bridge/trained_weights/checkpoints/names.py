@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy
@@ -214,11 +215,24 @@ def named_layers(
     layers = list(_layers(available, _layout_of_given(letters, said or StoredAs())))
     if layers and all(letters.keys() == layer.parts.keys() for layer in layers):
         _check_each_is_in_a_layer(available, given, layers)
-        return sorted(layers, key=_order)
+        return sorted(map(_as_its_shape_says, layers), key=_order)
     for option, name in given.items():
         if not any(re.fullmatch(re.escape(name).replace(r"\*", ".*"), key) for key in available):
             raise InvalidCaseError(option, f"there is no '{name}'; there are {listed(available)}")
     raise InvalidCaseError(next(iter(given)), "what * stands for is not the same in these names")
+
+
+def _as_its_shape_says(layer: LayerTensors) -> LayerTensors:
+    """The layer as one of one head, if nothing else is said and its shapes are those of one: Q has
+    one row, or fewer rows than columns; or Q, K and V are three matrices in one array.
+    """
+    query = layer.parts["Q"]
+    if len(query.shape) != 2:
+        return replace(layer, is_one_head=layer.is_stacked)
+    rows, columns = query.shape
+    if layer.is_stacked:
+        rows //= 3
+    return replace(layer, is_one_head=rows == 1 or rows < columns)
 
 
 def _check_each_is_in_a_layer(
@@ -312,7 +326,8 @@ def _alone(part: Tensor, said: StoredAs) -> list[LayerTensors]:
     if not three and is_transposed(part) is None:
         return []
     letters = dict.fromkeys("QKV", part.name)
-    return list(_layers({part.name: part}, _layout_of_given(letters, said)))
+    layers = _layers({part.name: part}, _layout_of_given(letters, said))
+    return [_as_its_shape_says(layer) for layer in layers]
 
 
 def _order(layer: LayerTensors) -> list[Any]:

@@ -355,7 +355,7 @@ def test_known_names_are_cut_where_they_are_given() -> None:
     state = LAYOUTS["InternLM2"](p)
     names = {"stacked": "*wqkv.weight", "output": "*wo.weight"}
     assert found_ranks(state, **names, heads=HEADS) == p.ranks
-    with pytest.raises(InvalidCaseError, match=r"heads: .* has to be given"):
+    with pytest.raises(InvalidCaseError, match=r"heads: .* nothing says how many heads"):
         weights(state)
 
 
