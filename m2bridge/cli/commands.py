@@ -98,7 +98,7 @@ def run_reporting_errors(perform: Callable[[], Any], words: Sequence[str] = ()) 
         click.echo("Interrupted.", err=True)
         return INTERRUPTED
     except errors.InvalidCaseError as error:
-        place = f"--{error.option.replace('_', '-')}"
+        place = f"--{error.option.rstrip('_').replace('_', '-')}"
         if error.option == "relations":  # this is not an option but a part of the file with a map
             place = "--map: [map] relations"
         return _refuse(f"{place}: {error.message}", words)

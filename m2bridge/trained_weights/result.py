@@ -757,7 +757,13 @@ def weights(
         layers, available, heads = find_layers(source, matrices, names, heads, stored)
         config = configuration(source) if isinstance(source, str | Path) else {}
         choice = ModelChoice.of(
-            config, names=available, kind=as_, normalization=normalization, skip=skip, norm=norm
+            config,
+            names=available,
+            has_norms=any(layer.norm is not None for layer in layers),
+            kind=as_,
+            normalization=normalization,
+            skip=skip,
+            norm=norm,
         )
         reading = AnalysisOptions(
             heads=heads,

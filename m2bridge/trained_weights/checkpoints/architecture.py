@@ -41,7 +41,7 @@ class Architecture:
         Whether queries and keys are rotated by positions.
     heads, key_value_heads : int or None
         As many heads of queries, and of keys and values, which heads share if these are fewer;
-        ``None`` where the model is known by its names alone.
+        ``None`` where the model is known by its names alone, or layers differ.
     head_size : int or None
         The number of rows of Q of a head, where it is known.
     tied_embeddings : bool
@@ -50,6 +50,8 @@ class Architecture:
         What else scores say of positions, such as ``ALiBi``, which is not in the model here.
     by_names : bool
         Whether it is known by the names of arrays, as there is no ``config.json``.
+    changes : str
+        What makes scores other functions of the tokens, where it is known by names.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Architecture:
     tied_embeddings: bool
     positions: str = ""
     by_names: bool = False
+    changes: str = ""
 
 
 def read_architecture(config: Mapping[str, Any]) -> Architecture | None:
@@ -72,7 +75,7 @@ def read_architecture(config: Mapping[str, Any]) -> Architecture | None:
     """
     model, text = _model(config)
     heads = number_in(text, "heads")
-    if model is None or heads is None:
+    if model is None or (heads is None and not model.get("each", False)):
         return None
     place = model["norm_place"]
     if place not in ("before", "after"):  # the key that says it, true in the models of most sizes
@@ -80,8 +83,8 @@ def read_architecture(config: Mapping[str, Any]) -> Architecture | None:
     rotary = model.get("rotary", False)
     if isinstance(rotary, str):
         rotary = not text.get(rotary, False)
-    groups = _groups(text, model.get("groups"), heads)
-    if groups is None or heads % groups:
+    groups = None if heads is None else _groups(text, model.get("groups"), heads)
+    if heads is not None and (groups is None or heads % groups):
         return None
     return Architecture(
         name=model["name"],
@@ -92,7 +95,7 @@ def read_architecture(config: Mapping[str, Any]) -> Architecture | None:
         rotary=rotary,
         heads=heads,
         key_value_heads=groups,
-        head_size=_head_size(text, heads),
+        head_size=None if heads is None else _head_size(text, heads),
         tied_embeddings=_tied(config, text),
         positions=_positions(model, text),
     )
@@ -123,6 +126,7 @@ def architecture_by_names(names: Iterable[str]) -> Architecture | None:
             tied_embeddings=False,
             positions=model.get("positions", ""),
             by_names=True,
+            changes=row.get("changes", ""),
         )
     return None
 

@@ -90,8 +90,11 @@ def find_layers(
     # A layer whose names are given may lack what is usually read beside them, as its output matrix.
     usual = usual_layers(weights, said) if has_names else []
     check_accounted(layers, weights, options, known=usual)
+    if not config and options.norm is None:
+        _check_factors(layers, weights)
     if heads is None:
         heads = number_in(text_model(config), "heads")
+        _check_sizes(config, layers)
         _check_shared_keys(config, layers)
     layers = [_with_its_heads(layer, weights, heads) for layer in layers]
     if heads is None:
@@ -169,10 +172,62 @@ def _check_heads_are_known(layers: Iterable[LayerTensors], *, is_configured: boo
             raise InvalidCaseError(
                 "heads", "config.json does not say how many heads a layer has: give their number"
             )
+        named = f"'{visible(query.name):.120}' is {query.size_text}"
+        key = layer.parts["K"]
+        if not layer.is_stacked and key.shape[0] < query.shape[0]:
+            named += f", '{visible(key.name):.120}' is {key.size_text}, as heads share their keys"
         raise InvalidCaseError(
             "heads",
-            f"'{visible(query.name):.120}' is {query.size_text}, and nothing says how many heads a"
-            " layer has: give their number, or the file in a folder with its config.json",
+            f"{named}, and nothing says how many heads a layer has: give their number, or the file"
+            " in a folder with its config.json",
+        )
+
+
+def _check_factors(layers: Iterable[LayerTensors], available: Iterable[str]) -> None:
+    """Check that it is seen whether the norms of a whole model multiply by γ or by 1 + γ.
+
+    Raises
+    ------
+    InvalidCaseError
+        If it is not: its names are those of LLaMA and of Gemma.
+    """
+    names = list(available)
+    gammas = NAMES["gammas"]
+    if any(re.search(gammas["known"], name) for name in names):
+        return
+    if not any(re.search(gammas["model"], name) for name in names):
+        return
+    for layer in layers:
+        norm = layer.norm
+        if norm is not None and norm.kind == "rms" and re.search(gammas["norm"], norm.gamma.name):
+            raise InvalidCaseError(
+                "norm",
+                f"'{visible(norm.gamma.name):.120}' has the name of an RMSNorm in LLaMA, which"
+                " multiplies by γ, and of one in Gemma, which multiplies by 1 + γ: say rms or rms1",
+            )
+
+
+def _check_sizes(configuration: Mapping[str, Any], layers: Iterable[LayerTensors]) -> None:
+    """Check that Q has the rows of as many heads as the configuration says, each of its size.
+
+    Raises
+    ------
+    InvalidCaseError
+        If it has others, as where matrices are divided among several files.
+    """
+    architecture = read_architecture(configuration)
+    if architecture is None or architecture.heads is None or architecture.head_size is None:
+        return
+    rows = architecture.heads * architecture.head_size
+    for layer in layers:
+        query = layer.parts.get("Q")
+        if query is None or layer.is_stacked or len(query.shape) != 2 or query.shape[0] == rows:
+            continue
+        raise InvalidCaseError(
+            "heads",
+            f"'{visible(query.name):.120}' is {query.size_text}, and the configuration says"
+            f" {architecture.heads} heads with {architecture.head_size} rows each: if it is a part"
+            " of a matrix, put the parts together; else give the number of heads",
         )
 
 

@@ -70,6 +70,7 @@ class ModelChoice:
         config: Mapping[str, Any],
         *,
         names: Iterable[str] = (),
+        has_norms: bool = True,
         kind: str | None,
         normalization: str | None,
         skip: bool | None,
@@ -81,6 +82,8 @@ class ModelChoice:
         ----------
         names : iterable of str
             Those of all arrays, which say it where there is no config.json.
+        has_norms : bool
+            Whether layers have the arrays of a norm.
         kind : str or None
             ``lightning`` or ``softmax``: these layers alone, whatever config.json says.
         normalization, skip, norm
@@ -100,13 +103,14 @@ class ModelChoice:
         if kind is not None:
             normalization = KINDS[kind]
         else:
-            if changed := what_changes_scores(config):
+            architecture = read_architecture(config) if config else architecture_by_names(names)
+            changes = what_changes_scores(config) or (architecture.changes if architecture else "")
+            if changes:
                 raise InvalidCaseError(
-                    "as",
-                    f"{changed}, which is not in the model here: say softmax, or lightning, for the"
+                    "as_",
+                    f"{changes}, which is not in the model here: say softmax, or lightning, for the"
                     " layers without it",
                 )
-            architecture = read_architecture(config) if config else architecture_by_names(names)
         if architecture is None:
             return cls(
                 name="",
@@ -123,7 +127,7 @@ class ModelChoice:
             softmax=architecture.softmax if normalization is None else normalization == "softmax",
             skip=architecture.skip if skip is None else skip,
             rotary=rotates_all,
-            norm=_norm_words(architecture, norm),
+            norm=_norm_words(architecture, norm, has_norms=has_norms),
             is_said=True,
             rotary_left_out=architecture.rotary and not rotates_all,
             positions=architecture.positions,
@@ -161,13 +165,14 @@ class ModelChoice:
         return f"{name}: {', '.join(parts)}; --as lightning for the algebraic model of the paper"
 
 
-def _norm_words(architecture: Architecture, norm: str | None) -> str:
+def _norm_words(architecture: Architecture, norm: str | None, *, has_norms: bool) -> str:
     """The norm and its place: that of an option, if it is given."""
     if norm is not None:
         return "" if norm == "none" else f"{_NORMS[norm]} before"
     if architecture.norm is None:
         return ""
-    return f"{_NORMS[architecture.norm]} {architecture.norm_place}"
+    words = f"{_NORMS[architecture.norm]} {architecture.norm_place}"
+    return words if has_norms else f"{words} left out, as its arrays are missing"
 
 
 def _rotates_a_part(architecture: Architecture, config: Mapping[str, Any]) -> bool:

@@ -150,6 +150,9 @@ def _norm(query: str, available: Mapping[str, Tensor]) -> NormTensors | None:
         if star == query or name not in available:
             continue
         beta = available.get(_beta_name(name))
+        adds_one = usual.get("adds_one", "").replace("*", star)
+        if adds_one and adds_one not in available:
+            continue
         rms = beta is None and usual.get("rms", False)
         post = usual["place"] == "post"
         if usual["place"] == "of the model":
@@ -159,6 +162,7 @@ def _norm(query: str, available: Mapping[str, Tensor]) -> NormTensors | None:
             gamma=available[name],
             beta=beta,
             place="post" if post else "pre",
+            adds_one=bool(adds_one),
         )
     return None
 

@@ -205,6 +205,26 @@ LAYOUTS: dict[str, Callable[[Planted], Arrays]] = {
         "MultiHeadDotProductAttention_0.value.kernel": p.v.transpose(2, 0, 1),
         "MultiHeadDotProductAttention_0.out.kernel": p.o.transpose(0, 2, 1),
     },
+    "ViT of Google, in Flax": lambda p: {
+        f"Transformer/encoderblock_0/MultiHeadDotProductAttention_1/{name}/kernel": array
+        for name, array in {
+            "query": p.q.transpose(2, 0, 1),
+            "key": p.k.transpose(2, 0, 1),
+            "value": p.v.transpose(2, 0, 1),
+            "out": p.o.transpose(0, 2, 1),
+        }.items()
+    },
+    "ALBERT": separate(
+        *(
+            f"encoder.albert_layer_groups.0.albert_layers.0.attention.{x}.weight"
+            for x in ("query", "key", "value", "dense")
+        )
+    ),
+    "MPNet": separate(*(f"encoder.layer.0.attention.attn.{x}.weight" for x in "qkvo")),
+    "w_concat": separate(
+        *(f"encoder.layers.0.attention.{x}.weight" for x in ("w_q", "w_k", "w_v", "w_concat"))
+    ),
+    "fc_q": separate(*(f"encoder.layers.0.self_attention.fc_{x}.weight" for x in "qkvo")),
     "Keras": lambda p: {
         "multi_head_attention/query/kernel:0": p.q.transpose(2, 0, 1),
         "multi_head_attention/key/kernel:0": p.k.transpose(2, 0, 1),
