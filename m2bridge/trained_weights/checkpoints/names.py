@@ -43,15 +43,34 @@ def _by_usual_name(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """The arrays by their names with dots for slashes, and ``weight`` for ``kernel``.
 
     The heads that have arrays of their own are put together: ``heads.#.query.weight`` has them as
-    its first index.
+    its first index. Keras counts modules at the end of their names, from the second one on.
     """
     found = {}
+    counted = {match[1] for match in map(_COUNTED.search, available) if match}
     for name, part in available.items():
         usual = re.sub(r":0$", "", name.replace("/", "."))
         usual = KERNEL.sub("weight", usual)
+        if counted:
+            usual = _with_number_first(usual, counted)
         # Where two arrays would have one name, they keep theirs.
         found[name if usual in available or usual in found else usual] = part
     return found | dict(_joined_heads(found))
+
+
+_COUNTED = re.compile(r"(multi_head_attention)_(\d+)[./]")
+"""The modules that Keras counts."""
+
+
+def _with_number_first(name: str, counted: Iterable[str]) -> str:
+    """Return the name with the number of its module in front: ``1.multi_head_attention.…``."""
+    if match := _COUNTED.search(name):
+        before, after = name[: match.start()], name[match.end() :]
+        return f"{before}{match[2]}.{match[1]}.{after}"
+    for module in counted:
+        if match := re.search(rf"(^|[./_]){module}\.", name):
+            place = match.start() + len(match[1])
+            return f"{name[:place]}0.{name[place:]}"
+    return name
 
 
 def _joined_heads(available: Mapping[str, Tensor]) -> Iterator[tuple[str, Tensor]]:
@@ -308,7 +327,8 @@ def usual_layers(
             for layer in _layers(free, layout):
                 if ("O" in layer.parts) is not with_output or layer.name in layers:
                     continue
-                if "attention to other tokens" in kinds_of(layer.name):
+                # The name of a matrix has all of that of its module.
+                if "attention to other tokens" in kinds_of(layer.parts["V"].name):
                     continue
                 layers[layer.name] = layer
                 used |= file_names((*layer.parts.values(), *layer.biases.values()))

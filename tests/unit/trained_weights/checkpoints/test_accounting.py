@@ -224,6 +224,34 @@ def test_layers_between_two_networks_are_no_layers_of_one() -> None:
     assert set(weights(state, heads=HEADS).left_out) == {"attention to other tokens (4)"}
 
 
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [("The Annotated Transformer", "src_attn"), ("Whisper of its authors", "cross_attn")],
+)
+def test_attention_of_a_decoder_to_an_encoder_is_no_layer(name: str, other: str) -> None:
+    p = Planted()
+    state = LAYOUTS[name](p)
+    module = "self_attn" if "self_attn" in next(iter(state)) else "attn"
+    between = {x.replace(f"{module}.", f"{other}."): y for x, y in state.items()}
+    assert between.keys() != state.keys()
+    assert found_ranks(state | between, heads=HEADS) == p.ranks
+
+
+def test_modules_that_keras_counts_are_layers_in_their_order() -> None:
+    state = {}
+    for number in (10, 2, 0):
+        p = Planted(seed=number)
+        module = "model/multi_head_attention" + (f"_{number}" if number else "")
+        for x, y in LAYOUTS["Keras"](p).items():
+            state[x.replace("multi_head_attention", module)] = y
+    found = weights(state)
+    assert found.left_out == ()
+    assert [head.layer for head in found.heads[::HEADS]] == [1, 2, 3]
+    first = "model/multi_head_attention/query/kernel:0"
+    assert {use.name: use.used_for for use in found.arrays}[first] == "Q of layer 1"
+    assert found.network is not None
+
+
 def test_rows_that_are_missing_are_seen(tmp_path: Path) -> None:
     """Files of Meta in which each matrix is divided, so that the heads have too few rows."""
     p = Planted()

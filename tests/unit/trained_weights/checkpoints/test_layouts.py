@@ -300,6 +300,28 @@ def test_each_row_of_the_table_is_planted() -> None:
     assert len(set(rows)) == len(rows)
 
 
+def table_of_layouts() -> str:
+    """The table of the page on checkpoints: whose layout it is, its arrays, and how one with Q, K
+    and V is cut.
+    """
+    lines = ["| whose | Q, K, V, O | one array is cut |", "|---|---|---|"]
+    for row in NAMES["usual"]:
+        names = dict.fromkeys(
+            row[letter] for letter in ("Q", "K", "V", "KV", "A", "O") if letter in row
+        )
+        arrays = ", ".join(f"`{name.removeprefix('*')}`" for name in names)
+        stacked = row.get("Q") is not None and row.get("Q") == row.get("K")
+        cuts = {"unknown": "as `--layout` says"}
+        cut = row.get("cut", "q-k-v")
+        lines.append(f"| {row['of']} | {arrays} | {cuts.get(cut, cut) if stacked else ''} |")
+    return "\n".join(lines)
+
+
+def test_the_page_on_checkpoints_has_the_table() -> None:
+    page = Path("docs/checkpoint.md").read_text(encoding="utf-8")
+    assert table_of_layouts() in page
+
+
 def transformer_lens(d: int = 8, heads: int = 8, a: int = 2) -> Arrays:
     random = numpy.random.default_rng(0)
     state = {f"blocks.0.attn.W_{x}": random.standard_normal((heads, d, a)) for x in "QKV"}
