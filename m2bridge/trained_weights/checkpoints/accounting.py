@@ -110,9 +110,9 @@ def _roles(layer: LayerTensors) -> Iterator[tuple[str, str]]:
     if norm is None:
         return
     place = "before" if norm.place == "pre" else "after"
-    for part, letter in ((norm.gamma, "γ"), (norm.beta, "β")):
-        if part is not None:
-            for name in sorted(part.file_names):
+    for letter, entries in (("γ", norm.gamma), ("β", norm.beta)):
+        if entries is not None:
+            for name in sorted(entries.file_names):
                 yield name, f"{letter} of the norm {place} the heads"
 
 
