@@ -20,7 +20,12 @@ from m2bridge.trained_weights.checkpoints.tensors import NAMES
 
 def configuration(path: Any) -> dict[str, Any]:
     """What ``config.json``, or else ``params.json``, beside a file, or in a folder, says; empty
-    where it says nothing.
+    where there is none.
+
+    Raises
+    ------
+    ConversionError
+        If it is no JSON object: it may say what the model is.
     """
     folder = Path(path) if Path(path).is_dir() else Path(path).parent
     for name in ("config.json", "params.json"):
@@ -30,9 +35,14 @@ def configuration(path: Any) -> dict[str, Any]:
             continue
         try:
             content = read_json(read_text(file, MOST_CONFIGURATION))
-        except ConversionError:
-            return {}
-        return content if isinstance(content, dict) else {}
+        except ConversionError as reason:
+            raise ConversionError(
+                f"'{file}' beside the weights, which may say what model they are of, cannot be"
+                f" read: {reason}"
+            ) from None
+        if not isinstance(content, dict):
+            raise ConversionError(f"'{file}' beside the weights is no JSON object")
+        return content
     return {}
 
 
