@@ -167,9 +167,12 @@ def check_accounted(
     others = [name for name in available if name not in used and not leave_out.fullmatch(name)]
     for layer in layers:
         modules = _modules(layer)
+        blocks = _blocks(modules)
         for name in others:
             is_inside = name.startswith(modules) and not _changes_nothing(name, options)
-            if is_inside or _is_factor(name, modules):
+            # An array beside the module of attention may be a factor of its outputs.
+            is_factor = name.startswith(blocks) and re.search(NAMES["factors"], name) is not None
+            if is_inside or is_factor:
                 raise InvalidCaseError("ignore", _not_understood(available[name], layer))
     if not known:
         _check_no_layer_is_missed(others, available, layers)
@@ -191,12 +194,11 @@ def _not_understood(part: Tensor, layer: LayerTensors) -> str:
     )
 
 
-def _is_factor(name: str, modules: Iterable[str]) -> bool:
-    """Whether an array beside a module of attention is a factor of its outputs."""
-    blocks = tuple(re.sub(r"[^./]+[./]$", "", module) for module in modules if module[-1] in "./")
-    # Without a block around it, whose factor an array is cannot be seen.
-    inside = tuple(block for block in blocks if block)
-    return name.startswith(inside) and re.search(NAMES["factors"], name) is not None
+def _blocks(modules: Iterable[str]) -> tuple[str, ...]:
+    """The beginnings of the names of all that stands beside these modules in their blocks."""
+    found = {re.sub(r"[^./]+[./]$", "", module) for module in modules if module[-1] in "./"}
+    # Without a block around a module, what is beside it is not seen.
+    return tuple(found - {""})
 
 
 def _check_no_layer_is_missed(

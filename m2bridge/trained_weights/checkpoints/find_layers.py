@@ -96,7 +96,8 @@ def find_layers(
         heads = number_in(text_model(config), "heads")
         _check_sizes(config, layers)
         _check_shared_keys(config, layers)
-    layers = [_with_its_heads(layer, weights, heads) for layer in layers]
+    counts = _counts_of_heads(weights)
+    layers = [_with_its_heads(layer, counts, heads) for layer in layers]
     if heads is None:
         _check_heads_are_known(layers, is_configured=bool(config))
     layers = [_as_configured(layer, config, said) for layer in layers]
@@ -113,6 +114,16 @@ def _of_texts(layers: list[LayerTensors]) -> list[LayerTensors]:
     return texts or layers
 
 
+def _counts_of_heads(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The matrices with a column for each head, by their names."""
+    expressions = NAMES["counts_heads"].values()
+    return {
+        name: part
+        for name, part in available.items()
+        if len(part.shape) == 2 and any(re.search(expression, name) for expression in expressions)
+    }
+
+
 def _with_its_heads(
     layer: LayerTensors, available: Mapping[str, Tensor], heads: int | None
 ) -> LayerTensors:
@@ -125,8 +136,6 @@ def _with_its_heads(
     """
     counts = NAMES["counts_heads"]
     for name, part in available.items():
-        if len(part.shape) != 2:
-            continue
         # T5 has one for all layers, in the first of them.
         own = re.search(counts["of_layer"], name) and name.startswith(_beginning(layer))
         first = re.search(counts["of_model"], name) and _is_of_same_model(name, layer)
@@ -145,7 +154,9 @@ def _with_its_heads(
 def _beginning(layer: LayerTensors) -> str:
     """What the names of all arrays of a module of attention begin with."""
     name = layer.parts["V"].name
-    return name[: name.find(layer.name) + len(layer.name)]
+    # The names of layers have dots for the slashes of a file, and of a module that is counted.
+    place = name.replace("/", ".").find(layer.name)
+    return name[: max(place, 0) + len(layer.name)]
 
 
 def _is_of_same_model(name: str, layer: LayerTensors) -> bool:

@@ -442,7 +442,9 @@ def llama(p: Planted, layer: int = 0) -> Arrays:
     return {f"{name}.{x}_proj.weight": getattr(p, x.upper()) for x in "qkvo"}
 
 
-@pytest.mark.parametrize("prefix", ["optimizer.state.", "ema.", "ema_model.", "model_ema."])
+@pytest.mark.parametrize(
+    "prefix", ["optimizer.state.", "ema.", "ema_model.", "model_ema.", "teacher."]
+)
 def test_copies_are_no_layers(prefix: str) -> None:
     state = llama(Planted())
     copied = state | {f"{prefix}{name}": array for name, array in llama(Planted(seed=2)).items()}
