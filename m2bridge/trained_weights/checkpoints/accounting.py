@@ -86,10 +86,21 @@ def array_uses(
     for number, layer in enumerate(layers, 1):
         for name, role in _roles(layer):
             roles.setdefault(name, []).append(f"{role} of layer {number}")
+    after = file_names(
+        part
+        for layer in layers
+        if layer.norm is not None and layer.norm.place == "post"
+        for part in (layer.norm.gamma, layer.norm.beta)
+        if part is not None
+    )
     uses = []
     for name, part in available.items():
         used_for = "; ".join(roles.get(name, ()))
-        because = "" if used_for else _reason(name, options)
+        because = ""
+        if name in after:
+            because = f"norms: {NAMES['norm_after']}"
+        elif not used_for:
+            because = _reason(name, options)
         uses.append(
             ArrayUse(name=name, size=part.size_text, used_for=used_for, left_out_because=because)
         )
@@ -107,13 +118,13 @@ def _roles(layer: LayerTensors) -> Iterator[tuple[str, str]]:
             *first, last = own
             yield name, kind.format(f"{', '.join(first)} and {last}" if first else last)
     norm = layer.norm
-    if norm is None:
+    # A norm after the layer is spoken of beside it, and is none of what the layer determines.
+    if norm is None or norm.place == "post":
         return
-    place = "before" if norm.place == "pre" else "after"
     for letter, entries in (("γ", norm.gamma), ("β", norm.beta)):
         if entries is not None:
             for name in sorted(entries.file_names):
-                yield name, f"{letter} of the norm {place} the heads"
+                yield name, f"{letter} of the norm before the heads"
 
 
 def _reason(name: str, options: StoredOptions) -> str:

@@ -65,6 +65,18 @@ def test_each_array_is_listed_once() -> None:
     assert without["h.0.ln_1.weight"].startswith("norms: of other modules, or left out")
 
 
+def test_a_norm_after_a_layer_is_left_out_of_it() -> None:
+    state = LAYOUTS["nn.MultiheadAttention of PyTorch"](Planted())
+    state = {f"layers.0.self_attn.{name}": array for name, array in state.items()}
+    state |= {f"layers.0.norm1.{name}": numpy.ones(D) for name in ("weight", "bias")}
+    said = uses(state)
+    assert said["layers.0.norm1.weight"].startswith("norms: after a layer, which determines")
+    assert weights(state, heads=HEADS).left_out == ("norms (1)", "biases (1)")
+    # Where it is said to be before the layer, it is used.
+    used = uses(state, norm="layer")
+    assert used["layers.0.norm1.weight"] == "γ of the norm before the heads of layer 1"
+
+
 def test_what_arrays_are_for_is_in_json_and_on_request(tmp_path: Path) -> None:
     save_file(llama(Planted()) | {"lm_head.weight": numpy.ones((3, 3))}, tmp_path / "m.safetensors")
     file = str(tmp_path / "m.safetensors")
