@@ -1,7 +1,7 @@
 #!/bin/bash
 # A table on a cluster: each job of the array runs the same command on the same folder, and takes the cases that no other
-# job is at. A job that ends at its time limit, or with its node, loses the cases it was at and nothing else; once more
-# `sbatch slurm.sh` does what is left. Exit code 1 means that something is refuted, and is no failure.
+# job is at. A job that ends at its time limit, or with its node, loses the cases it was at and nothing else;
+# running `sbatch slurm.sh` again does the rest. Exit code 1 means that something is refuted, which is not a failure.
 #SBATCH --job-name=m2bridge
 #SBATCH --array=1-16
 #SBATCH --cpus-per-task=4

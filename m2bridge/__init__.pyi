@@ -40,11 +40,13 @@ from .families.attention.observations.observe import observe
 from .families.attention.orbits.fibres import Fibre, fibres
 from .families.attention.orbits.membership import Membership
 from .families.attention.orbits.orbits import Orbit
+from .families.convolutional_network.model import ConvolutionalNetwork
 from .families.deep_attention.all_sizes.family import (
     DeepAttentionAllSizes,
     cross_check_deep_attention,
 )
 from .families.deep_attention.model import DeepAttention
+from .families.polynomial_network.activation import ActivatedNetwork
 from .families.polynomial_network.model import PolynomialNetwork
 from .ideals.construct import (
     from_sage,
@@ -76,6 +78,7 @@ from .workspace.macaulay2 import Macaulay2, Workspace
 
 __all__ = [
     "QQ",
+    "ActivatedNetwork",
     "AllClosures",
     "AllSizes",
     "Chain",
@@ -84,6 +87,7 @@ __all__ = [
     "Component",
     "ContradictionError",
     "ConversionError",
+    "ConvolutionalNetwork",
     "CriticalPoints",
     "CrossCheck",
     "Decision",

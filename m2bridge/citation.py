@@ -13,7 +13,7 @@ AUTHORS = "The m2bridge authors"
 TITLE = "Macaulay2 from Python for the algebraic geometry of neural networks"
 YEAR = 2026
 ADDRESS = ""
-"""Where the program is published, empty before."""
+"""The address of the published program; empty before its publication."""
 PROGRAM = f"m2bridge {__version__}: {TITLE}"
 HINT = "'m2bridge cite --format bibtex' for BibTeX"
 
@@ -64,7 +64,7 @@ class Work:
             kind = "inproceedings"
             fields["author"] = " and ".join(f"{family}, {given}" for given, family in self._names)
         elif self.year:
-            # A group is no person with a family name: braces keep BibTeX from parting it.
+            # A group has no family name: braces keep BibTeX from splitting its name.
             fields["author"] = " and ".join(f"{{{name}}}" for name in self.authors)
         lines = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items() if value)
         return f"@{kind}{{{self.key},\n{lines}}}\n"
@@ -115,6 +115,15 @@ POLYNOMIAL_NETWORKS = Work(
     arxiv="1905.12207",
     url="https://arxiv.org/abs/1905.12207",
 )
+CONVOLUTIONAL_NETWORKS = Work(
+    authors=("Vahid Shahverdi", "Giovanni Luca Marchetti", "Kathlén Kohn"),
+    title="On the Geometry and Optimization of Polynomial Convolutional Networks",
+    key="shahverdi2025geometry",
+    year=2025,
+    venue="AISTATS",
+    arxiv="2410.00722v2",
+    url="https://arxiv.org/abs/2410.00722v2",
+)
 WORKS: tuple[tuple[str, Work], ...] = (
     ("the program", M2BRIDGE),
     (
@@ -122,6 +131,10 @@ WORKS: tuple[tuple[str, Work], ...] = (
         LIGHTNING,
     ),
     ("statements about polynomial networks", POLYNOMIAL_NETWORKS),
+    (
+        "statements about convolutional networks, announced in the abstract of version 2",
+        CONVOLUTIONAL_NETWORKS,
+    ),
     ("what Macaulay2 computed", MACAULAY2),
 )
 """The works, each with the reason for which it is cited."""

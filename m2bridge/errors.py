@@ -18,7 +18,7 @@
     ├── CertificateError         a file is not a certificate
     │   ├── OtherReleaseError    the certificate has the format of another release
     │   └── TooExpensiveError    the certificate is too large to be checked
-    ├── BatchError               a batch cannot go on
+    ├── BatchError               a batch cannot continue
     └── EngineError              Macaulay2 did not answer
         ├── EngineNotFoundError
         ├── EngineVersionError
@@ -33,6 +33,7 @@ Mathematical outcomes (a unit ideal, an empty locus, a refuted statement) are re
 exceptions. All errors can be pickled, so that they can be sent between processes.
 """
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, get_args
 
 
@@ -50,7 +51,7 @@ class M2BridgeError(Exception):
     ...     CoefficientField.parse("GF(4)")
     ... except M2BridgeError as error:
     ...     print(error)
-    field: GF(4) is not a prime field: 4 is not a prime number
+    Argument 'field': GF(4) is not a prime field: 4 is not a prime number.
     """
 
     exit_code: ClassVar[int] = 5
@@ -70,8 +71,11 @@ class InvalidCaseError(M2BridgeError):
     Attributes
     ----------
     option : str
-        Name of the offending parameter, as in Python (``d_out``); the command line turns it into
+        Name of the offending argument, as in Python (``d_out``); the command line turns it into
         ``--d-out``.
+    message : str
+        What is wrong: either a predicate, whose subject is the argument (``must be at least 1``),
+        or a clause of its own (``there is no family 'x'``).
 
     Examples
     --------
@@ -79,7 +83,7 @@ class InvalidCaseError(M2BridgeError):
     ...     SingleLayerAttention(d=0, d_out=1)
     ... except InvalidCaseError as error:
     ...     print(error)
-    d: must be at least 1, not 0
+    Argument 'd' must be at least 1, not 0.
     """
 
     exit_code = 2
@@ -90,14 +94,38 @@ class InvalidCaseError(M2BridgeError):
         self.message = message
 
     def __str__(self) -> str:
-        return f"{self.option}: {self.message}"
+        return as_sentence(f"Argument {self.with_name(self.option)}")
+
+    @property
+    def is_predicate(self) -> bool:
+        """Whether the argument is the subject of the message."""
+        return self.message.partition(" ")[0] in _VERBS_OF_PREDICATES
+
+    def with_name(self, name: str) -> str:
+        """Return the message after the name of the argument, which is in quotes."""
+        separator = " " if self.is_predicate else ": "
+        return f"'{name}'{separator}{self.message}"
+
+
+_VERBS_OF_PREDICATES = frozenset({"must", "is", "has", "does", "needs", "excludes"})
+
+
+def as_sentence(text: str) -> str:
+    """Return a text with a full stop, unless it already ends as a sentence does."""
+    return text if text.endswith((".", "?", "!", "…")) else f"{text}."
 
 
 def check_choice(option: str, value: object, choices: Any) -> None:
     """Raise InvalidCaseError unless ``value`` is one of the values of a ``Literal`` type."""
     known = get_args(choices)
     if value not in known:
-        raise InvalidCaseError(option, f"unknown {option} '{value}': use {', '.join(known)}")
+        raise InvalidCaseError(option, f"must be {alternatives(known)}, not {value!r:.60}")
+
+
+def alternatives(names: Sequence[str]) -> str:
+    """Return names in an English list, such as ``auto, formula or all``."""
+    *first, last = names
+    return f"{', '.join(first)} or {last}" if first else last
 
 
 def check_kind(option: str, value: object, kind: type | tuple[type, ...], wanted: str) -> None:
@@ -253,7 +281,7 @@ class TooExpensiveError(CertificateError):
 
 
 class BatchError(M2BridgeError):
-    """A batch cannot go on: its results cannot be stored, or its workers do not start."""
+    """A batch cannot continue: its results cannot be stored, or its workers do not start."""
 
 
 class EngineError(M2BridgeError):
@@ -373,8 +401,8 @@ class WorkspaceLostError(EngineError):
     ...             print(error)
     ...     work.restart()
     Macaulay2 ended with exit status 1; the symbols of this workspace are gone
-    the symbols of this workspace are gone (Macaulay2 ended with exit status 1); restart() begins
-    anew, without them
+    the symbols of this workspace are gone (Macaulay2 ended with exit status 1); restart() starts
+    again without them
     """
 
 

@@ -381,6 +381,7 @@ class Limits:
             raise InvalidCaseError(
                 "memory", f"must be at most {MAX_MEMORY_BYTES / 2**30:.3g} GiB on this system"
             )
+        # A process may lower the limit that it inherits, but not raise it.
         inherited = address_space()
         if inherited is not None and self.memory > inherited:
             allowed = f"{inherited // 2**20}M"

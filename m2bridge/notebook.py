@@ -1,7 +1,7 @@
 """``%load_ext m2bridge``: Macaulay2 in cells of a notebook, and the progress of long cells.
 
-The only door to IPython, which is loaded there and nowhere else. One workspace serves a notebook;
-errors are shown as they are in a terminal, without Python's own calls.
+This is the only module that imports IPython. One workspace serves a notebook; errors are shown as
+in a terminal, without the traceback of Python.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def load(shell: InteractiveShell) -> None:
 
 
 def unload(shell: InteractiveShell) -> None:
-    """End the notebook's Macaulay2, and take all of it away."""
+    """End the notebook's Macaulay2, and remove magics, completion and progress."""
     magics = shell.magics_manager.registry.pop(Macaulay2Magics.__name__)
     magics.close()
     shell.events.unregister("pre_run_cell", magics.progress.begin)
@@ -91,7 +91,7 @@ class Macaulay2Magics(Magics):
 
     @property
     def work(self) -> Workspace:
-        """The workspace."""
+        """The workspace, which is made at its first use."""
         if self._work is None:
             self._work = Macaulay2(self._program).workspace()
         return self._work
@@ -185,12 +185,12 @@ def _names(lists: Iterable[str]) -> list[str]:
 
 
 def _shown(value: Any) -> Any:
-    """The value, for IPython to show; nothing, where its text is too long for a cell."""
-    if hasattr(value, "_repr_html_"):  # which is short by itself
+    """Return the value for IPython to show; print the start of a text too long for a cell."""
+    if hasattr(value, "_repr_html_"):  # its HTML is short
         return value
     with any_length():
         text = repr(value)
-    # IPython calls repr() once more, with Python's own limit on digits.
+    # IPython calls repr() again, with Python's own limit on digits.
     too_many_digits = isinstance(value, int) and len(text) > sys.get_int_max_str_digits() > 0
     if len(text) <= MAX_CELL_TEXT_CHARS and not too_many_digits:
         return value
@@ -202,7 +202,7 @@ def _shown(value: Any) -> Any:
 def marked(error: M2BridgeError) -> M2BridgeError:
     """The error, shown in the cell by its message, with the place in the code."""
     red, plain = "\x1b[31m", "\x1b[0m"
-    advice = "\n%m2 --restart begins anew" if isinstance(error, WorkspaceLostError) else ""
+    advice = "\n%m2 --restart starts again" if isinstance(error, WorkspaceLostError) else ""
     lines = [f"{red}{type(error).__name__}{plain}: {error}{advice}"]
     error._render_traceback_ = lambda: lines  # type: ignore[attr-defined]
     return error
@@ -251,7 +251,7 @@ def _is_macaulay2(context: CompletionContext) -> bool:
 
 SHOWING = "showing the result"
 DISPLAY_METHODS = {"__repr__", "_repr_html_", "_repr_latex_", "_repr_pretty_"}
-"""Methods that IPython calls by itself, and what is said while one of them runs."""
+"""Methods that IPython calls by itself, and the words shown while one of them runs."""
 
 _PACKAGE = str(Path(m2bridge.__file__).parent)
 _OWN = __file__
@@ -263,7 +263,7 @@ class CellProgress:
     Parameters
     ----------
     patience : float
-        Seconds between two looks.
+        Seconds between two updates.
     show : callable, optional
         Shows a line in place of the one before; the cell's output when left out.
     """

@@ -23,7 +23,7 @@ _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 OUTSIDE = "not below a folder that 'm2bridge mcp --files FOLDER' names"
 
 UNQUOTED = (
-    "it is not what is read here; of its content nothing is said to others, and"
+    "it does not have the expected form; its content is not revealed to others, but"
     " 'm2bridge' on the command line says what is wrong"
 )
 

@@ -358,7 +358,7 @@ def collection_paused() -> Iterator[None]:
 
 
 _PACKAGE = Path(__file__).resolve().parent
-"""The folders of :func:`folder` are in an installed package, or beside it in a checkout."""
+"""The folders of :func:`folder` are in an installed package, or next to it in a checkout."""
 
 
 def folder(name: str) -> Path:
@@ -367,7 +367,7 @@ def folder(name: str) -> Path:
     Raises
     ------
     ResourceError
-        If it is neither in the package nor beside it.
+        If it is neither in the package nor next to it.
     """
     for candidate in (_PACKAGE / name, _PACKAGE.parent / name):
         if candidate.is_dir():

@@ -7,12 +7,12 @@ from functools import cache
 import islpy as isl
 
 from m2bridge.crosscheck.verdict import Verdict
-from m2bridge.families.attention.all_sizes.base_ideals import ComputedCases, SizeOrbitSets
+from m2bridge.families.attention.all_sizes.base_ideals import COUNTED, ComputedCases, SizeOrbitSets
 from m2bridge.families.attention.all_sizes.family import decide, is_stated
 from m2bridge.families.attention.all_sizes.fibre_theorem import fibre_theorem
 from m2bridge.families.attention.all_sizes.predictions import PREDICTIONS
-from m2bridge.families.attention.checker import slices
-from m2bridge.families.attention.checker.slices import LARGE_MULTIDEGREES
+from m2bridge.families.attention.checker.case import Case
+from m2bridge.families.attention.checker.slices import counted_polar_degrees
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits.orbits import Orbit
 from m2bridge.families.attention.sizes import LayerSizes
@@ -59,10 +59,12 @@ def counted() -> dict[LayerSizes, Numbers]:
     """The polar degrees by the checker's linear algebra; those of maker and checker are compared
     elsewhere.
     """
-    return {
-        LayerSizes(2, d_out, alpha): Numbers(slices.counted(d_out, alpha, at))
-        for (d_out, alpha), at in LARGE_MULTIDEGREES.items()
-    }
+    found = {}
+    for shape in COUNTED:
+        numbers = counted_polar_degrees(Case(shape.d, shape.d_out, shape.a, shape.t))
+        assert numbers is not None
+        found[shape] = Numbers(tuple(numbers))
+    return found
 
 
 @cache

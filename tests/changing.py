@@ -17,7 +17,7 @@ from m2bridge.families.attention.checker.case import (
     fibre,
     real_family_has_no_real_weights,
 )
-from m2bridge.families.attention.checker.slices import counted_polar_degrees
+from m2bridge.families.attention.checker.slices import counted_polar_degrees, is_counted_always
 from m2bridge.families.attention.observations.observe import deduce
 from m2bridge.families.attention.orbits.fibres import Fibres
 from m2bridge.families.attention.orbits.orbits import orbits
@@ -150,7 +150,8 @@ def _observations(d: int, d_out: int, alpha: int) -> Observations:
         at=fibres_at(model), base_locus_empty=base_locus_is_empty(), boundary_family=boundary
     )
     observed = deduce(model, fibres)
-    counted = counted_polar_degrees(Case(d, d_out, alpha, 2))
+    case = Case(d, d_out, alpha, 2)
+    counted = counted_polar_degrees(case) if is_counted_always(case) else None
     return observed if counted is None else replace(observed, polar_degrees=Numbers(tuple(counted)))
 
 

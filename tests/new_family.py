@@ -8,6 +8,7 @@ the families of this package.
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,12 +18,12 @@ from m2bridge import citation
 from m2bridge.certification.make import questions
 from m2bridge.errors import M2BridgeError
 from m2bridge.families.base import Family
-from m2bridge.families.registry import OWN_FAMILIES, checker, family, family_names
+from m2bridge.families.registry import DEFAULT_FAMILY, OWN_FAMILIES, checker, family, family_names
+from m2bridge.results.markup import cited_titles
 from tests import stated
+from tests.certificates import VERIFIED
 
 ROOT = Path(__file__).parents[1]
-KINDS = ("accepted", "accepted-on-trust", "all-sizes", "networks", "deep")
-"""Folders of certificates that are verified."""
 
 
 def missing(name: str) -> list[str]:
@@ -81,29 +82,49 @@ def _of_the_public_names(found: Family[Any]) -> Iterator[str]:
     if not found.options:
         return
     model = type(found.sample_case()).__name__
-    for place in ("m2bridge/__init__.pyi", "docs/reference/api.rst"):
-        if model not in (ROOT / place).read_text(encoding="utf-8"):
+    frozen = "tests/unit/cli/test_likely_mistakes.py"
+    for place in ("m2bridge/__init__.pyi", "docs/reference/api.rst", frozen):
+        if model not in text_of(place):
             yield f"{place}: {model}"
 
 
 def _of_the_pages(found: Family[Any]) -> Iterator[str]:
-    """A table of its statements, and how its cases are named on the command line."""
-    statements = (ROOT / "docs" / "statements.md").read_text(encoding="utf-8")
+    """Tables of its statements and certificates, and how the command line names its cases."""
     for titles in (stated.FAMILIES, stated.ALL_SIZES):
         title = titles.get(found.name)
-        if title is not None and f"\n## {title}\n" not in statements:
+        if title is not None and f"\n## {title}\n" not in text_of("docs/statements.md"):
             yield f"docs/statements.md: a table '{title}'"
-    if found.name not in {"attention", *stated.FOR_ALL_SIZES}:
-        pages = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs").glob("*.md"))
-        if f"--family {found.name}" not in pages:
-            yield f"docs: a page with --family {found.name}"
+    if questions(found.name) and f"\n### {found.name}: " not in text_of("docs/checkers.md"):
+        yield f"docs/checkers.md: a table '{found.name}: …' of the fields of certificates"
+    if found.name == DEFAULT_FAMILY or found.name in stated.FOR_ALL_SIZES:
+        return
+    if f"--family {found.name}" not in text_of("docs/families.md"):
+        yield f"docs/families.md: a paragraph with --family {found.name}"
+    if found.name not in text_of("README.md"):
+        yield f"README.md: {found.name}"
+    yield from _of_the_proofs(found)
+
+
+def _of_the_proofs(found: Family[Any]) -> Iterator[str]:
+    """The pages that its lemmas name: each in the index, with a title for reports."""
+    trusted = " ".join(lemma for said in found.statements() for lemma in said.trusted)
+    for page in sorted(set(re.findall(r"docs/([\w-]+)\.md", trusted))):
+        if f"\n{page}\n" not in text_of("docs/index.md"):
+            yield f"docs/index.md: {page}"
+        if page not in cited_titles()["pages"]:
+            yield f"results/titles.json: {page}"
+
+
+def text_of(place: str) -> str:
+    """Return the text of a file of the repository."""
+    return (ROOT / place).read_text(encoding="utf-8")
 
 
 def _of_the_samples(found: Family[Any]) -> Iterator[str]:
     """At least one certificate that is accepted."""
     if not questions(found.name):
         return
-    for kind in KINDS:
+    for kind in VERIFIED:
         for path in (ROOT / "tests" / "certificates" / kind).glob("*.json"):
             if json.loads(path.read_text(encoding="utf-8"))["family"] == found.name:
                 return

@@ -29,10 +29,9 @@ from m2bridge.batch.verifying import verify_files
 from m2bridge.cli.commands import COMMANDS
 from m2bridge.engine.discovery import TESTED_WHEEL, WHEEL
 from m2bridge.families import registry
+from tests.certificates import COMPLETE
 
 ROOT = Path(__file__).parents[1]
-SAMPLES = ("accepted", "all-sizes", "deep", "networks")
-"""Folders of certificates of all kinds, which the newest program made."""
 
 
 def problems(root: Path = ROOT, tag: str | None = None) -> list[str]:
@@ -177,7 +176,7 @@ def installed_here() -> dict[str, str]:
     return {canonicalize_name(one.metadata["Name"]): one.version for one in distributions()}
 
 
-PINNING = ("README.md", "CONTRIBUTING.md", ".ci/run", "docs/installation.md", "constraints.txt")
+PINNING = ("README.md", "CONTRIBUTING.md", "docs/installation.md", "constraints.txt")
 """Files that name the pin of Macaulay2's wheel."""
 
 
@@ -296,7 +295,7 @@ def _of_the_samples(root: Path, released: bool) -> Iterator[str]:
     if released and series not in kept:
         yield f"tests/certificates has no folder {series}"
     kinds: dict[str, set[tuple[str, str]]] = {}
-    for name in (*SAMPLES, *kept):
+    for name in (*COMPLETE, *kept):
         kinds[name] = set()
         for path in sorted((folder / name).rglob("*.json")):
             certificate = json.loads(path.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""A small atlas, made with the site."""
+"""A small atlas of all families, made with the site."""
 
 from __future__ import annotations
 
@@ -8,15 +8,23 @@ from pathlib import Path
 from sphinx.application import Sphinx
 
 FOLDER = "small-atlas"
-COMMAND = ("m2bridge", "atlas", "--d", "1..3", "--d-out", "1..2", "--docs", "../..")
+COMMAND = ("m2bridge", "atlas", "--docs", "../..")
+FIBRES = "dimension,degree,fibres,singular"
+GRIDS = (
+    ("--d", "1..3", "--d-out", "1..2"),
+    ("--family", "deep-attention", "--widths", "2..3,1..2,1..2", "--a", "1"),
+    ("--family", "polynomial-network", "--widths", "1..3,1..2,1..2"),
+    ("--family", "convolutional-network", "--filters", "1..3,1..2", "--check", FIBRES),
+)
+"""The cases of each family; a folder that has an atlas gets further cases."""
 
 
 def make(app: Sphinx, exception: Exception | None) -> None:
     """Write it beside the pages, which it refers to."""
     if exception is None and app.builder.format == "html":
-        subprocess.run(
-            [*COMMAND, str(Path(app.outdir) / FOLDER)], check=True, stdout=subprocess.DEVNULL
-        )
+        folder = str(Path(app.outdir) / FOLDER)
+        for grid in GRIDS:
+            subprocess.run([*COMMAND, *grid, folder], check=True, stdout=subprocess.DEVNULL)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -27,7 +27,9 @@ def determinantal_dimension(rows: int, columns: int, rank: int) -> int:
 
 
 def dimension_of_rank(rows: Any, columns: Any, rank: Any) -> Any:
-    """The same for a rank that is at most both sizes; for integers, or for polynomials.
+    """The dimension of this cone, for a rank that is at most both sizes.
+
+    The arguments are integers, or polynomials.
 
     Such a matrix is a product of a rows × r and an r × columns matrix, up to the r² dimensions of
     GL_r.

@@ -11,7 +11,7 @@ from typing import Any
 from m2bridge.errors import InvalidCaseError, check_kind
 
 _MAX_CHARACTERISTIC_DIGITS = 12
-"""Of a characteristic that is looked at; larger ones are longer than those of any field here."""
+"""Longer characteristics are refused unread: no field of m2bridge has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def _domain(characteristic: int) -> Any:
 
 
 def check_is_field(field: object) -> None:
-    """Raise InvalidCaseError if it is something else, such as the name of a field."""
+    """Raise InvalidCaseError unless the value is a field; the name of one is not."""
     if not isinstance(field, CoefficientField):
         raise InvalidCaseError("field", f"must be QQ or CoefficientField(p), not {field!r:.60}")
 

@@ -5,8 +5,8 @@ here is approximate. Two facts carry most of it. A rank modulo a prime is at mos
 and equal to it unless the prime divides all minors of that size. The pivots of an echelon form are
 the columns that do not depend on columns further left.
 
-FLINT cannot look at the clock: what it is given is priced before, and what takes long over QQ is
-done modulo one prime after the other.
+FLINT cannot check the deadline: the cost of each call is estimated before it, and long computations
+over QQ are done modulo one prime after another.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from m2bridge.limits import check, check_deadline_in
 IntegerRows = Sequence[Sequence[int]]
 IntegerVector = tuple[int, ...]
 ColumnT = TypeVar("ColumnT", bound=Hashable)
-"""What a sparse row calls its columns: numbers, monomials, names."""
+"""The key of a column in a sparse row: a number, a monomial or a name."""
 SparseVector = dict[Any, int]
 """The nonzero coefficients by the basis vectors, which are numbers, or monomials."""
 
@@ -50,7 +50,7 @@ are dictionaries.
 
 
 def elimination_price(rows: int, columns: int) -> float:
-    """Seconds, more or less, in which Python fills a matrix and FLINT eliminates modulo a prime."""
+    """Roughly the seconds in which Python fills a matrix and FLINT eliminates modulo a prime."""
     return 5e-10 * rows * columns * min(rows, columns) + 2e-7 * rows * columns
 
 
@@ -92,7 +92,7 @@ def rank_of(matrix: Any) -> int:
         check(elimination_price(rows, columns))
         modulo = int(flint.nmod_mat(matrix, next(primes)).rank())
         product_bits += PRIME_BITS
-        if modulo == min(rows, columns):
+        if modulo == min(rows, columns):  # full, and a lower bound for the rank over QQ
             return modulo
         if modulo > largest:
             largest = modulo
@@ -112,7 +112,7 @@ def _minor_bits(matrix: Any, size: int) -> int:
 
 
 def _norm_bits(vectors: Iterable[Sequence[Any]], number: int) -> int:
-    """An upper bound for the bits of a product of squared norms of ``count`` of the vectors."""
+    """An upper bound for the bits of a product of squared norms of ``number`` of the vectors."""
     bits = []
     for vector in check_deadline_in(vectors):
         squared_norm = sum([entry * entry for entry in vector])
@@ -162,7 +162,7 @@ def connected(supports: Sequence[Iterable[ColumnT]]) -> list[list[int]]:
                 own = min(own, other)
     groups: dict[int, list[int]] = {}
     for position in range(len(supports)):
-        # No leader is larger than what it leads, and those of smaller positions are roots by now.
+        # No leader is larger than its members, and leaders of smaller positions are roots already.
         leader[position] = leader[leader[position]]
         groups.setdefault(leader[position], []).append(position)
     return list(groups.values())
@@ -193,7 +193,7 @@ def leading_columns(echelon: Any, height: int) -> tuple[int, ...]:
     pivots = []
     column = 0
     for row in range(height):
-        # No row leads further left than the one above, so the search goes on where that one ended.
+        # No row leads further left than the one above, so the search starts where that one ended.
         while not echelon[row, column]:
             column += 1
         pivots.append(column)
@@ -280,7 +280,7 @@ class Quotient:
 
     @classmethod
     def of(cls, rows: Iterable[SparseVector], prime: int) -> Quotient:
-        """Return the quotient by the span of some rows, of which FLINT gets those left dense."""
+        """Return the quotient by the span of some rows; FLINT eliminates in those left dense."""
         result = cls(prime)
         rounds = []
         remaining = [numbered for numbered in enumerate(rows) if numbered[1]]
@@ -289,8 +289,8 @@ class Quotient:
             rounds.append(forms)
         if remaining:
             rounds.append(result._dense_round(remaining))
-        # A round speaks of places that are eliminated in later ones; the last speaks of independent
-        # places only.
+        # The forms of a round may use places that later rounds eliminate; those of the last round
+        # use independent places only.
         for forms in reversed(rounds):
             for place, form in forms.items():
                 result.forms[place] = combination(form, result.forms, prime)
@@ -303,7 +303,7 @@ class Quotient:
     def _sparse_round(
         self, rows: list[NumberedRow]
     ) -> tuple[dict[Any, SparseVector], list[NumberedRow]]:
-        """What the first row with each leading place says of it, and what the others become."""
+        """The form of each leading place by the first row with it, and the remaining rows."""
         counts = Counter(chain.from_iterable(map(itemgetter(1), rows)))
         # Places that occur in few rows lead: expressing them in others changes few rows.
         order = sorted(counts, key=lambda place: (counts[place], place))
@@ -339,7 +339,7 @@ class Quotient:
         return forms
 
     def _dense_round(self, rows: list[NumberedRow]) -> dict[Any, SparseVector]:
-        """What FLINT's reduced echelon form says of its pivots; it ends the elimination."""
+        """The forms of the pivots by FLINT's reduced echelon form, which ends the elimination."""
         places = sorted(set(chain.from_iterable(map(itemgetter(1), rows))))
         position = {place: j for j, place in enumerate(places)}
         entries = ([(position[place], c) for place, c in row.items()] for _, row in rows)

@@ -1,7 +1,7 @@
 """Values of Macaulay2 about modules: matrices, complexes, Betti tables, Hilbert polynomials.
 
-Ideals of any ring, ring maps and vectors too. They are frozen values that show themselves as
-Macaulay2's do and convert their entries to SymPy; nothing is computed with them.
+Ideals of any ring, ring maps and vectors too. They are frozen values, which are displayed as in
+Macaulay2 and convert their entries to SymPy; they have no arithmetic.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Named:
 
 
 class AsCode:
-    """A value whose ``repr`` is the call that makes it, without what is as usual."""
+    """A value whose ``repr`` is the call that makes it, without defaults at its end."""
 
     __slots__ = ()
 
@@ -138,12 +138,12 @@ class BettiTable(Typeset):
         return "\n".join(map(" ".join, zip(*aligned, strict=True)))
 
     def _formula(self) -> str:
-        """The table with lines below the columns and beside the rows."""
+        """The table with its totals, as a formula."""
         return betti_latex(self._totals, self.rows)
 
 
 def _aligned(column: Iterable[object]) -> list[str]:
-    """The texts of a column of a table, to the right."""
+    """The texts of a column of a table, aligned at the right."""
     texts = list(map(str, column))
     width = max(map(len, texts))
     return [text.rjust(width) for text in texts]
@@ -194,7 +194,7 @@ class HilbertPolynomial(Named):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GeneralIdeal(AsText, Typeset):
-    """An ideal of a ring that is no plain polynomial ring; of those it is :class:`m2bridge.Ideal`.
+    """An ideal of a ring that is not a plain polynomial ring; else see :class:`m2bridge.Ideal`.
 
     Examples
     --------
@@ -239,7 +239,7 @@ class Module(Named, Typeset):
     ----------
     ring : ring
     degrees : tuple of degrees
-        Of the basis of the free module.
+        The degrees of the basis of the free module.
     generators : Matrix, optional
         Its columns generate the module; the whole free module when left out.
     relations : Matrix, optional
@@ -341,7 +341,7 @@ class Matrix(Named, Typeset):
         Raises
         ------
         ConversionError
-            If an entry is no number and no SymPy polynomial.
+            If an entry is neither a number nor a SymPy polynomial.
         """
         entries = chain.from_iterable(self.entries)
         return ImmutableMatrix(*self.shape, list(map(to_expression, entries)))
@@ -513,7 +513,7 @@ class Complex(Named, Typeset):
         return " ← ".join(map(str, self.modules))
 
     def _formula(self) -> str:
-        """The modules from the lowest degree on, and what their ring is."""
+        """The modules from the lowest degree on, and their ring."""
         if any(module.kind != "free" for module in self.modules):
             return ""
         letter = ring_letter(self.ring)
@@ -566,7 +566,7 @@ def to_expression(value: Any) -> Any:
     Raises
     ------
     ConversionError
-        If there is none.
+        If SymPy has no counterpart.
     """
     try:
         if hasattr(value, "as_expr"):

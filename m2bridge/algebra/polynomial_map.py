@@ -91,7 +91,8 @@ class PolynomialMap:
         names = self.source.variables + self.coordinates
         for name in names:
             check_characters(name)
-        PolynomialRing(QQ, names)  # which refuses a name that is there twice: elimination has both
+        # Elimination has a ring with both, which refuses a name that occurs twice.
+        PolynomialRing(QQ, names)
 
     @classmethod
     def from_expressions(
@@ -496,10 +497,9 @@ POINTS_PER_FIELD = 3
 """Points over each field; the largest of their ranks counts, so that one unlucky point is harmless.
 """
 MAX_EXTENSION_ENTRIES = 1 << 22
+"""The largest number of entries over GF(p) of a matrix over an extension."""
 MAX_SPARE_ROWS = 32
-"""Over an extension, this many entries over GF(p), or this many rows more than enough, are
-computed.
-"""
+"""The number of rows of such a matrix beyond the number that an upper bound requires."""
 
 SEED = 20240817
 

@@ -38,7 +38,7 @@ class PolyElement(rings.PolyElement):  # type: ignore[misc]
     """
 
     def str(self, *style: Any) -> str:
-        """SymPy's text."""
+        """Return the text as SymPy writes it, with residues from 0 to p − 1."""
         domain = self.ring.domain
         if not domain.is_FiniteField:
             return str(super().str(*style))
@@ -199,7 +199,7 @@ class PolynomialRing:
 
 
 def first_names(names: Sequence[str]) -> str:
-    """The names, of many the first eight, for messages."""
+    """The names for messages; of many names the first eight."""
     shown = list(names[:8])
     if len(names) > 8:
         shown.append("…")
@@ -214,10 +214,10 @@ def is_name(text: str) -> bool:
 
 
 def place_of_variant(name: str) -> int | None:
-    """The place of the first character that is a variant of others, ``None`` without.
+    """The place of the first character that is a variant of others; ``None`` if there is none.
 
-    So are ℌ of H, ½ of 1⁄2 and ⁿ of n. In the normal form NFKC, in which names are compared, it
-    would become a name that nobody wrote.
+    Examples are ℌ for H, ½ for 1⁄2 and ⁿ for n. In the normal form NFKC, in which names are
+    compared, a name with such a character becomes a different name.
     """
     if name.isascii():
         return None
@@ -228,7 +228,7 @@ def place_of_variant(name: str) -> int | None:
 
 
 def check_characters(name: str) -> None:
-    """Raise ConversionError for a name with such a character: polynomials could not name it."""
+    """Raise ConversionError for a name with a variant such as ℌ: no polynomial could name it."""
     place = place_of_variant(name)
     if place is not None:
         character = name[place]
@@ -242,11 +242,11 @@ def check_characters(name: str) -> None:
 _INDICES = re.compile(
     r"'|_-[0-9]+|\[-?[0-9]+(?:, ?-?[0-9]+)*\]|_?\{-?\w+(?:, ?-?\w+)*\}|_\(-?\w+(?:, ?-?\w+)*\)"
 )
-"""What other programs write after a name: ``'``, ``_-1``, ``[1, 2]``, ``_{1, 2}``, ``_(1,a)``."""
+"""Suffixes of names in other programs: ``'``, ``_-1``, ``[1, 2]``, ``_{1, 2}``, ``_(1,a)``."""
 
 
 def check_variable(name: str) -> None:
-    """Raise ConversionError for what another program may call a variable, and no reader would.
+    """Raise ConversionError for a name that another program may allow, and readers refuse.
 
     In a polynomial ``x-y`` would be a difference, ``2`` a number, and the empty text nothing. What
     people write is a stricter :func:`is_name`; SymPy's ``\\alpha``, Oscar's ``x[1]`` and
@@ -395,7 +395,7 @@ class GeneratingSet:
 
 
 def check_one_ring(*ideals: GeneratingSet) -> None:
-    """Raise ConversionError if the ideals are of different rings, or something is no ideal."""
+    """Raise ConversionError if the ideals are of different rings, or a value is not an ideal."""
     first = ideals[0].ring
     for other in ideals[1:]:
         if check_ideal(other).ring != first:
@@ -403,7 +403,7 @@ def check_one_ring(*ideals: GeneratingSet) -> None:
 
 
 def check_ideal(value: object) -> GeneratingSet:
-    """Return an ideal; raise ConversionError if it is none."""
+    """Return the value if it is an ideal; else raise ConversionError."""
     if not isinstance(value, GeneratingSet):
         raise ConversionError(
             f"a {type(value).__name__} is not an ideal: make one by m2bridge.ideal"

@@ -173,8 +173,7 @@ def from_weights(counts: Mapping[Shapes, int], sizes: tuple[int, ...]) -> dict[S
     found: dict[Shapes, int] = {}
     for degrees in {tuple(map(sum, shapes)) for shapes in counts}:
         dominant = product(*map(partitions, degrees, sizes))
-        # Those that are higher stand before, so what is left of the first one has it as highest
-        # weight.
+        # Higher weights come first, so the first one that is left is a highest weight.
         left = {shapes: counts.get(shapes, 0) for shapes in dominant}
         for shapes in left:
             number = left[shapes]
@@ -182,7 +181,8 @@ def from_weights(counts: Mapping[Shapes, int], sizes: tuple[int, ...]) -> dict[S
                 continue
             if number < 0:
                 raise ContradictionError(
-                    f"the multiplicity of {shapes} would be {number}: these are no weights"
+                    f"the multiplicity of {shapes} would be {number}:"
+                    " these are not the weights of a representation"
                 )
             found[shapes] = number
             for lower in left:

@@ -138,9 +138,9 @@ class WeightedAlgebra:
         ------
         ContradictionError
             If it is infinite. Otherwise the relations are a complete intersection, whose last part
-            that is not zero has the weight of all relations less that of all variables; parts are
-            looked at beyond it, as many as the largest variable weighs, since none follows where
-            these are zero.
+            that is not zero has the weight of all relations less that of all variables; parts
+            beyond it are computed, as many as the largest weight of a variable: if these are zero,
+            so are all later ones.
         """
         last = sum(weight for weight, _ in self.relations) - sum(self.weights)
         parts = _Parts(self)
@@ -202,13 +202,15 @@ class _Parts:
                     yield monomial, 1 << i * _EXPONENT_BITS
 
     def _relations(self, weight: int) -> Iterator[SparseVector]:
-        """The relations among the products of this weight."""
+        """Yield the relations among the products x_i b of this weight."""
+        # Two products that are one monomial are equal in the algebra.
         known: dict[int, SparseVector] = {}
         for monomial, unit in self._steps(self.products, weight):
             form = self._shifted(monomial, unit)
             first = known.setdefault(monomial + unit, form)
             if first != form:
                 yield combination({0: 1, 1: -1}, {0: first, 1: form}, LARGE_PRIME)
+        # The given relations of this weight vanish; multiples of others vanish already.
         for own_weight, relation in self.algebra.relations:
             if own_weight == weight:
                 terms = {packed(exponents, _EXPONENT_BITS): c for exponents, c in relation.items()}

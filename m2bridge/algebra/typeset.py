@@ -17,7 +17,7 @@ MAX_LATEX_CHARACTERS = 6000
 """Characters of a formula that a notebook sets; a longer value is shown as text."""
 
 MAX_LATEX_COLUMNS = 12
-"""Columns of a matrix that fit beside one another in a notebook."""
+"""Columns of a matrix that fit side by side in a notebook."""
 
 _BLACKBOARD = {"QQ": r"\mathbb{Q}", "ZZ": r"\mathbb{Z}", "RR": r"\mathbb{R}", "CC": r"\mathbb{C}"}
 _PRIME_FIELD = re.compile(r"GF\((\d+)\)|ZZ/(\d+)")
@@ -40,7 +40,7 @@ class Typeset(ABC):
 
 
 def element_latex(element: Any) -> str:
-    """Return an element of a ring; one that is no polynomial over a field stays text.
+    """Return an element of a ring; other elements than polynomials over a field stay text.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def tuple_latex(elements: Iterable[Any]) -> str:
 
 
 def matrix_latex(entries: Sequence[Sequence[Any]]) -> str:
-    """Return the entries in parentheses; empty where there are none, or too many columns."""
+    """Return the entries in parentheses; empty if there are no columns, or too many."""
     if not entries or not 0 < len(entries[0]) <= MAX_LATEX_COLUMNS:
         return ""
     rows = r" \\ ".join(" & ".join(map(element_latex, row)) for row in entries)

@@ -7,7 +7,7 @@ processes. This file has the limits of a batch.
 """
 
 MAX_CASES_FILE_BYTES = 10_000_000
-"""A file of cases of this size has room for two million lines, more than a batch may have cases."""
+"""A file with as many cases as a batch may have, 100 000, has 100 bytes for each of them."""
 
 MAX_ITEM_BYTES = 100_000_000
 """A file that is an item or contains an outcome; a worker holds a few of them in memory."""

@@ -134,8 +134,11 @@ def _located_errors(where: str) -> Iterator[None]:
     """Prefix errors in the block with the position of the entry, or the file."""
     try:
         yield
-    except (ConversionError, InvalidCaseError) as reason:
+    except InvalidCaseError as error:
+        reason = error.with_name(error.option)
         raise InvalidCaseError("cases", f"{where}: {reason}") from None
+    except ConversionError as error:
+        raise InvalidCaseError("cases", f"{where}: {error}") from None
 
 
 def _texts(chosen: Family[Any], entry: Mapping[str, Any]) -> dict[str, str]:
@@ -153,7 +156,7 @@ def _texts(chosen: Family[Any], entry: Mapping[str, Any]) -> dict[str, str]:
             types, usual = {bool, str}, "true, false or a list of these"
         # A bool is also an int to isinstance, so the types themselves are compared.
         if not items or not {type(item) for item in items} <= types:
-            raise InvalidCaseError(option.name, f"is not {usual}")
+            raise InvalidCaseError(option.name, f"must be {usual}")
         text = ",".join(map(str, items))
         if option.flag:
             text = text.lower()
@@ -203,11 +206,12 @@ def _csv(text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
         if len(set(header)) < len(header) or not header:
             raise ConversionError("the first line must name the columns, each once")
         for row in rows:
-            if not any(map(str.strip, row)):
+            if not any(map(str.strip, row)):  # an empty line, or one of empty cells
                 continue
             place = f"line {rows.line_num}"
             if len(row) != len(header):
                 raise ConversionError(f"{place}: {len(row)} cells under {len(header)} names")
+            # An empty cell is left out, and so means the default of its option.
             cells = dict(zip(header, row, strict=True))
             yield place, {name: cell for name, cell in cells.items() if cell.strip()}
     except csv.Error as reason:

@@ -37,7 +37,7 @@ class Plan:
     answers : Counter
         The number of verdicts and outcomes of each kind in the folder, for the questions of this
         batch.
-            unusable : tuple of str
+    unusable : tuple of str
         Files with the name of a certificate that are not this certificate: incomplete ones, or
         certificates of another case or question.
 
@@ -291,6 +291,7 @@ def run(
 
 
 def _performed(tasks: Sequence[Any], executor: Any, progress: Progress) -> Iterator[TaskResult]:
+    """Yield the results of tasks; those that another batch holds are tried again later."""
     while tasks:
         held = []
         for report in executor.run(tasks, progress.started):

@@ -73,7 +73,7 @@ class Batch(Generic[KeyT, ResultT]):
     patience : float
         Seconds after the limit of an item until its worker is killed, because it is in code that
         cannot be interrupted.
-            shutdown_seconds : float
+    shutdown_seconds : float
         Seconds that workers have at the end of a pool to stop their work and clean up.
     """
 
@@ -283,10 +283,11 @@ class Pool(Generic[KeyT, ResultT]):
     def _handle_message(
         self, worker: Worker[KeyT, ResultT], started: Callable[[KeyT], object]
     ) -> Iterator[tuple[KeyT, ResultT]]:
+        """Act on the next message of a worker; yield an item with its result if it is one."""
         message = worker.receive()
         if isinstance(message, M2BridgeError):
             raise message
-        if message is None:
+        if message is None:  # the process has ended, and closed its pipe
             yield from self._handle_exit(worker, late=False)
         elif isinstance(message, Ready):
             worker.ready = True
@@ -299,6 +300,7 @@ class Pool(Generic[KeyT, ResultT]):
             worker.at_work = False
             item = worker.items.popleft()
             if message.exhausted:
+                # A new worker takes the items that this one has not begun.
                 self._put_back(worker)
                 worker.stop()
                 self._workers.remove(worker)

@@ -455,9 +455,7 @@ def run_many(
 
     check_timeout(timeout)
     if executor not in ("processes", "dask"):
-        raise InvalidCaseError(
-            "executor", f"unknown executor '{executor!s:.40}': use processes or dask"
-        )
+        raise InvalidCaseError("executor", f"must be processes or dask, not {executor!r:.40}")
     if workers is not None and workers < 1:
         raise InvalidCaseError("workers", f"must be at least 1, not {workers}")
     if not (isinstance(work, str) or callable(work)):

@@ -238,6 +238,7 @@ def _questions(case: Model, words: Sequence[str]) -> tuple[str, ...]:
         raise errors.InvalidCaseError(
             "family", f"there are no questions about {family(case.family).title} to be certified"
         )
+    # Reports print names such as '3.4 (iii)', which mean the question with this part.
     meanings = {key: [key] for key in by_key}
     for key, question in by_key.items():
         meanings |= {name: [key] for name in question.names()}
@@ -248,6 +249,7 @@ def _questions(case: Model, words: Sequence[str]) -> tuple[str, ...]:
         raise errors.InvalidCaseError(
             "check", f"unknown question '{unknown[0]}': use all, reachable, or {', '.join(by_key)}"
         )
+    # Several words may mean one question, which is asked once.
     keys = chain.from_iterable(meanings[word] for word in words)
     return tuple(dict.fromkeys(keys))
 
@@ -485,7 +487,7 @@ class Store:
             write_aside(outcome.to_text(), path)
 
     def sweep(self, names: Iterable[str]) -> None:
-        """Remove remains of killed batches: incomplete files, outcomes beside a certificate."""
+        """Remove remains of killed batches: incomplete files, outcomes with a certificate."""
         present = set(names)
         for name in present:
             certificate = name.removesuffix(SUFFIX) + ".json"

@@ -345,6 +345,7 @@ def _observed(
 def _certificate(
     model: Any, question: Question[Any, Any], observation: Any, reported: dict[str, Any]
 ) -> Certificate:
+    """Return the certificate of an answer, with the program behind it and its digest."""
     content = question.content(model, observation)
     text, libraries = _program(question.script(model))
     return Certificate(

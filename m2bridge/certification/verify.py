@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from m2bridge._version import __version__
-from m2bridge.certificates.form import Certificate, other_release_message, read
+from m2bridge.certificates.form import Certificate, other_release_message
 from m2bridge.certification.make import program_difference, rests_on_program
 from m2bridge.checker import verify as checker
 from m2bridge.checker.verify import VerifyResult
@@ -57,14 +57,17 @@ def verify_path(path: Path) -> VerifyResult:
     OSError
         If the file cannot be read.
     """
-    result = checker.verify_path(path, registry.checker)
+    certificate = checker.certificate_at(path)
+    if isinstance(certificate, VerifyResult):
+        return certificate
+    result = checker.verify_at(certificate, path, registry.checker)
     if result.check == "file name":
         # the content is right and the name is wrong; a wrong program is the more serious error
-        program = _with_program(read(path), replace(result, outcome="accepted"))
+        program = _with_program(certificate, replace(result, outcome="accepted"))
         return program if program.outcome == "rejected" else result
     if not result.accepted:
         return result
-    return _with_program(read(path), result)
+    return _with_program(certificate, result)
 
 
 def _with_program(certificate: Certificate, result: VerifyResult) -> VerifyResult:

@@ -108,7 +108,7 @@ def global_verdict(
     is UNDECIDED. Several numbers are observed by several methods: for the name of each
     method the numbers that it finds, None where it finds none.
     """
-    # a statement about special fibres is true, whatever it says, where there are none
+    # a statement about special fibres is true where there are none
     vacuous = words.observable == "special_fibre_points" and observed == 0
     if observed is None or predicted is None:
         outcome = "UNDECIDED"

@@ -114,7 +114,7 @@ def rank_modulo(rows: Sequence[Sequence[int]]) -> int:
 
 
 def ring(variables: int, order: str = "degrevlex") -> Any:
-    """A polynomial ring over ZZ in so many variables, of which the first is the largest.
+    """A polynomial ring over ZZ in a number of variables, of which the first is the largest.
 
     ``order`` is FLINT's name of an order of monomials.
     """
@@ -125,7 +125,7 @@ def read(texts: Any, names: Sequence[str]) -> list[dict[Exponents, int]]:
     """The polynomials with these texts, with coefficients in QQ and variables of these names.
 
     Each is multiplied by the common denominator of its coefficients, and given as the map of its
-    monomials to integers. CertificateError if a text is none of a polynomial, or that of zero.
+    monomials to integers. CertificateError if a text is not a nonzero polynomial.
     A text is taken only if FLINT writes the polynomial in just this way, terms graded reverse
     lexicographic: so a polynomial has one text, and no text two meanings.
     """
@@ -157,7 +157,7 @@ _TEXT = re.compile(rf"-?{_PRODUCT}(?: [+-] {_PRODUCT})*", re.ASCII)
 def _polynomial(text: str, context: Any) -> Any:
     """The polynomial in the ring ``context`` with this text.
 
-    If the text is none of a polynomial it is zero, which :func:`read` refuses in any case.
+    If the text is not a polynomial, the result is zero, which :func:`read` refuses in any case.
     """
     if not _TEXT.fullmatch(text):
         return context.constant(0)
@@ -202,14 +202,14 @@ def minimal(monomials: Iterable[Exponents]) -> list[Exponents]:
     """
     kept: list[Exponents] = []
     for monomial in sorted(set(monomials), key=sum):
-        # a monomial divides another one if none of its exponents is larger
+        # a monomial divides another if none of its exponents is larger
         if not any(all(map(le, smaller, monomial)) for smaller in kept):
             kept.append(monomial)
     return kept
 
 
 def hilbert_series(monomials: list[Exponents], variables: int) -> Series:
-    """The Hilbert series of S/I in lowest terms, S in so many variables.
+    """The Hilbert series of S/I in lowest terms, S in a number of variables.
 
     ``monomials`` are the minimal generators of the ideal M of all leading monomials of I. The
     monomials outside M are a basis of S/I, for a homogeneous ideal I in each degree (Macaulay). So
@@ -280,7 +280,7 @@ def hilbert_function(series: Series, degree: int) -> int:
 
 
 def multiples(polynomials: Iterable[Any], degree: int, variables: int) -> Iterator[dict[Any, int]]:
-    """The multiples of this degree of homogeneous polynomials by monomials in so many variables.
+    """The multiples in this degree of homogeneous polynomials, by monomials in the variables.
 
     Each is the map of its monomials to their coefficients.
     """

@@ -172,15 +172,31 @@ def verify_path(path: Path, checker_of: CheckerOf) -> VerifyResult:
     Any error in the file becomes a result; OSError is raised if it cannot be read. Time and memory
     are limited by :func:`m2bridge.batch.verifying.verify_files`.
     """
+    certificate = certificate_at(path)
+    if isinstance(certificate, VerifyResult):
+        return certificate
+    return verify_at(certificate, path, checker_of)
+
+
+def certificate_at(path: Path) -> Certificate | VerifyResult:
+    """Return the certificate in a file, or the result for a file that has none.
+
+    OSError is raised if the file cannot be read.
+    """
     name = str(path)
     try:
-        certificate = read(path)
+        return read(path)
     except TooExpensiveError as reason:
         return VerifyResult("too-expensive", name, check=reason.place, found=reason.message)
     except OtherReleaseError as reason:
         return VerifyResult("other-release", name, check="schema", found=str(reason))
     except CertificateError as reason:
         return VerifyResult("malformed", name, check="form", found=str(reason))
+
+
+def verify_at(certificate: Certificate, path: Path, checker_of: CheckerOf) -> VerifyResult:
+    """Verify a certificate and the name of the file in which it was found."""
+    name = str(path)
     result = verify(certificate, checker_of, name)
     if not result.content_right or path.name == certificate.file_name:
         return result

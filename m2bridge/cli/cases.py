@@ -196,7 +196,8 @@ class MapFile(click.Path):
 def family_options(command: Command) -> Command:
     """Give a command the options ``--family NAME`` and ``--map FILE``."""
     help_family = (
-        "Another family of models with its own options: --family polynomial-network --widths 2,2,1."
+        "A different family of models, with its own options: --family polynomial-network"
+        " --widths 2,2,1."
     )
     help_map = "A TOML file with a polynomial map, or with layers of polynomial maps."
     command = click.option("--family", help=help_family, shell_complete=complete_families)(command)

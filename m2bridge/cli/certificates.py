@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     "--family",
     default="attention",
     shell_complete=complete_families,
-    help="Another family of models: --family polynomial-network --widths 1..3,2,1.",
+    help="A different family of models: --family polynomial-network --widths 1..3,2,1.",
 )
 @click.option(
     "--all-sizes", is_flag=True, help="Certify theorems for all sizes at once, not a grid."
@@ -296,6 +296,7 @@ def json_files(paths: Sequence[Path]) -> Iterator[Path]:
 
 
 def _json_below(folder: Path) -> Iterator[Path]:
+    """Yield the files .json below a folder, then the folders that cannot be read."""
     unreadable: list[Path] = []
 
     def keep(error: OSError) -> None:

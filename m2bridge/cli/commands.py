@@ -98,10 +98,7 @@ def run_reporting_errors(perform: Callable[[], Any], words: Sequence[str] = ()) 
         click.echo("Interrupted.", err=True)
         return INTERRUPTED
     except errors.InvalidCaseError as error:
-        place = f"--{error.option.rstrip('_').replace('_', '-')}"
-        if error.option == "relations":  # this is not an option but a part of the file with a map
-            place = "--map: [map] relations"
-        return _refuse(f"{place}: {error.message}", words)
+        return _refuse(_invalid_option(error), words)
     except errors.M2BridgeError as error:
         message = str(error)
         if error.exit_code == FAILED:
@@ -117,10 +114,21 @@ def run_reporting_errors(perform: Callable[[], Any], words: Sequence[str] = ()) 
         return FAILED
 
 
+def _invalid_option(error: errors.InvalidCaseError) -> str:
+    """Return the message for an invalid argument, with the option's name, as click writes it."""
+    if error.option == "relations":  # this is not an option but a part of the file with a map
+        return f"Invalid value for '--map': [map] relations: {error.message}"
+    option = f"--{error.option.rstrip('_').replace('_', '-')}"
+    is_about_value = error.message.startswith("must ") or not error.is_predicate
+    if is_about_value:
+        return f"Invalid value for '{option}': {error.message}"
+    return f"Option {error.with_name(option)}"
+
+
 def _refuse(message: str, words: Sequence[str]) -> int:
     """Print the usage of a command that was given alone, and the mistake; return the exit code."""
     click.echo(_usage(cli, words), err=True, nl=False)
-    return _fail(message, USAGE)
+    return _fail(errors.as_sentence(message), USAGE)
 
 
 def _fail(message: str, code: int) -> int:

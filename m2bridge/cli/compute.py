@@ -350,9 +350,11 @@ def _polar_of_ideal(named: str) -> Callable[..., Result]:
     type=common.Integer(),
     default=0,
     show_default=True,
-    help="Of the random integers that are the target, where there is no other.",
+    help="Seed of the random integers that form the target, if none is given.",
 )
-@click.option("--count", "count_only", is_flag=True, help="Only the number of complex ones.")
+@click.option(
+    "--count", "count_only", is_flag=True, help="Print only the number of complex critical points."
+)
 @common.run_options
 def critical_points_command(d: Any, d_out: Any, a: Any, t: Any, **options: Any) -> int:
     """Where training stops: all critical points of the squared loss of a layer on given data.
@@ -515,7 +517,7 @@ def implicitize_command(file: Path, **options: Any) -> int:
             except InvalidCaseError as reason:
                 if reason.option != "relations":  # this is not an option but a part of the file
                     raise
-                raise click.UsageError(f"{file}: [map] {reason}") from None
+                raise click.UsageError(f"{file}: [map] relations: {reason.message}") from None
     return show(result, request.form, clock, request.everything)
 
 
@@ -540,11 +542,12 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
 
     With --all-sizes it decides for every case at once where they hold and where they fail.
 
-    Four more statements are not part of 'all'. 'hilbert' compares a predicted Hilbert function
+    Some more statements are not part of 'all'. 'hilbert' compares a predicted Hilbert function
     with the computed one. 'generators' compares the representations that generate the ideal for
     all sizes with the ideal of the case, or, with --all-sizes, of every small case; 'generated'
-    compares their degrees only. 'exposed' says at which weights training by a squared loss stops
-    for an open set of targets.
+    compares their degrees only. 'exposed' says at which weights (K, Q, V) training by a squared
+    loss stops for an open set of targets, and 'exposed-heads' at which (K, Q, O, V).
+    'learning-degree' counts the critical points for normally distributed tokens.
 
     Exit code 0 when nothing is refuted or undecided, 1 when something is refuted (0 with
     --exit-zero), 3 when something is undecided.
@@ -553,7 +556,7 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
     if all_sizes:
         return _cross_check_all_sizes(statement, name, options, exit_zero)
     if not family(name).options:  # the only case is all sizes of another family
-        raise InvalidCaseError("family", "use --all-sizes to cross-check statements for all sizes")
+        raise click.UsageError("use --all-sizes to cross-check statements for all sizes")
     chosen = []
     if not options.get("file"):
         chosen = _chosen(statement, name)
@@ -653,9 +656,7 @@ def membership_command(
     if function is not None:
         usual = {""}
     if "".join(texts) not in usual:
-        raise InvalidCaseError(
-            "function", "give either --function, or --K, --Q and --V, or --A and --V"
-        )
+        raise click.UsageError("give either --function, or --K, --Q and --V, or --A and --V")
     weights = {letter: _exact_values(letter, text) for letter, text in texts.items()}
     for name, size in _sizes(weights).items():
         # a size that is given and does not fit is refused together with the matrices
@@ -676,7 +677,8 @@ def membership_command(
             except InvalidCaseError as reason:
                 if reason.option != "weights":
                     raise
-                raise click.UsageError(str(reason)) from None  # "weights" is no option here
+                # --weights is not an option, so that the hint is without quotes
+                raise click.BadParameter(reason.message, param_hint="the weights") from None
     if any(re.search(r"\d[.eE]", text) for text in texts.values()):
         remarks = ("decimals are taken exactly as they are written", result.remark)
         result = replace(result, remark="; ".join(filter(None, remarks)))

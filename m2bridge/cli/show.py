@@ -151,7 +151,7 @@ DEFAULT_RANGE = "1..4"
 @click.option("--a", help=f"Query/key dimensions a ≤ d [default: {DEFAULT_RANGE}].")
 @click.option("--t", help="Numbers of tokens [default: 2].")
 @click.option(
-    "--family", help="Another family of models: --family polynomial-network --widths 1..3,2,1."
+    "--family", help="A different family of models: --family polynomial-network --widths 1..3,2,1."
 )
 @click.option(
     "--check",
@@ -381,7 +381,10 @@ def _heads(
 @click.option(
     "--ignore",
     metavar="NAMES",
-    help="Arrays beside a layer that are left out, separated by commas; * stands for any text.",
+    help=(
+        "Arrays that do not belong to the layer and are ignored, separated by commas; * stands for"
+        " any text."
+    ),
 )
 @click.option(
     "--adapter",
@@ -392,8 +395,9 @@ def _heads(
     "--heads",
     metavar="NUMBER",
     callback=_heads,
-    help="Number of heads in each layer [default: as config.json beside FILE, shapes or names say;"
-    " 1 for arrays K, Q and V]. With 'all', or '12,all', the tables show all heads.",
+    help="Number of heads in each layer [default: as config.json next to FILE, shapes or names say;"
+    " 1 for arrays K, Q and V]. With 'all', or '12,all', the text has all facts, and tables of all"
+    " heads.",
 )
 @click.option(
     "--a", type=common.integer, help="Largest rank of A, where A = KᵀQ is given [default: d]."
@@ -403,7 +407,7 @@ def _heads(
     "as_",
     type=click.Choice(("lightning", "softmax")),
     help="Lightning attention, the algebraic model of the paper, or softmax attention: the layers"
-    " alone, whatever config.json beside FILE says.",
+    " alone, whatever config.json next to FILE says.",
 )
 @click.option(
     "--skip/--no-skip",
@@ -468,7 +472,8 @@ def weights_command(file: Path, timeout: float | None, form: str, **options: Any
     """
     with common.time_limit(timeout=timeout) as clock, progress(f"weights in {file.name}"):
         with importing():
-            from m2bridge.trained_weights.result import contents, weights
+            from m2bridge.trained_weights.contents import contents
+            from m2bridge.trained_weights.result import weights
         try:
             listed = None
             names = ("query", "key", "value", "output", "stacked")

@@ -1,4 +1,4 @@
-"""What a program answered: named values, checked by type as they are taken."""
+"""The answer of a program: named values, checked by type as they are taken."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,8 +1,8 @@
-"""What is given to a call, bound to names; expressions of SymPy are polynomials of one ring.
+"""The inputs of a call, bound to names; expressions of SymPy are polynomials of one ring.
 
-Expressions say no ring. All of a call live in one: the only ring among what is given beside them
-that has all their variables; else the ring in the workspace whose variables these are at that
-moment, or a new one over QQ.
+An expression does not name its ring. All expressions of a call are of one ring: the only ring among
+the other inputs that has all their variables; else the ring in the workspace whose variables these
+are at that moment, or a new one over QQ.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -32,7 +32,7 @@ from m2bridge.convert.values.rings import ring_of_sympy
 from m2bridge.errors import ConversionError
 
 _SEQUENCES = (list, tuple, set, frozenset, values.Array, values.MutableList, values.Set)
-"""Where expressions are looked for, and in tables and options."""
+"""Containers in which expressions are looked for; tables and options are containers too."""
 
 _QUOTIENT_ADVICE = (
     "; give the numerator and the denominator, and divide in Macaulay2: "
@@ -81,7 +81,7 @@ def in_one_ring(inputs: Iterable[Any]) -> list[Any]:
 
 
 def _leaves(listed: list[Any]) -> list[Any]:
-    """All that is no container; a matrix of SymPy by its entries."""
+    """Everything that is not a container; a matrix of SymPy by its entries."""
     found: list[Any] = []
 
     def note(leaf: Any) -> Any:
@@ -98,7 +98,7 @@ def _leaves(listed: list[Any]) -> list[Any]:
 
 
 def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
-    """The value, with a function applied to all that is no container."""
+    """The value, with a function applied to everything in it that is not a container."""
     if type(value) is dict or isinstance(value, values.HashTable):
         pairs = [(_mapped(key, change), _mapped(found, change)) for key, found in value.items()]
         return type(value)(pairs)
@@ -139,7 +139,7 @@ def _row(entries: list[Expr], over: PolyRing) -> str:
 
 
 def _placed(ring: PolyRing, typed: bool, made: str) -> Code:
-    """Polynomials in a ring; if ``typed``, in one that has these variables in sight, if any has."""
+    """Polynomials in a ring; if ``typed``, in the workspace's ring with these variables, if any."""
     over = ring_of_sympy(ring)
     names = literal(variable_parts(over.variables)) if typed else "null"
     return Code(f"(mbTyped({names}, () -> {encode(over)}, (R, places) -> {made}))")

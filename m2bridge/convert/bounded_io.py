@@ -1,7 +1,7 @@
 """Text, JSON, TOML and numbers from outside: read strictly, bounded in size, refused in one line.
 
-Whoever sends a file may mean harm or be mistaken: nothing is opened that may have no end, nothing
-is read beyond a limit, and each refusal is a ConversionError without a trace of the reader's own.
+A file may be hostile or mistaken: nothing is opened that may have no end, nothing is read
+beyond a limit, and each refusal is a ConversionError without a trace of the reader's own.
 """
 
 import json
@@ -23,7 +23,7 @@ from m2bridge.reading import check_readable, opened
 from m2bridge.system import any_length, integer
 
 _CHUNK_BYTES = 2**20
-"""Bytes between two looks at the clock."""
+"""Bytes between two checks of the deadline."""
 
 # A part of a name in TOML, bare or quoted.
 _PART = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*"""
@@ -115,7 +115,7 @@ def read_json(
     parse_float : callable, optional
         What is made of a number with a point or an exponent; a finite ``float`` when left out.
     digits : int
-        Of the longest integer that is read.
+        The number of digits of the longest integer that is accepted.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """The one reader of Macaulay2's values on the wire, whose lines are JSON.
 
-Answers of programs, which ``m2scripts/wire.m2`` writes, have few types and say all of each;
-:func:`decode` reads them:
+Answers of programs, which ``m2scripts/wire.m2`` writes, have few types and describe each value in
+full; :func:`decode` reads them:
 
 ===============================  ==================================================
 Macaulay2                        Python

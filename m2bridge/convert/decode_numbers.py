@@ -59,7 +59,7 @@ def dense_terms(data: list[Any], width: int) -> list[DenseTerm]:
     Raises
     ------
     ParseError
-        If a text says something else.
+        If a text does not have this form.
     """
     terms: list[DenseTerm] = []
     for coefficient, powers in _sparse_terms(data):

@@ -182,7 +182,7 @@ def _infinity(sign: int) -> Any:
 
 
 def _text(characters: str) -> str:
-    """A string whose bytes are no UTF-8, from these bytes as characters."""
+    """A string whose bytes are not UTF-8, from these bytes as characters."""
     return str(characters.encode("latin-1"), "utf-8", "surrogateescape")
 
 

@@ -85,12 +85,12 @@ def string(text: str) -> str:
 
 
 def braces(items: Iterable[str]) -> str:
-    """A list."""
+    """Return the code of a list."""
     return "{" + ",".join(items) + "}"
 
 
 def grouped(items: list[str]) -> str:
-    """A list of any length."""
+    """Return the code of a list of any length, in nested pieces where one would be too long."""
     if len(items) <= _ITEMS_PER_PIECE:
         return braces(items)
     pieces = [grouped(group) for group in groups(items, _ITEMS_PER_PIECE)]
@@ -98,7 +98,7 @@ def grouped(items: list[str]) -> str:
 
 
 def items(listed: Iterable[Any]) -> str:
-    """A list of values."""
+    """Return the code of a list of values."""
     return grouped([encode(value) for value in listed])
 
 
@@ -185,7 +185,7 @@ for _name, _constant in CONSTANTS.items():
 
 
 def _expression(value: Expr) -> str:
-    """A constant or a rational number; one with variables is of a ring, by :mod:`.given`."""
+    """A constant or a rational number; one with variables is of a ring, by :mod:`.bindings`."""
     return _NAMED[value] if value in _NAMED else encode(other_libraries.number(value))
 
 
@@ -199,7 +199,7 @@ _INDEX = re.compile(r"0|-?[1-9][0-9]*")
 def variable_parts(names: Sequence[str]) -> list[list[str | int]]:
     """Symbol and indices of each variable: ``x_1_a`` is Macaulay2's ``x_(1,a)``.
 
-    A name that is no symbol of Macaulay2's, or is used with indices too, is written in letters and
+    A name that is not a symbol of Macaulay2, or is used with indices too, is written in letters and
     digits, by the scheme of :mod:`m2bridge.convert.m2_syntax`.
     """
     listed = [_parts(name) for name in names]
@@ -221,7 +221,7 @@ def _parts(name: str) -> list[str | int]:
             parts.append(index)
         elif _INDEX.fullmatch(index):
             parts.append(int(index))
-        else:
+        else:  # not an index that Macaulay2 can have
             return [escaped(name)]
     return parts
 
@@ -231,7 +231,7 @@ def _parts(name: str) -> list[str | int]:
 _MANY_TERMS = 200
 """Terms from which on a polynomial is written for speed."""
 _CHARACTER_SHIFT = 32
-"""From numbers to characters, which are none of those that control."""
+"""From numbers to characters, none of which is a control character."""
 _CHARACTERS = 0xD800 - _CHARACTER_SHIFT
 """The number of characters that follow without a gap."""
 
@@ -246,6 +246,7 @@ def polynomial(over: Any, terms: Iterable[Term]) -> str:
     """An element of a ring; in a form that Macaulay2 reads fast, where there are many terms."""
     listed = list(terms)
     numbers = values.IntegerRing | CoefficientField
+    # The fast form has coefficients that are numbers, and a character for each power.
     plain = isinstance(over, values.Algebra) and isinstance(over.coefficients, numbers)
     if plain and len(listed) >= _MANY_TERMS:
         monomials = [_factors(exponents) for exponents, _ in listed]
@@ -352,7 +353,7 @@ _ENCODERS: dict[Any, Callable[[Any], str]] = {
     values.Algebra | values.QuotientRing | values.GaloisField | values.FractionField: _kept,
     values.RingElement: _element,
     values.ComplexNumber: _complex,
-    # What this package has for other rooms
+    # Values of other packages of m2bridge
     GeneratingSet: lambda value: encode(values.GeneralIdeal(value.ring, value.generators)),
     PolynomialRing: lambda value: encode(values.Algebra(value.field, value.variables)),
     PolynomialMap: lambda value: encode(values.RingMap(value.source, value.target(), value.images)),

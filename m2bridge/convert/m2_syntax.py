@@ -1,4 +1,4 @@
-"""SymPy to Macaulay2: names, numbers, polynomials and ideals as programs say them.
+"""SymPy to Macaulay2: names, numbers, polynomials and ideals as programs write them.
 
 What goes into a workspace is written by :mod:`m2bridge.convert.encode`, which takes names and
 numbers from here. A name of any alphabet becomes a symbol that means nothing else in Macaulay2, and
@@ -18,16 +18,16 @@ from m2bridge.limits import check_deadline_in
 from m2bridge.system import decimal
 
 CONSTANTS = {"pi": pi, "ii": I, "EulerConstant": EulerGamma, "CatalanConstant": Catalan}
-"""SymPy's by Macaulay2's names."""
+"""SymPy's constants by their names in Macaulay2."""
 
 _LETTER = re.compile("[A-Za-z]")
 _INDEXED = re.compile(r"(.*?[^_])((?:_(?:0|-?[1-9][0-9]*))+)", re.DOTALL)
 _ESCAPED = "mbv"
 """The prefix of names that are written letter by letter."""
 _PLAIN = "mbp"
-"""The prefix of those that take no indices."""
+"""The prefix of names that take no indices."""
 _NO_PLAIN_CHARACTER = re.compile("[^0-9A-Za-z]|Z")
-"""Z itself is written as a number, so that it says where one begins and ends."""
+"""Z itself is written as a number, because it marks where a number begins and ends."""
 
 _TERMS_PER_PIECE = 200
 """Terms or items that are written in one piece.

@@ -1,6 +1,6 @@
 """Values of NumPy, python-flint and SymPy as numbers and as :mod:`m2bridge.convert.values`.
 
-What is not exact is refused, and so is what does not say of which ring it is.
+What is not exact is refused, and so is a value that does not name its ring.
 """
 
 from collections.abc import Iterable
@@ -32,7 +32,7 @@ def number(value: Expr) -> int | Fraction:
     Raises
     ------
     ConversionError
-        If it is none.
+        If it is not rational.
     """
     if not isinstance(value, Rational):
         raise ConversionError(f"'{value}' is not a rational number")
@@ -59,7 +59,7 @@ def of_numpy(value: Any) -> Any:
     Raises
     ------
     ConversionError
-        If it holds what is not exact, or no integers, fractions or truth values.
+        If its entries are not exact, or not integers, fractions or truth values.
     """
     kind = value.dtype.kind
     if kind in "fc":

@@ -201,6 +201,7 @@ class _Reader:
                 return total
             factor = self.factor()
             if operator == "*":
+                # The time of a product grows with the terms and with the digits of coefficients.
                 count = len(total) * len(factor)
                 bits = _bits(total) + _bits(factor)
                 self.check_size(count * (1 + bits // 100), count, bits, start)
@@ -211,7 +212,7 @@ class _Reader:
                 self.refuse_divisor(start + 1)
 
     def refuse_divisor(self, start: int) -> NoReturn:
-        """Refuse what is no number as a divisor, and say how a map has such a fraction."""
+        """Refuse a divisor that is not a number, and say how a map can have such a fraction."""
         begin = self.tokens[start][2] - 1
         end = self.tokens[self.place][2] - 1
         divisor = self.text[begin:end].strip()
@@ -225,6 +226,7 @@ class _Reader:
 
     def factor(self) -> PolyElement:
         negative = False
+        # Several signs may follow each other, as in x + -3*y.
         while sign := self.sign("+", "-"):
             if sign == "-":
                 negative = not negative
@@ -237,7 +239,7 @@ class _Reader:
         if not self.sign("^", "**"):
             return base
         exponent = self.exponent()
-        if exponent == 0:
+        if exponent == 0:  # also for the base 0
             return self.ring.sympy_ring.one
         count = monomial_count(len(base), exponent) if base else 1
         work = 10 * count if count > 1 else 1
@@ -261,6 +263,7 @@ class _Reader:
         if kind == "integer":
             return self.ring.sympy_ring.ground_new(integer(token))
         if kind == "name":
+            # Unicode writes some letters in several ways; the normal form is one of them.
             variable = _variables(self.ring).get(normal_form(token))
             if variable is None:
                 known = first_names([f"{name:.60}" for name in self.ring.variables])
@@ -287,7 +290,7 @@ class _Reader:
         return token
 
     def check_size(self, work: int, terms: int, bits: int, place: int) -> None:
-        """Refuse what would take long, before it is expanded."""
+        """Refuse a text that would take long to expand."""
         self.work += work
         too_many = self.work > MAX_TERM_PRODUCTS or terms > MAX_POLYNOMIAL_TERMS
         if too_many or bits > MAX_COEFFICIENT_BITS or terms * bits > MAX_POLYNOMIAL_TERM_BITS:

@@ -29,7 +29,7 @@ _EXAMPLES = {
     "variables": ': write variables = ["x", "y"]',
     "generators": ': write generators = ["x^2 - y"]',
 }
-"""What to write for parts that are missing."""
+"""Examples of what to write for parts that are missing."""
 
 
 def check_keys(table: dict[str, Any], where: str, required: set[str], optional: set[str]) -> None:
@@ -38,7 +38,7 @@ def check_keys(table: dict[str, Any], where: str, required: set[str], optional: 
     Raises
     ------
     ConversionError
-        With the place, if it has not; without one it is the file.
+        With the place, if it has not; an empty place means the file.
     """
     place = f"{where}: " if where else ""
     missing = required - table.keys()
@@ -100,7 +100,7 @@ def polynomial(value: object, where: str, ring: PolynomialRing) -> PolyElement:
     Raises
     ------
     ConversionError
-        If it says none, or is no text.
+        If it is not a polynomial, or not a text.
     """
     if not isinstance(value, str):
         is_number = isinstance(value, int | float) and not isinstance(value, bool)

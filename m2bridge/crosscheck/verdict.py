@@ -199,7 +199,7 @@ class Verdict:
         checked = self.statement.machine_checked
         if not checked or self.decision not in (Decision.CONFIRMED, Decision.REFUTED):
             return []
-        return [f"checked by a machine (Rocq): {checked}"]
+        return [f"formally verified (Rocq): {checked}"]
 
     def to_json(self) -> dict[str, Any]:
         """Return the verdict and its reasons for ``json.dumps``."""
@@ -382,7 +382,7 @@ class GlobalComparison(CaseScope):
             return ""
         if self.compared() is Decision.UNDECIDED:
             return f"; whether the conclusion holds is not known{self.done()}"
-        holds = "holds all the same"
+        holds = "holds nevertheless"
         if self._differs():
             holds = "would be false"
         return f"; the conclusion {holds}: {self._values()}"
@@ -474,7 +474,7 @@ class OrbitwiseComparison(CaseScope):
             where = f"{_listed(self.failing)}{self.done()}"
             return f"; the conclusion would be false on the orbits {where}"
         every = _every_orbit(self.unfinished)
-        return f"; the conclusion holds all the same on {every}{self.done()}"
+        return f"; the conclusion holds nevertheless on {every}{self.done()}"
 
     def to_data(self) -> dict[str, Any]:
         """Return the orbits by their numbers, and the witness."""

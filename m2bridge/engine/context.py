@@ -51,7 +51,7 @@ def using(engine: Engine | None) -> Iterator[None]:
     Raises
     ------
     InvalidCaseError
-        If ``engine`` is not a session; a workspace is none, because programs run isolated.
+        If ``engine`` is not a session; a workspace is not a session, because programs run isolated.
     """
     if engine is None:
         yield

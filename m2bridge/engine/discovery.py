@@ -95,8 +95,8 @@ def candidates(explicit: str | os.PathLike[str] | None = None) -> tuple[Candidat
 def locate(explicit: str | os.PathLike[str] | None = None) -> Candidate:
     """Find the Macaulay2 to use: ``--m2``, ``M2BRIDGE_M2``, the wheel's, or ``M2`` on PATH.
 
-    A program that the user names is used or refused, without a silent fallback to another one. An
-    unusable program that the user did not name is skipped.
+    A program that the user names is used or refused, without a silent fallback to a different
+    program. An unusable program that the user did not name is skipped.
 
     Raises
     ------

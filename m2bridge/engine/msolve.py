@@ -89,7 +89,7 @@ def _in_wheel() -> Path | None:
 
 @cache
 def _probed(origin: str, program: Path) -> Msolve:
-    """What a program answers to the question for its version and to a small system."""
+    """Return the answers of a program: its version, and the solution of a small system."""
     with tempfile.TemporaryDirectory() as folder:
         given, found = Path(folder, "given.ms"), Path(folder, "found.ms")
         given.write_text(_SYSTEM, encoding="ascii")

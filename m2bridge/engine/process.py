@@ -57,7 +57,7 @@ class Process:
         cannot set one.
             folder : Path
         The folder for temporary files, and the home folder if this process has none.
-            settings : mapping
+    settings : mapping
         Environment variables, used where this process has not set them.
     """
 
@@ -71,6 +71,7 @@ class Process:
     ) -> None:
         self._master, slave = os.openpty()
         try:
+            # A raw terminal passes bytes on unchanged, and echoes nothing.
             tty.setraw(slave)
             launch = (*launcher(os.ttyname(slave), memory), str(program), *arguments)
             self.pid = _spawn(launch, slave, _environment(folder, settings))
@@ -81,7 +82,7 @@ class Process:
             os.close(self._master)
             raise
         finally:
-            os.close(slave)
+            os.close(slave)  # Macaulay2 has its own, whose end is seen only without this one
         self._finalizer = weakref.finalize(self, _end, self.pid, self._master)
 
     @property

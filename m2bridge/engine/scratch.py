@@ -95,6 +95,7 @@ def sweep(*folders: Path) -> None:
 
 
 def _sweep(path: Path) -> None:
+    """Remove a folder of this user; raise BlockingIOError if a process holds its lock."""
     lock = _opened(path)
     try:
         if os.fstat(lock).st_uid == os.geteuid():

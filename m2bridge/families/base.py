@@ -447,12 +447,12 @@ class Family(ABC, Generic[M]):
         return (self.build(**values),)
 
     def cross_check_all_sizes(self, statements: Sequence[Statement]) -> Result:
-        """Decide statements for all sizes at once.
+        """Decide statements for all sizes at once; families that have such statements override it.
 
         Raises
         ------
         InvalidCaseError
-            If no statement of the family has a form for all sizes.
+            If no statement of the family has a form for all sizes, as here.
         """
         raise InvalidCaseError(
             "all_sizes", f"no statement about {self.title} has a form for all sizes"

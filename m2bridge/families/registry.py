@@ -41,6 +41,7 @@ DEFAULT_FAMILY = "attention"
 OWN_FAMILIES = {
     "attention": "m2bridge.families.attention",
     "attention-all-sizes": "m2bridge.families.attention.all_sizes",
+    "convolutional-network": "m2bridge.families.convolutional_network",
     "deep-attention": "m2bridge.families.deep_attention",
     "deep-attention-all-sizes": "m2bridge.families.deep_attention.all_sizes",
     "polynomial-network": "m2bridge.families.polynomial_network",

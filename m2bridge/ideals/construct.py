@@ -1,4 +1,4 @@
-"""Ideals from what people and programs have.
+"""Ideals from the polynomials, texts and files of people and programs.
 
 Polynomials of many libraries, texts that other programs print (:func:`listing`), files in TOML,
 JSON and ``.mrdi``, programs for Sage. Polynomials themselves are read by ``convert.polynomials``;
@@ -63,7 +63,7 @@ def ideal(
         If something is not an exact polynomial in the variables over the field, or no variables are
         known.
     InvalidCaseError
-        If the field is none.
+        If the field is not a CoefficientField.
 
     Examples
     --------
@@ -189,8 +189,8 @@ def read_mrdi(source: Path | str | Mapping[str, Any]) -> Ideal:
     Raises
     ------
     ConversionError
-        If it is no such file, or holds something else than an ideal of a polynomial ring over QQ or
-        GF(p), or a variable has a name such as ``2`` or ``x-y``; Oscar's ``x[1]`` is one.
+        If it is not such a file, or holds something other than an ideal of a polynomial ring over
+        QQ or GF(p), or a variable has a name such as ``2`` or ``x-y``; Oscar's ``x[1]`` is one.
 
     Examples
     --------
@@ -337,7 +337,7 @@ def listing(text: str) -> Listing:
     """Split a text with polynomials: lists and ideals, as many programs print them.
 
     It is cut at brackets and commas; :mod:`m2bridge.convert.parsing` reads the polynomials, and
-    nothing is run. What is read, with ``f, g`` for polynomials::
+    nothing is run. These forms are accepted, with ``f, g`` for polynomials::
 
         f, g     [f, g]     {f, g}     (f, g)     [[f], [g]]                        lists
         ideal(f,g)     monomialIdeal(f,g)     ideal f     matrix {{f, g}}           Macaulay2
@@ -447,7 +447,8 @@ def _parts(text: str) -> list[str]:
     Raises
     ------
     ConversionError
-        If a bracket is closed by another one, or not at all, or too many are inside one another.
+        If a bracket is closed by one of another kind, or not at all, or too many are inside one
+        another.
     """
     open_brackets: list[str] = []
     cuts = [-1]

@@ -112,7 +112,7 @@ class Ideal(Result, GeneratingSet, Typeset):
         return ideal_in_ring(self.generators, self.ring) if is_whole else ""
 
     def _repr_html_(self) -> str | None:  # type: ignore[override]
-        """Nothing where a notebook typesets the formula, else the list of generators."""
+        """The list of generators; empty where a notebook typesets the formula."""
         return None if Typeset._repr_latex_(self) else Result._repr_html_(self)
 
     def _repr_latex_(self) -> str | None:
@@ -157,7 +157,7 @@ class Ideal(Result, GeneratingSet, Typeset):
         """
         if self.ring != check_ideal(other).ring:
             return False
-        # The same generators up to factors: nobody need be asked.
+        # The same generators up to factors: no computation is needed.
         if _monic(self) == _monic(other):
             return True
         if options.get("engine") is None:
@@ -549,8 +549,8 @@ class Ideal(Result, GeneratingSet, Typeset):
     def to_sage_text(self) -> str:
         """A Python program for Sage that defines the ring ``R`` and the ideal ``I``.
 
-        Sage may run it with its preparser or without. Raises ConversionError if a name is none that
-        Sage takes.
+        Sage may run it with its preparser or without. Raises ConversionError if Sage does not
+        accept a name.
 
         >>> print(*ideal("x^2 - 2/3*y").to_sage_text().splitlines()[-5:], sep="\\n")
         R = PolynomialRing(QQ, 2, names=["x", "y"], order="degrevlex")
@@ -594,7 +594,7 @@ class Ideal(Result, GeneratingSet, Typeset):
         return self._ask(question, other)
 
     def _ask(self, question: str, other: GeneratingSet | None = None) -> Answer:
-        """The answer of Macaulay2 to a question about this ideal, and another one."""
+        """The answer of Macaulay2 to a question about this ideal and a second one."""
         ideals: dict[str, GeneratingSet] = {"givenIdeal": self}
         if other is not None:
             ideals["otherIdeal"] = other

@@ -217,7 +217,7 @@ _PROGRAM = re.compile(
     r"(?:read = Parser\(.*\n)?"
     r"I = R\.ideal\(\[R\((?:f|read\(f\))\) for f in \[\n(?P<generators>(?:    \".*\",\n)*)\]\]\)\n?"
 )
-"""What :func:`sage_text` writes, and what it wrote in 0.1."""
+"""The form of the programs of :func:`sage_text`, also of those that release 0.1 wrote."""
 
 
 def sage_text(ideal: GeneratingSet) -> str:
@@ -238,7 +238,7 @@ def sage_text(ideal: GeneratingSet) -> str:
 def _check_names_for_sage(ideal: GeneratingSet) -> None:
     for name in ideal.ring.variables:
         if not is_name(name) or iskeyword(name):
-            raise ConversionError(f"Sage takes no variable of the name {name!r:.60}")
+            raise ConversionError(f"Sage accepts no variable of the name {name!r:.60}")
 
 
 def sage_ideal(ideal: GeneratingSet) -> Any:

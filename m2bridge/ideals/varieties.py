@@ -1,8 +1,8 @@
 """Varieties of ideals: the singular locus of an affine variety, and projective schemes.
 
 The locus is found by the Jacobian criterion for each component, and the intersections of two; the
-theorem stands at :func:`singular_locus`. What is projective is read off the affine cone. How the
-singular locus of a *closure* is found stands in ``maps/singular_locus``.
+theorem stands at :func:`singular_locus`. Projective varieties are studied by their affine cones.
+How the singular locus of a *closure* is found stands in ``maps/singular_locus``.
 """
 
 from collections.abc import Iterable, Sequence
@@ -143,7 +143,7 @@ class IdealSingularLocus(Result, Generic[SomeIdeal]):
         }
 
     def to_sheet(self) -> Sheet:
-        """Dimensions, a table of the components, and the equations that the table has not."""
+        """Dimensions, a table of the components, and the equations that are not in the table."""
         blocks: list[Block] = [Facts(_facts(self))]
         components = self.components or self.proved
         if components:
@@ -198,7 +198,7 @@ def singular_locus(
     script = question("ideal_singular_locus", {"givenIdeal": ideal}, values)
     with factoring(ideal):
         answer, late = answer_until_limit(script)
-    # What is proved of the locus before a limit is told; with all components it is superfluous.
+    # Components proved before a limit are reported only where not all were found.
     proved, rest = proved_until(answer) if late else ([], None)
     variety = components = radical = None
     if "component_degrees" in answer:
@@ -302,7 +302,7 @@ def _components_json(
 
 
 def _facts(locus: IdealSingularLocus[Any]) -> list[tuple[str, object]]:
-    """What is known of a singular locus, line by line."""
+    """The known facts about a singular locus, line by line."""
     singular = _shape(locus.components, "empty: the variety is smooth")
     irreducible = (
         f"means over {locus.given.ring.field}; over a larger field components can decompose"

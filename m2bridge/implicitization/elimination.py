@@ -134,7 +134,7 @@ class RandomPoints:
     prime: int
     count: int = field(init=False, default=0)
     values: list[list[int]] = field(init=False)
-    """For each coordinate its values at all points so far."""
+    """The values of each coordinate at all points so far."""
 
     def __post_init__(self) -> None:
         self.values = [[] for _ in self.images]
@@ -176,6 +176,7 @@ class RandomPoints:
             entries = list(chain.from_iterable(values))
             matrix = flint.nmod_mat(len(monomials), stop, entries, self.prime).transpose()
             echelon, pivots = reduced_echelon(matrix)
+            # Where several points did not increase the rank, others are not expected to.
             if len(pivots) <= stop - SPARE_POINTS or stop == most:
                 return echelon, pivots
             start, stop = stop, min(2 * stop, most)

@@ -216,7 +216,7 @@ class GeneratedPart:
         return cls(products, prime, quotient.chosen, quotient.classes(size))
 
     def modulo(self, prime: int) -> GeneratedPart:
-        """The same products modulo another prime."""
+        """Return the span of the same products modulo a different prime."""
         return GeneratedPart.of(self.products, len(self.functionals), prime)
 
     def complement(self, columns: Sequence[int], place: Mapping[int, int]) -> list[int]:
@@ -349,7 +349,7 @@ def compute_piece(
         )
     multiples, generators = found
     ideal: list[SparseRow] = []
-    if degree < context.max_degree:  # else nobody asks for it
+    if degree < context.max_degree:  # higher degrees need the ideal of this one
         position = {monomial: i for i, monomial in enumerate(space.monomials)}
         for neighbour, polynomial in multiples:
             products = neighbour.products

@@ -197,7 +197,7 @@ class DegreePieces:
 
     @property
     def dimension(self) -> int:
-        """That of the coordinate ring of the image in this degree."""
+        """The dimension of the coordinate ring of the image in this degree."""
         members = self.orbits.members
         return sum(piece.rank * len(members[dominant]) for dominant, piece in self.pieces.items())
 

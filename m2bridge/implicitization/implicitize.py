@@ -134,7 +134,7 @@ class Implicitization:
     higher: HigherDegrees | None = None
 
     def continued(self, values: Sequence[int], higher: HigherDegrees) -> Implicitization:
-        """The same up to the degree of the last value H(0), H(1), … in the standard grading."""
+        """Return the result up to the degree of the last value H(0), H(1), … (standard grading)."""
         return replace(
             self, max_degree=len(values) - 1, hilbert_function=tuple(values), higher=higher
         )
@@ -282,7 +282,7 @@ def _generator_orbits(
 ) -> Iterator[GeneratorOrbit]:
     """The generators in the independent coordinates, as polynomials in all coordinates.
 
-    The time may be over: nothing looks at the clock here.
+    They are written out after a limit too, so the deadline is not checked here.
     """
     for n, degree in completed.items():
         for multidegree, piece in degree.pieces.items():

@@ -196,7 +196,9 @@ def _smallest_positive(rows: list[IntegerVector], polynomial_map: PolynomialMap)
     unknowns = [Symbol(f"u{i}") for i in range(len(rows))]
     forms = [sum(map(mul, unknowns, column)) for column in zip(*rows, strict=True)]
     try:
-        if not forms or 0 in forms:  # 0 ≥ 1 has no solution, and is no inequality to SymPy
+        if (
+            not forms or 0 in forms
+        ):  # 0 ≥ 1 has no solution, and SymPy does not treat it as an inequality
             raise InfeasibleLPError
         _, solution = lpmin(sum(forms), [form >= 1 for form in forms])
     except InfeasibleLPError:

@@ -359,12 +359,14 @@ class Chain(DifferentiableModel):
             check_kind("layers", layer, Layer, "a tuple of Layers")
         if not self.layers:
             raise ConversionError("a composition needs at least one layer")
+        # Outputs become inputs by position, so that only their numbers have to agree.
         for i, (before, after) in enumerate(pairwise(self.layers), 2):
             if len(before.outputs) != len(after.inputs):
                 raise ConversionError(
                     f"layer {i} has {len(after.inputs)} inputs, but layer {i - 1} has"
                     f" {len(before.outputs)} outputs"
                 )
+        # Two layers with one parameter would be a map of fewer parameters, which is not meant.
         names: set[str] = set()
         for i, layer in enumerate(self.layers, 1):
             repeated = sorted(names & set(layer.parameters))
@@ -395,7 +397,7 @@ class Chain(DifferentiableModel):
         return len(self.layers[-1].outputs)
 
     def restricted_to(self, outputs: Sequence[str]) -> Chain:
-        """The same composition followed by the projection to some of the outputs.
+        """Return the composition followed by the projection to some of the outputs.
 
         Raises
         ------
@@ -504,7 +506,7 @@ def projected(polynomial_map: PolynomialMap, outputs: Sequence[str]) -> Polynomi
     """
     names = polynomial_map.coordinates
     if not outputs or len(set(outputs)) < len(outputs):
-        raise InvalidCaseError("outputs", "choose at least one output, and each of them once")
+        raise InvalidCaseError("outputs", "must name at least one output, and each of them once")
     for name in outputs:
         if name not in names:
             reason = f"there is no output '{name}': use {', '.join(names)}"

@@ -100,7 +100,7 @@ def closure(
         If an option is wrong, the map has no reduction modulo p, or its relations have no common
         zero.
     EngineNotFoundError
-        If Macaulay2 is needed, none is given, and there is none here.
+        If Macaulay2 is needed, but none is given and none is installed.
     EngineError
         If Macaulay2 failed in another way than by reaching a limit; TimeLimitError if a limit on
         time was reached before anything was found.

@@ -204,7 +204,7 @@ class Closure(Result):
         series = self.hilbert_series
         if series is None or not self.homogeneous:
             return ()
-        # So many values determine the series: its numerator, and a polynomial beyond.
+        # These values determine the series: those of the numerator, then those of a polynomial.
         count = max(series.dimension, 1) + len(series.numerator)
         return tuple(map(series.value, range(count)))
 

@@ -66,8 +66,9 @@ limit: for one token and d = 3, d' = 2, in 20, minutes of processor time do not 
 UNDECIDED = "(Macaulay2 did not decide within the limits whether there are others)"
 NOT_FOUND = "(Macaulay2 did not find them within the limits)"
 BY_HEIGHT = (
-    "all generators: by a rank of the differential the closure is a hypersurface, besides linear"
-    " equations; it is irreducible, so that the equation of least degree generates its ideal"
+    "all generators: by a rank of the differential the closure is a hypersurface in the space that"
+    " its linear equations define; it is irreducible, so that the equation of least degree"
+    " generates its ideal"
 )
 
 
@@ -183,7 +184,7 @@ def all_equations(source: MultigradedMap, model: Model, *, rank: int | None) -> 
 
 
 def further_generators_of_fewer_outputs(model: Model, degree: int) -> str:
-    """In words that the closure of one or two outputs has generators above a degree; or empty.
+    """The proof in words that one or two outputs have generators above a degree; or empty.
 
     They are minimal generators of the closure of all outputs, since products of coordinates that
     have the weight of these outputs are products of their coordinates.
@@ -215,10 +216,11 @@ def further_generators_of_fewer_outputs(model: Model, degree: int) -> str:
 
 
 def too_few(low: Implicitization, model: Model, name: str) -> str:
-    """In words that a closure has fewer generators up to a degree than its codimension; or empty.
+    """The proof in words that a closure has generators above a degree; or empty.
 
-    Then there are others: an ideal with k generators has height at most k (Krull; Matsumura,
-    *Commutative Ring Theory*, Theorem 13.5). Linear equations are split off.
+    There are others if fewer than the codimension were found: an ideal with k generators has height
+    at most k (Krull; Matsumura, *Commutative Ring Theory*, Theorem 13.5). Linear equations are
+    split off.
     """
     dimension = upper_bound(model, differentiable(model))
     codimension = len(linear_part(low.source).basis) - dimension.value
@@ -278,11 +280,12 @@ def _by_elimination(equations: Equations, model: Model) -> Equations:
         if _continues(series, equations):
             elimination = f"elimination modulo {prime} gives"
             if independent < len(model.polynomial_map.coordinates):
-                elimination += ", besides the linear ones,"
+                elimination += ", in addition to linear ones,"
             generated = "no generators"
             if largest:
                 generated = f"generators of degree ≤ {largest} and the same Hilbert function there"
             return equations.proved(series, f"{elimination} {generated}")
+        # Modulo this prime the closure has more equations of low degree than over QQ.
         unlucky.append(str(prime))
     primes = ", ".join(unlucky)
     unfinished = f"the primes {primes} are unlucky for this map; elimination needs none"

@@ -24,8 +24,7 @@ MAX_ELIMINATION_SECONDS = 30.0
 """The time for elimination as one of all methods if no limit is given; it could take days."""
 
 HOW_TO_PROVE = (
-    "--method all (in Python method='all') eliminates besides, which proves the dimension"
-    " if it ends"
+    "--method all (in Python method='all') also eliminates, which proves the dimension if it ends"
 )
 
 DimensionMethod = Literal["auto", "elimination", "jacobian", "formula", "all"]
@@ -204,7 +203,7 @@ def dimension(
     InvalidCaseError
         If the method is unknown, or no parameters satisfy the relations.
     EngineNotFoundError
-        If Macaulay2 is needed, none is given, and there is none here.
+        If Macaulay2 is needed, but none is given and none is installed.
     ContradictionError
         If a proved lower bound exceeds a proved value.
 

@@ -168,7 +168,7 @@ def hilbert_function(
     InvalidCaseError
         If the degree is negative, or too large for a picture.
     MethodUnavailableError
-        If the closure is no cone, or its ideal is not proved complete within the limits.
+        If the closure is not a cone, or its ideal is not proved complete within the limits.
     ContradictionError
         If ranks of matrices and the Hilbert series of the ideal disagree.
 

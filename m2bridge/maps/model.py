@@ -397,7 +397,7 @@ class Model(ABC):
         return None
 
     def numbers(self, observable: str) -> str:
-        """Return the numbers that a true statement about an observable means, or an empty text."""
+        """Return the numbers that an observable has if its statement is true, or an empty text."""
         return ""
 
     def polar_theorem(self) -> PolarData | None:

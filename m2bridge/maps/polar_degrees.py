@@ -130,7 +130,7 @@ class PolarDegrees(PictureResult):
         """The sum: of a cone over Z the number of complex critical points that the distance from a
         general point, by a general quadratic form, has on the smooth part.
 
-        Of an affine variety that is no cone, it is this number of the cone over its closure Z in
+        Of an affine variety that is not a cone, it is this number of the cone over its closure Z in
         projective space, which may be larger than that of the variety itself: 4 for a parabola,
         which has 3.
 
@@ -314,7 +314,7 @@ def polar_degrees(
         ``conormal``: by the bidegree of the conormal variety, from the ideal. Both compute modulo
         two random primes, drawn for each input, or three where that is quick, with random numbers:
         the numbers are right for all but finitely many primes, and but for few of the choices. So
-        they are no proof. ``auto`` is the first that there is.
+        this is not a proof. ``auto`` is the first that there is.
     timeout : float, optional
         Seconds for the whole computation.
     title : str
@@ -380,9 +380,7 @@ def _of_ideal(
 ) -> PolarDegrees:
     """Return them by the conormal variety; ``prime``: the ideal is known to be prime over QQ."""
     if ideal.ring.field != QQ:
-        raise InvalidCaseError(
-            "field", f"polar degrees are computed for ideals over QQ, not {ideal.ring.field}"
-        )
+        raise InvalidCaseError("field", f"must be QQ for polar degrees, not {ideal.ring.field}")
 
     script = conormal_script(ideal, title, prime=prime)
 
@@ -461,7 +459,7 @@ def _agreed(outcomes: Mapping[int, CountedDegrees], primes: tuple[int, ...]) -> 
     others = [str(prime) for prime in outcomes if prime not in primes]
     if others:
         known += f" (other numbers modulo {', '.join(others)})"
-    theorem = replace(outcome.theorem, known=f"{known}; over QQ this is no proof")
+    theorem = replace(outcome.theorem, known=f"{known}; this is not a proof over QQ")
     return replace(outcome, theorem=theorem, primes=primes, seconds=clock().seconds)
 
 

@@ -69,7 +69,7 @@ class MapModel(Model):
         }
 
     def restricted_to(self, outputs: Sequence[str]) -> MapModel:
-        """The same map followed by the projection to some of the coordinates.
+        """Return the map followed by the projection to some of the coordinates.
 
         Raises
         ------

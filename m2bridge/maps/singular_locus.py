@@ -2,7 +2,7 @@
 
 Which methods run is decided in :func:`_plan`. Those that look at orbits of a group are ways of the
 model (``maps.statement.OrbitMethods``); the Jacobian criterion on the whole variety is here. Any
-two that ran are compared, and the last that finished has the last word.
+two that ran are compared, and the result is that of the last one that finished.
 """
 
 from collections.abc import Iterable, Mapping
@@ -331,7 +331,7 @@ def projective_singular_locus(
     Raises
     ------
     MethodUnavailableError
-        If the closure is no cone, or its ideal is not proved to be found.
+        If the closure is not a cone, or its ideal is not proved to be found.
     """
     model = as_model(case, coordinates)
     model.check_field(field)
@@ -429,6 +429,7 @@ def _by_jacobian(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
         If the orbits of the model are known, and a component of the singular locus is not an orbit
         closure.
     """
+    # A closure that is the whole space is smooth.
     if dimension == len(ideal.ring.variables):
         return LocusFindings("jacobian", dimension, components=())
     if model.polynomial_map.maybe_reducible and not ideal.is_prime():
@@ -476,6 +477,7 @@ def _component(model: Model, prime: Ideal, dimension: int, degree: int) -> Compo
     """Return the variety of a prime ideal over a perfect field as a component."""
     orbit_methods = model.orbit_methods()
     orbit = None
+    # Of the points only zero has a prime ideal of monomials, which are the variables.
     if dimension == 0 and all(len(generator) == 1 for generator in prime.generators):
         description = ORIGIN if orbit_methods is None else ZERO
     elif orbit_methods is not None:

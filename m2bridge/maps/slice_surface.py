@@ -258,7 +258,7 @@ def _variables(names: Sequence[str], values: Values) -> tuple[str, ...]:
             variables[str(symbol)] = None
     for name in variables:
         if name in names:
-            reason = f"'{name}' is a coordinate: call the variable otherwise"
+            reason = f"'{name}' is a coordinate: give the variable another name"
             raise InvalidCaseError("coordinates", reason)
     for name in names:
         if name not in values:
@@ -471,12 +471,13 @@ class _Parts:
         return Piece(kind=kind, place=place, singular=singular, points=cell.points, sample=sample)
 
     def confirm(self, piece: Piece) -> None:
-        """Raise ContradictionError if membership at its rational point says the contrary."""
+        """Raise ContradictionError if membership at its rational point contradicts it."""
         if self.criterion is None or piece.sample is None:
             return
         values = [flint_rational(piece.sample[name]) for name in self.space.ring.variables]
         forms = zip(self.space.forms, to_flint(self.space.forms.values()), strict=True)
         function = {name: fraction(form(*values)) for name, form in forms}
+        # Membership computes the weights themselves, without the criterion.
         real = self.model.has_real_weights(function)
         if real != (piece.place == FUNCTIONS):
             raise ContradictionError(

@@ -448,7 +448,8 @@ class _Decomposition:
         return [{self.x: x, self.y: y, self.z: z} for z in heights]
 
     def _rational(self, span: Interval, strip: int, root: int) -> Mapping[str, fmpq] | None:
-        """A rational point of the cell among a few candidates."""
+        """Return a rational point of the cell, if there is one among a few candidates."""
+        # x and y are chosen rational; z is then a root, which is rational for few of them.
         for x in check_deadline_in(fractions_between(span, BRANCH_FRACTIONS_TRIED)):
             section = self.surface.subs({self.x: x})
             for y in fractions_between(self._strips(x)[strip], BRANCH_FRACTIONS_TRIED // 4):

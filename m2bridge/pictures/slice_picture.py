@@ -50,7 +50,7 @@ HIDDEN_LINE_ALPHA = 0.35
 LABEL_PAD_POINTS = 9
 """The distance between the numbers of an axis and its letter."""
 NUMBER_GAP_PIXELS = 16
-"""The least distance between two numbers that are read as two."""
+"""The least distance at which two numbers do not look like one."""
 
 
 def axes(elevation: float, azimuth: float) -> tuple[SpaceVector, SpaceVector, SpaceVector]:
@@ -246,7 +246,7 @@ def _axes(space: Any, view: SurfaceResult) -> None:
 
 
 def _separate_labels(figure: Any, space: Any) -> None:
-    """Move the numbers of two axes apart where they stand beside each other at a corner."""
+    """Move the numbers of two axes apart where they stand next to each other at a corner."""
     renderer = figure.canvas.get_renderer()
     figure.draw(renderer)  # which places them
     axes = (space.xaxis, space.yaxis, space.zaxis)

@@ -51,11 +51,11 @@ class AtlasValue:
     ----------
     name : str
     text : str
-        Empty if no certificate says it.
+        Empty if no certificate contains it.
     source : str
-        The file of the certificate that says it.
+        The file of the certificate that contains it.
     reason : str
-        Why there is none, where a batch says so.
+        Why there is no value, where the outcome of a batch gives a reason.
     """
 
     name: str
@@ -131,19 +131,23 @@ def grids(entries: Iterable[Entry]) -> tuple[list[tuple[Any, ...]], list[Entry]]
     """Tables of the cases that differ in two numbers only, and the cases that fewer numbers name.
 
     A table is its caption with the other numbers, what the two are called, its columns, and its
-    lines.
+    lines. Where there are several families a caption starts with the models of its family.
     """
+    listed = list(entries)
+    several = len({entry.case.family for entry in listed}) > 1
     groups: dict[tuple[Any, ...], list[Entry]] = {}
-    for entry in entries:
+    for entry in listed:
         headings = tuple(heading for _, heading, _ in entry.case.options)
         groups.setdefault((entry.case.family, headings, entry.case.cells[2:]), []).append(entry)
     tables, alone = [], []
-    for (_, headings, others), group in sorted(groups.items(), key=lambda item: repr(item[0])):
+    for (name, headings, others), group in sorted(groups.items(), key=lambda item: repr(item[0])):
         if len(headings) < 2:
             alone += group
             continue
         fixed = zip(headings[2:], others, strict=True)
         caption = ", ".join(f"{heading} = {value}" for heading, value in fixed)
+        if several:
+            caption = ": ".join(filter(None, (family(name).title, caption)))
         across, lines = crossed({entry.case.cells[:2]: entry for entry in group})
         tables.append((caption, headings[:2], across, lines))
     return tables, alone
@@ -195,7 +199,9 @@ def orbit_facts(certificates: Iterable[Certificate], name: str) -> FactsByOrbit:
 def _line(
     orbit: tuple[int, ...], facts: Mapping[str, Any], by_equations: Mapping[str, Any]
 ) -> tuple[str, ...]:
+    """Return the row of an orbit, with all that certificates say about its tangent space."""
     vectors = facts.get("tangent_lower_bound")
+    # Both are proved, so that a contradiction is an error of a certificate.
     tangent = intersect_bounds(
         Bounds.at_least(vectors, f"tangent vectors at orbit {orbit}"),
         Bounds.exactly(by_equations.get("dimension"), "equations"),
@@ -255,7 +261,7 @@ def atlas(folder: Path) -> Atlas:
 
 
 def _entry(case: NamedCase, rows: list[VerdictRow], folder: Path) -> Entry:
-    """What the certificates and outcomes of one case say, for its page."""
+    """The content of the page of one case, from its certificates and outcomes."""
     files = {row.file for row in rows if not row.file.endswith(SUFFIX)}
     certificates = {file: read(folder / file) for file in sorted(files)}
     missing = {row.question: row.reason for row in rows if row.file.endswith(SUFFIX)}
@@ -300,7 +306,7 @@ def _value(
 
 
 def _scope(certificates: Iterable[Certificate]) -> str:
-    """Why nothing is said of all degrees, where there are equations up to one."""
+    """Why only the equations up to a degree are known, where that is so."""
     for certificate in certificates:
         if certificate.question == EQUATIONS:
             return f"not known beyond degree {certificate.answer['max_degree']}"
@@ -310,6 +316,15 @@ def _scope(certificates: Iterable[Certificate]) -> str:
 def _either(name: str) -> CertificateReader:
     """The reader of a value in the answer, or else in the evidence."""
     return lambda certificate: certificate.answer.get(name, certificate.evidence.get(name))
+
+
+def _dimension(certificate: Certificate) -> int | None:
+    """The dimension; families that observe several dimensions keep each with its bounds."""
+    value = _either("dimension")(certificate)
+    if isinstance(value, Mapping):
+        value = Bounds(value["lower_bound"], value["upper_bound"]).exact
+    dimension: int | None = value
+    return dimension
 
 
 def _answer(name: str, text: Callable[[Any], str]) -> CertificateReader:
@@ -400,7 +415,7 @@ def _series(series: Mapping[str, Any]) -> str:
 
 
 VALUES: dict[str, tuple[str, CertificateReader]] = {
-    "dimension": (CLOSURE, _either("dimension")),
+    "dimension": (CLOSURE, _dimension),
     "degree": (CLOSURE, _either("degree")),
     "Hilbert polynomial": (EQUATIONS, _answer("hilbert_coefficients", hilbert_polynomial_text)),
     "Hilbert series": (CLOSURE, _answer("hilbert_series", _series)),
@@ -416,7 +431,7 @@ VALUES: dict[str, tuple[str, CertificateReader]] = {
 
 
 def write_atlas(atlas: Atlas, folder: Path, documentation: str = "") -> Path:
-    """Write ``index.html`` and a page for each case beside the folder of certificates.
+    """Write ``index.html`` and a page for each case next to the folder of certificates.
 
     Parameters
     ----------
@@ -444,6 +459,7 @@ def write_atlas(atlas: Atlas, folder: Path, documentation: str = "") -> Path:
         write_aside(_case_page(entry, last, following, documentation), cases / entry.file)
     target = folder / "index.html"
     write_aside(_overview(atlas), target)
+    # Links to pages that were deleted meanwhile would lead nowhere.
     missing = [entry.file for entry in atlas.entries if not (cases / entry.file).is_file()]
     if missing:
         raise FileNotFoundError(

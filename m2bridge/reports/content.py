@@ -181,7 +181,7 @@ class VerdictRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detail:
-    """The content of a certificate besides its verdicts.
+    """The content of a certificate, without its verdicts.
 
     Parameters
     ----------
@@ -299,7 +299,7 @@ class Report:
 
     @property
     def answer_and_names(self) -> tuple[str, list[str], str]:
-        """What the answer says before names of statements, the names, and what it says after."""
+        """The answer: the text before the names of statements, these names, the text after."""
         verdicts = [f"{count} {VERDICT_WORDS[verdict]}" for verdict, count in self.counts.items()]
         cases = "No cases"
         if self.cases:
@@ -327,7 +327,7 @@ class Report:
 
     @property
     def notes(self) -> str:
-        """What the certificates report, whose statements they are about, and what to cite."""
+        """The reported figures, the papers whose statements are decided, and the works to cite."""
         reported = self.summary["reported"]
         figures = [f"total computing time {duration(reported['seconds'])}"]
         if reported["peak_memory"] is not None:
@@ -406,11 +406,11 @@ def _paragraph(sentences: Iterable[str]) -> str:
 def crossed(
     placed: Mapping[tuple[TableCell, ...], AnyT],
 ) -> tuple[tuple[TableCell, ...], list[tuple[TableCell, list[AnyT | None]]]]:
-    """Return the second numbers of pairs, and for each first number what stands beside it."""
+    """Return a table by pairs: the second numbers as columns, and a row for each first number."""
     down = sorted({first for first, _ in placed}, key=_rank)
     across = sorted({second for _, second in placed}, key=_rank)
 
-    def beside(first: TableCell) -> list[AnyT | None]:
+    def row(first: TableCell) -> list[AnyT | None]:
         return [placed.get((first, second)) for second in across]
 
-    return tuple(across), [(first, beside(first)) for first in down]
+    return tuple(across), [(first, row(first)) for first in down]

@@ -184,7 +184,7 @@ def _numbered(things: Iterable[HashableT]) -> dict[HashableT, int]:
 
 
 def _case_sheet(rows: list[VerdictRow], details: list[Detail]) -> dict[str, Any]:
-    """What opens with a case; orbits and scripts that several certificates share appear once."""
+    """The part that opens with a case; shared orbits and scripts appear once."""
     orbits = _shared((detail.orbits, detail.question) for detail in details)
     scripts = _shared((detail.script, detail.question) for detail in details)
     verdict = attrgetter("statement", "verdict", "reason", "witness", "file")
@@ -198,7 +198,7 @@ def _case_sheet(rows: list[VerdictRow], details: list[Detail]) -> dict[str, Any]
 
 
 def _shared(pairs: Iterable[tuple[HashableT | None, str]]) -> dict[HashableT, list[str]]:
-    """The different things, and the questions that they belong to; what is empty is left out."""
+    """The different things that are not empty, each with the questions that it belongs to."""
     questions: dict[HashableT, list[str]] = {}
     for thing, question in pairs:
         if thing:
@@ -240,7 +240,7 @@ def to_latex_grid(report: Report, documentation: str = "") -> str:
 def _grids(
     report: Report,
 ) -> Iterator[tuple[str, tuple[TableCell, ...], list[tuple[TableCell, list[str]]]]]:
-    """Each statement, the second numbers of cases, and beside each first number their signs."""
+    """Each statement with its grid: second numbers as columns, a row of signs for each first."""
     places: dict[tuple[TableCell, TableCell], list[NamedCase]] = {}
     for case in report.cases:
         first, second, *_ = *report.cells(case), ""
@@ -257,7 +257,7 @@ def _grids(
 
 
 def _signs(verdicts: list[str | None]) -> str:
-    """One sign if all are the same, a dot for no verdict; nothing if there is none at all."""
+    """One sign if all are the same, a dot for no verdict; empty if no case has a verdict."""
     if not any(verdicts):
         return ""
     signs = [SIGNS.get(verdict or "", r"$\cdot$") for verdict in verdicts]
@@ -326,10 +326,11 @@ def to_latex(report: Report, documentation: str = "") -> str:
 
     The top says what the preamble needs. With ``hyperref``, citations are links as in
     :func:`to_html`. Cases are named by their numbers, or by their names on several lines where the
-    numbers take too much room.
+    numbers take too much space.
     """
     width = _width(report)
     by_name = report.columns == NAMES or width > MAX_LATEX_NUMBER_CHARS
+    # The column of names is as wide as the longest one, up to a share of the line.
     longest = max((len(case.name) for case in report.cases), default=0)
     of_names = min(0.0115 * longest, MAX_LATEX_NAME_SHARE)
     return _document(
@@ -349,7 +350,7 @@ def _document(template: str, report: Report, documentation: str, **more: Any) ->
 
 
 def _width(report: Report) -> int:
-    """The number of signs that the widest numbers take, one column beside the other."""
+    """The number of characters of the widest numbers in all columns together."""
     lines = [report.headings, *(_numbers(report, row) for row in report.rows)]
     return sum(max(map(len, column)) for column in zip(*lines, strict=True))
 

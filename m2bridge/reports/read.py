@@ -40,7 +40,7 @@ def outcome_rows(data: Any, file: str) -> list[VerdictRow]:
     Raises
     ------
     CertificateError
-        If it is something else.
+        If the data have a different form.
     """
     try:
         outcome = Unanswered(**data)

@@ -26,7 +26,7 @@ MAX_PAGE_BYTES = 100_000
 """Bytes of one result in a notebook, which keeps all outputs in one file."""
 
 MAX_PICTURE_BYTES = 80_000
-"""Bytes of a picture in HTML: less than a page, so that its table fits beside it."""
+"""Bytes of a picture in HTML: less than a page, so that its table fits on it too."""
 
 MAX_NOTEBOOK_TEXT_CHARS = 30_000
 """Characters of a text that a notebook shows."""

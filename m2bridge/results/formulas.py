@@ -1,8 +1,7 @@
 """Formulas in running text, for the site of the documentation and for print.
 
 The words of statements, reasons and docstrings are plain text, so that a terminal can show them;
-what they write as ``A_k``, ``d_{k−1}``, ``x^2`` or ``α(2d − α) ≥ 2`` is a formula where there are
-formulas.
+``A_k``, ``d_{k−1}``, ``x^2`` or ``α(2d − α) ≥ 2`` are recognised here and become formulas.
 """
 
 import re
@@ -13,7 +12,7 @@ ABC = "A-Za-zα-ωΑ-Ω"
 HIGH = "ᵀ⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻"
 """The exponents that are signs of their own."""
 INDEX = r"(?:[a-zα-ω∞]{1,4}|[A-ZΑ-Ω])(?![a-z])[⁺⁻]?(?:['’](?![a-z]))?"
-"""An index of a few letters, such as ``k``, ``max`` or ``i'``; no word goes on behind it."""
+"""An index of a few letters, such as ``k``, ``max`` or ``i'``; no word continues it."""
 PART = rf"(?:\{{[^{{}}]+\}}|\([^()]+\)|[0-9]+|{INDEX}|\*)"
 """A subscript or an exponent: in braces or parentheses, a number, or a few letters."""
 SCRIPTED = re.compile(
@@ -29,7 +28,7 @@ WORD = (
 )
 """A word, which is in no formula; ``AY`` and ``sB`` are products."""
 FACTOR = rf"[{ABC}]['’]?(?:[_^]{PART})*[{HIGH}]*"
-"""A letter with all that it carries."""
+"""A letter with its prime, its subscripts and its exponents."""
 PRODUCT = (
     rf"(?!a\s)(?:{FACTOR}(?![a-z])\s?){{0,3}}{FACTOR}(?<=[{HIGH}])"
     rf"(?:[A-Z][a-z](?![a-z])|\s?(?!a\s){FACTOR}(?![a-z]))*"
@@ -38,37 +37,37 @@ PRODUCT = (
 PLAIN = rf"[A-Z]_{PART}\s[A-Z]|\d*(?:[ds]?{FACTOR}|GL)|[a-z]?[α-ωΑ-Ω][A-Za-z]"
 """Letters side by side of which none has a power: ``V_k A``, ``2d``, ``sB``, ``λA``."""
 LETTER = rf"(?<![{ABC}_`])(?:{PRODUCT}|{PLAIN})(?:_{PART})*(?![{ABC}])"
-"""Letters that stand for something, and are no part of a word."""
+"""Letters that stand for variables, and are not part of a word."""
 NUMBER = rf"(?<![A-Za-z\d.])\d+(?:\^\d+|[{HIGH}]+)?(?![A-Za-z\d]|\.\d)"
-"""An integer, perhaps with a power; no decimal, and no part of a word."""
+"""An integer, perhaps with a power; not a decimal, and not part of a word."""
 OPERATOR = r"\s*(?:[=≤≥≠+−·×∩∪∈⊂⊗⊕↦→∘|~∥]|(?<=\s)[<>](?=\s))\s*"
 """A sign between two terms; < and > with blanks about them, as they are brackets too."""
 SIGN = rf"(?:(?!{WORD})[^(){{}}\"\n])"
-"""A sign inside of parentheses, where no word begins."""
+"""A character inside parentheses at which no word begins."""
 INNER = rf"(?:{SIGN}|\((?:{SIGN}|\({SIGN}*\))*\)|\{{{SIGN}*\}})*"
-"""What is inside of parentheses: signs, and parentheses up to two levels deep."""
+"""The inside of parentheses: characters, and parentheses up to two levels deep."""
 PARENTHESES = rf"(?:\({INNER}\)|\{{{INNER}\}})[{HIGH}]*"
 RING = rf"[A-Z]\[{FACTOR}\](?:_{PART})?"
 """A ring of coordinates, or one degree of it: ``K[D_α]_n``."""
 ATOM = rf"(?:{NUMBER}|{RING}|(?:√|{LETTER})?{PARENTHESES}|{LETTER})"
-"""What is one by itself: a number, a ring, letters, a function of something, a root."""
+"""A term without operators: a number, a ring, letters, a function of something, a root."""
 BEFORE = rf"[−Σ]?(?:(?<![A-Za-z])(?:{NAMES})\s?|[ΣΠ](?:_{PART})?\s)?"
-"""What may stand before it: a minus, a name such as ``rk``, a sign Σ or Π."""
+"""The start of a term: a minus, a name such as ``rk``, a sign Σ or Π."""
 TERM = rf"{BEFORE}{ATOM}(?:{PARENTHESES}|(?<=\)){FACTOR}(?![a-z]))*(?:(?<=\))/\d)?"
-"""What is multiplied or divided without a sign: ``(d − 1)(d − 2)/2``."""
+"""A product or quotient without a multiplication sign: ``(d − 1)(d − 2)/2``."""
 NEXT = rf"(?!a\s|\([A-Z][a-z]){TERM}(?:\^{PART})?"
-"""A factor beside another one; ``a`` with a blank is the article."""
+"""A factor after another one; ``a`` with a blank is the article."""
 SUM = rf"Σ(?:_{PART})?\s{NEXT}(?:\s(?:∫\s)?{NEXT})+"
 """A sum whose factors stand side by side: ``Σ (−1)^j C(n, j) ∫ c_j(N) H^(n−j)``."""
 SUMMAND = rf"(?:{SUM}|{TERM})"
 """A term, or a sum over several factors."""
 BOUND = r"[≤≥]\s\+?\d[\d.]*(?<!\.)"
-"""A bound for something that is said in words: ``≥ 2``."""
+"""A bound for a quantity in words: ``≥ 2``."""
 FORMULA = rf"(?<![\w/.^{{-])(?:(?:[≤≥]\s)?{SUMMAND}(?:{OPERATOR}{SUMMAND})*(?![\w/^])|{BOUND})"
 """Numbers, letters and functions of them, with operators between.
 
-It is compiled where it is used, by ``re``, which keeps it: most commands write no LaTeX, and would
-start 15 ms later.
+``re`` compiles it at its first use and keeps it: most commands write no LaTeX, and would start
+15 ms later.
 """
 LONE = (
     r"(?<=[ (/\n])(?<!Theorem\s)(?<!Proposition\s)(?<!Lemma\s)(?<![0-9]\s)"
@@ -77,9 +76,9 @@ LONE = (
     r"|(?:(?<=rk )|(?<=rank )|(?<=of )|(?<=in )|(?<=and )|(?<=scales )|(?<=scaling ))A)"
     r"(?=[ :;)/\n]|,(?!\w)|\.?$)|A(?=[),;:]| and [A-Z]\b)|(?:(?<=, )|(?<=dimension ))a(?=[;,.]|$))"
 )
-"""A letter between words; no article, number or initial. The signs about it are not of a name."""
+"""A letter between words that is not an article, a number or an initial."""
 MARK = re.compile(rf"[=≤≥≠+−·×∩∪∈⊂⊗⊕↦→∘|~∥<>α-ωΑ-Ω{{√{HIGH}]|[A-Za-z]'|\(.*,.*\)|\w\(")
-"""What a formula has, and a number, a letter or a remark in parentheses has not."""
+"""A mark of a formula, which a number, a letter or a remark in parentheses lacks."""
 SIGNS = {
     "−": "-",
     "’": "'",
@@ -107,7 +106,7 @@ SIGNS = {
     "∥": r"\parallel ",
     "…": r"\dots ",
 }
-"""What LaTeX writes for a sign."""
+"""The LaTeX commands for signs."""
 POWERS = dict(zip(HIGH, (r"\top", *"0123456789+-"), strict=True))
 
 
@@ -118,7 +117,7 @@ def pieces(text: str) -> Iterator[tuple[str, bool]]:
     for match in re.finditer(FORMULA, text):
         if not MARK.search(match[0]):
             continue
-        # Inside of a subscript or exponent no formula begins: the letter has it as a whole.
+        # No formula begins inside a subscript or exponent, which belongs to its letter.
         if any(script.start() < match.start() < script.end() for script in scripts):
             continue
         yield from _split(SCRIPTED, text[end : match.start()])
@@ -128,7 +127,7 @@ def pieces(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def letters(text: str) -> Iterator[tuple[str, bool]]:
-    """The parts of words, each with whether it is a letter that stands for a variable."""
+    """The parts of a text without formulas, each with whether it is a variable."""
     return _split(LONE, text)
 
 

@@ -317,7 +317,7 @@ def terms(text: str) -> Iterator[tuple[str, list[str]]]:
             factors.append(_number(part))
         elif part.kind == "variable":
             factors.append(variable_latex(part))
-        elif factors:
+        elif factors:  # a sign after factors begins the next term
             yield sign, factors
             sign = f" {part.text} "
             factors = []
@@ -362,7 +362,7 @@ _CITED = re.compile(
     r"|(?P<address>https://[\w./-]*\w)",
     re.ASCII,
 )
-_SAFE = "/:?&=@+,;!*'~#%$"  # what an address may have besides letters, digits and -._
+_SAFE = "/:?&=@+,;!*'~#%$"  # allowed in an address in addition to letters, digits and -._
 
 _SITE = re.compile(r"https?://[^\s/?#\\]+[^\s\\]*", re.IGNORECASE | re.ASCII)
 _PATH = re.compile(r"(?!//|\\)[^:/]*(/.*)?")

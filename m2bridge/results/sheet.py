@@ -265,7 +265,7 @@ class Finding:
 
     @property
     def lines(self) -> list[str]:
-        """The lines beside the verdict."""
+        """The lines to the right of the verdict."""
         return [
             f"{self.name}: {self.sentence}",
             *(f"→ {ground}" for ground in self.grounds),

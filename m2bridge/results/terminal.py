@@ -80,6 +80,7 @@ def _parts(block: Block, most: int | None, width: int) -> Iterator[RenderableTyp
                 yield from _heading(block.caption)
                 yield _grid([(name, str(value)) for name, value in block.pairs], width)
         case Table():
+            # A table without a caption is separated from the block above, too.
             yield from _heading(block.caption) or [""]
             yield _table(block, width)
         case Findings():

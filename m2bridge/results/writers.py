@@ -48,12 +48,14 @@ SHORT_HEADER = 7
 """Characters of a header that is not broken, as ``dim L∩U`` is not."""
 
 LINES_TOGETHER = 7
-"""Lines that a heading has with it on its page, those of the heading among them."""
+"""Lines that stay on one page with a heading, including those of the heading."""
 
 
 def keep_with_next(lines: int = LINES_TOGETHER) -> str:
-    """Return LaTeX that begins a page, where so many lines do not fit on this one: no heading is
-    left alone at the end of a page. Directly after a heading of the paper it does nothing.
+    """Return LaTeX that begins a new page if fewer than ``lines`` lines fit on this one.
+
+    So no heading is left alone at the end of a page. Directly after a heading of the paper it does
+    nothing.
     """
     rest = r"\dimexpr\pagegoal-\pagetotal\relax"
     begin_page = rf"\ifdim{rest}<{lines}\baselineskip\vfil\break\fi"
@@ -89,7 +91,7 @@ def _lines(block: Block, most: int | None) -> Iterator[str]:
                 grounds = "; ".join(map(latex, finding.grounds))
                 rows.append([latex(finding.name), latex(verdict), grounds])
             yield from _table(["statement", "verdict", "reason"], rows, _shares(_FINDINGS), "")
-        case Picture():
+        case Picture():  # an SVG, which LaTeX cannot read
             return
 
 
@@ -103,6 +105,7 @@ def _polynomials(block: Polynomials, most: int | None) -> Iterator[str]:
     for number, text in enumerate(block.first(most), 1):
         if most is not None:
             text = first_terms(text, MAX_POLYNOMIAL_CHARS)
+        # After the terms that are shown, first_terms writes the number of all terms.
         head, _, more = text.partition(" …  ")
         end = "$"
         if more:

@@ -332,7 +332,7 @@ class Observed(ABC):
 
     @property
     def progress(self) -> str:
-        """How much was done before the limit; empty if the observation is complete."""
+        """The part that was done before the limit; empty if the observation is complete."""
         return ""
 
     @abstractmethod

@@ -1,33 +1,22 @@
-"""The verdict on trained weights: ranks, orbits, fibres and singular points, exactly; distances,
-numerically.
+"""The command ``weights``: from a file or matrices to exact results on heads, layers and network.
+
+Ranks, orbits, fibres and dimensions are exact; distances are numerical.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Sized
-from dataclasses import dataclass, field
-from itertools import zip_longest
-from math import pi
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from m2bridge.errors import InvalidCaseError
 from m2bridge.limits import limited
 from m2bridge.maps.jacobian_rank import FROM_TWO_TOKENS
-from m2bridge.results.base import Result, result_json
+from m2bridge.results.base import result_json
 from m2bridge.results.markup import csv_text
 from m2bridge.results.picture import PictureResult
-from m2bridge.results.sheet import (
-    Facts,
-    Sheet,
-    Table,
-    duration,
-    plural,
-    quoted,
-    value_text,
-    visible,
-)
+from m2bridge.results.sheet import Facts, Sheet, Table, duration, plural, visible
 from m2bridge.trained_weights.checkpoints.accounting import (
     ArrayUse,
     StoredOptions,
@@ -35,51 +24,44 @@ from m2bridge.trained_weights.checkpoints.accounting import (
     left_out,
 )
 from m2bridge.trained_weights.checkpoints.configuration import configuration, has_rotary_positions
-from m2bridge.trained_weights.checkpoints.files import Tensor, tensors
-from m2bridge.trained_weights.checkpoints.find_layers import find_layers, is_understood
+from m2bridge.trained_weights.checkpoints.find_layers import find_layers
 from m2bridge.trained_weights.checkpoints.model_choice import ModelChoice
 from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
-from m2bridge.trained_weights.heads.distances import (
-    chosen_heads,
-    distance_names,
-    distance_text,
-    distances,
-    near_strata,
-    near_words,
-    nearest_loci,
-    nearness,
-    spectrum,
+from m2bridge.trained_weights.facts import (
+    TIED_EMBEDDINGS,
+    Fact,
+    facts_by_kind,
+    left_out_words,
+    most_important,
+    summary,
 )
+from m2bridge.trained_weights.heads.distances import chosen_heads, nearest_loci, nearness_json
 from m2bridge.trained_weights.heads.findings import HeadWeights
-from m2bridge.trained_weights.heads.pruning import (
-    LowRankChange,
-    rows_of_changes,
-    sentence_on_lower_ranks,
-)
-from m2bridge.trained_weights.networks.groups import Symmetries, summary_sentence
+from m2bridge.trained_weights.heads.pruning import LowRankChange, sentence_on_lower_ranks
+from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
+from m2bridge.trained_weights.networks.groups import Symmetries
 from m2bridge.trained_weights.networks.layers import (
     AnalysedHeads,
+    analyse_layers,
     find_behind_norms,
     find_heads,
     find_network,
     find_remarks,
-    find_symmetries,
 )
-from m2bridge.trained_weights.networks.symmetries import AnalysisOptions
+from m2bridge.trained_weights.networks.symmetries import AnalysisOptions, LayerThenNorm
 from m2bridge.trained_weights.picture import weights_figure
-
-MOST_VALUES = 12
-"""Singular values of a single head that are written."""
-MOST_HEADS = 24
-"""Heads that have a line in tables without being asked for."""
-MOST_SENTENCES = 8
-"""Heads near a lower rank of which a sentence is written; all of them are in JSON."""
+from m2bridge.trained_weights.tables import (
+    arrays_table,
+    changes_table,
+    exact_table,
+    numerical_table,
+    singular_values_table,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Weights(PictureResult):
-    """The findings from weights about functions, for each head of each layer, and of the network as
-    a whole.
+    """The results on each head, on each layer and on the network of all layers.
 
     Attributes
     ----------
@@ -91,31 +73,31 @@ class Weights(PictureResult):
     network : NetworkAtWeights or None
         ``None`` for one head, and where the layers do not follow one another.
     left_out : tuple of str
-        What the file has besides, which is not in the model.
+        Arrays of the file that are not in the model, by their kinds, with their numbers.
     remarks : tuple of str
     seconds : float
     unfinished : str
         The limit that was reached, or empty.
-    symmetries : dict
-        Of each layer with several heads: the redundant directions, and whether the listed
-        symmetries have as many.
+    layers : dict
+        By the number of a layer the results on it alone, which are of the same kind as those on the
+        network. A layer without results is missing. ``symmetries`` has those of all layers.
     behind_norms : dict
         Of each layer with a LayerNorm after it, as far as it is known: the dimension of both
         together, and what the norm hides.
     sort : str
         ``layer`` or ``distance``: the order of the heads in tables.
     worst : int or None
-        As many of the heads nearest to the singular locus are in tables.
+        The number of heads in tables, those nearest to the singular locus.
     choice : ModelChoice or None
         The model that the weights are taken for; ``None`` for matrices that were given.
     rank : int or None
         The rank to which distances and changes of all heads are in a table.
     all_heads : bool
-        Whether tables have all heads, however many there are.
+        Whether the text has all facts, and tables of all heads.
     arrays : tuple of ArrayUse
         What each array of the file is used for, or why it is left out.
     list_arrays : bool
-        Whether a table says it.
+        Whether the text has a table of them.
 
     Examples
     --------
@@ -127,13 +109,13 @@ class Weights(PictureResult):
 
     source: str
     heads: tuple[HeadWeights, ...]
-    network: Any
+    network: NetworkAtWeights | None
     left_out: tuple[str, ...]
     remarks: tuple[str, ...]
     seconds: float
     unfinished: str = ""
-    symmetries: Mapping[int, Any] = field(default_factory=dict)
-    behind_norms: Mapping[int, Any] = field(default_factory=dict)
+    layers: Mapping[int, NetworkAtWeights] = field(default_factory=dict)
+    behind_norms: Mapping[int, LayerThenNorm] = field(default_factory=dict)
     sort: str = "layer"
     worst: int | None = None
     choice: ModelChoice | None = None
@@ -143,85 +125,82 @@ class Weights(PictureResult):
     list_arrays: bool = False
 
     @property
+    def symmetries(self) -> dict[int, Symmetries]:
+        """By the number of a layer: its redundant directions, and the listed symmetries."""
+        return {number: layer.symmetries for number, layer in self.layers.items()}
+
+    @property
     def listed(self) -> tuple[HeadWeights, ...]:
         """The heads in tables, in their order."""
         return chosen_heads(self.heads, self.sort, self.worst)
 
     def to_sheet(self) -> Sheet:
-        """The exact part, then the numerical one; a line for each head."""
+        """Return two sentences and the facts behind them, then tables: exact and numerical."""
+        first: list[tuple[str, object]] = []
+        if self.choice is not None and self.choice.words:
+            source = f"in {visible(self.source)}" if self.source else ""
+            of_file = f"{source}: {self.size_text}, {self.tokens}".strip(": ")
+            first.append(("weights", of_file))
+        first.append(("summary", self.summary))
+        first.append(("nearest to lower rank", self.sentence_on_ranks))
+        blocks: list[Facts | Table] = [Facts([*first, *self._facts()])]
+        if self.rank is not None:
+            softmax = self.heads[0].shape.softmax
+            changes = self.changes(self.rank)
+            blocks.append(changes_table(changes, softmax=softmax, rotary=self.is_rotary))
+        if self.shows_tables:
+            blocks += [exact_table(self.listed), numerical_table(self.listed)]
+        if len(self.heads) == 1:
+            blocks.append(singular_values_table(self.heads[0]))
+        if self.list_arrays:
+            blocks.append(arrays_table(self.arrays))
+        return Sheet(self._title(), blocks)
+
+    def _facts(self) -> list[Fact]:
+        """All facts, or the most important ones, and how they were computed."""
+        by_kind = facts_by_kind(self.heads, self.layers, self.network, self.behind_norms)
+        if self.left_out:
+            used = sum(bool(use.used_for) for use in self.arrays)
+            words = f"{left_out_words(self.left_out)}; {used} of {len(self.arrays)} arrays are used"
+            words += "" if self.list_arrays else " (--arrays lists them)"
+            by_kind["left out"] = [("left out", words)]
+        if self.remarks:
+            by_kind["remarks"] = [_numbered("remark", self.remarks)]
+        if self.unfinished:
+            by_kind["unfinished"] = [("unfinished", self.unfinished)]
+        all_facts = [fact for own in by_kind.values() for fact in own]
+        chosen = all_facts if self.all_heads else most_important(by_kind)
+        on_request = []
+        if len(all_facts) > len(chosen):
+            on_request.append(plural(len(all_facts) - len(chosen), "more fact"))
+        if not self.shows_tables:
+            on_request.append("tables of the heads")
+        words = f"exact ranks (FLINT), singular values (NumPy), {duration(self.seconds)}"
+        if on_request:
+            words += f"; {' and '.join(on_request)} with --heads all"
+        return [*chosen, ("computed by", words)]
+
+    def _title(self) -> str:
+        """The model that the weights are taken for, and how many there are."""
+        if self.choice is not None and self.choice.words:
+            return self.choice.words
         normalized = "softmax" if self.heads[0].shape.softmax else "lightning"
         source = f" in {visible(self.source)}" if self.source else ""
         title = f"Weights of {normalized} self-attention{source}: {self.size_text}, {self.tokens}"
-        first: list[tuple[str, object]] = []
-        if self.choice is not None and self.choice.words:
-            first = [("weights", f"{source.strip()}: {self.size_text}, {self.tokens}".strip(": "))]
-            title = self.choice.words
-        elif self.choice is not None and not self.choice.is_said:
-            title = f"{title}; --as softmax for softmax attention"
-        facts = Facts(
-            [
-                *first,
-                ("summary", self.summary),
-                ("nearest to lower rank", self.sentence_on_ranks),
-                *_sizes(self.heads),
-                *_words(self.heads),
-                *_words_on_types(self.heads),
-                *_words_on_nearness(self.heads),
-                *_words_of_layers(self.heads, self.symmetries),
-                *_words_behind_norms(self.behind_norms),
-                *_words_of_network(self.heads, self.network),
-                *(self.network.facts() if self.network else ()),
-                ("arrays", self._count_of_arrays()),
-                ("left out", ", ".join(self.left_out) or None),
-                *(("remark", remark) for remark in self.remarks),
-                (
-                    "computed by",
-                    f"exact ranks (FLINT), singular values (NumPy), {duration(self.seconds)}",
-                ),
-                ("unfinished", self.unfinished or None),
-                (
-                    "tables",
-                    None
-                    if self.shows_tables
-                    else f"of {len(self.heads)} heads with --heads all, or --worst 10",
-                ),
-            ]
-        )
-        blocks: list[Any] = [facts]
-        if self.rank is not None:
-            blocks.append(self._changes_table(self.rank))
-        if self.shows_tables:
-            blocks += [_exact(self.listed), _numerical(self.listed)]
-        if len(self.heads) == 1:
-            blocks.append(_values(self.heads[0]))
-        if self.list_arrays:
-            blocks.append(_uses(self.arrays))
-        return Sheet(title, blocks)
-
-    def _count_of_arrays(self) -> str | None:
-        """How many arrays of the file are used, and how many are left out."""
-        if not self.arrays:
-            return None
-        used = sum(bool(use.used_for) for use in self.arrays)
-        advice = "" if self.list_arrays else "; --arrays lists them"
-        return f"{used} of {len(self.arrays)} are used{advice}"
+        if self.choice is not None and not self.choice.is_said:
+            title += "; --as softmax for softmax attention"
+        return title
 
     @property
     def shows_tables(self) -> bool:
-        """Whether there is a line for each head: of many heads only on request."""
+        """Whether there is a line for each head: of several heads only on request."""
         chosen = self.worst is not None or self.sort != "layer" or self.all_heads
-        return chosen or len(self.heads) <= MOST_HEADS
+        return chosen or len(self.heads) == 1
 
     @property
     def summary(self) -> str | None:
         """The sentence on what the function of all weights determines, which can be quoted."""
-        layers = len({head.layer for head in self.heads})
-        if layers > 1 and self.network is not None:
-            return summary_sentence(f"The network of {layers} layers", self.network.symmetries)
-        if layers == 1 and len(self.heads) > 1 and 1 in self.symmetries:
-            count = plural(len(self.heads), "head")
-            return summary_sentence(f"The layer of {count}", self.symmetries[1])
-        return None
+        return summary(self.heads, self.layers, self.network)
 
     @property
     def sentence_on_ranks(self) -> str | None:
@@ -243,20 +222,6 @@ class Weights(PictureResult):
     def _change(self, head: HeadWeights, rank: int) -> LowRankChange:
         return LowRankChange.of(head, rank, of_A=not self.is_rotary)
 
-    def _changes_table(self, rank: int) -> Table:
-        """How far each head is from a rank, and how much outputs change."""
-        changes = self.changes(rank)
-        header = ("layer", "head", f"A to rank ≤ {rank}", f"V to rank ≤ {rank}", "largest change")
-        each = "" if self.heads[0].shape.softmax else ", for each token attended to"
-        norms = sorted({found.token_norm for found in changes})
-        tokens = " or ".join(f"{norm:.3g}" for norm in norms)
-        which = "V replaced" if self.is_rotary else "Replaced"
-        caption = (
-            f"{which} by rank ≤ {rank} (numerical; change of the layer's output at most, for"
-            f" tokens of norm at most {tokens}{each})"
-        )
-        return Table(header, list(rows_of_changes(changes)), caption)
-
     @property
     def tokens(self) -> str:
         """For which numbers t of tokens the answers are proved; of a network perhaps for fewer."""
@@ -271,12 +236,12 @@ class Weights(PictureResult):
         return f"{plural(layers, 'layer')}, {plural(len(self.heads), 'head')}"
 
     def to_json(self) -> dict[str, Any]:
-        """All heads, and the network."""
+        """Return all heads, layers and the network for ``json.dumps``."""
         return result_json({"source": self.source or None}, "QQ", None, self.seconds) | {
             "heads": [self._head_json(head) for head in self.listed],
             "summary": self.summary,
             "nearest": [locus.to_json() for locus in nearest_loci(self.heads)],
-            "layers": [self._layer_json(number) for number in self.symmetries],
+            "layers": [self._layer_json(number) for number in self.layers],
             "network": None if self.network is None else self.network.to_json(),
             "left_out": list(self.left_out),
             "arrays": [use.to_json() for use in self.arrays],
@@ -287,7 +252,7 @@ class Weights(PictureResult):
 
     def _head_json(self, head: HeadWeights) -> dict[str, Any]:
         """What is known of a head, and how it changes at the rank that is asked for."""
-        found = head.to_json() | _nearness_json(head)
+        found = head.to_json() | nearness_json(head)
         if self.rank is not None:
             found["at_rank"] = self._change(head, self.rank).to_json()
         return found
@@ -304,20 +269,22 @@ class Weights(PictureResult):
 
     def _layer_json(self, number: int) -> dict[str, Any]:
         """What is known of a layer, and of the LayerNorm after it if there is one."""
-        found: dict[str, Any] = {"layer": number} | self.symmetries[number].to_json()
+        # The model is said with the network.
+        own = replace(self.layers[number], model=None, gauge=())
+        found: dict[str, Any] = {"layer": number} | own.to_json()
         if number in self.behind_norms:
             found["behind_norm"] = self.behind_norms[number].to_json()
         return found
 
     def to_macaulay2(self) -> str:
-        """The triples (rk A, rk V, dim L∩U)."""
+        """Return the triples (rk A, rk V, dim L∩U) as a list of Macaulay2."""
         return (
             "orbits ="
             f" {{{', '.join(f'({h.ranks.r}, {h.ranks.s}, {h.ranks.m})' for h in self.heads)}}}"
         )
 
     def to_csv(self) -> str:
-        """A line for each head."""
+        """Return a table with a line for each head."""
         numbers = (
             "distance_to_singular_locus",
             "distance_to_boundary",
@@ -332,222 +299,19 @@ class Weights(PictureResult):
         return csv_text((*names, *numbers), rows)
 
     def figure(self) -> Any:
-        """Singular values on a logarithmic axis with the distances to strata, a table beside them,
-        and a map of the distances by layers and heads.
+        """Draw singular values on a logarithmic axis with the distances to strata, a table beside
+        them, and a map of the distances by layers and heads.
 
         The map has all heads; the others are those in tables, in their order.
         """
         return weights_figure(self.heads, self.listed, self.size_text)
 
 
-@dataclass(frozen=True, slots=True)
-class Contents(Result):
-    """The arrays in a file: what can be named in ``--query``, ``--key`` and ``--value``."""
-
-    source: str
-    tensors: tuple[Tensor, ...]
-
-    def to_sheet(self) -> Sheet:
-        """A line for each."""
-        rows = [(visible(item.name), item.size_text, item.kind) for item in self.tensors]
-        return Sheet(f"Arrays in {visible(self.source)}", [Table(("name", "shape", "type"), rows)])
-
-    def to_json(self) -> dict[str, Any]:
-        """Names, shapes and types."""
-        arrays = [{"name": t.name, "shape": list(t.shape), "type": t.kind} for t in self.tensors]
-        return {"source": self.source, "arrays": arrays}
-
-    def to_macaulay2(self) -> str:
-        """The names."""
-        names = (item.name.encode("utf-8", "surrogatepass") for item in self.tensors)
-        return f"names = {{{', '.join(map(quoted, names))}}}"
-
-
-def _sizes(heads: Sequence[HeadWeights]) -> Iterator[tuple[str, object]]:
-    """Parameters, dimension and redundant directions, once for heads that are alike."""
-    for shape, number in Counter(head.shape for head in heads).items():
-        of, each = ("", "") if len(heads) == 1 else (f", {plural(number, 'head')}", " of a head")
-        values = "" if shape.v is None else f", values of dimension {shape.v}"
-        yield f"(d, d', a){of}", f"({shape.width}, {shape.d_out}, {shape.a}){values}"
-        if shape.coordinates:
-            yield "tokens", shape.coordinates.words
-        yield f"parameters{each}", shape.parameters
-        yield "dimension", f"{shape.dimension} of the functions of one head (proved)"
-        listed = ", ".join(f"{name} ({size})" for name, size in shape.redundant())
-        yield "redundant directions", f"{shape.parameters - shape.dimension}: {listed}"
-
-
-def _words(heads: Sequence[HeadWeights]) -> Iterator[tuple[str, object]]:
-    """The words about weights, once for heads of which the same is said."""
-    said: dict[str, list[HeadWeights]] = {}
-    for head in heads:
-        said.setdefault(head.words(), []).append(head)
-    for words, alike in said.items():
-        if len(heads) == 1:
-            yield "the function", words
-        elif len(alike) == 1:
-            yield f"layer {alike[0].layer}, head {alike[0].head}, alone", words
-        else:
-            yield f"{plural(len(alike), 'head')}, each alone", words
-
-
-def _words_on_types(heads: Sequence[HeadWeights]) -> Iterator[tuple[str, object]]:
-    """One line on the type of each head, once for heads of the same type."""
-    said = Counter(head.types.words() for head in heads if head.types is not None)
-    for words, number in said.items():
-        of = "" if len(heads) == 1 else f", {plural(number, 'head')}"
-        yield f"type{of}", words
-
-
-def _words_on_nearness(heads: Sequence[HeadWeights]) -> Iterator[tuple[str, object]]:
-    """The sentences on heads near a lower rank, and which head is nearest to which locus."""
-    near = [head for head in sorted(heads, key=nearness) if near_strata(head)]
-    for head in near[:MOST_SENTENCES]:
-        yield "numerically", near_words(head)
-    if len(near) > MOST_SENTENCES:
-        yield "numerically", f"{plural(len(near) - MOST_SENTENCES, 'head')} more, in JSON"
-    if len(heads) > 1:
-        yield "nearest", "; ".join(locus.words() for locus in nearest_loci(heads)) or None
-
-
-def _nearness_json(head: HeadWeights) -> dict[str, Any]:
-    """The strata of lower rank near a head, and the sentence on them."""
-    strata = [{"stratum": x.name, "distance": x.distance} for x in near_strata(head)]
-    return {"near": strata, "near_words": near_words(head) or None}
-
-
-def _words_of_layers(
-    heads: Sequence[HeadWeights], symmetries: Mapping[int, Symmetries]
-) -> Iterator[tuple[str, object]]:
-    """The words about layers of several heads, once for layers of which the same is said."""
-    said: dict[tuple[str, str], list[int]] = {}
-    for number, count in Counter(head.layer for head in heads).items():
-        found = symmetries.get(number)
-        first = next(head.shape for head in heads if head.layer == number)
-        # All of it is said with the head then.
-        as_head = (first.parameters, first.dimension)
-        if count == 1 and (found is None or (found.parameters, found.dimension.exact) == as_head):
-            continue
-        words, names = "its function need not determine those of its heads", ""
-        if found is not None:
-            words, names = found.words(), found.names
-        said.setdefault((words, names), []).append(number)
-    for (words, names), alike in said.items():
-        which = _which(alike, said)
-        yield which, words
-        yield f"symmetries of {which}", names or None
-
-
-def _words_behind_norms(behind: Mapping[int, Any]) -> Iterator[tuple[str, object]]:
-    """The words about layers with the LayerNorm after them, once for those that are alike."""
-    said: dict[str, list[int]] = {}
-    for number, found in behind.items():
-        said.setdefault(found.words(), []).append(number)
-    for words, alike in said.items():
-        yield f"{_which(alike, said)} with its norm", words
-
-
-def _which(alike: Sequence[int], said: Sized) -> str:
-    """The layers of which the same is said, by their numbers unless one thing is said of all."""
-    return "a layer" if len(said) == 1 else f"layer {', '.join(map(str, alike))}"
-
-
-def _words_of_network(heads: Sequence[HeadWeights], network: Any) -> Iterator[tuple[str, object]]:
-    """The words about several layers together."""
-    if len({head.layer for head in heads}) == 1:
-        return
-    words = "its function need not determine those of its layers"
-    names = None
-    if network is not None:
-        words, names = network.symmetries.words(), network.symmetries.names
-    yield "the network", words
-    yield "symmetries of the network", names
-
-
-def _exact(heads: Sequence[HeadWeights]) -> Table:
-    """The orbits."""
-    methods = {head.ranks.method for head in heads}
-    known = (
-        f"proved, {' or '.join(sorted(methods))}"
-        if all(methods)
-        else "lower bounds where they are not proved"
-    )
-    header = (
-        "layer",
-        "head",
-        "rk A",
-        "rk V",
-        "dim L∩U",
-        "point of the closure",
-        "regular weights",
-        "ranks",
-    )
-    words = {True: "proved", False: "lower bound"}
-    rows = [
-        (h.layer, h.head, *h.ranks.numbers, h.point, value_text(h.regular), words[h.ranks.proved])
-        for h in heads
-    ]
-    return Table(header, rows, f"Exact (L = column space of A, U = row space of V; ranks: {known})")
-
-
-def _numerical(heads: Sequence[HeadWeights]) -> Table:
-    """Distances and effective ranks."""
-    first = heads[0].numerical
-    header = (
-        "layer",
-        "head",
-        "σ(A)",
-        "σ(V)",
-        "eff. rk A",
-        "eff. rk V",
-        *distance_names(heads),
-        "change",
-        "angle (°)",
-    )
-    rows = []
-    for head in heads:
-        n = head.numerical
-        largest = n.singular_values_A[0], n.singular_values_V[0]
-        angle = n.principal_angles[0] if n.principal_angles else None
-        degrees = "–" if angle is None else f"{angle * 180 / pi:.3g}"
-        numbers = (
-            *map(distance_text, largest),
-            n.effective_rank_A,
-            n.effective_rank_V,
-            *map(distance_text, distances(head)),
-        )
-        rows.append(
-            (head.layer, head.head, *numbers, distance_text(n.relative_change_of_function), degrees)
-        )
-    loci = dict.fromkeys(head.numerical.nearest_singular_locus for head in heads)
-    names = ", ".join(filter(None, loci))
-    nearest = f"; singular: {names}" if names else ""
-    level = f"σ: largest singular value, effective ranks above {first.tolerance:.2g}σ"
-    return Table(header, rows, f"Numerical ({first.kind}; {level}; relative distances{nearest})")
-
-
-def _values(head: HeadWeights) -> Table:
-    """The first singular values, and how near lower ranks are."""
-    columns = [map(distance_text, column) for letter in "AV" for column in spectrum(head, letter)]
-    rows = [(i, *row) for i, row in enumerate(zip_longest(*columns, fillvalue=""), 1)]
-    more = f"; {len(rows) - MOST_VALUES} more with --json" if len(rows) > MOST_VALUES else ""
-    header = ("i", "σ(A)", "A to rank ≤ i", "σ(V)", "V to rank ≤ i")
-    return Table(header, rows[:MOST_VALUES], f"Singular values, numerical{more}")
-
-
-def _uses(arrays: Sequence[ArrayUse]) -> Table:
-    """A line for each array of the file."""
-    rows = []
-    for use in arrays:
-        said = use.used_for or f"left out: {use.left_out_because}"
-        rows.append((visible(use.name), use.size, said))
-    return Table(("array", "shape", "used for"), rows, "Arrays of the file")
-
-
-def contents(source: Any) -> Contents | None:
-    """The arrays in a file whose names are not usual ones; ``None`` where layers are recognized."""
-    available = tensors(source)
-    return None if is_understood(available) else Contents(str(source), tuple(available.values()))
+def _numbered(name: str, words: Sequence[str]) -> Fact:
+    """One fact of several sentences: they have numbers if there are more than one."""
+    if len(words) == 1:
+        return name, words[0]
+    return f"{name}s", "; ".join(f"({i}) {sentence}" for i, sentence in enumerate(words, 1))
 
 
 _CHOICES = {
@@ -561,7 +325,7 @@ _CHOICES = {
 
 
 def _check_options(
-    words: Mapping[str, str | None], tolerance: float | None, worst: int | None
+    words: Mapping[str, str | None], *, tolerance: float | None, worst: int | None, rank: int | None
 ) -> None:
     """Check the options of :func:`weights`: InvalidCaseError for the first one that is wrong."""
     for name, chosen in words.items():
@@ -573,6 +337,8 @@ def _check_options(
         raise InvalidCaseError("tolerance", f"must be at least 0 and less than 1, not {tolerance}")
     if worst is not None and (type(worst) is not int or worst < 1):
         raise InvalidCaseError("worst", f"must be at least 1, not {worst!r:.60}")
+    if rank is not None and (type(rank) is not int or rank < 0):
+        raise InvalidCaseError("rank", f"must be at least 0, not {rank!r:.60}")
 
 
 def _heads_and_all(heads: int | str | None) -> tuple[int | None, bool]:
@@ -587,16 +353,16 @@ def _heads_and_all(heads: int | str | None) -> tuple[int | None, bool]:
 
 
 def _layers_and_network(
-    layers: Sequence[LayerTensors], found: AnalysedHeads, reading: AnalysisOptions, *, rotary: bool
+    layers: Sequence[LayerTensors], found: AnalysedHeads, options: AnalysisOptions, *, rotary: bool
 ) -> dict[str, Any]:
-    """What is said of layers, of the network and of norms behind layers, with remarks: fields of
-    the result.
+    """Return what is said of heads, of layers, of the network and of norms behind layers, with
+    remarks: fields of the result.
 
     Nothing is said of layers and network if some heads are missing, as a limit was reached.
     """
-    symmetries: dict[int, Symmetries] = {}
+    alone: dict[int, NetworkAtWeights] = {}
     network = None
-    if len(found.heads) == 1 and reading.skip:
+    if len(found.heads) == 1 and options.skip:
         shape = found.heads[0].shape
         if shape.d_out != shape.width:
             raise InvalidCaseError(
@@ -605,22 +371,45 @@ def _layers_and_network(
                 f" {shape.d_out} entries: leave it out",
             )
     if not found.unfinished:
-        symmetries = find_symmetries(layers, found, reading)
+        alone = analyse_layers(layers, found, options)
         if len(found.heads) > 1:
-            network = find_network(layers, found, reading, symmetries)
+            network = find_network(layers, found, options, alone)
     if network is not None and len(layers) == 1:
         # The layer is the network, of which more is known.
-        symmetries = {1: network.symmetries}
-    is_one_layer = len(layers) == 1 and bool(symmetries)
+        alone = {1: network}
+    is_one_layer = len(layers) == 1 and bool(alone)
     several = len(found.heads) > 1 and not found.unfinished
     separate = several and network is None and not is_one_layer
-    behind_norms = find_behind_norms(layers, found, reading, symmetries)
+    remarks = find_remarks(layers, found, options.heads, separate=separate, rotary=rotary)
     return {
-        "symmetries": symmetries,
+        "heads": tuple(found.heads),
+        "layers": alone,
         "network": network,
-        "behind_norms": behind_norms,
-        "remarks": find_remarks(layers, found, reading.heads, separate=separate, rotary=rotary),
+        "behind_norms": find_behind_norms(layers, found, options, alone),
+        "remarks": remarks,
+        "unfinished": found.unfinished,
     }
+
+
+def _analysed(
+    source: Any,
+    available: Mapping[str, Any],
+    layers: Sequence[LayerTensors],
+    options: AnalysisOptions,
+    choice: ModelChoice,
+    **of_heads: Any,
+) -> dict[str, Any]:
+    """Return the fields of the result that are about these layers; ``of_heads`` are ``a`` and
+    ``tolerance``.
+    """
+    found = find_heads(layers, options, **of_heads)
+    rotary = has_rotary_positions(source, available) or choice.rotary_left_out
+    fields = _layers_and_network(layers, found, options, rotary=rotary)
+    fields["left_out"] = left_out(available, layers)
+    fields["remarks"] += choice.remarks
+    if choice.tied_embeddings and any(kind.startswith("emb") for kind in fields["left_out"]):
+        fields["remarks"] += (TIED_EMBEDDINGS,)
+    return fields
 
 
 def weights(
@@ -655,77 +444,51 @@ def weights(
 ) -> Weights:
     """Say exactly what weights of self-attention determine, and how near to singular they are.
 
-    Floating-point numbers are dyadic rationals, and A = KᵀQ is never rounded. For t ≥ 2 tokens;
-    what ranks say of a network of softmax, or of several layers with biases or norms, for t = 2 and
-    all but finitely many t (``tokens``).
+    Floating-point numbers are dyadic rationals, and A = KᵀQ is never rounded.
 
     Parameters
     ----------
     source : path or mapping, optional
         A file ``.npz``, ``.npy``, ``.safetensors``, ``.json``, or of PyTorch (read by
-        ``weights_only=True``), a folder of such files, or a dictionary from names to arrays, such
-        as a state dict. Or, in its place:
-    K, Q, V, O : array, optional
-        Of shapes (heads·a, d), (heads·a, d), (heads·v, d) and (d', heads·v), or with the heads as
-        first index: arrays of NumPy, tensors of PyTorch, lists of numbers or fractions.
-    A : array, optional
-        KᵀQ in place of K and Q, of one head; it is better to give K and Q, as rounding A changes
-        its rank.
+        ``weights_only=True``), a folder of such files, or a state dict. Or, in its place:
+    K, Q, V, A, O : array, optional
+        Of shapes (heads·a, d), (heads·a, d), (heads·v, d), and O (d', heads·v), or with the heads
+        as first index; A = KᵀQ in place of K and Q, of one head, whose rank rounding changes.
     a : int, optional
         With A: the largest rank of A, d when left out.
     heads : int or str, optional
-        Of each layer; what ``config.json`` beside the file, shapes or names say when left out.
-        Where nothing says it, it is 1 for K, Q and V, for arrays with these letters as names, and
-        for given names if Q has fewer rows than columns; else it has to be given. ``all`` puts all
-        heads in the tables of the text, however many there are, and ``12,all`` says both.
-    query, key, value, output : str, optional
-        Names in the source; ``*`` stands for what differs from layer to layer. Usual names need not
-        be given.
-    stacked : str, optional
-        The name of one array with Q, K and V, in place of theirs: of shape (3d, d), (d, 3d) or (3,
-        ·, ·), or as in PyTorch with the numbers of rows that heads and output matrix say.
+        Of each layer; what ``config.json``, shapes or names say when left out: 1 for K, Q and V.
+        Where nothing says it, it has to be given. ``all`` or ``12,all``: all are in the text.
+    query, key, value, output, stacked : str, optional
+        Names in the source that are not usual ones, ``stacked`` for one array with Q, K and V;
+        ``*`` stands for what differs from layer to layer.
     layout : str, optional
-        How arrays are stored where neither their names nor their shapes say it: ``rows`` (the shape
-        is (out, in), as in PyTorch) or ``columns`` ((in, out), as in Flax, Keras and TensorFlow);
-        one array with Q, K and V ``q-k-v``, ``by-head``, ``by-group``, ``by-row`` or
-        ``by-quarter``; arrays with three indices ``heads-a-d``, ``heads-d-a`` or ``d-heads-a``.
-        Several words are separated by commas.
+        How arrays are stored: words such as ``rows`` or ``by-head``, separated by commas.
     ignore : str, optional
-        Arrays beside a layer that are left out, with ``*`` for any text; several are separated by
-        commas. Else an array that belongs to a layer and is not understood is refused.
+        Arrays beside a layer that are left out; others that are not understood are refused.
     adapter : path, optional
         A LoRA adapter with its ``adapter_config.json``, which is merged with the source exactly.
-    skip, normalization
-        Of the network, as for :class:`~m2bridge.DeepAttention`; what ``config.json`` beside the
-        file says of a known architecture when left out, and else ``False`` and ``none``.
-    as_ : str, optional
-        ``lightning``, for the algebraic model of the paper, or ``softmax``: these layers alone,
-        without skip connections and rotary positions, whatever ``config.json`` says.
-    biases : str
-        ``count``, or ``ignore`` for the layer without them.
-    norm : str, optional
-        The norm before each layer, ``layer``, ``rms``, ``rms1`` (an RMSNorm that multiplies by 1 +
-        γ, as Gemma's) or ``none``; what the file and ``config.json`` beside it say when left out.
+    skip, normalization, as_
+        As for :class:`~m2bridge.DeepAttention`; what ``config.json`` says of a known architecture
+        when left out, and else ``False`` and ``none``. ``as_`` is ``lightning`` for the algebraic
+        model of the paper, or ``softmax``: these layers alone, whatever ``config.json`` says.
+    biases, norm : str, optional
+        ``count`` biases or ``ignore`` them; the norm before each layer, ``layer``, ``rms``,
+        ``rms1`` (which multiplies by 1 + γ) or ``none``, in place of what the file says.
     tolerance : float, optional
         Singular values above it, times the largest, count for effective ranks; the precision of the
         stored type when left out.
-    sort, worst
-        Heads are listed by ``layer``, or by ``distance`` to the singular locus; and only so many,
-        the nearest ones. Of softmax the distance is that to a lower rank.
-    rank : int, optional
-        A table says how far each head is from this rank, and how much outputs change at most where
-        it is replaced.
-    list_arrays : bool
-        A table says of each array of the file what it is used for, or why it is left out.
+    sort, worst, rank
+        Tables of heads by ``layer``, or by ``distance`` to singular functions (of softmax to a
+        lower rank); of the ``worst`` nearest ones; and of how far they are from a rank, with the
+        largest change of outputs where they are replaced.
 
     Raises
     ------
     InvalidCaseError
         If names are missing, shapes do not fit, or an entry is no finite number.
-    ConversionError
-        If a file cannot be read.
-    MethodUnavailableError
-        If a package is missing that is needed for the file.
+    ConversionError, MethodUnavailableError
+        If a file cannot be read; if a package is missing for it.
 
     Examples
     --------
@@ -737,25 +500,17 @@ def weights(
     >>> found.heads[0].numerical.distance_to_singular_locus
     0.707107
     """
-    words = {
-        "normalization": normalization,
-        "as_": as_,
-        "biases": biases,
-        "norm": norm,
-        "sort": sort,
-    }
-    _check_options(words, tolerance, worst)
-    if rank is not None and (type(rank) is not int or rank < 0):
-        raise InvalidCaseError("rank", f"must be at least 0, not {rank!r:.60}")
-    heads, all_heads = _heads_and_all(heads)
+    words = {"normalization": normalization, "as_": as_, "biases": biases, "norm": norm}
+    _check_options(words | {"sort": sort}, tolerance=tolerance, worst=worst, rank=rank)
+    number, all_heads = _heads_and_all(heads)
+    counts = biases == "count"
+    path = source if isinstance(source, str | Path) else None
     matrices = {"K": K, "Q": Q, "V": V, "A": A, "O": O}
     names = {"query": query, "key": key, "value": value, "output": output, "stacked": stacked}
+    stored = StoredOptions(layout=layout, ignore=ignore, adapter=adapter, biases=counts, norm=norm)
     with limited(timeout) as running:
-        stored = StoredOptions(
-            layout=layout, ignore=ignore, adapter=adapter, biases=biases == "count", norm=norm
-        )
-        layers, available, heads = find_layers(source, matrices, names, heads, stored)
-        config = configuration(source) if isinstance(source, str | Path) else {}
+        layers, available, number = find_layers(source, matrices, names, number, stored)
+        config = configuration(path) if path is not None else {}
         choice = ModelChoice.of(
             config,
             names=available,
@@ -765,25 +520,12 @@ def weights(
             skip=skip,
             norm=norm,
         )
-        reading = AnalysisOptions(
-            heads=heads,
-            normalization="softmax" if choice.softmax else "none",
-            skip=choice.skip,
-            biases=biases == "count",
-            norm="rms" if norm == "rms1" else norm,
-            rotary=choice.rotary,
-        )
-        layers = [layer.of(biases=reading.biases, norm=norm) for layer in layers]
-        found = find_heads(layers, reading, a, tolerance)
-        rotary = has_rotary_positions(source, available) or choice.rotary_left_out
-        said = _layers_and_network(layers, found, reading, rotary=rotary)
-        said["remarks"] += choice.remarks
+        options = AnalysisOptions.of(choice, heads=number, biases=counts, norm=norm)
+        layers = [layer.of(biases=counts, norm=norm) for layer in layers]
         return Weights(
-            source=str(source) if isinstance(source, str | Path) else "",
-            heads=tuple(found.heads),
-            left_out=left_out(available, layers),
+            **_analysed(source, available, layers, options, choice, a=a, tolerance=tolerance),
+            source=str(path or ""),
             seconds=running.seconds,
-            unfinished=found.unfinished,
             sort=sort,
             worst=worst,
             choice=None if source is None else choice,
@@ -791,5 +533,4 @@ def weights(
             all_heads=all_heads,
             arrays=array_uses(available, layers, stored),
             list_arrays=list_arrays,
-            **said,
         )

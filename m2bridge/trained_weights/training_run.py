@@ -61,16 +61,15 @@ class Stage:
         Positions of the first and the last one among all steps.
     ranks : dict of str to int
         The effective ranks of K, Q, A and V, or of A and V.
-    exposed : bool or None
-        Whether weights of such ranks, in general position, are critical for an open set of targets;
-        ``None`` for the zero function.
+    exposed : bool
+        Whether weights of such ranks, in general position, are critical for an open set of targets.
     saddle : bool
     """
 
     first: int
     last: int
     ranks: dict[str, int]
-    exposed: bool | None
+    exposed: bool
     saddle: bool
 
 
@@ -109,7 +108,7 @@ class TrainingRun(PictureResult):
         return "K" in self.singular_values
 
     def effective_ranks(self, letter: str) -> Any:
-        """The effective rank of a matrix at each step."""
+        """Return the effective rank of a matrix at each step."""
         values = self.singular_values[letter]
         return (values > self.tolerance * values.max()).sum(axis=1)
 
@@ -129,10 +128,9 @@ class TrainingRun(PictureResult):
 
     def _stage(self, first: int, last: int, ranks: dict[str, int]) -> Stage:
         kind = _general_type(ranks, self.shape)
-        if kind is None:
-            return Stage(first, last, ranks, None, saddle=False)
         saddle = self.factored and kind.is_saddle(self.shape)
-        return Stage(first, last, ranks, kind.is_exposed(self.shape), saddle)
+        exposed = kind.is_exposed(self.shape)
+        return Stage(first=first, last=last, ranks=ranks, exposed=exposed, saddle=saddle)
 
     @property
     def distances(self) -> Any:
@@ -148,14 +146,14 @@ class TrainingRun(PictureResult):
         return numpy.sqrt(left / left.max())
 
     def distance_at(self, stage: Stage) -> float:
-        """The smallest distance in a stage to the matrices of its rank of A."""
+        """Return the smallest distance in a stage to the matrices of its rank of A."""
         rank = stage.ranks["A"]
         if rank >= self.distances.shape[1]:
             return 0.0
         return float(self.distances[stage.first : stage.last + 1, rank].min())
 
     def to_sheet(self) -> Sheet:
-        """The stages, and the picture."""
+        """Return a table of the stages."""
         rows = []
         for stage in self.stages:
             steps = f"{self.steps[stage.first]:g} to {self.steps[stage.last]:g}"
@@ -180,7 +178,7 @@ class TrainingRun(PictureResult):
         return Sheet(title, [Facts(facts), Table(header, rows, legend), Picture(self.page_svg)])
 
     def to_json(self) -> dict[str, Any]:
-        """The stages, and all numbers of each step."""
+        """Return the stages, and all numbers of each step, for ``json.dumps``."""
         stages = [self._stage_json(stage) for stage in self.stages]
         found = result_json({"source": self.source or None}, "RR", None, 0.0)
         return found | {
@@ -205,12 +203,12 @@ class TrainingRun(PictureResult):
         }
 
     def to_macaulay2(self) -> str:
-        """The effective ranks of A, as a list."""
+        """Return the effective ranks of A as a list of Macaulay2."""
         ranks = ", ".join(map(str, self.effective_ranks("A").tolist()))
         return f"-- {quoted(self.source)}\nranksOfA = {{{ranks}}}"
 
     def to_csv(self) -> str:
-        """A line for each step."""
+        """Return a table with a line for each step."""
         names = tuple(self.singular_values)
         ranks = [self.effective_ranks(name).tolist() for name in names]
         columns = (self.steps.tolist(), self.loss.tolist(), *ranks, *self.distances.T.tolist())
@@ -219,7 +217,7 @@ class TrainingRun(PictureResult):
         return csv_text(header, list(zip(*columns, strict=True)))
 
     def figure(self) -> Any:
-        """Loss, effective ranks and distances, one below the other, over the steps."""
+        """Draw loss, effective ranks and distances, one below the other, over the steps."""
         weights = "K, Q and V" if self.factored else "A as one matrix"
         with styled():
             page = new_figure(8.6, 7.4, f"Training run: {weights}")
@@ -291,15 +289,13 @@ def _draw_loss(axes: Any, steps: Any, loss: Any) -> None:
     axes.set_ylabel("loss", style="italic")
 
 
-def _general_type(ranks: dict[str, int], shape: LayerSizes) -> WeightType | None:
+def _general_type(ranks: dict[str, int], shape: LayerSizes) -> WeightType:
     """The type of these ranks in general position; A as one matrix is K = 1."""
     from m2bridge.families.attention.training.types import WeightType  # with SymPy
 
     r, s = ranks["A"], ranks["V"]
-    if not (r and s):
-        return None
     k, q = ranks.get("K", shape.d), ranks.get("Q", r)
-    return WeightType(k, q, r, s, max(0, r + s - shape.d))
+    return WeightType(k=k, q=q, r=r, s=s, m=max(0, r + s - shape.d))
 
 
 def training_run(source: Any, *, tolerance: float = TOLERANCE) -> TrainingRun:

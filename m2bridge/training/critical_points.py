@@ -97,7 +97,7 @@ class CriticalPoints(Result):
         """The real ones at functions of the dense orbit, by increasing loss."""
         if self.points is None:
             return None
-        return tuple(point for point in self.points if point.orbit is not None)
+        return tuple(point for point in self.points if point.is_dense)
 
     @property
     def real_points_elsewhere(self) -> tuple[RealPoint, ...] | None:
@@ -107,7 +107,7 @@ class CriticalPoints(Result):
         """
         if self.points is None:
             return None
-        return tuple(point for point in self.points if point.orbit is None)
+        return tuple(point for point in self.points if not point.is_dense)
 
     @property
     def spurious_minima(self) -> bool | None:
@@ -130,7 +130,7 @@ class CriticalPoints(Result):
     @property
     def _leaves_out_real_points(self) -> bool:
         """Whether points outside the dense orbit come in families, which are left out."""
-        return self.counts.count.elsewhere is None and not self.counts.count.eliminated
+        return self.counts.count.elsewhere is None and self.counts.count.by_orbit
 
     def _are_one_function(self, minima: Sequence[RealPoint]) -> bool:
         """Whether two minima are the two weights of one function, for min(a, d) = d' = 1 < d.
@@ -140,7 +140,7 @@ class CriticalPoints(Result):
         """
         if self.weights_of_each == 1 or len(minima) != 2:
             return False
-        if any(point.orbit is None for point in minima) or self.points is None:
+        if not all(point.is_dense for point in minima) or self.points is None:
             return False
         one, other = minima
         alike = [p for p in self.points if p is not one and _may_agree(p, one)]
@@ -167,7 +167,7 @@ class CriticalPoints(Result):
             "critical_points": self.critical_points,
             "weights_of_each": self.weights_of_each,
             "critical_points_elsewhere_in_chart": count.elsewhere,
-            "orbits_counted": not count.eliminated,
+            "orbits_counted": count.by_orbit,
             "primes": list(self.primes),
             "generic_ed_degree": self.generic_ed_degree,
             "real_points": None if real is None else [point.to_json() for point in real],
@@ -197,14 +197,13 @@ def _facts(result: CriticalPoints) -> list[tuple[str, object]]:
         number = f"{result.critical_points}, modulo the primes {result.primes[0]} and"
         number += f" {result.primes[1]}"
     elsewhere = None
-    if count.eliminated:
+    left_out = None
+    if count.elsewhere is None and count.by_orbit:
+        left_out = "points outside the dense orbit, which come in families"
+    elif count.eliminated:
         left_out = "points where V does not determine A; over the reals there are none"
-    else:
-        left_out = None
-        if count.elsewhere is None:
-            left_out = "points outside the dense orbit, which come in families"
-        elif count.elsewhere:
-            elsewhere = f"{count.elsewhere} in the chart, at singular or boundary functions or zero"
+    if count.elsewhere:
+        elsewhere = f"{count.elsewhere} in the chart, at singular or boundary functions or zero"
     facts: list[tuple[str, object]] = [
         ("data", result.data),
         ("target", result.target),

@@ -59,7 +59,7 @@ def read_loss(
     if data is not None:
         return _of_data(model, data, teacher, seed)
     form = gaussian(model) if quadratic is None else random_quadratic(model, seed)
-    return _towards(model, form, None if teacher is None else _arrays("teacher", teacher), seed)
+    return _towards_teacher(model, form, teacher, seed)
 
 
 def _check_sources(
@@ -99,7 +99,9 @@ def _of_data(
     if len(targets) > 1:
         raise InvalidCaseError("data", f"the target is given twice, as {' and '.join(targets)}")
     if "Y" not in arrays:
-        return _towards(model, form, _arrays("teacher", teacher) if teacher else inside, seed)
+        if inside:
+            return _towards(model, form, inside, "data")
+        return _towards_teacher(model, form, teacher, seed)
     outputs = _sequences(arrays["Y"], model.d_out, "d'")
     if len(outputs) != len(inputs) or len(outputs[0][0]) != len(inputs[0][0]):
         raise InvalidCaseError(
@@ -110,18 +112,28 @@ def _of_data(
     return with_outputs(form, inputs, outputs, "the outputs Y")
 
 
-def _towards(
-    model: SingleLayerAttention, form: Quadratic, teacher: Mapping[str, Tensor] | None, seed: int
+def _towards_teacher(
+    model: SingleLayerAttention, form: Quadratic, teacher: DataSource | None, seed: int
 ) -> Loss:
     """The loss towards the function of a teacher, or towards random integers."""
-    if not teacher:
+    if teacher is None:
         words = f"random integers, seed {seed}"
         return form.towards(random_function(model, seed), words)
+    return _towards(model, form, _arrays("teacher", teacher), "teacher")
+
+
+def _towards(
+    model: SingleLayerAttention, form: Quadratic, teacher: Mapping[str, Tensor], option: str
+) -> Loss:
+    """The loss towards the function of weights, which an option gives."""
     letters: dict[str, Any] = dict.fromkeys("KQAV")
-    letters |= {name: _checked(array, "teacher") for name, array in teacher.items()}
+    letters |= {name: _checked(array, option) for name, array in teacher.items()}
     if set(letters) - LETTERS:
-        raise InvalidCaseError("teacher", "its arrays are K, Q and V, or A and V")
-    (A, V), _ = exact_weights(model, letters, None)
+        raise InvalidCaseError(option, "the arrays of a teacher are K, Q and V, or A and V")
+    try:
+        (A, V), _ = exact_weights(model, letters, None)
+    except InvalidCaseError as reason:
+        raise InvalidCaseError(option, f"the teacher: {reason.message}") from None
     function = function_of(model, _fractions(A), _fractions(V))
     return form.towards(function, "the function of a teacher")
 
@@ -156,9 +168,14 @@ def _sequences(array: Tensor, rows: int, letter: str) -> list[RationalRows]:
         If it has another shape, or an entry is no finite number.
     """
     shape = array.shape
+    if 0 in shape:
+        raise InvalidCaseError(
+            "data",
+            f"{array.name} is {array.size_text}: it has no entries; give a sequence at least",
+        )
     if len(shape) == 2:
         shape = (1, *shape)
-    if len(shape) != 3 or shape[1] != rows or 0 in shape:
+    if len(shape) != 3 or shape[1] != rows:
         raise InvalidCaseError(
             "data",
             f"{array.name} is {array.size_text}; it must be (sequences, {letter}, t) with"

@@ -1,4 +1,4 @@
-"""The process that evaluates anybody's Macaulay2 code, and what can be told of code unread.
+"""The process that evaluates any Macaulay2 code, and what can be known of code before it runs.
 
 Values go in and come out through :mod:`m2bridge.convert`, which is imported when the first one does
 so: Macaulay2 starts meanwhile.
@@ -134,7 +134,7 @@ class Evaluator(Conversation):
         return Evaluation(value_of(fields), transcript.output, transcript.seconds)
 
     def show(self, code: str, file: str, given: str = "", *, timeout: float | None) -> Display:
-        """The value as text; empty if there is none."""
+        """The value as text; empty if there is no value."""
         fields, transcript = self.answer(code, "text", file, given, output=True, timeout=timeout)
         text = value_of(fields, "text") or ""
         return Display(fields.get("value"), transcript.output, transcript.seconds, text)
@@ -149,15 +149,15 @@ class Evaluator(Conversation):
         output: bool = False,
         timeout: float | None = None,
     ) -> tuple[dict[str, Any], Transcript]:
-        """Run some code to its end; the fields that it emits, undecoded, and the transcript.
+        """Run code to its end; return the fields that it emits, undecoded, and the transcript.
 
         Parameters
         ----------
         form : str
-            How the value is sent; see ``m2scripts/workspace.m2``. It is not, where the code ends
+            How the value is sent; see ``m2scripts/workspace.m2``. None is sent where the code ends
             with a semicolon.
         file : str
-            What errors call the code.
+            The name of the code in error messages.
         given : str
             Code that comes first, and sees the shared functions.
         output : bool
@@ -206,7 +206,7 @@ def form(references: bool) -> str:
 
 
 def value_of(fields: Mapping[str, Any], name: str = "value") -> Any:
-    """The value among the fields, or another of them; ``None`` if it is not there.
+    """The field of this name as a Python object; ``None`` if there is no such field.
 
     Raises
     ------

@@ -28,8 +28,8 @@ class _Kept(Evaluator):
         super().check_open()
         if self.begun:
             raise errors.WorkspaceLostError(
-                f"the symbols of this workspace are gone ({self.ended}); restart() begins anew,"
-                " without them"
+                f"the symbols of this workspace are gone ({self.ended}); restart() starts"
+                " again without them"
             )
         self.begun = True
 
@@ -83,7 +83,7 @@ class Workspace:
     def run(
         self, code: str, /, *, timeout: float | None = None, file: str = "", **inputs: Any
     ) -> str:
-        """Run code and forget the value of its last statement; what it printed.
+        """Run code, forget the value of its last statement, and return what the code printed.
 
         Parameters and errors are those of :meth:`Macaulay2.evaluate`.
 
@@ -195,7 +195,7 @@ class Workspace:
         return f"<workspace of Macaulay2 {self._process.candidate.version}, {state}>"
 
     def restart(self) -> None:
-        """Begin anew, with a fresh process and no symbols; packages are loaded again."""
+        """Start again with a fresh process and no symbols; packages are loaded again."""
         self._process.close("it was restarted")
         self._process.begun = False
         self._begin()
@@ -220,7 +220,7 @@ class Workspace:
         Raises
         ------
         PackageError
-            If there is none of this name, or Macaulay2 cannot load it.
+            If Macaulay2 has no package of this name, or cannot load it.
         """
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*", name):
             raise errors.InvalidCaseError(
@@ -325,7 +325,7 @@ class Macaulay2(Session):
 
         Symbols are forgotten afterwards; a :meth:`workspace` keeps them. Other state of Macaulay2,
         such as methods that the code installs, stays until the process ends: isolated runs have
-        another one and see nothing of it.
+        a different process and do not see it.
 
         Parameters
         ----------
@@ -337,7 +337,7 @@ class Macaulay2(Session):
             Whether what has no counterpart in Python becomes a :class:`~m2bridge.Reference` instead
             of an error.
         file : str, optional
-            What errors call the code.
+            The name of the code in error messages.
         **inputs
             Python objects, bound to symbols of these names.
 
@@ -369,7 +369,7 @@ class Macaulay2(Session):
         Parameters
         ----------
         packages : iterable of str
-            What to load besides the packages that ``M2`` loads by itself.
+            Packages to load in addition to those that ``M2`` loads by itself.
 
         Raises
         ------
@@ -391,8 +391,8 @@ class Macaulay2(Session):
     def close(self, reason: str = "it was closed") -> None:
         """End the Macaulay2 of isolated runs and that of :meth:`value`; the next call starts it.
 
-        A run that another thread is at fails with :class:`~m2bridge.errors.EngineDiedError`.
-        Workspaces go on.
+        A run in another thread fails with :class:`~m2bridge.errors.EngineDiedError`.
+        Workspaces continue.
         """
         super().close(reason)
         self._values.close(reason)

@@ -1,0 +1,9 @@
+"""Folders of certificates. A folder that is named here is verified, altered and reported by all
+tests that go through samples.
+"""
+
+COMPLETE = ("accepted", "all-sizes", "networks", "deep", "convolutional")
+"""Folders of certificates that ``verify`` accepts."""
+
+VERIFIED = (*COMPLETE, "accepted-on-trust")
+"""The same, and that of certificates that are accepted on trust."""

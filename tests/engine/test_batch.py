@@ -44,7 +44,7 @@ from tests.limits import HOUR
 QUESTIONS = tuple(
     key
     for key in questions("attention")
-    if key not in ("equations", "polar-degrees", "exposed", "learning-degree")
+    if key not in ("equations", "polar-degrees", "exposed", "exposed-heads", "learning-degree")
 )
 """What ``all`` asks of small cases."""
 

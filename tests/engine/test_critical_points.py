@@ -12,6 +12,8 @@ from sympy.functions.combinatorial.numbers import stirling
 from sympy.polys.matrices import DomainMatrix
 
 from m2bridge import Engine, SingleLayerAttention, critical_points, cross_check
+from m2bridge.certification.make import certify, question_of
+from m2bridge.certification.verify import verify
 from m2bridge.convert.answers import answer_to
 from m2bridge.engine import msolve
 from m2bridge.engine.context import using
@@ -21,7 +23,7 @@ from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.training_loss import counting
 from m2bridge.families.attention.training_loss.counting import count_in_chart, counted_modulo
-from m2bridge.families.attention.training_loss.eliminated import eliminated_equations
+from m2bridge.families.attention.training_loss.eliminated import eliminated_system
 from m2bridge.families.attention.training_loss.gradient import WeightChart
 from m2bridge.families.attention.training_loss.loss import Loss, gaussian, random_function
 from m2bridge.training.data import read_loss
@@ -73,11 +75,25 @@ def test_elimination_and_the_whole_gradient_count_alike(engine: Engine) -> None:
     loss = gaussian(shape).towards(random_function(shape, 4), "")
     with using(engine):
         whole = counted_modulo(32003, loss)
-        equations = eliminated_equations(loss, 32003, Random(5))
-        assert equations is not None
-        answer = answer_to(counting.count_script(equations, (), 32003, ""))
+        system = eliminated_system(loss, 32003, Random(5))
+        assert system is not None
+        answer = answer_to(counting.count_script(*system, 32003, ""))
     assert whole.dense == 25
-    assert answer.integers("critical") == [0, 25]
+    assert answer.integers("critical") == answer.integers("dense") == [0, 25]
+
+
+def test_orbits_are_known_where_a_is_eliminated(engine: Engine) -> None:
+    """For a teacher with A of rank two and d = 4 its function alone is not in the dense orbit."""
+    model = SingleLayerAttention(4, 1)
+    teacher = {"A": np.diag([1.0, 2, 0, 0]), "V": [[1.0, 3, 2, 1]]}
+    found = critical_points(model, teacher=teacher, count_only=True, engine=engine)
+    assert found.to_json()["orbits_counted"]
+    count = found.counts.count
+    assert count.eliminated
+    assert count.elsewhere
+    assert count.dense is not None
+    general = critical_points(model, count_only=True, engine=engine).counts.count
+    assert (general.dense, general.elsewhere) == (90, 0)
 
 
 def test_a_chart_that_misses_a_point_is_seen(engine: Engine) -> None:
@@ -220,6 +236,8 @@ def test_a_teacher_of_rank_one_is_found_apart(engine: Engine) -> None:
     assert (found.critical_points, found.counts.count.elsewhere) == (12, 2)
     assert found.real_points_elsewhere is not None
     assert [point.loss[0] for point in found.real_points_elsewhere] == [0, 0]
+    # (1, 2)ᵀ and (1, 1) span R², and the weights are rational
+    assert [point.orbit for point in found.real_points_elsewhere] == [Orbit(1, 1, 0)] * 2
     assert found.spurious_minima is None
 
 
@@ -267,9 +285,24 @@ def test_the_statement_is_confirmed_and_a_wrong_one_refuted(engine: Engine) -> N
     assert verdict.decision == "REFUTED"
 
 
+@pytest.mark.parametrize(
+    "size", [(2, 1, 2, 2), pytest.param((3, 1, 4, 3), marks=pytest.mark.slow), (2, 2, 2, 2)]
+)
+def test_certificates_are_counted_again(size: tuple[int, ...], engine: Engine) -> None:
+    """By the checker, without Macaulay2."""
+    certificate = certify(SingleLayerAttention(*size), "learning-degree", engine=engine)
+    assert verify(certificate).accepted
+    (row,) = question_of("attention", "learning-degree").rows(certificate)
+    assert row.verdict == certificate.answer["verdicts"][0]["verdict"]
+    assert row.verdict == ("CONFIRMED" if certificate.evidence else "NOT_APPLICABLE")
+    assert ("degree" in certificate.script["text"]) is bool(certificate.evidence)
+
+
 def test_the_command(invoke: Invoke) -> None:
     done = invoke("critical-points", "--d", "2", "--d-out", "1", "--count", "--json")
     assert json.loads(done.stdout)["critical_points"] == 6
     refused = invoke("critical-points", "--d", "2", "--d-out", "1", "--t", "1")
     assert refused.returncode == 2
-    assert "--t: critical points are computed for t ≥ 2 tokens" in refused.stderr
+    assert (
+        "Invalid value for '--t': critical points are computed for t ≥ 2 tokens" in refused.stderr
+    )

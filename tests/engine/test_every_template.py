@@ -29,6 +29,8 @@ from m2bridge.engine import Engine, Transcript, using
 from m2bridge.engine.script import Script
 from m2bridge.families.attention.all_sizes.base_ideals import base_ideals_script
 from m2bridge.families.attention.orbits.tangents import orbit_script
+from m2bridge.families.convolutional_network.fibres import fibres_script
+from m2bridge.families.convolutional_network.model import ConvolutionalNetwork
 from m2bridge.families.deep_attention.fibres import fibre_script, limit_script
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.ideals.ideal import Ideal
@@ -92,11 +94,13 @@ def umbrella(_: Engine) -> int:
 
 
 MODEL, PART = as_model(LAYER), as_model(LAYER, "full")
+NETWORK = ConvolutionalNetwork((2, 1))
 CALLS: dict[str, tuple[Callable[[Engine], Any], Any]] = {
     "all_sizes": (fields(base_ideals_script()), True),
     "base_locus": (fields(base_locus_script(LAYER.parametrization(), field=QQ)), True),
     "closure": (fields(closure_script(MODEL, field=QQ)), True),
     "completeness": (fields(completeness_script(PART, field=CoefficientField(32003))), True),
+    "convolutional_fibres": (fields(fibres_script(NETWORK, list(NETWORK.zero_types()))), True),
     "deep_fibre": (fields(fibre_script(DeepAttention((3, 1), 1, 2))), True),
     "fibres": (lambda _: len(fibres(LAYER).at), 3),
     "ideal_associated_primes": (

@@ -596,5 +596,5 @@ def test_another_ideal_that_is_none_is_wrong_usage(
 ) -> None:
     done = invoke("ideal", "x,y", method, "--other", other, "--m2", str(program))
     assert done.returncode == 2
-    assert "Error: --other: " in done.stderr
+    assert "Error: Invalid value for '--other': " in done.stderr
     assert said in done.stderr

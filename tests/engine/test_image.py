@@ -200,7 +200,9 @@ def test_the_file_is_named_where_the_source_of_a_map_is_empty(
     file.write_text('[map]\nparameters = ["s"]\nrelations = ["1"]\n[coordinates]\nx = "s"\n')
     done = invoke("singular-locus", "--map", str(file), "--m2", str(program))
     assert done.returncode == 2
-    assert "Error: --map: [map] relations: they have no common zero" in done.stderr
+    assert (
+        "Error: Invalid value for '--map': [map] relations: they have no common zero" in done.stderr
+    )
 
 
 def test_linear_relations_modulo_a_prime(engine: Macaulay2) -> None:
@@ -265,7 +267,7 @@ def test_command(invoke: Invoke, program: Path, tmp_path: Path) -> None:
         (
             '[coordinates]\nx = "s/7"',
             ("--field", "GF(7)"),
-            "--field: the coordinate x has no meaning over GF(7)",
+            "Invalid value for '--field': the coordinate x has no meaning over GF(7)",
         ),
         (
             'title = "a\\nrun \\"touch made\\""\n[coordinates]\nx = "s"',

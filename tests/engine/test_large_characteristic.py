@@ -103,5 +103,5 @@ def test_a_modulus_of_sympy_is_refused_in_the_same_words(engine: Macaulay2) -> N
     for ask in asked:
         with pytest.raises(MethodUnavailableError, match="use p < 536870912"):
             ask()
-    with pytest.raises(InvalidCaseError, match="over QQ"):
+    with pytest.raises(InvalidCaseError, match="must be QQ for polar degrees"):
         polar_degrees(given, engine=engine)

@@ -485,7 +485,9 @@ def test_a_limit_on_address_space_is_inherited_and_never_raised(program: Path, l
         print(resource.prlimit(smaller.pid, resource.RLIMIT_AS)[0] == 2 * 2**30)
     """
     with python(program, code, f'{limit} {4 * 2**20}; exec "$@"') as process:
-        refusal = "memory: must be at most 4096M, the address space allowed here (ulimit -v)"
+        refusal = (
+            "Argument 'memory' must be at most 4096M, the address space allowed here (ulimit -v)."
+        )
         assert printed(process) == ["True", refusal, "True"]
 
 

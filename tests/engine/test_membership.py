@@ -235,12 +235,12 @@ def test_bad_functions(engine: Macaulay2) -> None:
         (["--A", "[[1, 0], [0, 1]]", "--V", '[[1, "1/2"]]'], 0, "in the neuromanifold"),
         (["--A", "[[0, 0], [0, 0]]", "--V", '[[1, "1/2"]]'], 0, "A = (0 0; 0 0), V = (1 1/2)"),
         (["--function", '{"c_1_1_1_1": 1, "c_1_1_2_2": 0.25}'], 0, "only in the Zariski closure"),
-        (["--function", '{"c_1_1_1_1": "x"}'], 2, "--function:"),
-        (["--function", "{"], 2, "--function:"),
-        (["--function", "nowhere.json"], 2, "--function:"),
+        (["--function", '{"c_1_1_1_1": "x"}'], 2, "Invalid value for '--function':"),
+        (["--function", "{"], 2, "Invalid value for '--function':"),
+        (["--function", "nowhere.json"], 2, "Invalid value for '--function':"),
         (["--A", "[[1, 0], [0, 1]]"], 2, "--function"),
         (["--A", "[[1, 0]]", "--V", "[[1, 1]]"], 2, "A is 1 × 2"),
-        (["--A", "[[1, 0], [0, 1]]", "--V", "[[true, 1]]"], 2, "--V:"),
+        (["--A", "[[1, 0], [0, 1]]", "--V", "[[true, 1]]"], 2, "Invalid value for '--V':"),
     ],
 )
 @pytest.mark.usefixtures("one_session")

@@ -277,7 +277,7 @@ def test_completeness_says_what_elimination_gave(engine: Engine) -> None:
         PolynomialMap.from_expressions([s, t], {"x": s, "y": t, "z": s - t}), engine=engine
     )
     assert linear.generator_degrees == {1: 1}
-    assert linear.completeness.reason.endswith("gives, besides the linear ones, no generators")
+    assert linear.completeness.reason.endswith("gives, in addition to linear ones, no generators")
     assert "gives generators of degree ≤ 2 and" in closure(CUBIC, engine=engine).completeness.reason
     eliminated = closure(CUBIC, engine=engine, strategy="elimination")
     assert eliminated.completeness.reason == "all generators: elimination by Macaulay2"

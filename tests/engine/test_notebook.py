@@ -137,7 +137,7 @@ def test_a_lost_workspace_says_how_to_begin_anew(shell: InteractiveShell) -> Non
     shell.run_cell("%m2 kept = 1")
     lost = shell.run_cell("%%m2 --timeout 0.5\nwhile true do sleep 1")
     assert type(lost.error_in_exec).__name__ == "TimeLimitError"
-    assert "%m2 --restart begins anew" in shown(shell.run_cell("%m2 kept").error_in_exec)
+    assert "%m2 --restart starts again" in shown(shell.run_cell("%m2 kept").error_in_exec)
     assert run(shell, "%m2 --restart class kept === Symbol") is True
 
 

@@ -300,7 +300,7 @@ def test_a_wrong_criterion_contradicts_membership(
         ({"c_9": 1}, "'c_9' is not a coordinate"),
         (UMBRELLA | {"c_1_1_2_2": symbols("w") ** 2}, "not of degree at most 1"),
         ({**UMBRELLA, "c_1_1_1_1": 0}, "components of dimension 1"),
-        ({"c_1_1_1_1": 1, "c_1_1_1_2": symbols("c_1_2_1_1")}, "call the variable otherwise"),
+        ({"c_1_1_1_1": 1, "c_1_1_1_2": symbols("c_1_2_1_1")}, "give the variable another name"),
     ],
 )
 def test_slices_that_are_none(fixed: dict[str, Any], said: str, engine: Macaulay2) -> None:

@@ -495,7 +495,7 @@ def lost(work: Workspace, why: str) -> None:
     ):
         with pytest.raises(WorkspaceLostError, match=why) as said:
             use()
-        assert "restart() begins anew" in str(said.value)
+        assert "restart() starts again" in str(said.value)
     work.restart()
     with pytest.raises(UnknownSymbolError):
         work["k"]

@@ -20,9 +20,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from tests.certificates import VERIFIED
+
 ACCEPTED = sorted(
     path
-    for name in ("accepted", "accepted-on-trust", "all-sizes", "networks", "deep")
+    for name in VERIFIED
     for path in (Path(__file__).parents[1] / "certificates" / name).glob("*.json")
     # takes seconds; each of its numbers is changed in tests/unit/checker/test_checker.py
     if "closures" not in path.name

@@ -66,7 +66,7 @@ def test_random_changes() -> None:
         (0, "\x1b[2J", "", "commands the terminal"),
         (0, "\x9b2J", "", "commands the terminal"),
         (-1, "", "", "CPU time"),
-        (2, "", "Error: --d: must be at least 1, not 0\n", ""),
+        (2, "", "Error: Invalid value for '--d': must be at least 1, not 0\n", ""),
     ],
 )
 def test_what_the_fuzzer_complains_of(code: int, out: str, err: str, said: str) -> None:

@@ -28,6 +28,7 @@ from m2bridge.reports.content import VERDICTS, case_of
 from m2bridge.results.markup import latex
 from m2bridge.results.sheet import Sheet, Table
 from m2bridge.results.writers import paper
+from tests.certificates import COMPLETE
 from tests.events import PATIENCE
 from tests.unit.results.test_forms import WORDS, sheet_of
 
@@ -147,13 +148,10 @@ def test_no_heading_is_alone_at_the_end_of_a_page(compiled: Compile, tmp_path: P
     assert all(page_of[f"caption{points}"] == page_of[f"row{points}"] for points in offsets)
 
 
-FOLDERS = ("accepted", "all-sizes", "deep", "networks")
-
-
 @pytest.mark.parametrize("preamble", ["", r"\usepackage{hyperref}"])
 def test_reports(preamble: str, compiled: Compile) -> None:
     """With the package hyperref citations are links, without it text."""
-    reports = [report.collect(CERTIFICATES.parent / folder) for folder in FOLDERS]
+    reports = [report.collect(CERTIFICATES.parent / folder) for folder in COMPLETE]
     forms = [
         report.LINKED[form](whole, "../site 1/50%#")
         for whole in reports
@@ -336,11 +334,12 @@ def test_the_preprint_compiles(tmp_path: Path) -> None:
         "-interaction=nonstopmode",
         "-halt-on-error",
         f"-output-directory={tmp_path}",
-        str(PAPER / "preprint.tex"),
+        "preprint.tex",
     ]
     for _ in range(2):
         run = subprocess.run(
-            [*command, str(PAPER / "preprint.tex")],
+            command,
+            cwd=PAPER,  # where its figure is
             capture_output=True,
             text=True,
             errors="replace",

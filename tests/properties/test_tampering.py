@@ -12,12 +12,12 @@ from hypothesis import given, settings, strategies as st
 from m2bridge.certificates.form import Certificate, read
 from m2bridge.certification.verify import verify, verify_path
 from m2bridge.errors import CertificateError
+from tests.certificates import VERIFIED
 from tests.tiers import examples
 
 pytestmark = pytest.mark.slow
 
-KINDS = ("accepted", "accepted-on-trust", "all-sizes", "networks", "deep")
-FOLDERS = [Path(__file__).parents[1] / "certificates" / name for name in KINDS]
+FOLDERS = [Path(__file__).parents[1] / "certificates" / name for name in VERIFIED]
 LONG = "attention-all-sizes-closures.json"
 """It takes seconds, and each of its numbers is changed in ``tests/unit/checker/test_checker.py``."""
 ACCEPTED = [

@@ -13,7 +13,9 @@ from types import ModuleType
 import pytest
 
 from m2bridge import reports
+from m2bridge.results.formulas import pieces
 from m2bridge.results.markup import cited_titles, latex
+from tests.certificates import COMPLETE
 
 ROOT = Path(__file__).parents[2]
 CERTIFICATES = ROOT / "tests" / "certificates"
@@ -98,6 +100,26 @@ def test_words_of_statements_have_no_formula_outside_of_mathematics(path: Path) 
             )
 
 
+def test_formulas_of_statements_are_those_that_a_person_has_read(
+    request: pytest.FixtureRequest,
+) -> None:
+    """``formulas.tsv`` has the LaTeX of each formula in the words; ``--update-golden`` writes it,
+    and the difference is to be read.
+    """
+    found = {}
+    for path in ROOT.glob("m2bridge/families/**/words.toml"):
+        for sentence in strings(tomllib.loads(path.read_text(encoding="utf-8"))):
+            for part, is_formula in pieces(sentence):
+                if is_formula:
+                    found[part] = latex(part)
+    table = Path(__file__).with_name("formulas.tsv")
+    if request.config.getoption("--update-golden"):
+        lines = [f"{formula}\t{found[formula]}\n" for formula in sorted(found)]
+        table.write_text("".join(lines), encoding="utf-8")
+    listed = table.read_text(encoding="utf-8").splitlines()
+    assert found == dict(line.split("\t") for line in listed)
+
+
 def strings(value: object) -> Iterator[str]:
     """All texts in a table of TOML."""
     if isinstance(value, str):
@@ -110,7 +132,7 @@ def strings(value: object) -> Iterator[str]:
             yield from strings(inner)
 
 
-@pytest.mark.parametrize("folder", ["accepted", "all-sizes", "deep", "networks"])
+@pytest.mark.parametrize("folder", COMPLETE)
 def test_print_names_no_file_of_the_documentation(folder: str) -> None:
     report = reports.collect(CERTIFICATES / folder)
     assert any("docs/" in lemma for lemma in report.trusted)

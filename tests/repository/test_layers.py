@@ -158,7 +158,9 @@ ABOUT_ALL_FAMILIES = {
     "m2bridge.families.base",
     "m2bridge.families.all_sizes",
 }
-WORDS = re.compile(r"attention|d_out|rk A\b|neuromanifold|polynomial.network", re.IGNORECASE)
+WORDS = re.compile(
+    r"attention|d_out|rk A\b|neuromanifold|(polynomial|convolutional).network", re.IGNORECASE
+)
 
 
 def test_general_packages_know_no_family() -> None:

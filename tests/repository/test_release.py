@@ -15,10 +15,10 @@ import pytest
 from m2bridge import citation, cli
 from m2bridge._version import __version__
 from m2bridge.engine.discovery import TESTED_WHEEL
+from tests.certificates import COMPLETE
 from tests.release import (
     PINNING,
     ROOT,
-    SAMPLES,
     installed_here,
     of_the_checker,
     of_the_environment,
@@ -66,13 +66,13 @@ def root(tmp_path: Path) -> Path:
 FOLDERS = [
     f"tests/certificates/{path.name}"
     for path in (ROOT / "tests" / "certificates").iterdir()
-    if path.name in SAMPLES or re.fullmatch(r"\d+\.\d+", path.name)
+    if path.name in COMPLETE or re.fullmatch(r"\d+\.\d+", path.name)
 ]
 
 
 def samples() -> Iterator[Path]:
     """The certificates of which the folder of a release is made."""
-    for name in SAMPLES:
+    for name in COMPLETE:
         yield from (ROOT / "tests" / "certificates" / name).glob("*.json")
 
 
@@ -111,7 +111,7 @@ def replace(path: Path, old: str, new: str) -> None:
         ("constraints.txt", TESTED_WHEEL, f"{TESTED_WHEEL[:-2]}10", "not the pin"),
         ("README.md", TESTED_WHEEL, TESTED_WHEEL.replace("10.8.11", "10.8.12"), "not the pin"),
         ("docs/trust.md", "# ", f"`{TESTED_WHEEL}.1` # ", "docs/trust.md has not the pin"),
-        (".ci/run", "--no-deps 'pass", "'pass", "otherwise than by --no-deps"),
+        ("README.md", "--no-deps 'pass", "'pass", "otherwise than by --no-deps"),
         ("pyproject.toml", "<=10.8.11", "<=10.8.12", "does not end with 10.8.11"),
         ("pyproject.toml", ":: Linux", ":: Linux :: X", "and not Operating System"),
         ("pyproject.toml", "5 - Production/Stable", "4 - Beta", "and not Development Status"),

@@ -239,7 +239,7 @@ def test_wrong_usage_is_found_before_anything_is_computed() -> None:
     engine = Listening()
     with pytest.raises(InvalidCaseError, match="max_degree"):
         image(PolynomialMap.from_expressions(["s", "t"], LINE), engine=engine, max_degree=0)
-    with pytest.raises(InvalidCaseError, match="engine: must be a session"):
+    with pytest.raises(InvalidCaseError, match="Argument 'engine' must be a session"):
         closure(SingleLayerAttention(12, 12), engine=5, timeout=HOUR)  # type: ignore[arg-type]
     assert engine.scripts == []
 

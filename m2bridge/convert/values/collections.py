@@ -287,14 +287,14 @@ def evaluate(value: Any) -> Any:
     Raises
     ------
     ConversionError
-        If an expression is not arithmetic, or an element is no expression of SymPy.
+        If an expression is not arithmetic, or an element has no expression in SymPy.
     """
     match value:
         case Factorization():
             return prod(evaluate(base) ** exponent for base, exponent in value)
         case Expression():
             return _computed(value.kind, [evaluate(part) for part in value.parts])
-        case bool():
+        case bool():  # which is an int to Python, but not a number to Macaulay2
             return value
         case int() | Fraction():
             return Rational(value)
@@ -304,6 +304,7 @@ def evaluate(value: Any) -> Any:
 
 
 def _computed(kind: str, parts: list[Any]) -> Any:
+    """Return the value of an expression of this kind; its parts are computed already."""
     match kind, parts:
         case "Sum", _:
             return sum(parts)

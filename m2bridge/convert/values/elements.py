@@ -99,10 +99,12 @@ class RingElement(_Element):
         Raises
         ------
         ConversionError
-            If its ring is no such ring, or its coefficients are no numbers.
+            If its ring is not such a ring, or a coefficient is not a number.
         """
         if not isinstance(self.ring, rings.Algebra) or self.ring.weyl or self.ring.skew:
-            raise ConversionError(f"elements of {ring_text(self.ring)} are no expressions of SymPy")
+            raise ConversionError(
+                f"elements of {ring_text(self.ring)} have no expressions in SymPy"
+            )
         names = [Symbol(name) for name in self.ring.variables]
         summands = []
         for exponents, coefficient in self.terms:
@@ -178,12 +180,13 @@ class RingFraction(_Element):
         return bool(left == right)
 
     def _in_sympy(self, element: Any) -> Any:
-        """The same polynomial where degrees and the order of monomials are as usual."""
+        """Return a polynomial in SymPy's ring of the same variables; other elements unchanged."""
         if not isinstance(element, RingElement):
             return element
         over = element.ring
         if not isinstance(over, rings.Algebra) or over.inverses:
             raise _needs_engine(self.ring, "comparisons", "x == y")
+        # Products do not depend on degrees and on the order of monomials, so these are left out.
         plain = rings.Algebra(over.coefficients, over.variables).sympy_ring
         if plain is None:
             raise _needs_engine(self.ring, "comparisons", "x == y")

@@ -1,7 +1,7 @@
 """Real and complex numbers of limited precision, rounded as in Macaulay2, by mpmath; intervals.
 
-They are numbers among those of Python, SymPy and mpmath. FLINT's balls are made of them, and never
-they of balls: a ball is no number.
+They are numbers among those of Python, SymPy and mpmath. They become balls of FLINT,
+but balls never become numbers.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Inexact:
 
     @property
     def precision(self) -> int:
-        """Bits."""
+        """The precision in bits."""
         raise NotImplementedError
 
     def to_mpmath(self) -> Any:
@@ -109,7 +109,7 @@ class Inexact:
         return self._computed(lambda number, _: abs(number), 0, swapped=False)
 
     def _computed(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
-        """The number and another one, or these swapped, under an operation."""
+        """Apply an operation to the number and a second one, or to these swapped."""
         if isinstance(other, float | complex):
             precision = min(self.precision, _DOUBLE_BITS)
         elif isinstance(other, Inexact):
@@ -298,7 +298,7 @@ class ComplexNumber(Inexact):
 
     @property
     def precision(self) -> int:
-        """Bits."""
+        """The precision in bits."""
         return min(self.real.precision, self.imaginary.precision)
 
     def __repr__(self) -> str:
@@ -345,7 +345,7 @@ class RealInterval(AsCode):
 
     @property
     def precision(self) -> int:
-        """Bits."""
+        """The precision in bits."""
         return min(self.left.precision, self.right.precision)
 
     def to_flint(self) -> Any:

@@ -128,7 +128,7 @@ class Algebra(AsText):
 
     @property
     def _usual_order(self) -> Order:
-        """The order that Macaulay2 takes unasked, which has the first degrees as its weights."""
+        """The order that is Macaulay2's default, which has the first degrees as its weights."""
         weights = tuple(degree[0] for degree in self.degrees if degree)
         return (("GRevLex", weights),)
 
@@ -210,7 +210,7 @@ class GaloisField(AsText):
     ----------
     quotient : QuotientRing
     primitive : RingElement or other element of it
-        What Macaulay2 calls the primitive element. Its powers are all others but zero, except that
+        What Macaulay2 calls the primitive element. Its powers are all nonzero elements; except that
         Macaulay2 also says so of the generator of a quotient that was given to ``GF``, whether it
         is true or not.
 
@@ -242,12 +242,12 @@ class GaloisField(AsText):
 
     @property
     def characteristic(self) -> int:
-        """p."""
+        """The characteristic p."""
         return int(self.quotient.ambient.field.characteristic)
 
     @property
     def order(self) -> int:
-        """q."""
+        """The number q of elements."""
         return int(self.characteristic ** self.minimal_polynomial.degree())
 
     def __str__(self) -> str:

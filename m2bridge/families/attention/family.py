@@ -74,9 +74,13 @@ class Attention(Family[SingleLayerAttention]):
     def questions(self) -> tuple[Question[SingleLayerAttention, Any], ...]:
         """Polar degrees, equations, and all of the Zariski closure; and the types of weights."""
         from m2bridge.families.attention.questions import CLOSURE, EQUATIONS, POLAR
-        from m2bridge.families.attention.training.question import EXPOSED
+        from m2bridge.families.attention.training.question import (
+            EXPOSED,
+            EXPOSED_HEADS,
+            LEARNING_DEGREE,
+        )
 
-        return POLAR, EQUATIONS, CLOSURE, EXPOSED
+        return POLAR, EQUATIONS, CLOSURE, EXPOSED, EXPOSED_HEADS, LEARNING_DEGREE
 
     def figures(self) -> tuple[Figure, ...]:
         """Return Figure 1 of the paper and pictures of slices, orbits, degrees and weights."""

@@ -285,15 +285,15 @@ class SingleLayerAttention(LayerSizes, Model):
 
     def needs_engine(self, observables: Collection[str]) -> bool:
         """Whether something is computed by Macaulay2, as fibres and degrees are."""
-        from m2bridge.families.attention.statements import EXPOSED_TYPES
+        from m2bridge.families.attention.statements import OF_TYPES
 
-        return set(observables) != {EXPOSED_TYPES}
+        return not set(observables) <= OF_TYPES
 
     def observe(self, observables: Collection[str], *, certified: bool = False) -> Observed | None:
-        """The observations of all orbits, for several tokens; numbers by degree apart from them."""
-        from m2bridge.families.attention.statements import BY_DEGREE, EXPOSED_TYPES, OF_TRAINING
+        """The observations of all orbits, for several tokens, without numbers by degree."""
+        from m2bridge.families.attention.statements import BY_DEGREE, OF_TRAINING, OF_TYPES
 
-        if EXPOSED_TYPES in observables:
+        if not OF_TYPES.isdisjoint(observables):
             return self._observe_types(observables)
         if not OF_TRAINING.isdisjoint(observables):
             loss = imported("m2bridge.families.attention.observations.learning_degree")
@@ -316,14 +316,18 @@ class SingleLayerAttention(LayerSizes, Model):
 
     def _observe_types(self, observables: Collection[str]) -> Observed | None:
         """The types of weights, which are observed alone; ``None`` for one token."""
+        from m2bridge.families.attention.statements import EXPOSED_TYPES_OF_HEADS
+
         if len(set(observables)) > 1:
             raise MethodUnavailableError(
-                "types of weights are observed separately: cross-check 'exposed' alone"
+                "types of weights are observed separately: cross-check 'exposed' or"
+                " 'exposed-heads' alone"
             )
         if self.t == 1:
             return None
         training = imported("m2bridge.families.attention.training.observed")
-        observed: Observed = training.observe_types(self)
+        head_dim = self.a if EXPOSED_TYPES_OF_HEADS in observables else None
+        observed: Observed = training.observe_types(self, head_dim)
         return observed
 
     def no_orbits(self) -> str:

@@ -133,6 +133,13 @@ def _exposed_types(shape: LayerSizes) -> Value | None:
     return predicted_types(shape)
 
 
+def _exposed_types_of_heads(shape: LayerSizes) -> Value | None:
+    """Those of weights (K, Q, O, V), where O has as many columns as K has rows."""
+    from m2bridge.families.attention.training.types import predicted_types
+
+    return predicted_types(shape, head_dim=shape.a)
+
+
 def _learning_degree(shape: LayerSizes) -> Value | None:
     """The Stirling number S(d + 2, 3) of the second kind, for one output and a ≥ d."""
     if shape.t < 2 or shape.d_out > 1 or shape.alpha < shape.d:
@@ -187,6 +194,13 @@ REGISTRY: tuple[Statement, ...] = (
         "exposed", "", predict=_exposed_types, hypotheses=several_tokens, separate_computation=True
     ),
     about_the_whole(
+        "exposed-heads",
+        "",
+        predict=_exposed_types_of_heads,
+        hypotheses=several_tokens,
+        separate_computation=True,
+    ),
+    about_the_whole(
         "learning-degree",
         "",
         predict=_learning_degree,
@@ -196,13 +210,15 @@ REGISTRY: tuple[Statement, ...] = (
 )
 
 EXPOSED_TYPES = "exposed_types"
-"""What is observed of types of weights, and not of functions."""
+EXPOSED_TYPES_OF_HEADS = "exposed_types_of_heads"
+OF_TYPES = frozenset({EXPOSED_TYPES, EXPOSED_TYPES_OF_HEADS})
+"""The observables that are about types of weights, (K, Q, V) or (K, Q, O, V)."""
 OF_TRAINING = frozenset({"learning_degree"})
-"""What is observed of a loss."""
+"""The observables that are about a loss."""
 
 BY_DEGREE = (
     frozenset(statement.observable for statement in REGISTRY if statement.separate_computation)
     - OF_TRAINING
-    - {EXPOSED_TYPES}
+    - OF_TYPES
 )
-"""What takes a closure of its own to be observed."""
+"""The observables for which a closure is computed in addition to the orbits."""

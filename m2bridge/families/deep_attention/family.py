@@ -113,9 +113,11 @@ class DeepAttentionNetworks(Family[DeepAttention]):
         places = values.pop("a")
         if len(places) == 1:
             places *= len(widths) - 1
-        # Before they are made: twenty layers with three ranks each are some milliards.
+        # Checked before they are made: twenty layers with three ranks each are billions.
         if prod(map(len, places)) > MAX_RANGE_VALUES:
-            raise InvalidCaseError("a", f"means more than {MAX_RANGE_VALUES} combinations of ranks")
+            raise InvalidCaseError(
+                "a", f"must mean at most {MAX_RANGE_VALUES} combinations of ranks"
+            )
         for ranks in product(*places):
             yield self.build(widths=widths, a=ranks, **values)
 

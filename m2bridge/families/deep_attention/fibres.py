@@ -71,7 +71,7 @@ def unknown_count(network: NetworkSizes) -> int:
 
 
 def fibre_script(network: NetworkSizes) -> Script:
-    """The program."""
+    """Return the Macaulay2 program for the fibre over a random function."""
     if network.softmax or not network.is_plain:
         raise MethodUnavailableError(
             "fibres are computed for lightning attention, one head, no skip connections"
@@ -196,5 +196,5 @@ def limit_outside(network: NetworkSizes) -> dict[str, bool]:
 
 
 def limit_script(network: NetworkSizes) -> Script:
-    """The program."""
+    """Return the Macaulay2 program for a limit of functions that is not a function."""
     return render("not_closed", values={"title": network.title})

@@ -464,11 +464,12 @@ def _virtual_fibre_dimension(computation: Computation) -> ComputedValue:
 
 
 def _fibre(computation: Computation, observable: str) -> ComputedValue:
-    """An observable of the fibre in E.
+    """Compute an observable of the fibre in E over a random function.
 
-    It contains that in the virtual weights, which are irreducible: they are E if they are as large.
-    One simple point in E is one in the virtual weights, which are more where they have a positive
-    dimension.
+    The virtual weights are an irreducible subset of E, and all of E if they have its dimension. So
+    the fibre in E contains the fibre in the virtual weights, and is equal to it in that case. If
+    the fibre in E is one simple point, so is the one in the virtual weights; if the latter has a
+    positive dimension, it is more than a point.
     """
     network = computation.network
     dimension = computation.fibre.dimension

@@ -283,6 +283,7 @@ class NetworkSizes(DifferentiableModel):
         s_{l+1} is the rank of M, s_k = min(r_k, s_{k+1} + 2α_k), and s_1 = d_0. For k ≥ 2 it is the
         dimension of the space spanned by the rows of M and the rows and columns of A'_k, …, A'_l.
         """
+        # From the last layer to the second, by the recursion; s_1 is not limited by a layer.
         spans = [self.rank]
         for r, alpha in zip(self.entering_ranks[:0:-1], self.alphas[:0:-1], strict=True):
             spans.append(min(r, spans[-1] + 2 * alpha))

@@ -131,6 +131,7 @@ def theorem_s(network: NetworkSizes) -> int:
 
 def skip_connections(network: NetworkSizes) -> int:
     """The dimension with skip connections and one head: a sum over layers, or of linear maps."""
+    # The softmax of a single score is 1, so that each layer is a linear map of its token.
     if network.softmax and network.t == 1:
         return network.linear_dimension
     return layered_bound(network).value

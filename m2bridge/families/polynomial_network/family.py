@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from m2bridge.citation import POLYNOMIAL_NETWORKS
-from m2bridge.families.base import Family, integer_option, integers_option
+from m2bridge.families.base import CaseOption, Family, integer_option, integers_option
+from m2bridge.families.polynomial_network.activation import ActivatedNetwork, read_activation
 from m2bridge.families.polynomial_network.model import NAME, STATEMENTS, PolynomialNetwork
 
 if TYPE_CHECKING:
@@ -32,15 +33,26 @@ class PolynomialNetworks(Family[PolynomialNetwork]):
             default="2",
             symbol="r",
         ),
+        CaseOption(
+            "activation",
+            read_activation,
+            "a polynomial in x instead of the power, such as x^2+x, of the degree --degree",
+            required=False,
+        ),
     )
     sample: ClassVar[Mapping[str, str]] = {"widths": "2,1"}
 
     def build(self, **values: Any) -> PolynomialNetwork:
-        """The network with ``widths`` and ``degree``."""
-        return PolynomialNetwork(**values)
+        """The network with ``widths``, ``degree`` and perhaps ``activation``."""
+        if values.get("activation") is None:
+            values.pop("activation", None)
+            return PolynomialNetwork(**values)
+        return ActivatedNetwork(**values)
 
     def from_key(self, key: str) -> PolynomialNetwork:
-        """The network with this key, such as ``2-2-1-r2``."""
+        """The network with this key, such as ``2-2-1-r2`` or ``2-2-1-p0_1_1``."""
+        if "-p" in key:
+            return ActivatedNetwork.from_key(key)
         return PolynomialNetwork.from_key(key)
 
     def statements(self) -> tuple[Statement, ...]:

@@ -84,7 +84,7 @@ class PolynomialNetwork(DifferentiableModel):
         object.__setattr__(self, "widths", listed)
         object.__setattr__(self, "degree", positive_integer("degree", degree, MAX_FUNCTION_DEGREE))
         if self.parameter_count > MAX_NETWORK_WEIGHTS:
-            message = f"give {self.parameter_count} weights; at most {MAX_NETWORK_WEIGHTS} can be"
+            message = f"must mean at most {MAX_NETWORK_WEIGHTS} weights, not {self.parameter_count}"
             raise InvalidCaseError("widths", message)
 
     @classmethod
@@ -148,7 +148,7 @@ class PolynomialNetwork(DifferentiableModel):
                 " write down; its dimension needs none"
             )
 
-    def grading(self) -> tuple[DegreeVector, ...]:
+    def grading(self) -> tuple[DegreeVector, ...] | None:
         """Return degrees in Z^d_l × Z^d_0: (e_k, m) for the coefficient of x^m in output k.
 
         Rescaling the inputs acts on W_1, rescaling the outputs on W_l. Without hidden layers the
@@ -239,10 +239,23 @@ class PolynomialNetwork(DifferentiableModel):
             start = stop
             layers.append((W, y, slopes))
             z = [sum(map(mul, row, y)) % prime for row in W]
-            powers = [pow(entry, self.degree - 1, prime) for entry in z]
-            y = [entry * power % prime for entry, power in zip(z, powers, strict=True)]
-            slopes = [self.degree * power % prime for power in powers]
+            y, slopes = self.activated(z, prime)
         return layers
+
+    def activated(self, z: Row, prime: int) -> tuple[list[int], list[int]]:
+        """Return z^r and the slopes r z^(r−1) modulo a prime, entry by entry."""
+        powers = [pow(entry, self.degree - 1, prime) for entry in z]
+        values = [entry * power % prime for entry, power in zip(z, powers, strict=True)]
+        return values, [self.degree * power % prime for power in powers]
+
+    def activated_expression(self, entry: Any) -> Any:
+        """Return the r-th power of an element of a ring."""
+        return entry**self.degree
+
+    @property
+    def has_power_activation(self) -> bool:
+        """Whether the activation is a power, as the statements about dimensions assume."""
+        return True
 
     def statements(self) -> tuple[Statement, ...]:
         """The expected dimension, in two forms."""
@@ -291,7 +304,7 @@ def layer_chain(network: PolynomialNetwork) -> Chain:
         generators = source.sympy_ring.gens
         x, w = generators[: len(inputs)], generators[len(inputs) :]
         # the activation belongs to the layer behind it, so that layers compose to the network
-        powers = x if k == 1 else [entry**network.degree for entry in x]
+        powers = x if k == 1 else [network.activated_expression(entry) for entry in x]
         rows = (w[i : i + len(x)] for i in range(0, len(w), len(x)))
         images = tuple(sum(map(mul, row, powers), source.sympy_ring.zero) for row in rows)
         layers.append(Layer(PolynomialMap(source, outputs, images), inputs))
@@ -299,8 +312,13 @@ def layer_chain(network: PolynomialNetwork) -> Chain:
     return Chain(tuple(layers), network.title, network.key)
 
 
-def expected_dimension(network: PolynomialNetwork) -> int:
-    """min(Σ_{0<i≤l} d_i d_{i−1} − Σ_{0<i<l} d_i, d_l·C(d_0 − 1 + r^(l−1), r^(l−1)))."""
+def expected_dimension(network: PolynomialNetwork) -> int | None:
+    """min(Σ_{0<i≤l} d_i d_{i−1} − Σ_{0<i<l} d_i, d_l·C(d_0 − 1 + r^(l−1), r^(l−1))).
+
+    ``None`` for an activation that is not a power.
+    """
+    if not network.has_power_activation:
+        return None
     return min(network.parameter_count - sum(network.widths[1:-1]), network.coordinate_count)
 
 
@@ -311,7 +329,11 @@ class Hypotheses:
     names: tuple[str, ...]
 
     def __call__(self, network: PolynomialNetwork) -> str:
-        holds = {"nonlinear": network.degree >= 2, "equal-widths": len(set(network.widths)) == 1}
+        holds = {
+            "power": network.has_power_activation,
+            "nonlinear": network.degree >= 2,
+            "equal-widths": len(set(network.widths)) == 1,
+        }
         failing = (WORDS.hypotheses[name] for name in self.names if not holds[name])
         return next(failing, "")
 
@@ -323,6 +345,6 @@ def _about_dimension(part: str, *hypotheses: str) -> GlobalStatement[PolynomialN
 
 
 STATEMENTS = (
-    _about_dimension("", "nonlinear"),
-    _about_dimension("equal widths", "nonlinear", "equal-widths"),
+    _about_dimension("", "power", "nonlinear"),
+    _about_dimension("equal widths", "power", "nonlinear", "equal-widths"),
 )

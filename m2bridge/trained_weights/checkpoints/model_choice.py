@@ -51,6 +51,8 @@ class ModelChoice:
         Whether the architecture is known by the names of arrays alone.
     window : int or None
         To so many tokens before it a token attends.
+    tied_embeddings : bool
+        Whether the architecture has one matrix for embeddings and outputs.
     """
 
     name: str
@@ -63,6 +65,7 @@ class ModelChoice:
     positions: str = ""
     by_names: bool = False
     window: int | None = None
+    tied_embeddings: bool = False
 
     @classmethod
     def of(
@@ -133,6 +136,7 @@ class ModelChoice:
             positions=architecture.positions,
             by_names=architecture.by_names,
             window=attention_window(config),
+            tied_embeddings=architecture.tied_embeddings,
         )
 
     @property

@@ -1,6 +1,6 @@
 """How near heads are to lower ranks and to the singular locus, in numbers and in sentences.
 
-All of it is numerical, and stands beside verdicts.
+All of it is numerical, and changes no exact result.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from m2bridge.trained_weights.heads.pruning import nearest_lower_rank
 DISTANCES = ("to singular", "to boundary")
 """What :func:`distances` are, in tables."""
 LOWER_RANKS = ("A to lower rank", "V to lower rank")
-"""The same, for softmax attention."""
+"""What distances are in tables about softmax attention."""
 
 
 def distance_names(heads: Sequence[HeadWeights]) -> tuple[str, str]:
-    """What the distances of these heads are, in tables."""
+    """Return the headings of the two columns of distances in tables."""
     return LOWER_RANKS if heads[0].shape.softmax else DISTANCES
 
 
 def nearest_name(head: HeadWeights) -> str:
-    """The nearest part of the singular locus, or for softmax the nearest lower rank, by name."""
+    """Return the name of the nearest part of the singular locus; for softmax of a lower rank."""
     if head.shape.softmax:
         _, letter, rank = nearest_lower_rank(head)
         return f"rk {letter} ≤ {rank}"
@@ -33,7 +33,7 @@ def nearest_name(head: HeadWeights) -> str:
 
 
 def distances(head: HeadWeights) -> tuple[float | None, float | None]:
-    """The distances to the singular locus and to the boundary; for softmax to lower ranks."""
+    """Return the distances to singular locus and boundary; for softmax to lower ranks."""
     if head.shape.softmax:
         of_A = head.numerical.distances_to_lower_rank_A[head.shape.alpha - 1]
         of_V = head.numerical.distances_to_lower_rank_V[head.shape.beta - 1]
@@ -42,12 +42,12 @@ def distances(head: HeadWeights) -> tuple[float | None, float | None]:
 
 
 def distance_text(value: float | None) -> str:
-    """A distance or a singular value in a table; a dash is one that is not told from 0."""
+    """Return the cell of a number in a table: a dash is one that rounding hides."""
     return "–" if value is None else f"{value:.4g}"
 
 
 def spectrum(head: HeadWeights, letter: str) -> tuple[list[float | None], list[float | None]]:
-    """Singular values of A or V, and distances to rank at most 1, 2, …"""
+    """Return the singular values of A or V, and distances to rank at most 1, 2, …"""
     n = head.numerical
     if letter == "A":
         return n.singular_values_A, n.distances_to_lower_rank_A[1:]
@@ -55,7 +55,8 @@ def spectrum(head: HeadWeights, letter: str) -> tuple[list[float | None], list[f
 
 
 class LowerRankMatrices(NamedTuple):
-    """The matrices of lower rank near a head, and their distance; ``None``: not told from 0."""
+    """The matrices of lower rank near a head, and their distance; ``None`` if
+    rounding hides it."""
 
     name: str
     distance: float | None
@@ -68,14 +69,14 @@ class SingularStratum(NamedTuple):
     heads: tuple[HeadWeights, ...]
 
     def words(self) -> str:
-        """Its name, how many heads are near it, and which is the nearest."""
+        """Return its name, how many heads are near it, and which is the nearest."""
         first = self.heads[0]
         distance = _distance_words(nearness(first) or None)
         nearest = f"head {first.head} of layer {first.layer} at {distance}"
         return f"{self.name}: {plural(len(self.heads), 'head')}, nearest {nearest}"
 
     def to_json(self) -> dict[str, Any]:
-        """The values for ``json.dumps``."""
+        """Return the values for ``json.dumps``."""
         first = self.heads[0]
         return {
             "locus": self.name,
@@ -87,7 +88,7 @@ class SingularStratum(NamedTuple):
 
 
 def near_strata(head: HeadWeights) -> tuple[LowerRankMatrices, ...]:
-    """The strata of lower rank that A and V reach at the tolerance, and not exactly."""
+    """Return the strata of lower rank that A and V reach at the tolerance, and not exactly."""
     n = head.numerical
     spectra = (
         ("A", head.ranks.r, n.effective_rank_A, n.distances_to_lower_rank_A),
@@ -102,7 +103,7 @@ def near_strata(head: HeadWeights) -> tuple[LowerRankMatrices, ...]:
 
 
 def near_words(head: HeadWeights) -> str:
-    """The sentence on a head whose effective ranks fall short; empty where they do not.
+    """Return the sentence on a head whose effective ranks fall short; empty where they do not.
 
     The exact verdict is beside it, and is not changed by it.
     """
@@ -122,14 +123,20 @@ def near_words(head: HeadWeights) -> str:
     return f"{words}: {each}"
 
 
+def nearness_json(head: HeadWeights) -> dict[str, Any]:
+    """Return the strata of lower rank near a head, and the sentence on them, for ``json.dumps``."""
+    strata = [{"stratum": x.name, "distance": x.distance} for x in near_strata(head)]
+    return {"near": strata, "near_words": near_words(head) or None}
+
+
 def _distance_words(distance: float | None) -> str:
     if distance is None:
-        return "a distance that is not told from 0"
+        return "a distance that rounding does not distinguish from 0"
     return f"distance {distance:.2g}"
 
 
 def nearness(head: HeadWeights) -> float:
-    """The distance by which heads are sorted.
+    """Return the distance by which heads are sorted.
 
     Of softmax attention no singular functions are known, and it is the distance of A or V to a
     lower rank. Relative distances are at most 1: heads for which nothing is known come last.
@@ -143,7 +150,7 @@ def nearness(head: HeadWeights) -> float:
 
 
 def nearest_loci(heads: Iterable[HeadWeights]) -> tuple[SingularStratum, ...]:
-    """The parts of the singular locus to which heads are nearest, the nearest part first."""
+    """Return the parts of the singular locus that are nearest to heads, the nearest part first."""
     by_name: dict[str, list[HeadWeights]] = {}
     for head in sorted(heads, key=nearness):
         if name := nearest_name(head):
@@ -154,7 +161,7 @@ def nearest_loci(heads: Iterable[HeadWeights]) -> tuple[SingularStratum, ...]:
 def chosen_heads(
     heads: Sequence[HeadWeights], sort: str, worst: int | None
 ) -> tuple[HeadWeights, ...]:
-    """The heads by layers, by distances, or as many as are asked for of the nearest ones."""
+    """Return the heads by layers or by distances, or the ``worst`` nearest ones."""
     if sort == "distance" or worst is not None:
         return tuple(sorted(heads, key=nearness)[:worst])
     return tuple(heads)

@@ -1,7 +1,7 @@
-"""Findings about trained weights: the orbit of the function of each head, and what follows from it.
+"""The function of a single head at its weights: its orbit, and what follows from the orbit.
 
-The statements about a head are those of docs/weights-mathematics.md, with the ranks of
-``exact_weights``. What is said of layers and of the network is in ``layer_weights``.
+The statements are those of docs/weights-mathematics.md, with the ranks of ``heads.ranks``. Layers
+and networks are in ``networks/``.
 """
 
 from __future__ import annotations
@@ -60,7 +60,14 @@ class HeadWeights:
         with threadpool_limits(threads):
             numerical = Numerical.of(head, shape, ranks, tolerance)
             types = HeadTypes.of(head.given, shape, ranks, numerical)
-        return cls(head.layer, head.head, shape, ranks, numerical, types)
+        return cls(
+            layer=head.layer,
+            head=head.head,
+            shape=shape,
+            ranks=ranks,
+            numerical=numerical,
+            types=types,
+        )
 
     @property
     def orbit(self) -> Orbit | None:

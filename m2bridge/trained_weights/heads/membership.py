@@ -49,7 +49,7 @@ def membership(
         A > a is no weight of the model; a remark says what to give instead where A is a rounded
         product. They are the witness where the function is zero.
     weights : tuple of matrices, optional
-        The same, as (A, V) or (K, Q, V).
+        These weights as (A, V) or (K, Q, V).
     engine : Engine, optional
         A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
         process shares.

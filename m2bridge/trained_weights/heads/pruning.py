@@ -24,7 +24,8 @@ class LowRankChange:
     rank : int
         At most so large are rk A and rk V afterwards.
     distance_A, distance_V : float or None
-        Relative distances to these matrices; ``None``: not told apart from 0.
+        Relative distances to these matrices; ``None`` where rounding does not
+        distinguish them from 0.
     token_norm : float
         The largest norm of tokens for which the change is bounded.
     change : float
@@ -66,7 +67,7 @@ class LowRankChange:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """The values for ``json.dumps``."""
+        """Return the values for ``json.dumps``."""
         return {
             "rank": self.rank,
             "distance_A": self.distance_A,
@@ -77,7 +78,7 @@ class LowRankChange:
 
 
 def token_norm(head: HeadWeights) -> float:
-    """The largest norm of tokens for which changes are bounded: behind a norm it is √d, else 1."""
+    """Return the norm of tokens up to which changes are bounded: √d behind a norm, else 1."""
     coordinates = head.shape.coordinates
     if coordinates is None or not coordinates.has_norm:
         return 1.0
@@ -115,7 +116,7 @@ def _rounded_up(number: float) -> float:
 def nearest_lower_rank(head: HeadWeights, letters: str = "AV") -> tuple[float, str, int]:
     """Return the least distance of A or V to a rank below the largest one, its letter and the rank.
 
-    A distance that is not told apart from 0 is 0.
+    A distance that rounding does not distinguish from 0 is 0.
     """
     numbers, shape = head.numerical, head.shape
     found = []

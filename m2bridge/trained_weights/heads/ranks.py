@@ -1,4 +1,4 @@
-"""Weights exactly: floating-point numbers are dyadic rationals, and A = KᵀQ is never rounded.
+"""Exact ranks of A = KᵀQ and OV from their factors, whose entries are dyadic rationals.
 
 The product of two matrices of floating-point numbers, rounded, has full rank. A rank modulo a prime
 is a lower bound, and is the rank where it attains the number of rows or columns, as it does for
@@ -184,13 +184,13 @@ class HeadShape:
         return self.coordinates.queries if self.coordinates else self.d
 
     def unseen(self, letter: str) -> list[tuple[str, int]]:
-        """The columns of K, Q or V, or of their biases, that the function does not see, by name."""
+        """Return the columns of K, Q or V, or biases, that do not change the function, by name."""
         if self.coordinates is None:
             return []
         return [(name, size) for other, name, size in self.coordinates.unseen if other == letter]
 
     def given(self, letter: str) -> int:
-        """The number of columns of K, Q or V, and one for their biases."""
+        """Return the number of columns of K, Q or V, with that of their biases."""
         seen = self.queries if letter == "Q" else self.d
         return seen + sum(size for _, size in self.unseen(letter))
 
@@ -239,7 +239,7 @@ class HeadShape:
 
     @property
     def can_be_exchanged(self) -> bool:
-        """Whether A = k qᵀ and V = h vᵀ have the function of A = v qᵀ and V = h kᵀ, another one."""
+        """Whether generic A = k qᵀ, V = h vᵀ have the same function as A = v qᵀ, V = h kᵀ."""
         return self.alpha == self.beta == 1 < self.d and not self.softmax
 
     def redundant(self, with_rescaling: bool = True) -> list[tuple[str, int]]:
@@ -276,7 +276,7 @@ class HeadShape:
         return [(name, size) for name, size in found if size]
 
     def is_singular(self, r: int, s: int, m: int) -> bool:
-        """Whether a function of lightning attention in this orbit is a singular point of the
+        """Return whether a function of lightning attention in this orbit is a singular point of the
         Zariski closure.
 
         Where α > 1 or β > 1 the parametrization is finite and birational: a point is smooth exactly
@@ -294,7 +294,7 @@ class HeadShape:
         return r == s == 1 or r < self.alpha < d or s < self.beta < self.most_V
 
     def is_boundary(self, r: int, s: int, m: int) -> bool:
-        """Whether it is a limit of real functions of the closure without real weights."""
+        """Return whether it is a limit of real functions of the closure without real weights."""
         return self.d > 1 and (not (r and s) or (r, s, m) == (1, 1, 1))
 
 

@@ -1,4 +1,4 @@
-"""Singular values of the matrices of a head, and what follows from them: all of this is numerical.
+"""Singular values of the matrices of a head, effective ranks and distances, all of it numerical.
 
 A = KᵀQ and OV are never multiplied out: their singular values are those of small matrices, by QR
 decompositions of the factors. Errors are bounded by the norm of the rounding (Weyl's inequality),
@@ -25,29 +25,31 @@ from m2bridge.trained_weights.heads.token_space import ReducedHead
 EPSILON = 2.0**-52
 _LARGE = 400
 """Largest eigenvalues of matrices with more rows are found in subspaces, which is faster then."""
-_ROUNDS = 12
-"""How often a subspace is enlarged, at most; three times are the rule."""
+_MAX_ENLARGEMENTS = 12
+"""The largest number of times that a subspace is enlarged; three times are the rule."""
 _KRYLOV_STEPS = 30
-"""By how many vectors."""
+"""The number of vectors by which it is enlarged."""
 _GAP = 1e-11
 """The distance of an eigenvalue in a subspace to its upper bound below which no digit is gained any
 more.
 """
-_DIGITS = 6
-"""The number of digits that are kept at most."""
-_STEPS = 60
-"""Tangents of a convex function, at most: each step halves the interval, or better."""
+_MAX_DIGITS = 6
+"""The largest number of digits that are kept."""
+_MAX_TANGENTS = 60
+"""The largest number of tangents of a convex function: each halves the interval, or better."""
 _CANCELLED = 1e-8
-"""A product whose norm is a smaller part of that of its factors is computed exactly …"""
-_MOST_EXACT = 2**15
-"""… unless it takes more multiplications of fractions."""
+"""A product whose norm is a smaller part of that of its factors is computed exactly, unless
+that takes more than ``_MAX_EXACT_PRODUCTS`` multiplications.
+"""
+_MAX_EXACT_PRODUCTS = 2**15
+"""The largest number of multiplications of fractions in a product that is computed exactly."""
 _ROUNDINGS = 4
-"""A product of rank a, rounded, is about as near to rank a as this many roundings for each row and
-column.
+"""A rounded product of rank a is at a distance to rank a of about this number of roundings for each
+row and column.
 """
 
 Measured = tuple[float, float]
-"""A number and a bound for its error."""
+"""A number, and a bound for its error."""
 
 
 def rounded(value: float, error: float) -> float | None:
@@ -62,7 +64,7 @@ def rounded(value: float, error: float) -> float | None:
         return 0.0
     if not (isfinite(value) and isfinite(error)) or abs(value) <= 2 * error:
         return None
-    digits = _DIGITS
+    digits = _MAX_DIGITS
     if error:
         digits = max(1, min(digits, floor(log10(abs(value) / error))))
     return float(f"{value:.{digits}g}")
@@ -210,7 +212,7 @@ class Spectrum:
 def _is_small(product: list[Any]) -> bool:
     """Whether two matrices of fractions can be multiplied."""
     left, right = product
-    return bool(prod(left.shape) * right.shape[1] <= _MOST_EXACT)
+    return bool(prod(left.shape) * right.shape[1] <= _MAX_EXACT_PRODUCTS)
 
 
 def _scaled(array: Any) -> tuple[Any, int]:
@@ -323,7 +325,7 @@ def least_largest_eigenvalue(M: Any, N: Any) -> tuple[float, float]:
     if len(M) <= _LARGE:
         return _by_tangents(M, N)[:2]
     basis = numpy.linalg.qr(numpy.stack([M[0] + N[0], M.sum(0), N.sum(0)], 1))[0]
-    for _ in range(_ROUNDS):
+    for _ in range(_MAX_ENLARGEMENTS):
         lower, _, weight, vector = _by_tangents(basis.T @ M @ basis, basis.T @ N @ basis)
         whole = weight * M + (1 - weight) * N
         v = basis @ vector
@@ -362,7 +364,7 @@ def _by_tangents(M: Any, N: Any) -> tuple[float, float, float, Any]:
     left, right = _Tangent.at(0.0, M, N), _Tangent.at(1.0, M, N)
     best = min(left, right, key=lambda tangent: tangent.value)
     lower = 0.0
-    for _ in range(_STEPS):
+    for _ in range(_MAX_TANGENTS):
         if left.slope >= 0 or right.slope <= 0:  # the least value is at an end
             return best.value, best.value, best.weight, best.vector
         crossing = right.value - left.value + left.slope * left.weight - right.slope * right.weight
@@ -406,7 +408,8 @@ def _instability(values: Any, rank: int) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Numerical:
-    """The numbers computed in floating point; ``None`` is not told apart from 0, or not computed.
+    """The numbers computed in floating point; ``None`` where rounding does not distinguish
+    them from 0, or they are not computed.
 
     Parameters
     ----------
@@ -502,7 +505,7 @@ class NearestSingular(NamedTuple):
 
 
 NOWHERE = NearestSingular(None, "", None)
-"""No part of the singular locus is known, or there is none."""
+"""What is written where no part of the singular locus is known, or it is empty."""
 
 
 def _to_boundary(pair: Pair | None, shape: HeadShape, ranks: Ranks) -> Measured | None:

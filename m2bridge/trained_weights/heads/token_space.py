@@ -58,7 +58,7 @@ class TokenSpace:
 
     @property
     def words(self) -> str:
-        """The dimension of tokens, and what makes it another one than d."""
+        """The dimension of tokens, and why it differs from d."""
         return f"of dimension {self.dimension}, with biases and norms counted; d = {self.width}"
 
 
@@ -357,7 +357,7 @@ def norm_before(head: HeadArrays, norm: Any) -> Norm | None:
     return replace(found, place="pre", kind=found.kind if norm is None else norm)
 
 
-def seen(head: HeadArrays, softmax: bool, biases: bool, norm: str | None) -> ReducedHead:
+def reduce_head(head: HeadArrays, softmax: bool, biases: bool, norm: str | None) -> ReducedHead:
     """Return a head on the coordinates of its tokens, with or without its biases."""
     given = head.biases if biases else {}
     before = norm_before(head, norm)

@@ -27,8 +27,10 @@ class HeadType:
     ranks : dict of str to int
         Of K, Q, V, (O,) A and, where there is an O, OV.
     exposed : bool or None
-        Whether such weights are critical for all targets in an open set; ``None`` for the zero
-        function, which the theorem leaves out.
+        Whether such weights are critical for all targets in an open set; ``None`` with softmax
+        where A or V (or OV) is zero, which the theorem leaves out.
+    zero : bool
+        Whether the function is zero, without softmax.
     saddle : bool
         Whether they are then saddles for almost all of these targets, by the theorem.
     """
@@ -36,33 +38,43 @@ class HeadType:
     ranks: dict[str, int]
     exposed: bool | None
     saddle: bool
+    zero: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """The ranks and both answers, for ``json.dumps``."""
+        """Return the ranks and both answers for ``json.dumps``."""
         return {"ranks": self.ranks, "exposed": self.exposed, "saddle": self.saddle}
 
     @classmethod
-    def of(cls, each: Mapping[str, int], r: int, s: int, m: int, shape: HeadShape) -> Self:
-        """What the theorem says of the ranks of the matrices, and of A, V (or OV) and both."""
+    def of(cls, each: Mapping[str, int], numbers: tuple[int, int, int], shape: HeadShape) -> Self:
+        """Return what the theorem says of the ranks of the matrices of a head.
+
+        The numbers are r = rk A, s = rk V (or OV), and m, the dimension of the intersection of the
+        column space of A and the row space of V.
+        """
+        r, s, _ = numbers
         ranks = dict(each) | {"A": r}
         if shape.v is not None:
             ranks["OV"] = s
-        if not (r and s):
-            return cls(ranks, None, saddle=False)
-        kind = _kind(each, r, s, m, shape)
+        zero = not (r and s)
+        if zero and shape.softmax:
+            return cls(ranks=ranks, exposed=None, saddle=False)
+        kind = _kind(each, numbers, shape)
         sizes = LayerSizes(shape.d, shape.d_out, shape.a)
-        return cls(ranks, kind.is_exposed(sizes), kind.is_saddle(sizes, shape.v))
+        exposed, saddle = kind.is_exposed(sizes), kind.is_saddle(sizes, shape.v)
+        return cls(ranks=ranks, exposed=exposed, saddle=saddle, zero=zero)
 
 
-def _kind(each: Mapping[str, int], r: int, s: int, m: int, shape: HeadShape) -> WeightType:
+def _kind(each: Mapping[str, int], numbers: tuple[int, int, int], shape: HeadShape) -> WeightType:
+    """The type of weights with these ranks."""
     from m2bridge.families.attention.training.types import WeightType  # with SymPy
 
+    r, s, m = numbers
     if shape.softmax:
-        # no condition on m: types are given by ranks alone
+        # The theorem for softmax is about ranks alone, and m is that of general position.
         m = max(0, r + s - shape.d)
     if shape.v is None:
-        return WeightType(each["K"], each["Q"], r, s, m)
-    return WeightType(each["K"], each["Q"], r, s, m, each["O"], each["V"])
+        return WeightType(k=each["K"], q=each["Q"], r=r, s=s, m=m)
+    return WeightType(k=each["K"], q=each["Q"], r=r, s=s, m=m, o=each["O"], v=each["V"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +95,7 @@ class HeadTypes:
     def of(
         cls, matrices: Mapping[str, Any], shape: HeadShape, ranks: Ranks, numerical: Numerical
     ) -> Self | None:
-        """The types of a head with K and Q, of tokens without biases and norms; else ``None``.
+        """Return the types of a head with K and Q; ``None`` with biases or a norm.
 
         A space is counted as common to the column space of A and the row space of V where the
         principal angle is at most the tolerance.
@@ -98,38 +110,42 @@ class HeadTypes:
             each[letter] = spectrum.effective_rank(tolerance)
         r, s = numerical.effective_rank_A, numerical.effective_rank_V
         angles = [angle for angle in numerical.principal_angles if angle is not None]
-        # an angle that rounding does not distinguish from 0 counts, too
+        # An angle that rounding does not distinguish from 0 counts, too.
         separate = sum(angle > tolerance for angle in angles)
         m = max(len(numerical.principal_angles) - separate, r + s - shape.d, 0)
-        effective = HeadType.of(each, r, s, min(m, r, s), shape)
+        effective = HeadType.of(each, (r, s, min(m, r, s)), shape)
         exact = None
         known = {letter: ranks.each[letter] for letter in letters}
         if ranks.proved and None not in known.values():
             proved = {letter: rank for letter, rank in known.items() if rank is not None}
-            exact = HeadType.of(proved, *ranks.numbers, shape)
+            exact = HeadType.of(proved, ranks.numbers, shape)
         return cls(exact, effective)
 
     def words(self) -> str:
-        """One line: the ranks, effective ones in parentheses where they differ, and what follows
-        for the effective type.
+        """Return one line: the ranks, effective ones in parentheses where they differ, and what
+        follows for the effective type.
         """
         parts = []
         for name, rank in self.effective.ranks.items():
             exact = self.exact.ranks[name] if self.exact is not None else rank
-            parts.append(f"{name} {exact}" + (f" ({rank})" if rank != exact else ""))
+            differs = f" ({rank})" if rank != exact else ""
+            parts.append(f"rk {name} = {exact}{differs}")
         effective = self.exact is None or self.exact.ranks != self.effective.ranks
-        return f"ranks {', '.join(parts)}: {self._conclusion('effective ' if effective else '')}"
+        return f"{', '.join(parts)}: {self._conclusion('effective ' if effective else '')}"
 
     def _conclusion(self, which: str) -> str:
         found = self.effective
         if found.exposed is None:
-            return "of the zero function"
+            return "nothing is known where A or the values are zero"
+        which = f"such {which}"
+        if found.zero:
+            which = f"the function is zero, and {which}"
         if not found.exposed:
-            return f"such {which}ranks are critical for almost no target"
-        stop = f"such {which}ranks are critical for an open set of targets"
+            return f"{which}ranks are critical for almost no target"
+        stop = f"{which}ranks are critical for an open set of targets"
         return f"{stop}, and saddles for almost all of them" if found.saddle else stop
 
     def to_json(self) -> dict[str, Any]:
-        """Both types, for ``json.dumps``."""
+        """Return both types for ``json.dumps``."""
         exact = None if self.exact is None else self.exact.to_json()
         return {"exact": exact, "effective": self.effective.to_json()}

@@ -49,15 +49,15 @@ from m2bridge.limits import check_deadline_in
 from m2bridge.maps.jacobian_rank import SPARE_ROWS
 
 EPSILON = Fraction(1, 100_000)
-"""What PyTorch adds to the variance in LayerNorm, as a file does not say it."""
+"""The number that is added to the variance in a norm: that of PyTorch, as files have none."""
 TOKENS = 2
-"""The rank is that for two tokens."""
-MOST_IN_BALLS = 400
-"""Parameters of a network that is differentiated in balls: some seconds."""
+"""The number of tokens for which the rank is computed."""
+MAX_PARAMETERS_IN_BALLS = 400
+"""The most parameters of a network that is differentiated in balls, which takes some seconds."""
 PRECISIONS = (512, 1024)
 """Bits of the balls: elimination loses a few in each step, so that it has the larger number."""
 _DENOMINATOR = 1 << 10
-"""Of random weights and tokens in balls, which lie between −1 and 1."""
+"""The denominator of random weights and tokens in balls, which lie between −1 and 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,7 +204,7 @@ class _Layer:
     def flattened(
         self, covectors: tuple[HeadMatrices, ...], G: MatrixLike, ones: MatrixLike
     ) -> list[Any]:
-        """A gradient by A and OV, and by the outputs, as one by the parameters."""
+        """Return a gradient by the parameters, from one by A and OV and one by the outputs."""
         (heads,) = self.point.by_matrices([covectors])
         entries: list[Any] = []
         sharing = self.layer.sharing
@@ -224,14 +224,14 @@ class _Layer:
 
 
 def check_size(parameters: int, *, in_balls: bool) -> None:
-    """Check that ranks are computed for so many parameters.
+    """Check that ranks are computed for this number of parameters.
 
     Raises
     ------
     TooLargeError
         If they are not.
     """
-    most = MOST_IN_BALLS if in_balls else MAX_DIFFERENTIATED_PARAMETERS
+    most = MAX_PARAMETERS_IN_BALLS if in_balls else MAX_DIFFERENTIATED_PARAMETERS
     if parameters > most:
         which = "with softmax or norms" if in_balls else "with biases"
         raise TooLargeError(

@@ -16,8 +16,8 @@ from m2bridge.results.sheet import plural
 _LARGEST_SHOWN = 10**6
 """Up to this order the number stands beside the formula; 10! has seven digits."""
 _MOST_BITS = 3320
-"""Larger orders, of a thousand digits and more, are in JSON as formulas only: Python writes no
-integers of more than 4300 digits, and other readers none of more than a few hundred."""
+"""Larger orders, of a thousand digits and more, are in JSON as formulas only: Python
+writes integers of at most 4300 digits, and other readers take a few hundred."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class FiniteGroup:
 
     @classmethod
     def permutations(cls, name: str, number: int, block: int = 1) -> Self:
-        """Return the permutations of so many things that keep blocks of this size.
+        """Return the permutations of ``number`` things that keep blocks of this size.
 
         With blocks they are a wreath product: those inside of each block, and those of the blocks.
 
@@ -70,7 +70,7 @@ class FiniteGroup:
 
     @classmethod
     def exchanges(cls, name: str, number: int) -> Self:
-        """Return so many independent exchanges of two things."""
+        """Return ``number`` independent exchanges of two things."""
         if number == 1:
             return cls(name=name, symbol="S(2)", formula="2", order=2)
         return cls(name=name, symbol=f"S(2)^{number}", formula=f"2^{number}", order=2**number)
@@ -130,16 +130,16 @@ def symmetry_names(connected: Iterable[tuple[str, int]], finite: Sequence[Finite
 def symmetries_json(
     connected: Iterable[tuple[str, int]], finite: Sequence[FiniteGroup]
 ) -> list[dict[str, Any]]:
-    """Return the same for ``json.dumps``; finite ones have the dimension 0, and an order."""
+    """Return the parts of a group for ``json.dumps``; finite ones have dimension 0 and an order."""
     parts: list[dict[str, Any]] = [{"name": name, "dimension": size} for name, size in connected]
     return parts + [group.to_json() for group in finite]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtraParameters:
-    """What parameters there are besides some, and the finite symmetries of all.
+    """Parameters in addition to those of heads, and the finite symmetries of all.
 
-    Of a network these are an output bias, γ and β of a norm besides the matrices of its heads.
+    Of a network these are an output bias, and γ and β of a norm.
 
     Parameters
     ----------
@@ -179,6 +179,9 @@ class Symmetries:
         it is proved for one layer of softmax.
     why : str
         Why the dimension is not known, where it is not.
+    side_by_side : bool
+        Whether the outputs of heads are not added but stand side by side, so that the function of
+        each head is known by that of the layer.
     """
 
     parameters: int
@@ -188,6 +191,7 @@ class Symmetries:
     finite: tuple[FiniteGroup, ...] = ()
     complete: bool = False
     why: str = ""
+    side_by_side: bool = False
 
     @property
     def redundant(self) -> Bounds:
@@ -223,7 +227,12 @@ class Symmetries:
         return self.redundant.exact - self.listed.exact
 
     def words(self) -> str:
-        """The words on what the function determines, of generic weights."""
+        """Return what the function determines of generic weights, in words."""
+        if self.side_by_side:
+            return (
+                "without an output matrix the outputs of its heads stand side by side, so the"
+                " function of each is known"
+            )
         redundant = plural(self.redundant.value, "redundant direction")
         if self.redundant.exact is None:
             redundant = f"at least {redundant}"
@@ -252,7 +261,7 @@ class Symmetries:
         return symmetry_names(self.named, self.finite)
 
     def to_json(self) -> dict[str, Any]:
-        """The values for ``json.dumps``."""
+        """Return the values for ``json.dumps``."""
         return {
             "parameters": self.parameters,
             "dimension": self.dimension.exact,
@@ -263,6 +272,12 @@ class Symmetries:
             "symmetries": symmetries_json(self.named, self.finite),
             "unnamed": self.unnamed,
         }
+
+
+def _listed(parts: Sequence[str]) -> str:
+    """Words with commas and an "and" before the last."""
+    *others, last = parts
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def summary_sentence(what: str, symmetries: Symmetries) -> str:
@@ -277,15 +292,20 @@ def summary_sentence(what: str, symmetries: Symmetries) -> str:
     """
     names = ", ".join(name for name, _ in symmetries.named)
     if symmetries.others is False:
-        finite = "" if symmetries.complete or not names else " and a finite ambiguity"
         size = plural(symmetries.listed.value, "dimension")
-        known = f"{names} ({size}){finite}" if names else "a finite ambiguity"
-        return f"{what} is determined by its function up to {known}, at generic weights: proved."
+        parts = [f"{names} ({size})"] if names else []
+        parts += [f"{group.name} ({group.symbol})" for group in symmetries.finite]
+        if not symmetries.complete:
+            further = "further " if symmetries.finite else ""
+            parts.append(f"a {further}finite ambiguity")
+        known = f"up to {_listed(parts)}" if parts else "uniquely"
+        return f"{what} is determined by its function {known}, at generic weights: proved."
     if symmetries.others:
         more = symmetries.redundant.value - int(symmetries.listed.most)
+        verb = "does" if more == 1 else "do"
         return (
             f"{what} is not determined by its function up to the listed symmetries: at least"
-            f" {plural(more, 'further direction')} changes nothing, proved."
+            f" {plural(more, 'further direction')} {verb} not change it, proved."
         )
     return (
         f"Whether {what[0].lower()}{what[1:]} is determined by its function up to the listed"

@@ -1,7 +1,7 @@
-"""The verdict on layers and on the network: what their functions determine.
+"""The layers of a file, their heads, and the network of them: which method applies to which.
 
-The symmetries of lightning attention, and of softmax without biases, are asked of the family of
-deep attention, for the coordinates of tokens that a layer sees; others are in ``layer_symmetries``.
+Every result on a layer or a network is a ``NetworkAtWeights``. Weights are read layer by layer,
+whenever matrices are needed, as all of them may not fit into memory.
 """
 
 from __future__ import annotations
@@ -26,50 +26,43 @@ from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
 from m2bridge.trained_weights.heads.findings import HeadWeights, sum_of_known
 from m2bridge.trained_weights.heads.ranks import HeadShape, residues_of, without_last_row
 from m2bridge.trained_weights.heads.token_space import ReducedHead
-from m2bridge.trained_weights.networks.groups import (
-    ExtraParameters,
-    FiniteGroup,
-    Symmetries,
-    products,
-)
+from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
+from m2bridge.trained_weights.networks.grouped_layer import grouped_layer, layer_without_weights
+from m2bridge.trained_weights.networks.groups import ExtraParameters, FiniteGroup, products
 from m2bridge.trained_weights.networks.network import at_weights
-from m2bridge.trained_weights.networks.network_with_norms import (
-    AnalysedLayer,
-    grouped_layer,
-    layers_in_a_row,
-)
+from m2bridge.trained_weights.networks.network_with_norms import AnalysedLayer, layers_in_a_row
 from m2bridge.trained_weights.networks.shared_keys import ranks_of_groups
 from m2bridge.trained_weights.networks.symmetries import (
     AnalysisOptions,
-    LayerAtWeights,
     LayerThenNorm,
     NormAndOutputBias,
-    SeparateHeads,
-    SoftmaxLayer,
     SoftmaxWeights,
     constants_at_weights,
     finite_symmetries,
     head_groups,
+    heads_side_by_side,
+    is_affine_softmax,
     network_model,
+    softmax_layer,
     symmetries_of_layer,
     without_mean,
 )
 
-_SMALL = 400
-"""A layer among others with so many parameters is differentiated at its weights: a second."""
+_MAX_LAYER_PARAMETERS = 400
+"""A layer among others with at most these parameters is differentiated at its weights: a second."""
 _SPARE_ROWS = 8
 """Random tokens beyond the number of heads, at which quadratic forms are evaluated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnalysedHeads:
-    """What is found of heads, and around them.
+    """The results on heads, and the norms and output biases of their layers.
 
     Parameters
     ----------
     heads : list of HeadWeights
     around : dict
-        By the number of a layer.
+        The norm and the output bias, by the number of a layer.
     unfinished : str
         Why heads are missing, or empty.
     """
@@ -84,7 +77,7 @@ class AnalysedHeads:
 
 
 def find_heads(
-    layers: Sequence[LayerTensors], reading: AnalysisOptions, a: int | None, tolerance: float | None
+    layers: Sequence[LayerTensors], options: AnalysisOptions, a: int | None, tolerance: float | None
 ) -> AnalysedHeads:
     """Return all heads, or those that the time suffices for, and why others are missing."""
     if a is not None and (a < 1 or any("A" not in layer.parts for layer in layers)):
@@ -93,14 +86,14 @@ def find_heads(
         )
     found: list[HeadWeights] = []
     around: dict[int, NormAndOutputBias] = {}
-    total = sum(layer.head_count(reading.heads) for layer in layers)
-    each = (layer.heads(number, reading.heads) for number, layer in enumerate(layers, 1))
+    total = sum(layer.head_count(options.heads) for layer in layers)
+    each = (layer.heads(number, options.heads) for number, layer in enumerate(layers, 1))
     try:
         for head in with_progress(chain.from_iterable(each), total, "heads"):
             if head.layer not in around:
-                around[head.layer] = NormAndOutputBias.of(head, reading)
-            seen_head = reading.seen(head)
-            found.append(HeadWeights.of(seen_head, a, reading.softmax, tolerance))
+                around[head.layer] = NormAndOutputBias.of(head, options)
+            reduced = options.reduced(head)
+            found.append(HeadWeights.of(reduced, a, options.softmax, tolerance))
     except TimeLimitError as limit:
         if not found:
             raise
@@ -112,11 +105,11 @@ def find_heads(
     return AnalysedHeads(heads=found, around=around, unfinished=unfinished)
 
 
-def find_symmetries(
-    layers: Sequence[LayerTensors], found: AnalysedHeads, reading: AnalysisOptions
-) -> dict[int, Symmetries]:
-    """Return the symmetries of each layer whose weights are in the model."""
-    symmetries: dict[int, Symmetries] = {}
+def analyse_layers(
+    layers: Sequence[LayerTensors], found: AnalysedHeads, options: AnalysisOptions
+) -> dict[int, NetworkAtWeights]:
+    """Return what is known of each layer whose weights are in the model, by its number."""
+    alone: dict[int, NetworkAtWeights] = {}
     for number, layer in enumerate(layers, 1):
         heads = found.of(number)
         shapes = [head.shape for head in heads]
@@ -124,45 +117,45 @@ def find_symmetries(
             continue
         around = found.around[number]
         if not _are_added(layer, shapes):
-            symmetries[number] = SeparateHeads.of(shapes, around)
-        elif shapes[0].softmax and (around.is_grouped or _is_affine_softmax(shapes[0], around)):
-            seen_heads = list(reading.seen_heads(number, layer))
+            alone[number] = heads_side_by_side(shapes, around)
+        elif is_affine_softmax(shapes[0], around):
+            reduced = list(options.reduced_heads(number, layer))
             at_weights = SoftmaxWeights(
-                independent=_are_separate(heads, seen_heads),
-                products=_rank_of_products(heads, seen_heads, around),
-                constants=constants_at_weights(seen_heads, shapes, around),
+                independent=_are_separate(heads, reduced),
+                products=_rank_of_products(heads, reduced, around),
+                constants=constants_at_weights(reduced, shapes, around),
             )
-            symmetries[number] = SoftmaxLayer.of(shapes, around, at_weights)
+            alone[number] = softmax_layer(shapes, around, at_weights)
         elif around.is_grouped:
-            seen_heads = list(reading.seen_heads(number, layer))
-            symmetries[number] = grouped_layer(heads, seen_heads, around, reading)
-        elif sum(shape.parameters for shape in shapes) <= _SMALL and len(shapes) > 1:
-            alone = _at_weights({number: layer}, found, replace(reading, skip=False))
-            symmetries[number] = alone.symmetries
+            reduced = list(options.reduced_heads(number, layer))
+            alone[number] = grouped_layer(heads, reduced, around)
+        elif sum(shape.parameters for shape in shapes) <= _MAX_LAYER_PARAMETERS and len(shapes) > 1:
+            own_options = replace(options, skip=False)
+            alone[number] = _at_weights({number: layer}, found, own_options)
         else:
-            besides = _besides([number], found)
-            symmetries[number] = symmetries_of_layer(shapes, reading, besides)
-    return symmetries
+            extra = _extra_parameters([number], found)
+            alone[number] = symmetries_of_layer(shapes, options, extra)
+    return alone
 
 
 def find_behind_norms(
     layers: Sequence[LayerTensors],
     found: AnalysedHeads,
-    reading: AnalysisOptions,
-    symmetries: dict[int, Symmetries],
+    options: AnalysisOptions,
+    alone: dict[int, NetworkAtWeights],
 ) -> dict[int, LayerThenNorm]:
     """Return the layers with the LayerNorm after them, where both dimensions are known."""
     behind = {}
-    for number, own in symmetries.items():
+    for number, own in alone.items():
         around = found.around[number]
         shapes = [head.shape for head in found.of(number)]
         first = shapes[0]
-        if not around.hides_mean or isinstance(own, SeparateHeads) or first.d_out == 1:
+        if not around.hides_mean or own.symmetries.side_by_side or first.d_out == 1:
             continue
         # The dimension of the layer of one output less is not computed.
         if around.is_grouped and not first.softmax:
             continue
-        less = _dimension_without_mean(layers[number - 1], number, found, reading)
+        less = _dimension_without_mean(layers[number - 1], number, found, options)
         dimension = own.dimension.exact
         if dimension is not None and less is not None:
             behind[number] = LayerThenNorm.of(dimension, less, around.output_bias > 0)
@@ -170,32 +163,32 @@ def find_behind_norms(
 
 
 def _dimension_without_mean(
-    layer: LayerTensors, number: int, found: AnalysedHeads, reading: AnalysisOptions
+    layer: LayerTensors, number: int, found: AnalysedHeads, options: AnalysisOptions
 ) -> int | None:
     """The dimension of the layer whose outputs are the differences to the last one."""
     given = [head.shape for head in found.of(number)]
     shapes, around = without_mean(given, found.around[number])
-    if shapes[0].softmax and (around.is_grouped or _is_affine_softmax(shapes[0], around)):
-        return SoftmaxLayer.of(shapes, around).dimension.exact
-    known = symmetries_of_layer(shapes, reading, around.besides()).dimension
-    if known.exact is None and sum(shape.parameters for shape in shapes) <= _SMALL:
+    known = layer_without_weights(shapes, around, options).dimension
+    if is_affine_softmax(shapes[0], around):
+        return known.exact
+    if known.exact is None and sum(shape.parameters for shape in shapes) <= _MAX_LAYER_PARAMETERS:
         network = at_weights(
-            network_model([shapes], replace(reading, skip=False)),
+            network_model([shapes], replace(options, skip=False)),
             [shapes],
             regular=False,
-            matrices=lambda letters: iter([_without_mean(layer, number, reading, letters)]),
-            besides=around.besides(),
+            matrices=lambda letters: iter([_without_mean(layer, number, options, letters)]),
+            extra=around.extra_parameters(),
         )
         known = network.dimension
     return known.exact
 
 
 def _without_mean(
-    layer: LayerTensors, number: int, reading: AnalysisOptions, letters: str
+    layer: LayerTensors, number: int, options: AnalysisOptions, letters: str
 ) -> list[dict[str, Any]]:
     """The matrices of the heads modulo the prime, with the last output taken from the others."""
     heads = []
-    for head in reading.seen_heads(number, layer):
+    for head in options.reduced_heads(number, layer):
         matrices = residues_of(head, letters)
         last = "O" if "O" in head.matrices else "V"
         if last in matrices:
@@ -204,21 +197,12 @@ def _without_mean(
     return heads
 
 
-def _is_affine_softmax(shape: HeadShape, around: NormAndOutputBias) -> bool:
-    """Whether a layer of softmax has a bias of Q, or adds a constant."""
-    if not shape.softmax:
-        return False
-    coordinates = shape.coordinates
-    affine = coordinates is not None and (coordinates.constants or shape.queries > shape.d)
-    return bool(affine or around.output_bias)
-
-
-def _are_separate(heads: Sequence[HeadWeights], seen_heads: Sequence[ReducedHead]) -> bool:
+def _are_separate(heads: Sequence[HeadWeights], reduced: Sequence[ReducedHead]) -> bool:
     """Whether the A of all heads of a layer of softmax are proved to be independent, and no V is 0.
 
     That a rank is not 0 is proved by a lower bound for it.
     """
-    return all(head.ranks.s for head in heads) and _are_independent(seen_heads)
+    return all(head.ranks.s for head in heads) and _are_independent(reduced)
 
 
 def _rank_of_products(
@@ -270,9 +254,9 @@ def _are_added(layer: LayerTensors, shapes: Sequence[HeadShape]) -> bool:
 def find_network(
     layers: Sequence[LayerTensors],
     found: AnalysedHeads,
-    reading: AnalysisOptions,
-    symmetries: dict[int, Symmetries],
-) -> Any:
+    options: AnalysisOptions,
+    alone: dict[int, NetworkAtWeights],
+) -> NetworkAtWeights | None:
     """Return the network at these weights; ``None`` if layers do not follow one another."""
     shapes = [[head.shape for head in found.of(number)] for number in range(1, len(layers) + 1)]
     widths = [shapes[0][0].width, *(layer[0].d_out for layer in shapes)]
@@ -283,10 +267,10 @@ def find_network(
         return None
     # Whether there are biases or norms, by which a layer is no longer one of its matrices alone.
     changed = any(layer[0].coordinates for layer in shapes)
-    changed = changed or not all(around.is_nothing for around in found.around.values())
+    changed = changed or not all(around.is_empty for around in found.around.values())
     grouped = any(around.is_grouped for around in found.around.values())
     if (changed or grouped) and len(layers) > 1:
-        if len(symmetries) < len(layers):
+        if len(alone) < len(layers):
             return None
         several = []
         for number, layer in enumerate(layers, 1):
@@ -296,25 +280,23 @@ def find_network(
                     tensors=layer,
                     heads=found.of(number),
                     around=found.around[number],
-                    symmetries=symmetries[number],
-                    reading=reading,
+                    alone=alone[number],
+                    options=options,
                 )
             )
-        return layers_in_a_row(several, reading)
-    if grouped and 1 in symmetries:
-        own = symmetries[1]
-        if changed or not isinstance(own, LayerAtWeights):
-            return own
-        return replace(own, model=network_model(shapes, reading))
-    if changed and _is_affine_softmax(shapes[0][0], found.around[1]):
-        return symmetries.get(1)
+        return layers_in_a_row(several, options)
+    if grouped and 1 in alone:
+        own = alone[1]
+        return own if changed else replace(own, model=network_model(shapes, options))
+    if changed and is_affine_softmax(shapes[0][0], found.around[1]):
+        return alone.get(1)
     numbered = dict(enumerate(layers, 1))
-    return _at_weights(numbered, found, replace(reading, skip=reading.skip and not changed))
+    return _at_weights(numbered, found, replace(options, skip=options.skip and not changed))
 
 
 def _at_weights(
-    layers: dict[int, LayerTensors], found: AnalysedHeads, reading: AnalysisOptions
-) -> Any:
+    layers: dict[int, LayerTensors], found: AnalysedHeads, options: AnalysisOptions
+) -> NetworkAtWeights:
     """The network of these layers at its weights; of one layer with what is around its heads."""
     heads = [head for number in layers for head in found.of(number)]
     shapes = [[head.shape for head in found.of(number)] for number in layers]
@@ -322,16 +304,16 @@ def _at_weights(
     def matrices(letters: str) -> Iterator[list[dict[str, Any]]]:
         """Return these matrices of each head of each layer, modulo the prime."""
         for number, layer in layers.items():
-            yield [residues_of(head, letters) for head in reading.seen_heads(number, layer)]
+            yield [residues_of(head, letters) for head in options.reduced_heads(number, layer)]
 
     return at_weights(
-        network_model(shapes, reading),
+        network_model(shapes, options),
         shapes,
         regular=all(head.regular for head in heads),
         matrices=matrices,
         most_rank=sum_of_known(head.most_rank for head in heads),
         most_behind_zero=_most_rank_behind_zero(list(layers), found),
-        besides=_besides(list(layers), found),
+        extra=_extra_parameters(list(layers), found),
     )
 
 
@@ -350,8 +332,8 @@ def _most_rank_behind_zero(numbers: Sequence[int], found: AnalysedHeads) -> int 
     return min(bounds, default=None)
 
 
-def _besides(numbers: Sequence[int], found: AnalysedHeads) -> ExtraParameters:
-    """What layers have besides their heads; several layers have nothing around these here."""
+def _extra_parameters(numbers: Sequence[int], found: AnalysedHeads) -> ExtraParameters:
+    """What layers have in addition to their heads; here only a single one has anything."""
     groups: list[FiniteGroup] = []
     for number in numbers:
         shapes = [head.shape for head in found.of(number)]
@@ -359,7 +341,7 @@ def _besides(numbers: Sequence[int], found: AnalysedHeads) -> ExtraParameters:
     finite = products(groups)
     if len(numbers) > 1:
         return ExtraParameters(finite=finite)
-    return found.around[numbers[0]].besides(finite)
+    return found.around[numbers[0]].extra_parameters(finite)
 
 
 def find_remarks(
@@ -370,56 +352,21 @@ def find_remarks(
     separate: bool,
     rotary: bool,
 ) -> tuple[str, ...]:
-    """Return remarks on the reading of these layers.
+    """Return remarks on how layers were read, and for what the results hold.
 
     Parameters
     ----------
     layers : sequence of LayerTensors
     found : AnalysedHeads
     heads : int or None
+        The number that was given.
     separate : bool
-        Whether they are no network.
+        Whether the layers form no network.
     rotary : bool
         Whether the model has rotary positions.
     """
-    remarks = []
-    first = layers[0].parts
-    shape = found.heads[0].shape
-    one = heads is None and all(len(part.shape) == 2 for part in first.values())
-    if one and "K" in first and shape.a >= shape.width > 1:
-        remarks.append(
-            "taken as one head for each layer: the number of heads, if it is another, has to be"
-            " given"
-        )
-    sharing = max(around.sharing for around in found.around.values())
-    if sharing > 1:
-        remarks.append(
-            f"each {sharing} heads in a row share their keys and values, which are counted once;"
-            " what is said of a head is said of it alone"
-        )
-    if any(part.is_stacked and part.cut in ("by-head", "by-group") for part in layers):
-        remarks.append(
-            "Q, K and V are cut from one array head by head, or group by group, as models with this"
-            " name or the option layout say"
-        )
-    if any(map(_is_cut_by_assumption, layers)):
-        remarks.append(
-            "Q, K and V are cut from one array as if values had as many entries as keys: where they"
-            " have not, give separate arrays"
-        )
-    if any(part.norm is not None and part.norm.adds_one for part in layers):
-        remarks.append("the RMSNorm multiplies by 1 + γ")
-    if any(around.rotary for around in found.around.values()):
-        remarks.append(
-            "with rotary positions layers are those for all but finitely many numbers of tokens;"
-            " what is said of a head alone is about A = KᵀQ, for tokens at the same place"
-        )
-    elif rotary:
-        remarks.append(
-            "the model has rotary positions, which are left out: with them only those elements of"
-            " GL(a) on K and Q keep the function that commute with the rotations, and a bias of K"
-            " is seen"
-        )
+    remarks = [*_remarks_on_arrays(layers, found, heads)]
+    remarks += _remarks_on_positions(found, rotary=rotary)
     if separate:
         remarks.append(
             "nothing is said of a network as a whole: these layers do not follow one another, or"
@@ -427,12 +374,58 @@ def find_remarks(
         )
     elif missing := _missing_numbers(layers):
         remarks.append(
-            f"layers are taken to follow one another, though there is no layer {missing[0]} between"
-            " them by their names"
+            "layers are taken to follow one another, though by their names there is no layer"
+            f" {missing[0]} between them"
         )
     for around in found.around.values():
         remarks.extend(around.remarks())
     return tuple(dict.fromkeys(remarks))
+
+
+def _remarks_on_arrays(
+    layers: Sequence[LayerTensors], found: AnalysedHeads, heads: int | None
+) -> Iterator[str]:
+    """How arrays were divided among heads, and between Q, K and V."""
+    first = layers[0].parts
+    shape = found.heads[0].shape
+    one = heads is None and all(len(part.shape) == 2 for part in first.values())
+    if one and "K" in first and shape.a >= shape.width > 1:
+        yield (
+            "each layer is taken for one head: where it has more, give their number (option heads)"
+        )
+    sharing = max(around.sharing for around in found.around.values())
+    if sharing > 1:
+        yield (
+            f"each {sharing} heads in a row share their keys and values, which are counted once;"
+            " results on a head are about it alone"
+        )
+    if any(part.is_stacked and part.cut in ("by-head", "by-group") for part in layers):
+        yield (
+            "Q, K and V are cut from one array head by head, or group by group, as models with this"
+            " name or the option layout say"
+        )
+    if any(map(_is_cut_by_assumption, layers)):
+        yield (
+            "Q, K and V are cut from one array as if values had as many entries as keys; otherwise"
+            " give separate arrays"
+        )
+    if any(part.norm is not None and part.norm.adds_one for part in layers):
+        yield "the RMSNorm multiplies by 1 + γ"
+
+
+def _remarks_on_positions(found: AnalysedHeads, *, rotary: bool) -> Iterator[str]:
+    """Whether rotary positions are counted."""
+    if any(around.rotary for around in found.around.values()):
+        yield (
+            "with rotary positions results on layers hold for all but finitely many numbers of"
+            " tokens; results on a single head are about A = KᵀQ, for tokens at the same place"
+        )
+    elif rotary:
+        yield (
+            "the model has rotary positions, which are left out: with them only those elements of"
+            " GL(a) on K and Q preserve the function that commute with the rotations, and a bias of"
+            " K changes it"
+        )
 
 
 def _is_cut_by_assumption(layer: LayerTensors) -> bool:

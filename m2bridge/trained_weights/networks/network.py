@@ -1,8 +1,9 @@
-"""A network at given weights: its parameters, dimension, gauge group, and whether it is regular.
+"""Networks whose layers are matrices of heads alone: dimension, rank at weights, gauge group.
 
-Heads may have an output matrix O, so that their values are OV of rank at most v. The functions are
-then among those of the network without such a bound, and bounds for its dimension hold. Ranks are
-those of weights modulo a prime, lower bounds for those of the weights. Nothing here reads weights.
+A single layer may have an output bias. Heads may have an output matrix O, so that their values are
+OV of rank at most v. The functions are then among those of the network without such a bound, and
+bounds for its dimension hold. Ranks are those of weights modulo a prime, lower bounds for those of
+the weights.
 """
 
 from __future__ import annotations
@@ -45,19 +46,14 @@ from m2bridge.families.deep_attention.shape import (
     bound_by_ranks,
 )
 from m2bridge.limits import check_deadline_in
-from m2bridge.maps.jacobian_rank import (
-    ALMOST_ALL_TOKENS,
-    FROM_TWO_TOKENS,
-    SPARE_ROWS,
-    dimension_facts,
-    is_regular,
-)
+from m2bridge.maps.jacobian_rank import ALMOST_ALL_TOKENS, FROM_TWO_TOKENS, SPARE_ROWS
 from m2bridge.results.known import Bounds, intersect_bounds
+from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
 from m2bridge.trained_weights.networks.differential import AffineLayer, rank_modulo_prime
 from m2bridge.trained_weights.networks.groups import ExtraParameters, Symmetries
 
-# Of several layers of softmax; the ranks of their matrices take seconds each.
-MOST_WIDTH = 2048
+# The largest width of several layers of softmax; ranks of their matrices take seconds each.
+MAX_WIDTH = 2048
 
 # The matrices of a head modulo the prime, by the letters K and Q, or A, and V, and perhaps O.
 Matrices = Mapping[str, Any]
@@ -66,17 +62,17 @@ Heads = Sequence[Sequence[Any]]
 
 
 def symmetries_of(
-    model: DeepAttention, shapes: Heads, dimension: Bounds, besides: ExtraParameters
+    model: DeepAttention, shapes: Heads, dimension: Bounds, extra: ExtraParameters
 ) -> Symmetries:
-    """The symmetries of a network with these heads, whose functions have this dimension.
+    """Return the symmetries of a network with these heads, whose functions have this dimension.
 
-    ``besides`` is counted in the dimension already.
+    ``extra`` is counted in the dimension already.
     """
     betas = [layer[0].beta for layer in shapes]
     named: Counter[str] = Counter()
     for layer in shapes:
         named.update(_of_layer(layer))
-    named.update(dict(besides.named))
+    named.update(dict(extra.named))
     on_heads = named.total()
     between_layers = free = 0
     # A skip connection is the identity, which no other base keeps.
@@ -87,11 +83,11 @@ def symmetries_of(
     if act_freely(model, betas):
         free = base_changes(model)
     return Symmetries(
-        parameters=parameter_count(shapes) + besides.parameters,
+        parameters=parameter_count(shapes) + extra.parameters,
         dimension=dimension,
         named=tuple((name, size) for name, size in named.items() if size),
         listed=Bounds(on_heads + free, on_heads + between_layers),
-        finite=besides.finite,
+        finite=extra.finite,
         complete=model.softmax and model.layers == 1,
     )
 
@@ -117,12 +113,12 @@ def _of_layer(layer: Sequence[Any]) -> Counter[str]:
 
 
 def parameter_count(shapes: Heads) -> int:
-    """The number of entries of the matrices of all heads."""
+    """Return the number of entries of the matrices of all heads."""
     return sum(head.parameters for head in chain(*shapes))
 
 
-def known_symmetries(model: DeepAttention, shapes: Heads, besides: ExtraParameters) -> Symmetries:
-    """The symmetries of a network with these heads, by bounds that do not depend on its weights."""
+def known_symmetries(model: DeepAttention, shapes: Heads, extra: ExtraParameters) -> Symmetries:
+    """Return the symmetries of a network with these heads, by bounds that need no weights."""
     betas = [layer[0].beta for layer in shapes]
     ranks = bound_by_ranks(model, betas)
     dimension = intersect_bounds(ranks, *model.upper_bounds(0))
@@ -130,8 +126,8 @@ def known_symmetries(model: DeepAttention, shapes: Heads, besides: ExtraParamete
         dimension = intersect_bounds(dimension, Bounds.at_least(ranks.upper))
     if model.layers == model.heads == 1:
         dimension = Bounds.exactly(shapes[0][0].dimension)
-    more = _dimension_besides(model, shapes, dimension, besides)
-    return symmetries_of(model, shapes, _more(dimension, more), besides)
+    more = _dimension_of_extra(model, shapes, dimension, extra)
+    return symmetries_of(model, shapes, _more(dimension, more), extra)
 
 
 def _constants_are_functions_of_heads(model: DeepAttention, shapes: Heads) -> bool:
@@ -145,8 +141,8 @@ def _constants_are_functions_of_heads(model: DeepAttention, shapes: Heads) -> bo
     return bool(coordinates.has_one)
 
 
-def _dimension_besides(
-    model: DeepAttention, shapes: Heads, dimension: Bounds, besides: ExtraParameters
+def _dimension_of_extra(
+    model: DeepAttention, shapes: Heads, dimension: Bounds, extra: ExtraParameters
 ) -> int:
     """By how much the dimension that heads have is larger, for one number t of tokens.
 
@@ -155,10 +151,10 @@ def _dimension_besides(
     seen by a rank in :func:`at_weights` where that is computed.
     """
     if not _constants_are_functions_of_heads(model, shapes) or dimension.lower is None:
-        return besides.dimension
+        return extra.dimension
     first = shapes[0][0]
     tensors: int = first.d_out * comb(first.d + 1, 2) * first.d
-    return min(besides.dimension, tensors - dimension.lower)
+    return min(extra.dimension, tensors - dimension.lower)
 
 
 def _more(known: Bounds, number: int) -> Bounds:
@@ -170,96 +166,16 @@ def _more(known: Bounds, number: int) -> Bounds:
     return Bounds(lower, upper, f"{known.because}, and {number} for what the layer adds")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NetworkAtWeights:
-    """A network at given weights.
-
-    Parameters
-    ----------
-    model : DeepAttention
-        The network whose values are not bounded in rank, for t = 2.
-    parameters : int
-        All entries of all matrices.
-    dimension : Bounds
-        Of the neuromanifold; its upper bound is always known.
-    rank : int or None
-        Of the differential at these weights, or a lower bound for it; ``None`` where it is not
-        known.
-    gauge : tuple of str
-        Factors of a group that acts on the weights and keeps the function.
-    note : str
-        Why the rank is not known; or the theorem by which it is.
-    symmetries : Symmetries
-    most_rank : int or None
-        An upper bound for the rank of the differential at these weights.
-    tokens : str
-        For which numbers t of tokens all of this is proved.
-    """
-
-    model: DeepAttention
-    parameters: int
-    dimension: Bounds
-    rank: int | None
-    gauge: tuple[str, ...]
-    note: str
-    symmetries: Symmetries
-    most_rank: int | None = None
-    tokens: str = FROM_TWO_TOKENS
-
-    @property
-    def regular(self) -> bool | None:
-        """Whether the weights are proved to be a regular point; ``None`` if that is not decided."""
-        return is_regular(self.dimension, self.rank, self.most_rank)
-
-    def facts(self) -> list[tuple[str, object]]:
-        """Names and values for people."""
-        facts: list[tuple[str, object]] = [
-            ("network", self.model.title),
-            *dimension_facts(self.parameters, self.dimension),
-            ("gauge group", " × ".join(self.gauge)),
-        ]
-        if self.regular:
-            proved = f"proved by {self.note}" if self.note else "proved"
-            regular = f"yes ({proved}: the rank of the differential is the dimension)"
-        elif self.regular is False:
-            most = f"the rank of the differential is at most {self.most_rank}"
-            regular = f"no (proved: {most}, by the ranks of the heads)"
-        else:
-            reason = self.note or f"the rank of the differential is at least {self.rank}"
-            regular = f"not decided: {reason}"
-        facts.append(("regular point", regular))
-        return facts
-
-    def to_json(self) -> dict[str, Any]:
-        """The values for ``json.dumps``."""
-        return {
-            **self.model.to_json(),
-            "parameters": self.parameters,
-            **self.dimension.to_json(),
-            "upper_bound": {"value": self.dimension.upper, "reason": self.dimension.because},
-            "gauge_group": list(self.gauge),
-            "rank_at_weights": self.rank,
-            "regular": self.regular,
-            "note": self.note or None,
-            "holds_for": self.tokens,
-            **{x: value for x, value in self.symmetries.to_json().items() if x not in _OWN},
-        }
-
-
-_OWN = ("parameters", "dimension")
-"""Values that a network says itself."""
-
-
 def at_weights(
     model: DeepAttention,
     shapes: Heads,
     regular: bool,
     matrices: Callable[[str], Iterator[Sequence[Matrices]]],
-    besides: ExtraParameters,
+    extra: ExtraParameters,
     most_rank: int | None = None,
     most_behind_zero: int | None = None,
 ) -> NetworkAtWeights:
-    """A network at given weights.
+    """Return what is known of a network at given weights.
 
     Parameters
     ----------
@@ -271,7 +187,7 @@ def at_weights(
         Whether the weights of each head alone are proved to be a regular point.
     matrices : callable
         Yields for each layer the matrices of each head with these letters, modulo the prime.
-    besides : ExtraParameters
+    extra : ExtraParameters
         Its directions are independent of those of the heads, unless these have all functions.
     most_rank : int, optional
         The sum of the ranks of the differentials of all heads, each alone, or more.
@@ -290,68 +206,117 @@ def at_weights(
     known = intersect_bounds(*model.upper_bounds(0), ranks)
     upper = known.value
     separate = are_separate(model, betas)
-    rank = whole_rank = generic_whole_rank = None
-    tokens = FROM_TWO_TOKENS
-    note = f"it is computed for up to {MAX_DIFFERENTIATED_PARAMETERS} parameters"
-    try:
-        # The theorem needs ranks of single matrices, where a Jacobian matrix would be too large.
-        if separate and model.softmax and regular and separate_at_weights(model, matrices):
-            rank = upper
-            whole_rank = rank + besides.dimension
-            note = THEOREM
-        elif parameters <= MAX_DIFFERENTIATED_PARAMETERS:
-            given = list(matrices("KQAVO"))
-            rank = _rank(model, given, min(upper, parameters))
-            # In lightning attention more tokens may be 0. Power series are those for t = 2.
-            if model.softmax:
-                tokens = ALMOST_ALL_TOKENS
-            whole_rank = rank + besides.dimension
-            if besides.dimension and _constants_are_functions_of_heads(model, shapes):
-                whole_rank, generic_whole_rank = _ranks_with_output_bias(
-                    given[0], rank, upper, besides.dimension
-                )
-            note = ""
-    except (TimeLimitError, TooLargeError) as limit:
-        note = str(limit)
+    found = _ranks_at_weights(
+        model, shapes, matrices, upper, output_bias=extra.dimension, by_theorem=separate and regular
+    )
+    tokens = found.tokens
     unbounded = betas == [min(d, after) for d, after, _ in model.layer_sizes]
     generic = ranks.value if separate else None
     small = model.is_plain or parameters <= MAX_DIFFERENTIATED_PARAMETERS
     # Ranks at other weights can be larger; with values of bounded rank they are of another model.
-    if upper not in (rank, generic) and unbounded and small:
+    if upper not in (found.of_heads, generic) and unbounded and small:
         # needs SymPy, which is slow to import
         from m2bridge.maps.dimension import dimension
 
-        found = dimension(model).lower
-        generic = found.value if found else None
+        of_map = dimension(model).lower
+        generic = of_map.value if of_map else None
         if model.softmax:
             tokens = ALMOST_ALL_TOKENS
-    known = intersect_bounds(known, Bounds.at_least(generic), Bounds.at_least(rank))
-    if most_rank is not None and rank != upper:
+    known = intersect_bounds(known, Bounds.at_least(generic), Bounds.at_least(found.of_heads))
+    if most_rank is not None and found.of_heads != upper:
         most_rank -= _free_base_changes(model, matrices)
     if most_rank is not None and most_behind_zero is not None and not model.skip:
         most_rank = min(most_rank, most_behind_zero)
-    more = _dimension_besides(model, shapes, known, besides)
     if most_rank is not None:
-        most_rank += besides.dimension
-    by_heads = known
-    known = _more(known, more)
-    if generic_whole_rank is not None and whole_rank is not None:
-        below = max(whole_rank, generic_whole_rank)
-        known = intersect_bounds(Bounds.at_most(known.upper), Bounds.at_least(below))
-    elif model.heads > 1 and not separate and _constants_are_functions_of_heads(model, shapes):
-        # For separate heads, and for a single one, it is proved that the constants are new.
-        known = intersect_bounds(Bounds.at_most(known.upper), Bounds.at_least(by_heads.lower))
+        most_rank += extra.dimension
+    dimension_of_all = _with_output_bias(model, shapes, known, extra, found, separate=separate)
     return NetworkAtWeights(
-        model=model,
-        parameters=parameters + besides.parameters,
-        dimension=known,
-        rank=whole_rank,
-        gauge=_gauge(model, shapes),
-        note=note,
-        symmetries=symmetries_of(model, shapes, known, besides),
+        symmetries=symmetries_of(model, shapes, dimension_of_all, extra),
+        rank=found.of_all,
         most_rank=most_rank,
+        note=found.note,
         tokens=tokens,
+        model=model,
+        gauge=_gauge(model, shapes),
+        constant=extra.dimension,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _RanksAtWeights:
+    """Lower bounds for ranks of the differential, ``None`` for those that are not computed.
+
+    Parameters
+    ----------
+    of_heads, of_all : int or None
+        At the weights, without and with an output bias.
+    generic_of_all : int or None
+        At random weights, with an output bias.
+    note : str
+        Why they are not known, or the theorem by which they are; may be empty.
+    tokens : str
+        For which numbers of tokens they hold.
+    """
+
+    of_heads: int | None = None
+    of_all: int | None = None
+    generic_of_all: int | None = None
+    note: str
+    tokens: str = FROM_TWO_TOKENS
+
+
+def _ranks_at_weights(
+    model: DeepAttention,
+    shapes: Heads,
+    matrices: Callable[[str], Iterator[Sequence[Matrices]]],
+    upper: int,
+    *,
+    output_bias: int,
+    by_theorem: bool,
+) -> _RanksAtWeights:
+    """The ranks by Theorem H, if it applies, else by gradients; ``output_bias``
+    is the number of its entries.
+    """
+    parameters = parameter_count(shapes)
+    try:
+        # The theorem needs ranks of single matrices, where a Jacobian matrix would be too large.
+        if by_theorem and model.softmax and separate_at_weights(model, matrices):
+            return _RanksAtWeights(of_heads=upper, of_all=upper + output_bias, note=THEOREM)
+        if parameters > MAX_DIFFERENTIATED_PARAMETERS:
+            limit = f"it is computed for up to {MAX_DIFFERENTIATED_PARAMETERS} parameters"
+            return _RanksAtWeights(note=limit)
+        given = list(matrices("KQAVO"))
+        rank = _rank(model, given, min(upper, parameters))
+        of_all, generic = rank + output_bias, None
+        if output_bias and _constants_are_functions_of_heads(model, shapes):
+            of_all, generic = _ranks_with_output_bias(given[0], rank, upper, output_bias)
+    except (TimeLimitError, TooLargeError) as limit:
+        return _RanksAtWeights(note=str(limit))
+    # In lightning attention more tokens may be 0. Power series are those for t = 2.
+    tokens = ALMOST_ALL_TOKENS if model.softmax else FROM_TWO_TOKENS
+    return _RanksAtWeights(
+        of_heads=rank, of_all=of_all, generic_of_all=generic, note="", tokens=tokens
+    )
+
+
+def _with_output_bias(
+    model: DeepAttention,
+    shapes: Heads,
+    by_heads: Bounds,
+    extra: ExtraParameters,
+    found: _RanksAtWeights,
+    *,
+    separate: bool,
+) -> Bounds:
+    """The dimension of heads and output bias together."""
+    known = _more(by_heads, _dimension_of_extra(model, shapes, by_heads, extra))
+    if found.generic_of_all is not None and found.of_all is not None:
+        below = max(found.of_all, found.generic_of_all)
+        return intersect_bounds(Bounds.at_most(known.upper), Bounds.at_least(below))
+    if model.heads > 1 and not separate and _constants_are_functions_of_heads(model, shapes):
+        # For separate heads, and for a single one, it is proved that the constants are new.
+        return intersect_bounds(Bounds.at_most(known.upper), Bounds.at_least(by_heads.lower))
+    return known
 
 
 def _free_base_changes(
@@ -363,7 +328,7 @@ def _free_base_changes(
     head of lightning attention has no outputs, whatever its values are.
     """
     hidden = model.widths[1:-1]
-    if model.skip or not hidden or max(hidden) > MOST_WIDTH:
+    if model.skip or not hidden or max(hidden) > MAX_WIDTH:
         return 0
     free = 0
     draw = residues()
@@ -454,7 +419,9 @@ def _ranks_with_output_bias(
 def separate_at_weights(
     model: DeepAttention, matrices: Callable[[str], Iterator[Sequence[Matrices]]]
 ) -> bool:
-    """Whether Theorem H holds at these weights, by ranks modulo the prime; no value matrix is zero.
+    """Return whether Theorem H holds at these weights, by ranks modulo the prime.
+
+    No value matrix may be zero.
 
     The sum B_k of the values of layer k, plus 1 with skip connections, is onto for k < l and
     one-to-one for k > 1. The quadratic forms of the heads, on the tokens that one head of the layer
@@ -463,8 +430,8 @@ def separate_at_weights(
     last = model.layers - 1
     numbers = Residues(LARGE_PRIME)
     draw = residues()
-    if last and max(model.widths) > MOST_WIDTH:
-        raise TooLargeError(f"it is computed for widths up to {MOST_WIDTH}")
+    if last and max(model.widths) > MAX_WIDTH:
+        raise TooLargeError(f"it is computed for widths up to {MAX_WIDTH}")
 
     def tokens(width: int) -> Any:
         return random_matrix(numbers, width, model.heads + SPARE_ROWS, draw)

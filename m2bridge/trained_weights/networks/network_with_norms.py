@@ -1,4 +1,4 @@
-"""Several layers with biases or norms, one after the other: what their function determines.
+"""Networks of several layers with biases or norms: bounds for dimension and rank at the weights.
 
 The dimension of such a network is enclosed. Above it is the sum of the dimensions of the layers,
 less that of the symmetries between them; below it the rank of the differential, at these weights or
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise, starmap
+from itertools import pairwise, zip_longest
 from typing import Any, Self
 
 import numpy
@@ -18,34 +18,27 @@ import numpy
 from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import TimeLimitError, TooLargeError
-from m2bridge.maps.jacobian_rank import (
-    ALMOST_ALL_TOKENS,
-    FROM_TWO_TOKENS,
-    dimension_facts,
-    is_regular,
-)
+from m2bridge.maps.jacobian_rank import ALMOST_ALL_TOKENS
 from m2bridge.results.known import Bounds, intersect_bounds
 from m2bridge.trained_weights.checkpoints.files import as_fractions
 from m2bridge.trained_weights.checkpoints.tensors import LayerTensors, Norm
 from m2bridge.trained_weights.heads.findings import HeadWeights, sum_of_known
 from m2bridge.trained_weights.heads.ranks import HeadShape, residues_of, without_last_row
-from m2bridge.trained_weights.heads.token_space import ReducedHead, norm_before
+from m2bridge.trained_weights.heads.token_space import norm_before
+from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
 from m2bridge.trained_weights.networks.differential import (
     AffineLayer,
     check_size,
     ranks as differential_ranks,
 )
+from m2bridge.trained_weights.networks.grouped_layer import DifferentialRanks, layer_without_weights
 from m2bridge.trained_weights.networks.groups import FiniteGroup, Symmetries, products
-from m2bridge.trained_weights.networks.shared_keys import ENOUGH_TOKENS, ranks_of_groups
 from m2bridge.trained_weights.networks.symmetries import (
     AnalysisOptions,
-    LayerAtWeights,
     NormAndOutputBias,
-    SoftmaxLayer,
     finite_symmetries,
     head_groups,
     network_model,
-    symmetries_of_layer,
     without_mean,
 )
 
@@ -53,101 +46,6 @@ BEHIND_LAYER_NORM = "outputs along (1, …, 1), which the next LayerNorm takes a
 """The name of a symmetry between layers."""
 LAYER_NORM = "LayerNorm"
 """How a layer calls the norm before it that takes the mean away."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NetworkWithNorms:
-    """Several layers with biases or norms, at given weights, for two tokens.
-
-    What is said holds for all but finitely many numbers of tokens.
-
-    Parameters
-    ----------
-    model : DeepAttention
-        The network without biases and norms.
-    dimension : Bounds
-        Of the functions of the network; its upper bound is always known.
-    reason : str
-        Why the upper bound holds.
-    ranks : DifferentialRanks
-        Of the differential.
-    symmetries : Symmetries
-        What is said of the network: those of the layers, and those between them.
-    kind : str
-        What its layers have besides their matrices, in words that follow the title of the model.
-    """
-
-    model: Any
-    dimension: Bounds
-    reason: str
-    ranks: DifferentialRanks
-    symmetries: Symmetries
-    kind: str = ", with biases or norms"
-
-    @property
-    def tokens(self) -> str:
-        """For which numbers t of tokens all of this is proved."""
-        return ALMOST_ALL_TOKENS
-
-    @property
-    def rank(self) -> int | None:
-        """A lower bound for the rank of the differential at these weights, if it is computed."""
-        return self.ranks.at_weights
-
-    @property
-    def most_rank(self) -> int | None:
-        """An upper bound for it, if one is known."""
-        return self.ranks.most_at_weights
-
-    @property
-    def parameters(self) -> int:
-        """All entries."""
-        return self.symmetries.parameters
-
-    @property
-    def regular(self) -> bool | None:
-        """Whether the weights are proved to be a regular point; ``None`` if that is not decided."""
-        return is_regular(self.dimension, self.rank, self.most_rank)
-
-    @property
-    def note(self) -> str:
-        """Why it is not decided whether the weights are a regular point; empty if it is."""
-        if self.regular is not None:
-            return ""
-        if self.rank is None:
-            return self.ranks.method
-        return f"the rank of the differential is at least {self.rank}, {self.ranks.method}"
-
-    def facts(self) -> list[tuple[str, object]]:
-        """Names and values for people, but for the symmetries, which the result names itself."""
-        facts: list[tuple[str, object]] = [
-            ("network", f"{self.model.title}{self.kind}"),
-            *dimension_facts(self.parameters, self.dimension),
-        ]
-        if self.regular:
-            known = f"the rank of the differential is the dimension, {self.ranks.method}"
-            regular = f"yes (proved: {known})"
-        elif self.regular is False:
-            most = f"the rank of the differential is at most {self.most_rank}"
-            regular = f"no (proved: {most}, by the ranks of the heads)"
-        else:
-            regular = f"not decided: {self.note}"
-        facts.append(("regular point", regular))
-        return facts
-
-    def to_json(self) -> dict[str, Any]:
-        """The values for ``json.dumps``."""
-        upper = {"value": self.dimension.upper, "reason": self.reason}
-        return {
-            **self.model.to_json(),
-            **self.symmetries.to_json(),
-            "lower_bound": self.dimension.lower,
-            "upper_bound": upper,
-            "rank_at_weights": self.rank,
-            "regular": self.regular,
-            "note": self.note or None,
-            "holds_for": self.tokens,
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,26 +70,6 @@ class Between:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DifferentialRanks:
-    """Bounds for ranks of the differential of a network.
-
-    Parameters
-    ----------
-    at_weights, at_random : int or None
-        Lower bounds, at given and at random weights; ``None`` if not computed, or not needed.
-    most_at_weights : int or None
-        An upper bound, if one is known.
-    method : str
-        How they were computed, or why they were not.
-    """
-
-    at_weights: int | None = None
-    most_at_weights: int | None = None
-    at_random: int | None = None
-    method: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AnalysedLayer:
     """A layer among others, with what is known of it alone.
 
@@ -202,17 +80,17 @@ class AnalysedLayer:
     tensors : LayerTensors
     heads : list of HeadWeights
     around : NormAndOutputBias
-    symmetries : Symmetries
-        Of this layer alone.
-    reading : AnalysisOptions
+    alone : NetworkAtWeights
+        What is known of this layer alone.
+    options : AnalysisOptions
     """
 
     number: int
     tensors: LayerTensors
     heads: list[HeadWeights]
     around: NormAndOutputBias
-    symmetries: Symmetries
-    reading: AnalysisOptions
+    alone: NetworkAtWeights
+    options: AnalysisOptions
 
     @property
     def shapes(self) -> list[HeadShape]:
@@ -231,22 +109,10 @@ class AnalysedLayer:
         return max(shape.queries, shape.d) > shape.width
 
     @property
-    def constant(self) -> int:
-        """The dimension of the constants that it adds to what the heads do."""
-        if isinstance(self.symmetries, LayerAtWeights):
-            return self.symmetries.constant
-        return self.around.output_bias
-
-    @property
     def of_heads(self) -> int:
         """The sum of the dimensions of its groups of heads, each alone, and of the constants."""
         groups = head_groups(self.shapes, self.around)
-        return sum(group.dimension for group in groups) + self.constant
-
-    @property
-    def dimension(self) -> int:
-        """An upper bound for the dimension of its functions."""
-        return self.symmetries.parameters - (self.symmetries.redundant.lower or 0)
+        return sum(group.dimension for group in groups) + self.alone.constant
 
     def less_one_output(self) -> Self:
         """Return the layer with one output less, as only so much of it passes a LayerNorm."""
@@ -254,21 +120,26 @@ class AnalysedLayer:
         heads = []
         for head, shape in zip(self.heads, shapes, strict=True):
             heads.append(replace(head, shape=shape))
-        if isinstance(self.symmetries, SoftmaxLayer):
-            symmetries: Symmetries = SoftmaxLayer.of(shapes, around)
-        elif around.is_grouped:
-            symmetries = GroupedLayer.of(shapes, around, NO_RANKS)
-        else:
-            symmetries = symmetries_of_layer(shapes, self.reading, around.besides())
-        return replace(self, heads=heads, around=around, symmetries=symmetries)
+        alone = layer_without_weights(shapes, around, self.options)
+        return replace(self, heads=heads, around=around, alone=alone)
+
+    @property
+    def is_sum_of_heads(self) -> bool:
+        """Whether the upper bound for its dimension is the sum of those of its heads.
+
+        Of heads that share K and V it is the dimension then, as a group of them may have less.
+        """
+        if self.around.is_grouped and self.alone.dimension.exact is None:
+            return False
+        return self.alone.most_dimension == self.of_heads
 
     def span(self) -> int:
-        """A lower bound for the dimension that differences of its outputs span, generically.
+        """Return a lower bound for the dimension of the span of differences of its generic outputs.
 
         Where a rank or a theorem shows that heads are independent, all of them count, and else one
         of them (docs/weights-mathematics.md, What the outputs of a layer span).
         """
-        independent = self.symmetries.dimension.exact == self.of_heads
+        independent = self.alone.dimension.exact == self.of_heads
         # Where heads share K and V, the A_h of each group have to be independent too.
         first = self.shapes[0]
         independent = independent and self.around.sharing <= first.alpha * first.queries
@@ -276,7 +147,7 @@ class AnalysedLayer:
         return min(self.outputs, heads * self.shapes[0].beta)
 
 
-def layers_in_a_row(layers: Sequence[AnalysedLayer], reading: AnalysisOptions) -> NetworkWithNorms:
+def layers_in_a_row(layers: Sequence[AnalysedLayer], options: AnalysisOptions) -> NetworkAtWeights:
     """Return what is known of the network of these layers.
 
     Its dimension is at most the sum of those of the layers, less the dimension in which groups
@@ -284,51 +155,51 @@ def layers_in_a_row(layers: Sequence[AnalysedLayer], reading: AnalysisOptions) -
     """
     shapes = [layer.shapes for layer in layers]
     # It refuses skip connections between layers of different widths.
-    model = network_model(shapes, reading, width=shapes[0][0].width)
+    model = network_model(shapes, options, width=shapes[0][0].width)
     passed = []
     between = []
     for layer, after in pairwise(layers):
         # What of the layer passes the next norm.
         narrow = layer
-        if after.around.norm == LAYER_NORM and not reading.skip:
+        if after.around.norm == LAYER_NORM and not options.skip:
             narrow = layer.less_one_output()
             size = layer.of_heads - narrow.of_heads
-            known = layer.dimension == layer.of_heads and narrow.dimension == narrow.of_heads
-            if layer.around.is_grouped:
-                dimensions = (layer.symmetries.dimension, narrow.symmetries.dimension)
-                known = known and all(found.exact is not None for found in dimensions)
+            known = layer.is_sum_of_heads and narrow.is_sum_of_heads
             between.append(Between(name=BEHIND_LAYER_NORM, size=size, free=size if known else 0))
         passed.append(narrow)
-    acting = list(_between(layers, passed, reading))
+    acting = list(_between(layers, passed, options))
     between += acting
-    most = sum(layer.dimension for layer in [*passed, layers[-1]])
+    most = sum(layer.alone.most_dimension for layer in [*passed, layers[-1]])
     most -= sum(part.free for part in acting)
-    less = sum(layer.dimension for layer in layers) - most
+    less = sum(layer.alone.most_dimension for layer in layers) - most
     reason = "the sum of the layers"
     if less:
         reason += f", less {less} for symmetries between them"
-    ranks = _ranks(layers, acting, reading, most)
+    ranks = _ranks(layers, acting, options, most)
     dimension = Bounds.at_most(most, reason)
     for lower in (ranks.at_weights, ranks.at_random):
         if lower is not None:
             because = f"the rank of the differential {ranks.method}"
             dimension = intersect_bounds(dimension, Bounds.at_least(lower, because))
     why = ranks.method if ranks.at_weights is None else ""
-    return NetworkWithNorms(
-        model=model,
-        dimension=dimension,
-        reason=reason,
-        ranks=ranks,
+    return NetworkAtWeights(
         symmetries=_compared(layers, between, dimension, why),
+        rank=ranks.at_weights,
+        most_rank=ranks.most_at_weights,
+        method="" if why else ranks.method,
+        note=why,
+        tokens=ALMOST_ALL_TOKENS,
+        model=model,
         kind=_kind(layers),
+        reason=reason,
     )
 
 
 def _kind(layers: Sequence[AnalysedLayer]) -> str:
-    """What layers have besides matrices of their own heads, in words."""
+    """What layers have in addition to matrices of their own heads, in words."""
     kinds = []
     changed = any(layer.shapes[0].coordinates for layer in layers)
-    if changed or not all(layer.around.is_nothing for layer in layers):
+    if changed or not all(layer.around.is_empty for layer in layers):
         kinds.append("biases or norms")
     if any(layer.around.sharing > 1 for layer in layers):
         kinds.append("keys and values that heads share")
@@ -346,15 +217,15 @@ def _compared(
     least = 0
     for layer in layers:
         finite += finite_symmetries(layer.shapes, layer.around.sharing)
-        named.update(dict(layer.symmetries.named))
-        least += layer.symmetries.listed.upper or 0
+        named.update(dict(layer.alone.symmetries.named))
+        least += layer.alone.symmetries.listed.upper or 0
     most = least
     for symmetry in between:
         named[symmetry.name] += symmetry.size
         least += symmetry.free
         most += symmetry.size
     return Symmetries(
-        parameters=sum(layer.symmetries.parameters for layer in layers),
+        parameters=sum(layer.alone.parameters for layer in layers),
         dimension=dimension,
         named=tuple((name, size) for name, size in named.items() if size),
         listed=Bounds(least, most),
@@ -364,7 +235,7 @@ def _compared(
 
 
 def _between(
-    layers: Sequence[AnalysedLayer], passed: Sequence[AnalysedLayer], reading: AnalysisOptions
+    layers: Sequence[AnalysedLayer], passed: Sequence[AnalysedLayer], options: AnalysisOptions
 ) -> Iterator[Between]:
     """The symmetries between layers: changes of base or rotations, and translations.
 
@@ -374,11 +245,11 @@ def _between(
     hidden = [layer.outputs for layer in passed]
     for layer, after in zip(passed, layers[1:], strict=True):
         d, span = layer.outputs, layer.span()
-        if reading.skip:
+        if options.skip:
             continue
         if not after.around.norm:
             yield Between(name=f"GL({d}) between layers", size=d * d, free=d * span)
-        elif d > 1 and after.around.turns:
+        elif d > 1 and after.around.absorbs_linear_maps:
             size = _rotations(d)
             free = size - _rotations(d - span)
             yield Between(name=f"O({d}) between a layer and the next norm", size=size, free=free)
@@ -389,7 +260,7 @@ def _between(
         size = sum(hidden)
         name = "translations of tokens between layers, by biases"
         yield Between(name=name, size=size, free=size, by_biases=True)
-    elif reading.skip and all(layer.around.norm == LAYER_NORM for layer in layers):
+    elif options.skip and all(layer.around.norm == LAYER_NORM for layer in layers):
         size = len(hidden)
         name = "output biases along (1, …, 1)"
         yield Between(name=name, size=size, free=size, by_biases=True)
@@ -401,7 +272,7 @@ def _rotations(d: int) -> int:
 
 
 def _ranks(
-    layers: Sequence[AnalysedLayer], acting: Sequence[Between], reading: AnalysisOptions, most: int
+    layers: Sequence[AnalysedLayer], acting: Sequence[Between], options: AnalysisOptions, most: int
 ) -> DifferentialRanks:
     """The ranks of the differential, or why they are not computed."""
     if any("A" in layer.tensors.parts for layer in layers):
@@ -412,15 +283,15 @@ def _ranks(
         return DifferentialRanks(
             method="ranks of several layers with rotary positions are not computed"
         )
-    parameters = sum(layer.symmetries.parameters for layer in layers)
-    in_balls = reading.softmax or any(layer.around.norm for layer in layers)
+    parameters = sum(layer.alone.parameters for layer in layers)
+    in_balls = options.softmax or any(layer.around.norm for layer in layers)
     try:
         check_size(parameters, in_balls=in_balls)
-        most_here = _most_rank(layers, acting, reading.skip)
+        most_here = _most_rank(layers, acting, options)
         rank, generic, method = differential_ranks(
             [AffineLayer(**_entries(layer)) for layer in layers],
-            skip=reading.skip,
-            softmax=reading.softmax,
+            skip=options.skip,
+            softmax=options.softmax,
             most=most,
             most_at_weights=most if most_here is None else min(most, most_here),
         )
@@ -437,21 +308,21 @@ def _ranks(
 
 def _entries(layer: AnalysedLayer) -> dict[str, Any]:
     """The entries of a layer as fractions, with biases as columns beside their matrices."""
-    reading = layer.reading
+    options = layer.options
     heads = []
     norm: Norm | None = None
     output_bias: Any = ()
-    for head in layer.tensors.heads(layer.number, reading.heads):
-        norm = norm_before(head, reading.norm)
-        biases = head.biases if reading.biases else {}
-        if reading.biases and head.O_bias is not None:
+    for head in layer.tensors.heads(layer.number, options.heads):
+        norm = norm_before(head, options.norm)
+        biases = head.biases if options.biases else {}
+        if options.biases and head.O_bias is not None:
             output_bias = as_fractions(head.O_bias).tolist()
         matrices = {}
         for letter, matrix in head.matrices.items():
             columns = as_fractions(matrix)
             bias = biases.get(letter)
             # In lightning attention a missing bias is a zero one: K, Q and V act on tokens (x, 1).
-            if bias is None and biases and letter in "KQV" and not reading.softmax:
+            if bias is None and biases and letter in "KQV" and not options.softmax:
                 bias = numpy.zeros(len(matrix))
             if bias is not None:
                 columns = numpy.column_stack([columns, as_fractions(bias)])
@@ -461,7 +332,7 @@ def _entries(layer: AnalysedLayer) -> dict[str, Any]:
     beta: Any = ()
     if norm is not None and norm.gamma is not None:
         gamma = as_fractions(norm.gamma).tolist()
-    if norm is not None and norm.beta is not None and reading.biases:
+    if norm is not None and norm.beta is not None and options.biases:
         beta = as_fractions(norm.beta).tolist()
     return {
         "width": layer.shapes[0].width,
@@ -475,29 +346,33 @@ def _entries(layer: AnalysedLayer) -> dict[str, Any]:
 
 
 def _most_rank(
-    layers: Sequence[AnalysedLayer], acting: Sequence[Between], skip: bool
+    layers: Sequence[AnalysedLayer], acting: Sequence[Between], options: AnalysisOptions
 ) -> int | None:
     """An upper bound for the rank at these weights, by those of the heads, each alone.
 
     Symmetries between the layers move the functions of the heads, and not that of the network.
     """
     most = 0
-    for layer in layers:
+    for layer, after in zip_longest(layers, layers[1:]):
         # Parameters that heads share are a part of those that they have each alone.
-        of_heads = sum_of_known(head.most_rank for head in layer.heads)
-        if of_heads is None:
+        of_layer = sum_of_known(head.most_rank for head in layer.heads)
+        if of_layer is None:
             return None
-        if isinstance(layer.symmetries, LayerAtWeights) and layer.symmetries.rank.upper is not None:
-            of_heads = min(of_heads, layer.symmetries.rank.upper)
-        most += of_heads
-        if layer.constant:
-            most += layer.outputs
+        if layer.alone.constant:
+            of_layer += layer.outputs
+        moved = 0 if after is None or options.skip else _moved(layer, after)
+        of_layer -= moved
+        whole = layer.alone.most_rank
+        if whole is not None:
+            # In softmax attention it is a rank of all A_h, V_h and the constant, which are moved as
+            # those of heads. In lightning attention it is one of the function of the layer, of
+            # which less may be moved.
+            of_layer = min(of_layer, whole - moved if options.softmax else whole)
+        most += of_layer
     for symmetry in acting:
         if symmetry.by_biases:
             # Output biases are moved, whatever the weights are.
             most -= symmetry.size
-    if not skip:
-        most -= sum(starmap(_moved, pairwise(layers)))
     return most
 
 
@@ -509,10 +384,10 @@ def _moved(layer: AnalysedLayer, after: AnalysedLayer) -> int:
     takes_mean_away = after.around.norm == LAYER_NORM
     moved = 0
     columns: list[Any] = []
-    for head in layer.reading.seen_heads(layer.number, layer.tensors):
+    for head in layer.options.reduced_heads(layer.number, layer.tensors):
         matrices = residues_of(head)
         # With A = 0 a head of lightning attention is zero, whatever its values are.
-        if not layer.reading.softmax and not _attention(matrices).rank():
+        if not layer.options.softmax and not _attention(matrices).rank():
             continue
         values = matrices["V"]
         free = values.ncols()
@@ -531,7 +406,7 @@ def _moved(layer: AnalysedLayer, after: AnalysedLayer) -> int:
     if takes_mean_away:
         d -= 1
         moved += layer.around.output_bias > 0
-    if after.around.turns:
+    if after.around.absorbs_linear_maps:
         moved += _rotations(d) - _rotations(d - span)
     return moved
 
@@ -541,136 +416,3 @@ def _attention(matrices: Mapping[str, Any]) -> Any:
     if "A" in matrices:
         return matrices["A"]
     return matrices["K"].transpose() * matrices["Q"]
-
-
-NO_RANKS = DifferentialRanks(method="")
-"""Of a layer whose weights are not looked at."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupedLayer(LayerAtWeights):
-    """A layer of lightning attention whose heads share keys and values, or are rotated.
-
-    Its dimension is enclosed: above are the parameters less the symmetries of the groups of heads,
-    below the rank of the differential, at these weights or at random ones.
-    """
-
-    @classmethod
-    def of(
-        cls, shapes: Sequence[HeadShape], around: NormAndOutputBias, ranks: DifferentialRanks
-    ) -> Self:
-        """Return the layer with these heads, and the ranks of its differential."""
-        groups = head_groups(shapes, around)
-        named: Counter[str] = Counter()
-        for group in groups:
-            named.update(dict(group.redundant()))
-        named.update(dict(around.named()))
-        parameters = sum(group.parameters for group in groups) + around.besides().parameters
-        most = parameters - named.total()
-        first = shapes[0]
-        if not around.rotary:
-            # With more tokens than entries T is a tensor that is symmetric in two places.
-            most = min(most, _tensors(first) + around.output_bias * (not _has_one(first)))
-        dimension = Bounds.at_most(most, "the parameters less those of the listed symmetries")
-        for rank in (ranks.at_weights, ranks.at_random):
-            if rank is not None:
-                because = f"the rank of the differential {ranks.method}"
-                dimension = intersect_bounds(dimension, Bounds.at_least(rank, because))
-        return cls(
-            parameters=parameters,
-            dimension=dimension,
-            named=tuple((name, size) for name, size in named.items() if size),
-            listed=Bounds.exactly(named.total()),
-            finite=finite_symmetries(shapes, around.sharing),
-            why=ranks.method if ranks.at_weights is None else "",
-            constant=around.output_bias,
-            rank=Bounds(ranks.at_weights, _least(ranks.most_at_weights, dimension.upper)),
-            tokens=ENOUGH_TOKENS if around.rotary else FROM_TWO_TOKENS,
-            note=ranks.method if ranks.at_weights is None else "",
-        )
-
-
-def _least(first: int | None, second: int | None) -> int | None:
-    """The least of those that are known."""
-    return min((number for number in (first, second) if number is not None), default=None)
-
-
-def _has_one(shape: HeadShape) -> bool:
-    """Whether the last coordinate of tokens is 1."""
-    return shape.coordinates is not None and shape.coordinates.has_one
-
-
-def _tensors(shape: HeadShape) -> int:
-    """The number of entries of tensors that are symmetric in two of their three places."""
-    d = shape.d
-    return shape.d_out * (d * (d + 1) // 2) * d
-
-
-def grouped_layer(
-    heads: Sequence[HeadWeights],
-    reduced: Sequence[ReducedHead],
-    around: NormAndOutputBias,
-    reading: AnalysisOptions,
-) -> GroupedLayer:
-    """Return what is known of a layer of lightning attention in which heads share K and V.
-
-    Its heads act on the coordinates of tokens that are seen; a norm before it changes nothing in
-    what they determine.
-    """
-    shapes = [head.shape for head in heads]
-    bounds = GroupedLayer.of(shapes, around, NO_RANKS)
-    most = bounds.dimension.upper or 0
-    at_weights = _most_rank_of_groups(heads, reduced, around)
-    first = shapes[0]
-    if around.rotary and _has_one(first):
-        return GroupedLayer.of(
-            shapes,
-            around,
-            DifferentialRanks(method="ranks with rotary positions and biases are not computed"),
-        )
-    try:
-        check_size(bounds.parameters, in_balls=False)
-        layer = AffineLayer(
-            width=first.d - _has_one(first),
-            heads=tuple(_residues_of_rows(head) for head in reduced),
-            output_bias=(0,) * around.output_bias,
-            norm="",
-            gamma=(),
-            beta=(),
-            sharing=around.sharing,
-            rotary=around.rotary,
-        )
-        rank, generic, method = differential_ranks(
-            [layer],
-            skip=False,
-            softmax=False,
-            most=most,
-            most_at_weights=most if at_weights is None else min(most, at_weights),
-        )
-        ranks = DifferentialRanks(
-            at_weights=rank, most_at_weights=at_weights, at_random=generic, method=method
-        )
-    except (TimeLimitError, TooLargeError) as limit:
-        ranks = DifferentialRanks(most_at_weights=at_weights, method=str(limit))
-    return GroupedLayer.of(shapes, around, ranks)
-
-
-def _residues_of_rows(head: ReducedHead) -> dict[str, list[list[int]]]:
-    """The rows of the matrices of a head modulo the prime, as integers."""
-    matrices = residues_of(head, "KQVO")
-    return {x: [list(map(int, row)) for row in matrix.table()] for x, matrix in matrices.items()}
-
-
-def _most_rank_of_groups(
-    heads: Sequence[HeadWeights], reduced: Sequence[ReducedHead], around: NormAndOutputBias
-) -> int | None:
-    """An upper bound for the rank at the weights: that of their products, less the rescalings.
-
-    Each head that is not A = 0 and V = 0 is moved by its own.
-    """
-    groups = head_groups([head.shape for head in heads], around)
-    products = ranks_of_groups(groups, heads, reduced).upper
-    if products is None or not all(head.ranks.proved for head in heads):
-        return None
-    rescaled = sum(1 for head in heads if head.ranks.r or head.ranks.s)
-    return products - rescaled + around.output_bias

@@ -170,7 +170,7 @@ class HeadGroup:
         heads : sequence of HeadWeights
             Those of the group.
         reduced : sequence of ReducedHead
-            The same, with their matrices.
+            These heads with their matrices.
         """
         ranks = {letter: heads[0].ranks.each.get(letter) for letter in "KV"}
         ranks |= {letter: _rank_together(letter, heads, reduced) for letter in "QO"}

@@ -1,8 +1,8 @@
-"""The symmetries of layers with biases and norms, by name, compared with redundant directions.
+"""What a layer has in addition to its heads, and single layers that theorems decide.
 
-Those of lightning attention, and of softmax without biases, are in the family of deep attention. A
-layer of softmax with biases is decided here, by the lemma in ``docs/weights-mathematics.md``;
-several layers with biases or norms are in ``layers_in_a_row``.
+These are heads whose outputs stand side by side, and layers of softmax with biases, shared keys or
+rotary positions, by the lemmas in ``docs/weights-mathematics.md``. Other layers are in ``network``
+and ``grouped_layer``.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any, Self
 import numpy
 
 from m2bridge.families.deep_attention.model import DeepAttention
-from m2bridge.maps.jacobian_rank import FROM_TWO_TOKENS, is_regular
+from m2bridge.maps.jacobian_rank import FROM_TWO_TOKENS
 from m2bridge.results.known import UNKNOWN, Bounds
-from m2bridge.results.sheet import plural
 from m2bridge.trained_weights.checkpoints.files import as_fractions
+from m2bridge.trained_weights.checkpoints.model_choice import ModelChoice
 from m2bridge.trained_weights.checkpoints.tensors import HeadArrays, LayerTensors
 from m2bridge.trained_weights.heads.ranks import HeadShape, exact_rank
 from m2bridge.trained_weights.heads.token_space import (
@@ -26,8 +26,9 @@ from m2bridge.trained_weights.heads.token_space import (
     ReducedHead,
     Tokens,
     norm_before,
-    seen,
+    reduce_head,
 )
+from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
 from m2bridge.trained_weights.networks.groups import (
     ExtraParameters,
     FiniteGroup,
@@ -65,23 +66,35 @@ class AnalysisOptions:
     norm: str | None
     rotary: bool = False
 
+    @classmethod
+    def of(cls, choice: ModelChoice, *, heads: int | None, biases: bool, norm: str | None) -> Self:
+        """Return how layers are read as those of a model; the options have the last word."""
+        return cls(
+            heads=heads,
+            normalization="softmax" if choice.softmax else "none",
+            skip=choice.skip,
+            biases=biases,
+            norm="rms" if norm == "rms1" else norm,
+            rotary=choice.rotary,
+        )
+
     @property
     def softmax(self) -> bool:
         """Whether scores are normalized."""
         return self.normalization == "softmax"
 
-    def seen(self, head: HeadArrays) -> ReducedHead:
+    def reduced(self, head: HeadArrays) -> ReducedHead:
         """Return a head on the coordinates of its tokens."""
-        return seen(head, self.softmax, self.biases, self.norm)
+        return reduce_head(head, self.softmax, self.biases, self.norm)
 
-    def seen_heads(self, number: int, layer: LayerTensors) -> Iterator[ReducedHead]:
+    def reduced_heads(self, number: int, layer: LayerTensors) -> Iterator[ReducedHead]:
         """Yield the heads of a layer on the coordinates of their tokens."""
-        return map(self.seen, layer.heads(number, self.heads))
+        return map(self.reduced, layer.heads(number, self.heads))
 
 
 @dataclass(frozen=True, slots=True)
 class NormAndOutputBias:
-    """What a layer has besides the matrices of its heads.
+    """What a layer has in addition to the matrices of its heads.
 
     Parameters
     ----------
@@ -99,7 +112,7 @@ class NormAndOutputBias:
         Which of Q, K, V have no bias where others have one.
     sharing : int
         As many heads have the same K and V.
-    turns : bool
+    absorbs_linear_maps : bool
         Whether K, Q and V, with their biases, can undo any linear change of the tokens behind the
         norm, before its γ and β.
     rotary : bool
@@ -113,36 +126,36 @@ class NormAndOutputBias:
     gamma: int
     beta: int
     missing: str
-    turns: bool
+    absorbs_linear_maps: bool
     sharing: int = 1
     rotary: bool = False
 
     @classmethod
-    def of(cls, head: HeadArrays, reading: AnalysisOptions) -> Self:
-        """Return what is around the heads of a layer, by one of them."""
-        norm = norm_before(head, reading.norm)
+    def of(cls, head: HeadArrays, options: AnalysisOptions) -> Self:
+        """Return the norms and the output bias of a layer, by one of its heads."""
+        norm = norm_before(head, options.norm)
         biases: set[str] = set()
         output_bias = 0
-        if reading.biases:
+        if options.biases:
             biases = set(head.biases)
             output_bias = 0 if head.O_bias is None else len(head.O_bias)
         gamma = beta = 0
-        turns = norm is not None and norm.is_invertible
+        absorbs_linear_maps = norm is not None and norm.is_invertible
         # A change of β adds a constant to keys, queries and values, which biases take away again.
         # In softmax attention that of the keys does nothing.
-        absorbed = {"Q", "V"} <= biases if reading.softmax else bool(biases)
-        if reading.biases and norm is not None and norm.beta is not None:
-            tokens = Tokens.of(len(norm.beta), norm, reading.biases)
+        absorbed = {"Q", "V"} <= biases if options.softmax else bool(biases)
+        if options.biases and norm is not None and norm.beta is not None:
+            tokens = Tokens.of(len(norm.beta), norm, options.biases)
             # Outside of the space of all γ∘x, β is as a bias itself.
             if absorbed or tokens.is_moved:
                 beta = len(norm.beta)
             elif norm.beta.any():
-                turns = False
+                absorbs_linear_maps = False
         # Where K, Q and V cannot undo changes of γ, it is taken as it is.
-        if turns and norm is not None and norm.gamma is not None:
+        if absorbs_linear_maps and norm is not None and norm.gamma is not None:
             gamma = len(norm.gamma)
         missing = ""
-        if biases and not reading.softmax and "A" not in head.matrices:
+        if biases and not options.softmax and "A" not in head.matrices:
             missing = ", ".join(letter for letter in "QKV" if letter not in biases)
         after = None
         if norm is None and head.norm is not None and head.norm.place == "post":
@@ -156,12 +169,12 @@ class NormAndOutputBias:
             beta=beta,
             missing=missing,
             sharing=head.sharing,
-            turns=turns,
-            rotary=reading.rotary and "K" in head.matrices and len(head.matrices["K"]) % 2 == 0,
+            absorbs_linear_maps=absorbs_linear_maps,
+            rotary=options.rotary and "K" in head.matrices and len(head.matrices["K"]) % 2 == 0,
         )
 
     @property
-    def is_nothing(self) -> bool:
+    def is_empty(self) -> bool:
         """Whether there is neither a norm before the layer nor an output bias."""
         return not (self.norm or self.output_bias)
 
@@ -171,15 +184,15 @@ class NormAndOutputBias:
         return self.sharing > 1 or self.rotary
 
     def named(self) -> tuple[tuple[str, int], ...]:
-        """The redundant directions of γ and β."""
+        """Return the redundant directions of γ and β, by name."""
         found = (
             ("γ of the norm against K, Q and V", self.gamma),
             ("β of the norm against the biases of Q, K and V", self.beta),
         )
         return tuple((name, size) for name, size in found if size)
 
-    def besides(self, finite: tuple[FiniteGroup, ...] = ()) -> ExtraParameters:
-        """Return what the layer has besides its heads, with its finite symmetries."""
+    def extra_parameters(self, finite: tuple[FiniteGroup, ...] = ()) -> ExtraParameters:
+        """Return what the layer has in addition to its heads, with its finite symmetries."""
         return ExtraParameters(
             parameters=self.output_bias + self.gamma + self.beta,
             dimension=self.output_bias,
@@ -188,7 +201,7 @@ class NormAndOutputBias:
         )
 
     def remarks(self) -> Iterator[str]:
-        """Yield what has to be said of it."""
+        """Yield remarks on what is assumed, and on a norm after the layer."""
         if self.missing:
             yield (
                 f"there is no bias of {self.missing}: 0 is taken as one, and what is said is of the"
@@ -205,7 +218,7 @@ class NormAndOutputBias:
 
 
 def network_model(
-    shapes: Sequence[Sequence[HeadShape]], reading: AnalysisOptions, width: int | None = None
+    shapes: Sequence[Sequence[HeadShape]], options: AnalysisOptions, width: int | None = None
 ) -> DeepAttention:
     """Return the network of layers with these heads, without biases and norms, for two tokens.
 
@@ -214,48 +227,42 @@ def network_model(
     widths = [width or shapes[0][0].d, *(layer[0].d_out for layer in shapes)]
     a = [layer[0].a for layer in shapes]
     return DeepAttention(
-        widths, a, t=2, heads=len(shapes[0]), skip=reading.skip, normalization=reading.normalization
+        widths, a, t=2, heads=len(shapes[0]), skip=options.skip, normalization=options.normalization
     )
 
 
 def symmetries_of_layer(
-    shapes: Sequence[HeadShape], reading: AnalysisOptions, besides: ExtraParameters
-) -> Symmetries:
-    """Return the symmetries of one layer of these heads, by bounds that need no weights."""
-    model = network_model([shapes], replace(reading, skip=False))
-    return known_symmetries(model, [shapes], besides)
+    shapes: Sequence[HeadShape], options: AnalysisOptions, extra: ExtraParameters
+) -> NetworkAtWeights:
+    """Return what is known of one layer of these heads by bounds that need no weights."""
+    model = network_model([shapes], replace(options, skip=False))
+    symmetries = known_symmetries(model, [shapes], extra)
+    return NetworkAtWeights(symmetries=symmetries, constant=extra.dimension)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeparateHeads(Symmetries):
-    """The symmetries of a layer without output matrix: those of its heads, which are all known."""
+def heads_side_by_side(shapes: Sequence[HeadShape], around: NormAndOutputBias) -> NetworkAtWeights:
+    """Return what is known of a layer without output matrix: its heads are known each alone.
 
-    @classmethod
-    def of(cls, shapes: Sequence[HeadShape], around: NormAndOutputBias) -> Self:
-        """Return those of heads, or of groups of heads that share K and V."""
-        groups = head_groups(shapes, around)
-        named: Counter[str] = Counter()
-        for group in groups:
-            named.update(dict(group.redundant(are_added=False)))
-        parameters = sum(group.parameters for group in groups)
-        dimension = Bounds.exactly(parameters - named.total())
-        coordinates = shapes[0].coordinates
-        if around.rotary and coordinates is not None and not shapes[0].softmax:
-            dimension = Bounds.at_most(dimension.upper, "the symmetries of the heads")
-        return cls(
-            parameters=parameters,
-            dimension=dimension,
-            named=tuple((name, size) for name, size in named.items() if size),
-            listed=Bounds.exactly(named.total()),
-            finite=finite_symmetries(shapes, around.sharing, are_added=False),
-        )
-
-    def words(self) -> str:
-        """The words on what the function of the layer determines."""
-        return (
-            "without an output matrix the outputs of its heads stand side by side, so the function"
-            " of each is known"
-        )
+    Heads that share K and V are groups.
+    """
+    groups = head_groups(shapes, around)
+    named: Counter[str] = Counter()
+    for group in groups:
+        named.update(dict(group.redundant(are_added=False)))
+    parameters = sum(group.parameters for group in groups)
+    dimension = Bounds.exactly(parameters - named.total())
+    coordinates = shapes[0].coordinates
+    if around.rotary and coordinates is not None and not shapes[0].softmax:
+        dimension = Bounds.at_most(dimension.upper, "the symmetries of the heads")
+    symmetries = Symmetries(
+        parameters=parameters,
+        dimension=dimension,
+        named=tuple((name, size) for name, size in named.items() if size),
+        listed=Bounds.exactly(named.total()),
+        finite=finite_symmetries(shapes, around.sharing, are_added=False),
+        side_by_side=True,
+    )
+    return NetworkAtWeights(symmetries=symmetries)
 
 
 def head_groups(shapes: Sequence[HeadShape], around: NormAndOutputBias) -> list[HeadGroup]:
@@ -349,135 +356,68 @@ class SoftmaxWeights:
 
 
 NO_WEIGHTS = SoftmaxWeights(independent=False, products=UNKNOWN, constants=UNKNOWN)
-"""Of a layer whose weights are not looked at."""
+"""What is known of a layer whose weights are not read."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LayerAtWeights(Symmetries):
-    """A layer at its weights, as more is known of it than of its heads, each alone.
+def is_affine_softmax(shape: HeadShape, around: NormAndOutputBias) -> bool:
+    """Return whether a layer of softmax is more than its heads with A_h and V_h, each alone.
 
-    Parameters
-    ----------
-    constant : int
-        The dimension of the constants that the layer adds.
-    rank : Bounds
-        Of the differential at the weights.
-    tokens : str
-        For which numbers t of tokens all of this is proved.
-    note : str
-        Why the rank is not known, or how it is; may be empty.
-    model : DeepAttention or None
-        The network, where the layer is all of it, without biases and norms.
+    So it is with a bias of Q, with constants, and where heads share K and V or are rotated.
     """
-
-    constant: int
-    rank: Bounds
-    tokens: str = FROM_TWO_TOKENS
-    note: str = ""
-    model: DeepAttention | None = None
-
-    @property
-    def regular(self) -> bool | None:
-        """Whether the weights are a regular point; ``None`` if that is not decided."""
-        return is_regular(self.dimension, self.rank.lower, self.rank.upper)
-
-    @property
-    def symmetries(self) -> Self:
-        """What is said of the network, which is this layer alone."""
-        return self
-
-    def facts(self) -> list[tuple[str, object]]:
-        """Names and values for people, but for the symmetries, which the result names itself."""
-        dimension = None
-        if self.dimension.exact is not None:
-            dimension = f"{self.dimension} of the functions of the layer (proved)"
-        elif self.dimension.upper is not None:
-            dimension = f"{self.dimension}: {self.dimension.because}"
-        if self.regular:
-            regular = "yes (proved)"
-        elif self.regular is False:
-            regular = f"no (proved: the rank of the differential is at most {self.rank.upper})"
-        elif self.note:
-            regular = f"not decided: {self.note}"
-        else:
-            regular = "not decided"
-        return [
-            ("parameters", self.parameters),
-            ("dimension", dimension),
-            ("redundant directions", self.redundant.exact),
-            ("regular point", regular),
-        ]
-
-    def to_json(self) -> dict[str, Any]:
-        """The values for ``json.dumps``."""
-        upper = {"value": self.dimension.upper, "reason": self.dimension.because or None}
-        return {
-            **(self.model.to_json() if self.model else {}),
-            **Symmetries.to_json(self),
-            "lower_bound": self.dimension.lower,
-            "upper_bound": upper,
-            "rank_at_weights": self.rank.exact,
-            "regular": self.regular,
-            "note": self.note or None,
-            "holds_for": self.tokens,
-        }
+    if not shape.softmax:
+        return False
+    coordinates = shape.coordinates
+    has_bias = coordinates is not None and bool(coordinates.constants or shape.queries > shape.d)
+    return has_bias or bool(around.output_bias) or around.is_grouped
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SoftmaxLayer(LayerAtWeights):
-    """A layer of softmax attention with biases, rotary positions, or shared keys and values.
+def softmax_layer(
+    shapes: Sequence[HeadShape], around: NormAndOutputBias, at_weights: SoftmaxWeights = NO_WEIGHTS
+) -> NetworkAtWeights:
+    """Return what is known of a layer of softmax with biases, rotary positions, or shared K and V.
 
     Where the matrices A_h = KᵀQ of its heads are independent and no V_h is 0, its function
     determines all A_h and V_h up to the order of the heads, and the constant: heads are seen each
     alone, apart from the biases of V, of which only the sum with the output bias is seen
     (``docs/weights-mathematics.md``, Biases in softmax attention).
     """
-
-    @classmethod
-    def of(
-        cls,
-        shapes: Sequence[HeadShape],
-        around: NormAndOutputBias,
-        at_weights: SoftmaxWeights = NO_WEIGHTS,
-    ) -> Self:
-        """Return the symmetries of a layer with these heads, and the rank at its weights."""
-        groups = head_groups(shapes, around)
-        constant = _constants(shapes, around)
-        most = sum(group.dimension for group in groups) + constant
-        dimension = UNKNOWN
-        # More matrices A_h than their space has dimensions are never independent.
-        if determine_their_heads(shapes, around.sharing):
-            dimension = Bounds.exactly(most)
-        elif around.is_grouped:
-            dimension = Bounds.at_most(most, "the functions of each group of heads alone")
-        named: Counter[str] = Counter()
-        for group in groups:
-            named.update(dict(group.redundant()))
-        hidden = named.pop(IN_CONSTANT, 0) + around.output_bias - constant
-        named["biases of V and of the output with the same constant"] = hidden
-        named.update(dict(around.named()))
-        parameters = sum(group.parameters for group in groups) + around.besides().parameters
-        return cls(
-            parameters=parameters,
-            dimension=dimension,
-            named=tuple((name, size) for name, size in named.items() if size),
-            listed=Bounds.exactly(named.total()),
-            finite=finite_symmetries(shapes, around.sharing),
-            constant=constant,
-            rank=at_weights.rank,
-            tokens=ENOUGH_TOKENS if around.rotary else FROM_TWO_TOKENS,
-        )
-
-    def words(self) -> str:
-        """The words on what the function of the layer determines."""
-        if self.redundant.exact is None or self.unnamed is None:
-            return "not decided: there are more heads than independent matrices A"
-        redundant = plural(self.redundant.exact, "redundant direction")
-        if self.unnamed > 0:
-            further = plural(self.unnamed, "further direction")
-            return f"{redundant}, {self.listed} listed: {further} not named"
-        determined = "up to these, generic weights are determined"
-        return f"{redundant}, all of the listed symmetries: {determined}"
+    groups = head_groups(shapes, around)
+    constant = _constants(shapes, around)
+    most = sum(group.dimension for group in groups) + constant
+    # More matrices A_h than their space has dimensions are never independent.
+    if determine_their_heads(shapes, around.sharing):
+        dimension, why = Bounds.exactly(most), ""
+    else:
+        dimension = Bounds.at_most(most, "the functions of each group of heads alone")
+        why = "there are more heads than independent matrices A"
+    named: Counter[str] = Counter()
+    for group in groups:
+        named.update(dict(group.redundant()))
+    hidden = named.pop(IN_CONSTANT, 0) + around.output_bias - constant
+    if hidden < 0:
+        # More rows of V than columns: some changes of O and V that preserve OV move the constant.
+        of_products = named.pop("O and V with the same OV")
+        named["O, V and the bias of V with the same OV and constant"] = of_products + hidden
+        hidden = 0
+    named["biases of V and of the output with the same constant"] = hidden
+    named.update(dict(around.named()))
+    symmetries = Symmetries(
+        parameters=sum(group.parameters for group in groups) + around.extra_parameters().parameters,
+        dimension=dimension,
+        named=tuple((name, size) for name, size in named.items() if size),
+        listed=Bounds.exactly(named.total()),
+        finite=finite_symmetries(shapes, around.sharing),
+        complete=True,
+        why=why,
+    )
+    rank = at_weights.rank
+    return NetworkAtWeights(
+        symmetries=symmetries,
+        rank=rank.lower,
+        most_rank=rank.upper,
+        tokens=ENOUGH_TOKENS if around.rotary else FROM_TWO_TOKENS,
+        constant=constant,
+    )
 
 
 def _constants(shapes: Sequence[HeadShape], around: NormAndOutputBias) -> int:
@@ -565,10 +505,10 @@ class LayerThenNorm:
         return cls(dimension=less, hidden=tuple(hidden))
 
     def words(self) -> str:
-        """Its dimension and what the norm hides."""
+        """Return the dimension, and the directions that the norm hides, in words."""
         names = symmetry_names(self.hidden, ())
-        return f"dimension {self.dimension}: besides, the norm after the layer hides {names}"
+        return f"dimension {self.dimension}: the norm after the layer also hides {names}"
 
     def to_json(self) -> dict[str, Any]:
-        """The values for ``json.dumps``."""
+        """Return the values for ``json.dumps``."""
         return {"dimension": self.dimension, "hidden": symmetries_json(self.hidden, ())}

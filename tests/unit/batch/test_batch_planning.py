@@ -17,6 +17,7 @@ from m2bridge import DeepAttention, PolynomialNetwork, SingleLayerAttention as C
 from m2bridge.batch.cases import grid, ordered, read_cases
 from m2bridge.batch.executors import Serial, Settings
 from m2bridge.batch.plan import Lines, plan
+from m2bridge.batch.pool import Pool
 from m2bridge.batch.run_many import ItemWork, Job, Outcome, file_jobs
 from m2bridge.batch.store import (
     Store,
@@ -95,7 +96,7 @@ def test_ranges(text: str, found: tuple[int, ...]) -> None:
     ],
 )
 def test_bad_ranges_name_the_option(text: str) -> None:
-    with pytest.raises(InvalidCaseError, match=r"^d_out: "):
+    with pytest.raises(InvalidCaseError, match=r"^Argument 'd_out': "):
         ranges("d_out", text)
 
 
@@ -114,15 +115,24 @@ def test_grid_keeps_a_at_most_d() -> None:
 def test_a_grid_of_another_family() -> None:
     found = grid(family("polynomial-network"), {"widths": "1..2,3,1", "degree": "2..3"})
     assert found == [PolynomialNetwork([n, 3, 1], r) for n in (1, 2) for r in (2, 3)]
-    with pytest.raises(InvalidCaseError, match=r"^widths: is missing"):
+    with pytest.raises(InvalidCaseError, match=r"^Argument 'widths' is missing"):
         grid(family("polynomial-network"), {})
 
 
 def test_lists_of_ranges() -> None:
     assert list(lists("widths", "1..2,3")) == [(1, 3), (2, 3)]
     for bad in ("1..2,", "2,x", "0,1", "1..99999,1..99999"):
-        with pytest.raises(InvalidCaseError, match=r"^widths: "):
+        with pytest.raises(InvalidCaseError, match=r"^Argument 'widths': "):
             lists("widths", bad)
+
+
+def test_a_grid_that_grows_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One entry of a file can stand for many cases: it is refused, and never cut off."""
+    deep = {"widths": "2,2,2", "a": "1..2"}
+    assert len(grid(family("deep-attention"), deep)) == 4
+    monkeypatch.setattr("m2bridge.batch.cases.MAX_BATCH_CASES", 3)
+    with pytest.raises(InvalidCaseError, match="more than 3 cases"):
+        grid(family("deep-attention"), deep)
 
 
 def test_a_grid_too_large_is_refused() -> None:
@@ -171,17 +181,17 @@ def test_options_without_a_value_in_files_of_cases(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("c.toml", "[[case]]\nd = 2\n", "case 1: d_out: is missing"),
+        ("c.toml", "[[case]]\nd = 2\n", "case 1: 'd_out' is missing"),
         (
             "c.toml",
             "[[case]]\nd = 2\nd_out = 1\nq = 3\n",
-            "case 1: q: is not an option of the family attention",
+            "case 1: 'q' is not an option of the family attention",
         ),
-        ("c.toml", "[[case]]\nd = 2.5\nd_out = 1\n", "case 1: d: is not a number"),
-        ("c.toml", "[[case]]\nd = true\nd_out = 1\n", "case 1: d: is not a number"),
-        ("c.toml", "[[case]]\nd = []\nd_out = 1\n", "case 1: d: is not a number"),
-        ("c.toml", "[[case]]\nd = 0\nd_out = 1\n", "case 1: d: '0' is not a range"),
-        ("c.toml", "[[case]]\nd = 2\nd_out = 1\na = 3\n", "case 1: a: no case with a ≤ d"),
+        ("c.toml", "[[case]]\nd = 2.5\nd_out = 1\n", "case 1: 'd' must be a number"),
+        ("c.toml", "[[case]]\nd = true\nd_out = 1\n", "case 1: 'd' must be a number"),
+        ("c.toml", "[[case]]\nd = []\nd_out = 1\n", "case 1: 'd' must be a number"),
+        ("c.toml", "[[case]]\nd = 0\nd_out = 1\n", "case 1: 'd': '0' is not a range"),
+        ("c.toml", "[[case]]\nd = 2\nd_out = 1\na = 3\n", "case 1: 'a': no case with a ≤ d"),
         ("c.toml", "d = 2\n", "consists of tables"),
         ("c.toml", "case = 2\n", "consists of tables"),
         ("c.toml", "[[case", "not TOML"),
@@ -194,8 +204,8 @@ def test_options_without_a_value_in_files_of_cases(tmp_path: Path) -> None:
         ("c.csv", 'd,d_out\n1,"1"x\n', "line 2: not CSV"),
         ("c.toml", "case = []\n", "there are no cases"),
         ("c.csv", "d,d_out\n1\n", "line 2: 1 cells under 2 names"),
-        ("c.csv", "d,d_out\n1,x\n", "line 2: d_out: 'x' is not a range"),
-        ("c.csv", "d,e\n1,1\n", "line 2: e: is not an option"),
+        ("c.csv", "d,d_out\n1,x\n", "line 2: 'd_out': 'x' is not a range"),
+        ("c.csv", "d,e\n1,1\n", "line 2: 'e' is not an option"),
         ("c.json", "{}", "neither a .toml nor a .csv"),
     ],
 )
@@ -225,7 +235,7 @@ def test_a_file_with_cases_of_several_families(tmp_path: Path) -> None:
         "polynomial-network-2-2-r3",
     ]
     path.write_text('[[case]]\nfamily = "unheard-of"\n')
-    with pytest.raises(InvalidCaseError, match="case 1: family: there is no family 'unheard-of'"):
+    with pytest.raises(InvalidCaseError, match="case 1: 'family': there is no family 'unheard-of'"):
         list(read_cases(path, ATTENTION))
 
 
@@ -260,7 +270,7 @@ def test_closures_are_asked_for_small_cases_only() -> None:
     every = tasks([Case(4, 4)], "all")[0].questions
     assert tasks([Case(4, 4)], "all,3.4")[0].questions == every
     assert tasks([Case(4, 4)], "closure,all")[0].questions == ("closure", *every)
-    with pytest.raises(InvalidCaseError, match=r"^check: unknown question '9\.9'"):
+    with pytest.raises(InvalidCaseError, match=r"^Argument 'check': unknown question '9\.9'"):
         tasks([CASE], "9.9")
 
 
@@ -419,7 +429,7 @@ def test_no_outcome_takes_the_place_of_an_item(item: str, beside: str, tmp_path:
         (tmp_path / name).touch()
     (tmp_path / "link").symlink_to(tmp_path)
     for folder in (tmp_path, tmp_path / "link"):
-        with pytest.raises(InvalidCaseError, match=f"^out: .*'{item}'.* another folder"):
+        with pytest.raises(InvalidCaseError, match=f"^Argument 'out': .*'{item}'.* another folder"):
             file_jobs(ItemWork("degree item", folder=folder), [tmp_path / beside, tmp_path / item])
     for folder in (tmp_path / "results", None):
         assert len(file_jobs(ItemWork("degree item", folder=folder), [tmp_path / item])) == 1
@@ -493,7 +503,7 @@ def test_the_claim_of_a_killed_process_is_free(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("timeout", [0.0, -1.0, float("nan")])
 def test_what_is_no_limit_is_refused(timeout: float) -> None:
-    with pytest.raises(InvalidCaseError, match=r"^timeout: "):
+    with pytest.raises(InvalidCaseError, match=r"^Argument 'timeout' must be "):
         Limits(timeout)
 
 
@@ -505,7 +515,7 @@ def test_no_limit_is_too_long(timeout: float | None) -> None:
 
 
 def test_more_memory_than_the_system_can_count_is_refused() -> None:
-    with pytest.raises(InvalidCaseError, match=r"^memory: must be at most"):
+    with pytest.raises(InvalidCaseError, match=r"^Argument 'memory' must be at most"):
         Limits(memory=2**63)
 
 
@@ -519,6 +529,17 @@ def test_progress_that_nobody_can_read_is_dropped() -> None:
 
 
 def test_a_name_that_is_too_long_for_a_file_is_refused_before_anything_is_computed() -> None:
-    with pytest.raises(InvalidCaseError, match=r"widths: .* has \d+ letters, .* at most 200"):
+    with pytest.raises(
+        InvalidCaseError, match=r"Argument 'widths': .* has \d+ letters, .* at most 200"
+    ):
         tasks([DeepAttention([2] * 120, 2)], "L")
     assert tasks([DeepAttention([2] * 40, 2)], "L")
+
+
+@pytest.mark.parametrize(("timeout", "expected"), [(20.0, 23.0), (0.5, 3.5), (None, float("inf"))])
+def test_a_worker_is_late_after_its_limit_and_a_grace(
+    timeout: float | None, expected: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool = SimpleNamespace(_batch=SimpleNamespace(timeout=timeout, patience=5.0))
+    monkeypatch.setattr("m2bridge.batch.pool.time.monotonic", lambda: 102.0)
+    assert Pool._seconds_left(pool, SimpleNamespace(since=100.0)) == expected  # type: ignore[arg-type]

@@ -251,6 +251,15 @@ def test_schema_and_program_agree_on_every_field() -> None:
         assert valid(other) is accepted(other), (path, wrong)
 
 
+def test_an_unknown_field_is_refused_by_name() -> None:
+    data = sample("d2-dout1-a1-t2-3.2")
+    with pytest.raises(CertificateError, match=r"missing or unknown fields: extra$"):
+        Certificate.from_json(data | {"extra": 1})
+    del data["trusted"]
+    with pytest.raises(CertificateError, match=r"missing or unknown fields: trusted$"):
+        Certificate.from_json(data)
+
+
 def accepted(data: Any) -> bool:
     try:
         Certificate.from_json(data)

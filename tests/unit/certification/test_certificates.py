@@ -386,7 +386,7 @@ def test_the_command_leaves_out_outcomes_and_refuses_nothing_at_all(
         code, captured = commands.run(), capsys.readouterr()
         return code, captured.out + captured.err
 
-    assert run(tmp_path) == (2, "Error: there are no certificates to verify\n")
+    assert run(tmp_path) == (2, "Error: there are no certificates to verify.\n")
     (tmp_path / "d9-dout9-a9-t2-3.4.outcome.json").write_text("{}", encoding="utf-8")
     assert run(tmp_path)[0] == 2
     assert "1 outcome of a batch" in run(tmp_path)[1]

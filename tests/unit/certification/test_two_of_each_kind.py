@@ -11,15 +11,15 @@ from m2bridge.certificates.form import read
 from m2bridge.certification.make import questions
 from m2bridge.certification.verify import verify_path
 from m2bridge.families.registry import OWN_FAMILIES
+from tests.certificates import VERIFIED
 
 FOLDER = Path(__file__).parents[2] / "certificates"
-KINDS = ("accepted", "accepted-on-trust", "all-sizes", "deep", "networks")
 
 
 def smallest_of_each_kind() -> list[Path]:
     """Of each question about each family, the two samples with the shortest files."""
     by_kind: dict[tuple[str, str], list[Path]] = defaultdict(list)
-    for kind in KINDS:
+    for kind in VERIFIED:
         for path in (FOLDER / kind).glob("*.json"):
             certificate = read(path)
             by_kind[certificate.family, certificate.question].append(path)

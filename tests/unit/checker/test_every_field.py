@@ -14,16 +14,16 @@ from m2bridge.certification.verify import verify
 from m2bridge.checker import FamilyChecker, verify as checking
 from m2bridge.errors import CertificateError
 from m2bridge.families.registry import OWN_FAMILIES, checker
+from tests.certificates import VERIFIED
 from tests.changing import alterations, field_of, places, with_value
 from tests.plug_in import rational_normal_curves_checker as plug_in
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[3]
-FOLDERS = ("accepted", "accepted-on-trust", "all-sizes", "networks", "deep")
 SAMPLES = [
     path
-    for folder in FOLDERS
+    for folder in VERIFIED
     for path in sorted((ROOT / "tests" / "certificates" / folder).glob("*.json"))
 ]
 EVERY = "Every certificate"
@@ -49,8 +49,10 @@ def kind_of(family: str, question: str) -> str:
     """The kind of certificate with this question, as the tables call it."""
     if question in ("closure", "equations", "polar-degrees", "expected-dimension"):
         return f"{family}: {question}"
-    if (family, question) == ("attention", "exposed"):
+    if family == "attention" and question in ("exposed", "exposed-heads"):
         return "attention: exposed"
+    if question == "learning-degree":
+        return f"{family}: learning-degree"
     if question.startswith("closures"):
         return f"{family}: closures"
     return f"{family}: statements"

@@ -7,6 +7,8 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import click
 import pytest
@@ -14,6 +16,7 @@ import pytest
 from m2bridge import QQ, CoefficientField
 from m2bridge.cli import commands
 from m2bridge.cli.cases import all_sizes_family
+from m2bridge.cli.common import exit_code, finished
 from m2bridge.cli.compute import membership_command
 from m2bridge.errors import InvalidCaseError, TooLargeError
 from tests.conftest import Invoke
@@ -218,7 +221,7 @@ def test_a_pipe_of_cases_into_which_nobody_writes_ends_with_the_limit(
 @pytest.mark.parametrize("endless", ["yes", "cat /dev/zero"])
 def test_code_that_never_ends_is_not_read_for_ever(command: str, endless: str) -> None:
     done = run("sh", "-c", f"{endless} | {command} run -")
-    assert (done.returncode, done.stderr) == (2, "Error: standard input: larger than 100 MB\n")
+    assert (done.returncode, done.stderr) == (2, "Error: standard input: larger than 100 MB.\n")
 
 
 @pytest.mark.parametrize(
@@ -226,7 +229,7 @@ def test_code_that_never_ends_is_not_read_for_ever(command: str, endless: str) -
 )
 def test_devices_are_not_read(invoke: Invoke, arguments: list[str]) -> None:
     done = invoke(*arguments, "/dev/zero")
-    assert (done.returncode, done.stderr) == (2, "Error: /dev/zero: neither a file nor a pipe\n")
+    assert (done.returncode, done.stderr) == (2, "Error: /dev/zero: neither a file nor a pipe.\n")
 
 
 @pytest.mark.slow
@@ -270,60 +273,66 @@ def test_large_cases_end_with_the_limit(command: str, arguments: list[str]) -> N
 @pytest.mark.parametrize(
     ("arguments", "option"),
     [
-        (["closure", "--d", "0", "--d-out", "1"], "--d:"),
-        (["closure", "--d", "2", "--d-out", "0"], "--d-out:"),
+        (["closure", "--d", "0", "--d-out", "1"], "Invalid value for '--d':"),
+        (["closure", "--d", "2", "--d-out", "0"], "Invalid value for '--d-out':"),
         (["closure", "--d", "2"], "--d-out"),
-        (["cross-check", "3.4"], "--d: is missing"),
+        (["cross-check", "3.4"], "Option '--d' is missing"),
         *(
-            (["cross-check", "--all-sizes", option, "3"], f"{option}: has no effect")
+            (["cross-check", "--all-sizes", option, "3"], f"Option '{option}' has no effect")
             for option in ("--d", "--a", "--t")
         ),
-        (["cross-check", "--all-sizes", "--field", "GF(7)"], "--field: has no effect"),
+        (["cross-check", "--all-sizes", "--field", "GF(7)"], "Option '--field' has no effect"),
         (
             ["cross-check", "--all-sizes", "--family", "polynomial-network"],
-            "--all-sizes: no statement about polynomial",
+            "Invalid value for '--all-sizes': no statement about polynomial",
         ),
         (
             ["cross-check", "--all-sizes", "--map", str(EXAMPLES / "twisted_cubic.toml")],
-            "--map: has no effect",
+            "Option '--map' has no effect",
         ),
         (
             ["cross-check", "3.4", "--family", "attention-all-sizes"],
-            "--family: use --all-sizes to cross-check",
+            "Error: use --all-sizes to cross-check",
         ),
         (
             ["dimension", "--family", "attention-all-sizes"],
-            "--family: lightning self-attention for all d",
+            "Invalid value for '--family': lightning self-attention for all d",
         ),
         *(
             (
                 ["certify", "--all-sizes", "--out", "/none", *given],
-                f"{given[0]}: has no effect with --all-sizes",
+                f"Option '{given[0]}' has no effect with --all-sizes",
             )
             for given in (["--d", "2"], ["--t", "2"], ["--all-a"], ["--cases", "x.csv"])
         ),
         (
             ["certify", "--all-sizes", "--out", "/none", "--check", "closure"],
-            "--check: unknown question 'closure'",
+            "Invalid value for '--check': unknown question 'closure'",
         ),
         (
             ["cross-check", "generators", "--all-sizes", "--d", "2"],
-            "--d: has no effect with --all-sizes",
+            "Option '--d' has no effect with --all-sizes",
         ),
         (
             ["cross-check", "hilbert", "--all-sizes"],
             "not stated for all sizes, but only for single cases: hilbert",
         ),
-        (["closure", *CASE, "--a", "0"], "--a:"),
-        (["closure", *CASE, "--t", "0"], "--t:"),
-        (["closure", *CASE, "--field", "GF(6)"], "--field:"),
-        (["closure", *CASE, "--field", "RR"], "--field:"),
+        (["closure", *CASE, "--a", "0"], "Invalid value for '--a':"),
+        (["closure", *CASE, "--t", "0"], "Invalid value for '--t':"),
+        (["closure", *CASE, "--field", "GF(6)"], "Invalid value for '--field':"),
+        (["closure", *CASE, "--field", "RR"], "Invalid value for '--field':"),
         (["closure", *CASE, "--coordinates", "polar"], "--coordinates': 'polar' is not one of"),
         (["closure", *CASE, "--weights", "heavy"], "--weights': 'heavy' is not one of"),
         (["closure", *CASE, "--strategy", "luck"], "--strategy': 'luck' is not one of"),
-        (["closure", *CASE, "--max-degree", "0"], "--max-degree:"),
-        (["closure", *CASE, "--max-degree", "2", "--strategy", "elimination"], "--max-degree:"),
-        (["closure", *CASE, "--strategy", "multigraded", "--field", "GF(7)"], "--field:"),
+        (["closure", *CASE, "--max-degree", "0"], "Invalid value for '--max-degree':"),
+        (
+            ["closure", *CASE, "--max-degree", "2", "--strategy", "elimination"],
+            "Invalid value for '--max-degree':",
+        ),
+        (
+            ["closure", *CASE, "--strategy", "multigraded", "--field", "GF(7)"],
+            "Invalid value for '--field':",
+        ),
         (["singular-locus", *CASE, "--method", "guess"], "--method': 'guess' is not one of"),
         (["singular-locus", *CASE, "--t", "1", "--method", "orbits"], "--method"),
         (["dimension", *CASE, "--method", "guess"], "--method': 'guess' is not one of"),
@@ -332,22 +341,28 @@ def test_large_cases_end_with_the_limit(command: str, arguments: list[str]) -> N
         (["closure", *CASE, "--memory", "much"], "--memory"),
         (
             ["closure", *CASE, "--memory", "300M"],
-            "--memory: must be at least 640M: Macaulay2 takes",
+            "Invalid value for '--memory': must be at least 640M: Macaulay2 takes",
         ),
         (
             ["cross-check", *CASE, "--memory", "1K"],
-            "--memory: must be at least 640M: Macaulay2 takes",
+            "Invalid value for '--memory': must be at least 640M: Macaulay2 takes",
         ),
         (
             ["implicitize", __file__, "--memory", "639M"],
-            "--memory: must be at least 640M: Macaulay2 takes",
+            "Invalid value for '--memory': must be at least 640M: Macaulay2 takes",
         ),
         (
             ["certify", *CASE, "--out", "/none", "--memory", "300M"],
-            "--memory: must be at least 640M: Macaulay2 takes",
+            "Invalid value for '--memory': must be at least 640M: Macaulay2 takes",
         ),
-        (["closure", *CASE, "--memory", "99999999999T"], "--memory: must be at most"),
-        (["certify", *CASE, "--out", "/none", "--memory", "9" * 400], "--memory: must be at most"),
+        (
+            ["closure", *CASE, "--memory", "99999999999T"],
+            "Invalid value for '--memory': must be at most",
+        ),
+        (
+            ["certify", *CASE, "--out", "/none", "--memory", "9" * 400],
+            "Invalid value for '--memory': must be at most",
+        ),
         *(
             (["closure", *CASE, "--timeout", bad], "--timeout")
             for bad in ("0", "-1", "nan", "inf", "1e400", "soon")
@@ -358,15 +373,18 @@ def test_large_cases_end_with_the_limit(command: str, arguments: list[str]) -> N
         ),
         (["implicitize", __file__, "--timeout", "nan"], "--timeout"),
         (["certify", *CASE, "--out", ""], "--out"),
-        (["certify", *CASE, "--out", __file__], "--out: "),
-        (["certify", *CASE, "--out", f"{__file__}/sub"], "--out: "),
-        (["certify", *CASE, "--out", "/proc/none"], "--out: "),
+        (["certify", *CASE, "--out", __file__], "Invalid value for '--out': "),
+        (["certify", *CASE, "--out", f"{__file__}/sub"], "Invalid value for '--out': "),
+        (["certify", *CASE, "--out", "/proc/none"], "Invalid value for '--out': "),
         (["report", str(CERTIFICATES), "--out", ""], "--out"),
         (
             ["certify", *CASE, "--out", "/none", "--executor", "serial", "--workers", "3"],
-            "--workers: ",
+            "Invalid value for '--workers': ",
         ),
-        (["certify", *CASE, "--out", "/none", "--scheduler", "tcp://x:1"], "--scheduler: "),
+        (
+            ["certify", *CASE, "--out", "/none", "--scheduler", "tcp://x:1"],
+            "Option '--scheduler' has no effect without --executor dask",
+        ),
         (
             [
                 "certify",
@@ -380,9 +398,9 @@ def test_large_cases_end_with_the_limit(command: str, arguments: list[str]) -> N
                 "--workers",
                 "3",
             ],
-            "--workers: ",
+            "Option '--workers' has no effect with --scheduler",
         ),
-        (["membership", *CASE, "--function", sys.executable], "--function: "),
+        (["membership", *CASE, "--function", sys.executable], "Invalid value for '--function': "),
         (["closure", *CASE, "--d", "x"], "--d"),
         (["closure", *CASE, "--nonsense"], "--nonsense"),
     ],
@@ -648,3 +666,25 @@ def test_seconds_and_tolerances_are_written_in_decimal_digits(invoke: Invoke, wr
 
 def test_a_field_is_written_in_decimal_digits(invoke: Invoke) -> None:
     assert invoke("dimension", *CASE, "--field", "GF(٥)").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("refuted", "undecided", "exit_zero", "code"),
+    [
+        (False, False, False, 0),
+        (True, False, False, 1),
+        (True, True, False, 1),
+        (False, True, False, 3),
+        (True, False, True, 0),
+        (True, True, True, 3),
+    ],
+)
+def test_exit_codes_of_verdicts(refuted: bool, undecided: bool, exit_zero: bool, code: int) -> None:
+    result: Any = SimpleNamespace(refuted=refuted, undecided=undecided)
+    assert exit_code(result, exit_zero) == code
+
+
+def test_a_result_that_is_not_finished_has_an_exit_code_of_its_own() -> None:
+    done: Any = SimpleNamespace(unfinished="")
+    cut: Any = SimpleNamespace(unfinished="the limit of 2 seconds")
+    assert (finished(done), finished(cut)) == (0, 3)

@@ -62,7 +62,7 @@ WORDS = {
         "closure",
         "--d",
         "2",
-    ): "--d-out: is missing: the output embedding dimension; a case is named by --d 2 --d-out 1",
+    ): "Option '--d-out' is missing: the output embedding dimension; a case is named by --d 2 --d-out 1",
     ("closure", "2", "1"): "there is no file '2'; a case is named by --d 2 --d-out 1",
     (
         "closure",
@@ -73,7 +73,7 @@ WORDS = {
     ): "'1..3' is more than one number: this command takes one case, 'm2bridge certify'",
     ("closure", "--d", "2", "--dout", "1"): "'--d-out'",
     ("closure", "--d", "two", "--d-out", "1"): "'two' is not a valid integer",
-    ("closure", "--d", "0", "--d-out", "1"): "--d: must be at least 1, not 0",
+    ("closure", "--d", "0", "--d-out", "1"): "Invalid value for '--d': must be at least 1, not 0",
     ("closer", *CASE): "No such command 'closer'. Did you mean 'closure'?",
     ("implicitize", "missing.toml"): "File 'missing.toml' does not exist",
     ("singular_locus", *CASE): "Did you mean 'singular-locus'?",
@@ -162,7 +162,7 @@ WORDS = {
         "[[1, 2], [3]]",
         "--V",
         "[[1, 2]]",
-    ): "Error: weights: 'A' is no list of rows of numbers, all of one length",
+    ): "Error: Invalid value for the weights: 'A' is no list of rows of numbers, all of one length",
     (
         "certify",
         "--d",
@@ -549,6 +549,7 @@ Verdict __version__ closure cross_check cross_check_all_sizes dimension fibres i
 singular_locus TooLargeError
 Chain ContradictionError MemoryLimitError TimeLimitError InvalidCaseError Layer M2BridgeError
 DeepAttention DeepAttentionAllSizes cross_check_deep_attention Plan PolynomialNetwork
+ActivatedNetwork ConvolutionalNetwork
 HilbertFunction OrbitDiagram PolarDegrees SliceSurface hilbert_function polar_degrees orbit_diagram slice_surface
 certify implicitize plan read_map read_model verify
 IdealSingularLocus IrreducibleComponent ideal read_ideal_file read_mrdi read_sage_text
@@ -598,7 +599,7 @@ def test_details_survive_pickling() -> None:
     late.progress = "5 of 23 orbits were done"
     assert str(pickle.loads(pickle.dumps(late))) == "late (5 of 23 orbits were done)"
     refused = pickle.loads(pickle.dumps(InvalidCaseError("d_out", "too small")))
-    assert (refused.option, str(refused)) == ("d_out", "d_out: too small")
+    assert (refused.option, str(refused)) == ("d_out", "Argument 'd_out': too small.")
     unknown = pickle.loads(pickle.dumps(ValueTypeError("FunctionClosure")))
     assert (unknown.kind, "FunctionClosure" in str(unknown)) == ("FunctionClosure", True)
     large = pickle.loads(pickle.dumps(TooExpensiveError("size", "too large")))

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from m2bridge import DeepAttention, Orbit, PolynomialNetwork, SingleLayerAttention
+from m2bridge._version import __version__
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.polynomial_map import same_span
 from m2bridge.certificates.form import Content, read
@@ -52,7 +53,8 @@ from m2bridge.statements.statement import (
     value_json,
 )
 from tests import changing as rechecking, stated
-from tests.changing import fibres_at, recheck
+from tests.certificates.__main__ import by_release
+from tests.changing import changed, fibres_at, recheck
 from tests.checking import verify
 
 PAPER = "Henry, Marchetti, Kohn"
@@ -224,7 +226,10 @@ def test_polar_degrees_of_large_cases_are_undecided(monkeypatch: pytest.MonkeyPa
     assert statement("polar").predict(SingleLayerAttention(24, 3, 3)) is None  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("d_out", "alpha"), slices.LARGE_MULTIDEGREES)
+@pytest.mark.parametrize(
+    ("d_out", "alpha"),
+    [(1, 1), (1, 2), *(pytest.param(2, alpha, marks=pytest.mark.slow) for alpha in (1, 2))],
+)
 def test_polar_degrees_are_counted_and_each_number_can_refute(d_out: int, alpha: int) -> None:
     """By the checker's linear algebra, which knows no theorem; and a number that is planted on
     either side.
@@ -311,13 +316,41 @@ def test_a_wrong_number_is_no_certificate_of_the_checker(
     with monkeypatch.context() as patch:
         patch.setitem(checker.GLOBAL, ("polar", ""), (checker.TWO_DIMENSIONS, lambda case: wrong))
         assert decided() == "REFUTED"
-    for name in ("localized_polar_degrees", "counted_polar_degrees"):
+    methods = ["localized_polar_degrees"]
+    if "slices" in said["observed"]:
+        methods.append("counted_polar_degrees")
+    for name in methods:
         with monkeypatch.context() as patch:
             patch.setattr(checker, name, lambda case: wrong)
             assert decided() == "REFUTED"
     evidence = certificate.evidence | {"degree": right[0] + 1}
     found = checker._observed_of_case("polar_degrees", Case(**certificate.case), evidence)
     assert of_several(right, found) == "REFUTED"  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+def test_points_of_expensive_cases_are_counted_where_a_certificate_has_them() -> None:
+    """Certificates of 1.0 have them for d' = 2; a wrong number of points is not accepted."""
+    former = read(CERTIFICATES / "1.0" / "d2-dout2-a1-t2-polar.json")
+    (said,) = former.answer["verdicts"]
+    assert said["observed"]["slices"] == [20, 56, 68, 40, 12, 0]
+    assert verify(former).accepted
+    place = ("answer", "verdicts", 0, "observed", "slices")
+    wrong = changed(by_release(former, __version__), place, [20, 56, 69, 40, 12, 0])
+    assert verify(wrong).check == "answer.verdicts[0].observed.slices[2]"
+
+
+def test_points_are_not_left_out_where_they_are_cheap_nor_invented() -> None:
+    """For d' = 1 each certificate has them; for d = 3 none does."""
+    cheap = read(CERTIFICATES / "accepted" / "d2-dout1-a2-t2-polar.json")
+    (said,) = cheap.answer["verdicts"]
+    place = ("answer", "verdicts", 0, "observed")
+    fewer = {name: numbers for name, numbers in said["observed"].items() if name != "slices"}
+    assert verify(changed(cheap, place, fewer)).outcome == "rejected"
+    large = read(CERTIFICATES / "accepted" / "d3-dout2-a2-t2-polar.json")
+    (said,) = large.answer["verdicts"]
+    more = said["observed"] | {"slices": said["observed"]["integrals"]}
+    assert verify(changed(large, place, more)).outcome == "rejected"
 
 
 @pytest.mark.parametrize("name", ["d2-dout1-a1-t2", "d3-dout2-a2-t2", "attention-all-sizes"])

@@ -197,7 +197,7 @@ def test_a_family_without_statements_is_said_to_have_none(
     )
     assert commands.run() == 2
     (complaint,) = capsys.readouterr().err.splitlines()
-    assert complaint.startswith(f"Error: --family: {said}")
+    assert complaint.startswith(f"Error: Invalid value for '--family': {said}")
     questions.cache_clear()
     registry._load.cache_clear()
     monkeypatch.delitem(sys.modules, "rational_normal_curves", raising=False)
@@ -211,7 +211,8 @@ def test_questions_that_are_asked_of_no_case_are_named(
     monkeypatch.setattr("sys.argv", ["m2bridge", "certify", *line, "--out", str(tmp_path / "out")])
     assert commands.run() == 2
     assert (
-        capsys.readouterr().err == "Error: --check: 'all' contains no question about these cases\n"
+        capsys.readouterr().err
+        == "Error: Invalid value for '--check': 'all' contains no question about these cases.\n"
     )
 
 

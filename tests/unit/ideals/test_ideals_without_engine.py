@@ -585,7 +585,7 @@ def test_only_ideals_are_equal_ideals(other: Any) -> None:
 
 @pytest.mark.parametrize("engine", [5, "M2", Macaulay2], ids=str)
 def test_only_sessions_are_asked(engine: Any) -> None:
-    with pytest.raises(InvalidCaseError, match="engine: must be a session"):
+    with pytest.raises(InvalidCaseError, match="Argument 'engine' must be a session"):
         ideal("x").radical(engine=engine)
 
 

@@ -315,7 +315,7 @@ def test_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
     found = check(with_series(HilbertSeries((*right.numerator, *(0,) * 9, 1), 5)))
     assert (only(found).decision, only(found).reason) == (
         "REFUTED",
-        f"{before}the Hilbert series, which is proved, is another one",
+        f"{before}the Hilbert series, which is proved, is a different one",
     )
     found = check(with_series(None))
     assert (only(found).decision, found.undecided) == ("UNDECIDED", True)

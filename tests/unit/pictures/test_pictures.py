@@ -252,7 +252,7 @@ def test_colours_differ_for_the_colour_blind() -> None:
             ("slice", "--d", "2", "--d-out", "1", "--azimuth", "1e400"),
             "1e400 degrees are more than 360",
         ),
-        (("1", "--fineness", "1000"), "--fineness: must be from 4 to 200"),
+        (("1", "--fineness", "1000"), "Invalid value for '--fineness': must be from 4 to 200"),
         (("1", "--out", "figure.jpg"), "does not end in .svg, .pdf or .png"),
         (
             ("slice", "--d", "2", "--d-out", "1", "--coordinates", "c_1_1_1_1"),
@@ -260,9 +260,12 @@ def test_colours_differ_for_the_colour_blind() -> None:
         ),
         (("slice", "--d", "2", "--d-out", "1", "--coordinates", "c_1_1_1_1=1/0"), "c_1_1_1_1:"),
         (("slice", "--d", "2", "--d-out", "1", "--box", "1"), "'1' is not an interval"),
-        (("orbits", "--d-out", "1"), "--d: is missing"),
+        (("orbits", "--d-out", "1"), "Option '--d' is missing"),
         (("orbits", "--d", "2", "--d-out", "1", "--t", "1"), "t ≥ 2"),
-        (("hilbert", "--d", "2", "--d-out", "1", "--degree", "-1"), "--degree: must be from 0"),
+        (
+            ("hilbert", "--d", "2", "--d-out", "1", "--degree", "-1"),
+            "Invalid value for '--degree': must be from 0",
+        ),
     ],
 )
 def test_bad_input_gets_one_line(
@@ -414,15 +417,21 @@ def test_what_was_found_until_the_limit() -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        (("--delta", "0..3"), "--delta: '0..3' is not a range of positive numbers"),
-        (("--delta", "x"), "--delta: 'x' is not a range"),
-        (("--delta", "5..3"), "--delta: '5..3' is not a range"),
-        (("--delta", "1..200"), "--delta: must be from 1 to 100 widths, not 200"),
-        (("--layers", "0"), "--layers: must be at least 1"),
-        (("--a", "0"), "--a: must be at least 1"),
+        (
+            ("--delta", "0..3"),
+            "Invalid value for '--delta': '0..3' is not a range of positive numbers",
+        ),
+        (("--delta", "x"), "Invalid value for '--delta': 'x' is not a range"),
+        (("--delta", "5..3"), "Invalid value for '--delta': '5..3' is not a range"),
+        (
+            ("--delta", "1..200"),
+            "Invalid value for '--delta': must be from 1 to 100 widths, not 200",
+        ),
+        (("--layers", "0"), "Invalid value for '--layers': must be at least 1"),
+        (("--a", "0"), "Invalid value for '--a': must be at least 1"),
         (("--out", ""), "the name is empty"),
         (("4",), "unexpected extra argument"),
-        (("--layers", "two"), "--layers: 'two' is not an integer"),
+        (("--layers", "two"), "Invalid value for '--layers': 'two' is not an integer"),
     ],
 )
 def test_bad_input_gets_one_line_of_figure(

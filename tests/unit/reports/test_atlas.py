@@ -20,6 +20,7 @@ from m2bridge.batch.store import Store, Unanswered
 from m2bridge.certificates.form import read, write
 from m2bridge.cli import commands
 from m2bridge.errors import CertificateError, ContradictionError
+from m2bridge.families.registry import OWN_FAMILIES, family
 from m2bridge.reports.atlas import Atlas, Entry, atlas, hilbert_polynomial_text, write_atlas
 
 SAMPLES = Path(__file__).parents[2] / "certificates"
@@ -157,6 +158,7 @@ def test_a_value_goes_with_its_certificate(folder: Path) -> None:
     (folder / "d2-dout1-a2-t2-closure.json").unlink()
     (folder / "d2-dout1-a2-t2-polar.json").unlink()
     (folder / "d2-dout1-a2-t2-polar-degrees.json").unlink()
+    (folder / "d2-dout1-a2-t2-learning-degree.json").unlink()
     (folder / "d3-dout2-a1-t2-degree.json").unlink()
     names = {entry.case.name for entry in atlas(folder).entries}
     assert not names & {"d2-dout1-a2-t2", "d3-dout2-a1-t2"}
@@ -254,12 +256,22 @@ def test_pages_have_no_scripts_and_escape_what_files_say(folder: Path, tmp_path:
 
 
 def test_other_families_have_pages_too(tmp_path: Path) -> None:
-    for name in ("networks", "all-sizes"):
+    for name in ("networks", "all-sizes", "deep", "convolutional"):
         shutil.copytree(SAMPLES / name, tmp_path / "certificates", dirs_exist_ok=True)
-    index = write_atlas(atlas(tmp_path / "certificates"), tmp_path)
+    found = atlas(tmp_path / "certificates")
+    index = write_atlas(found, tmp_path)
     text = index.read_text(encoding="utf-8")
-    assert "polynomial-network-2-2-1-r2.html" in text
-    assert "attention-all-sizes.html" in text
+    for name in OWN_FAMILIES:
+        if name != "attention":
+            case = f"{name}.html" if name.endswith("all-sizes") else f"{name}-"
+            assert f"cases/{case}" in text, name
+            caption = "" if name.endswith("all-sizes") else f"<caption>{family(name).title}"
+            assert caption in text, name
+    values = {
+        entry.case.name: (entry.text("dimension"), entry.text("degree")) for entry in found.entries
+    }
+    assert values["convolutional-network-3-2-r2"] == ("4", "12")
+    assert values["deep-attention-3-3-a3-t2-h2"] == ("32", "")
     assert set(reached(index)) == {path.resolve() for path in tmp_path.rglob("*.*")}
 
 

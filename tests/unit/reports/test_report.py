@@ -25,7 +25,7 @@ from m2bridge.cli import commands, show as showing
 from m2bridge.cli.show import report_command
 from m2bridge.engine.script import cited
 from m2bridge.reports import Report, VerdictRow
-from m2bridge.reports.content import case_of
+from m2bridge.reports.content import Detail, case_of
 from m2bridge.results import markup as escape
 from tests.certificates.__main__ import by_release, with_foreign_program
 from tests.events import SMALL_FILES
@@ -549,6 +549,31 @@ def row(d: int, d_out: int, a: int, statement: str, verdict: str) -> VerdictRow:
         reported=reported,
         file="file",
     )
+
+
+def test_the_largest_memory_and_each_observation_once_are_reported() -> None:
+    """Two statements rest on one observation of 2 s; a third has one of its own."""
+    first, second = (row(d, 2, 1, "A.4", "CONFIRMED").case for d in (3, 4))
+    details = []
+    for case, observation, seconds, memory in (
+        (first, "orbits", 2.0, 300),
+        (first, "orbits", 2.0, 300),
+        (first, "closure", 2.0, None),
+        (second, "orbits", 1.5, 200),
+    ):
+        reported = {"versions": {}, "seconds": seconds, "peak_memory": memory}
+        detail = Detail(
+            case=case,
+            question="A.4",
+            observation=observation,
+            orbits=None,
+            script="",
+            trusted=(),
+            reported=reported,
+        )
+        details.append(detail)
+    summary = Report((), tuple(details), ()).summary["reported"]
+    assert summary == {"seconds": 5.5, "peak_memory": 300, "versions": {}}
 
 
 ROWS = (

@@ -29,11 +29,7 @@ from m2bridge.families.attention.all_sizes.fibre_theorem import (
 from m2bridge.families.attention.orbits.fibres import nonzero_part, products_determine_functions
 from m2bridge.families.attention.orbits.orbits import Orbit
 from m2bridge.families.attention.polar.chern_integrals import localized_polar_degrees
-from m2bridge.families.attention.polar.theorem import (
-    MAX_COUNTED_OUTPUTS,
-    counted_polar_degrees,
-    has_few_points,
-)
+from m2bridge.families.attention.polar.theorem import MAX_COUNTED_OUTPUTS, counted_polar_degrees
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.ideals.program import ReducedGroebnerBasis as GroebnerBasis, small_basis
 from m2bridge.statements.statement import Numbers, NumbersByMethod
@@ -83,11 +79,10 @@ def base_ideals(*, polar: bool = False) -> ComputedCases:
     )
 
 
-SMALL = tuple(
+# The sizes whose polar degrees are counted; those of larger a are the same.
+COUNTED = tuple(
     LayerSizes(2, d_out, a) for d_out in range(1, MAX_COUNTED_OUTPUTS + 1) for a in (1, 2)
 )
-# The sizes whose polar degrees are counted; those of larger a are the same.
-COUNTED = tuple(filter(has_few_points, SMALL))
 
 
 @cache
@@ -326,7 +321,11 @@ def with_polar_theorem(seen: SizeOrbitSets) -> isl.Set:
 
 
 # The sizes whose polar degrees are compared with the stated ones: a few hundredths of a second.
-COMPARED = (*COUNTED, *starmap(LayerSizes, ((3, 1, 1), (3, 1, 2), (3, 2, 1), (3, 2, 2), (4, 2, 2))))
+SMALL_SIZES = (
+    *((2, 1, 1), (2, 1, 2), (2, 2, 1), (2, 2, 2)),
+    *((3, 1, 1), (3, 1, 2), (3, 2, 1), (3, 2, 2), (4, 2, 2)),
+)
+COMPARED = tuple(starmap(LayerSizes, SMALL_SIZES))
 
 
 def compared_polar_degrees(

@@ -368,6 +368,7 @@ def _dimension(shape: tuple[int, ...], size: Expr) -> Expr:
     """The dimension of a Schur functor of a space: Π (size + j − i)/hook(i, j) over all cells."""
     legs = columns(shape)
     cells = [(i, j) for i, part in enumerate(shape) for j in range(part)]
+    # The hook of a cell is the cell itself with the cells to its right and below it.
     hooks = prod(shape[i] - j + legs[j] - i - 1 for i, j in cells)
     return Mul(*(size + j - i for i, j in cells)) / hooks
 
@@ -588,7 +589,7 @@ def _compared(
     part: ClosureOfSizes,
     statements: Sequence[GlobalStatement[LayerSizes]],
 ) -> CrossCheck:
-    """One case with the prediction by the polynomials for all sizes in place of its own.
+    """Compare one case with its prediction by the polynomials for all sizes.
 
     Raises
     ------

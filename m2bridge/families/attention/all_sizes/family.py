@@ -523,7 +523,7 @@ class AttentionOfAllSizes(AllSizesFamily):
     uses_engine = True
 
     def stated(self) -> tuple[Statement, ...]:
-        """Those with a prediction for sets of sizes that are decided together."""
+        """Return the statements with a prediction for sets of sizes that are decided together."""
         return tuple(filter(is_stated, sharing_one_observation(REGISTRY)))
 
     def decided(self) -> AllSizes:
@@ -531,8 +531,9 @@ class AttentionOfAllSizes(AllSizesFamily):
         return cross_check_all_sizes()
 
     def row(self, key: str, verdict: dict[str, Any]) -> AnswerRow:
-        """One verdict, with its sets of sizes in words; ValueError if it does not follow
-        from them.
+        """Return a row for a verdict, with its sets of sizes in words.
+
+        ValueError is raised if the verdict does not follow from the sets.
         """
         follows = "CONFIRMED"
         if integer_sets.phrase(verdict["undecided_for"]) != NOWHERE:
@@ -582,7 +583,7 @@ class ExposedOfAllSizes(AllSizesQuestion):
         return (self.key,)
 
     def usual(self, model: AllSizesCase) -> bool:
-        """Return False."""
+        """Return False: a check of the usual questions does not include this one."""
         return False
 
 

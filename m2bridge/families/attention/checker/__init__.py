@@ -3,12 +3,23 @@
 case.py has all about a case from its definition, and statements.py the verdicts; closure.py and
 equations.py are about the ideal of a closure, one_token.py about its dimension and degree for
 t = 1; polar.py, with integrals.py and slices.py, is about its polar degrees; exposed.py is about
-types of weights. representations.py, with schur.py, has the closures of all sizes, a question of
-the family of all sizes. What is trusted, and the notation, stand at the top of each file.
+types of the weights (K, Q, V), exposed_heads.py about those of (K, Q, O, V), and learning_degree.py
+about critical points of a loss. representations.py, with schur.py, has the closures of all sizes,
+a question of the family of all sizes. What is trusted, and the notation, stand at the top of each
+file.
 """
 
 from m2bridge.checker import FamilyChecker
-from m2bridge.families.attention.checker import case, closure, equations, exposed, polar, statements
+from m2bridge.families.attention.checker import (
+    case,
+    closure,
+    equations,
+    exposed,
+    exposed_heads,
+    learning_degree,
+    polar,
+    statements,
+)
 
 CHECKER = FamilyChecker(
     "attention",
@@ -16,6 +27,8 @@ CHECKER = FamilyChecker(
     {
         **statements.QUESTIONS,
         **exposed.QUESTIONS,
+        **exposed_heads.QUESTIONS,
+        **learning_degree.QUESTIONS,
         "closure": closure.closure,
         "equations": equations.up_to_a_degree,
         "polar-degrees": polar.polar,

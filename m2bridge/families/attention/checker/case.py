@@ -436,7 +436,7 @@ def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit,
 
 
 def _orbit_with_most_tangents(orbit: Orbit, bounds: Mapping[Orbit, int]) -> Orbit:
-    """Of the orbits whose closures contain this one, that with the largest bound for tangents.
+    """Return the orbit with the largest bound for tangents, of those whose closures contain this.
 
     ``bounds`` has for each orbit the lower bound for the tangent dimension there. Tangent
     dimensions only grow in a limit, so that bound holds at this orbit, too. The closure of an orbit

@@ -15,6 +15,11 @@ weights to functions, φ(K, Q, V) = f(KᵀQ, V). A scalar product G and a target
 ½ G(φ − u, φ − u); weights are critical for u exactly if ν = G(u − φ, ·) vanishes on the image of
 the differential. B(x, w) = G(dφ x, dφ w) − ν(d²φ(x, w)) for tangent vectors x of the type, all w.
 
+Tangent vectors of all (K, Q, V) are rows with an entry for each entry of K, of Q and of V, in this
+order. D is the matrix of dφ: it takes such a row to the coordinates of a function. T has the
+tangent vectors of the type as rows; so the matrix of B is T (D G Dᵀ − H), where H is the Hessian
+matrix of ν∘φ. The form F is ν(f(A, V)), bilinear in the entries of A and of V.
+
 The chart of a type. Write K = M R and Q = N S with M, N of k and q columns, M = (M_1 | M_2) and
 N = (N_1 | N_2) with r columns first. Near a point where M_1ᵀN_1 is invertible, MᵀN has rank r
 exactly if M_2ᵀN_2 = M_2ᵀN_1 (M_1ᵀN_1)⁻¹ M_1ᵀN_2 (Schur). Then L is spanned by the r rows of
@@ -22,9 +27,9 @@ N_1ᵀM R. V = H T, where the first m rows of T are Y N_1ᵀM R, in L, and the o
 point of this file M_2ᵀN_1 = 0 and M_1ᵀN_2 = 0, so that the equation is Ṁ_2ᵀN_2 + M_2ᵀṄ_2 = 0 there.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import combinations_with_replacement, product
 from random import Random
 from typing import Any
@@ -33,12 +38,14 @@ import flint
 
 from m2bridge.certificates.form import Certificate, Content, Difference
 from m2bridge.checker import statements, verdict
-from m2bridge.checker.algebra import PRIME, rank, rank_modulo
+from m2bridge.checker.algebra import PRIME, rank
 from m2bridge.errors import TooExpensiveError
 from m2bridge.families.attention.checker.case import Case, Function, Sparse, function, without_zeros
 from m2bridge.families.attention.checker.statements import TOKENS, WORDS, failing_hypothesis
 
 Kind = tuple[int, int, int, int, int]
+Place = tuple[int, int]  # of an entry of A or V
+WeightPlace = tuple[str, int, int]  # the name of a matrix, K, Q or V, and the place in it
 
 MOST_STEPS = 10**9
 """The most types, times the square of the weights, times the coordinates: minutes of ranks."""
@@ -58,7 +65,7 @@ def exposed(certificate: Certificate) -> Content | Difference:
     steps = _number_of_types_at_most(case) * weights**2 * case.coordinate_count
     if steps > MOST_STEPS:
         raise TooExpensiveError("case", f"ranks of all types take {steps:.0e} steps")
-    facts = [facts_of(kind, case) for kind in types(case)]
+    facts = [dict(known) for known in facts_of_types(case)]
     predicted = [list(kind) for kind in types(case) if is_stated(kind, case)]
     seen = [one["type"] for one in facts if one["exposed"]]
     undecided = [one["type"] for one in facts if one["exposed"] is None]
@@ -77,6 +84,12 @@ def exposed(certificate: Certificate) -> Content | Difference:
 
 
 QUESTIONS = {"exposed": exposed}
+
+
+@cache
+def facts_of_types(case: Case) -> tuple[dict[str, Any], ...]:
+    """What a certificate says of each type of a case; it depends on the case alone."""
+    return tuple(facts_of(kind, case) for kind in types(case))
 
 
 def _number_of_types_at_most(case: Case) -> int:
@@ -118,6 +131,14 @@ class Direction:
     Q: Sparse
     V: Sparse
 
+    def entries(self) -> dict[WeightPlace, int]:
+        """The entries of the direction, by their places."""
+        found: dict[WeightPlace, int] = {}
+        for name, matrix in (("K", self.K), ("Q", self.Q), ("V", self.V)):
+            for (i, j), x in matrix.items():
+                found[name, i, j] = x
+        return found
+
 
 def facts_of(kind: Kind, case: Case) -> dict[str, Any]:
     """What a certificate says of a type: dimensions, ranks, and what follows from them."""
@@ -132,7 +153,7 @@ def facts_of(kind: Kind, case: Case) -> dict[str, Any]:
         extended.append(image | chart.moved_spaces(x))
     with_spaces = rank(extended)
     nu = random_functional(all_images, case, Random(f"{case} {kind}"))
-    rank_of_form = rank_modulo(form(chart, all_images, of_type, nu))
+    rank_of_form = int(form(chart, all_images, nu).rank())
     is_exposed = None
     if rank_of_form == differential:
         is_exposed = True
@@ -275,15 +296,12 @@ def coordinates(case: Case) -> list[tuple[int, ...]]:
 def random_functional(images: Sequence[Function], case: Case, random: Random) -> Function:
     """A random ν modulo the prime that vanishes on all these functions, by its coordinates."""
     indices = coordinates(case)
-    entries = [image.get(index, 0) % PRIME for image in images for index in indices]
-    matrix = flint.nmod_mat(len(images), len(indices), entries, PRIME)
-    kernel, dimension = matrix.nullspace()
+    kernel, dimension = modular(images, indices).nullspace()
+    # the other columns of the kernel are zero
     factors = [random.randrange(PRIME) for _ in range(dimension)]
-    nu = {}
-    for position, index in enumerate(indices):
-        terms = [int(kernel[position, j]) * factors[j] for j in range(dimension)]
-        nu[index] = sum(terms) % PRIME
-    return nu
+    factors += [0] * (len(indices) - dimension)
+    found = (kernel * flint.nmod_mat(len(indices), 1, factors, PRIME)).entries()
+    return dict(zip(indices, map(int, found), strict=True))
 
 
 def value(nu: Function, of: Function) -> int:
@@ -291,27 +309,89 @@ def value(nu: Function, of: Function) -> int:
     return sum(nu[index] * x for index, x in of.items())
 
 
-def form(
-    chart: Chart, all_images: Sequence[Function], of_type: Sequence[Function], nu: Function
-) -> list[list[int]]:
-    """The matrix of B: a row for each tangent vector of the type, a column for each entry.
+def form(chart: Chart, all_images: Sequence[Function], nu: Function) -> Any:
+    """The matrix of B modulo the prime: a row for each tangent vector of the type, and a column for
+    each entry of weights.
 
-    G is Σ g c² over the coordinates c, with random g > 0. The second derivative of φ in the
-    directions x and w is f(Ȧ_x, V̇_w) + f(Ȧ_w, V̇_x) + f(K̇_xᵀQ̇_w + K̇_wᵀQ̇_x, V).
+    G is Σ g c² over the coordinates c, with random g > 0; ``all_images`` are the rows of D.
     """
     random = Random(str(chart.kind))
-    weights = {index: random.randrange(1, PRIME) for index in coordinates(chart.case)}
-    rows = []
-    for x, image_of_x in zip(chart.tangents, of_type, strict=True):
-        A_x = chart.moves_of_a(x)
-        row = []
-        for w, image_of_w in zip(chart.all_directions, all_images, strict=True):
-            gram = sum(weights[c] * y * image_of_w.get(c, 0) for c, y in image_of_x.items())
-            A_xw = plus(times(transposed(x.K), w.Q), times(transposed(w.K), x.Q))
-            second = function((A_x, w.V), (chart.moves_of_a(w), x.V), (A_xw, chart.V))
-            row.append(gram - value(nu, second))
-        rows.append(row)
-    return rows
+    indices = coordinates(chart.case)
+    weights = {index: random.randrange(1, PRIME) for index in indices}
+    differential = modular(all_images, indices)
+    weighted = modular([_scaled(image, weights) for image in all_images], indices)
+    of_weights = weighted * differential.transpose() - hessian(chart, nu)
+    places = weight_places(chart.case)
+    tangents = modular([x.entries() for x in chart.tangents], places)
+    return tangents * of_weights
+
+
+def hessian(chart: Chart, nu: Function) -> Any:
+    """The Hessian matrix of ν∘φ at the point of the chart, modulo the prime.
+
+    φ is linear in each of K, Q and V. The second derivative by entries of K and Q is ν(f(A', V))
+    with A' = K'ᵀQ', and by entries of K or Q and of V it is ν(f(A', V')), where A' = K'ᵀQ or KᵀQ'.
+    """
+    case = chart.case
+    values = _values_of_products(case, nu)
+    on_a: dict[Place, int] = {}  # ν(f(E, V)) for the unit matrices E
+    for (of_a, of_v), y in values.items():
+        if of_v in chart.V:
+            on_a[of_a] = on_a.get(of_a, 0) + y * chart.V[of_v]
+    rows: dict[WeightPlace, dict[WeightPlace, int]] = {}
+    for (p, i), y in on_a.items():
+        for j in range(case.a):
+            # K' = E_jp and Q' = E_ji give A' = E_pi
+            rows.setdefault(("K", j, p), {})["Q", j, i] = y
+            rows.setdefault(("Q", j, i), {})["K", j, p] = y
+    for w in chart.all_directions:
+        (moved,) = w.entries()
+        if moved[0] == "V":
+            continue
+        row = rows.setdefault(moved, {})
+        for of_a, x in chart.moves_of_a(w).items():
+            for k, q in product(range(case.d_out), range(case.d)):
+                place: WeightPlace = ("V", k, q)
+                row[place] = row.get(place, 0) + x * values[of_a, (k, q)]
+        for place, y in row.items():
+            if place[0] == "V":
+                rows.setdefault(place, {})[moved] = y
+    places = weight_places(case)
+    return modular([rows.get(place, {}) for place in places], places)
+
+
+def _values_of_products(case: Case, nu: Function) -> dict[tuple[Place, Place], int]:
+    """The form F: the value of ν on f(E, E') for all unit matrices E and E', by their places."""
+    heads = product(range(case.d), repeat=2)
+    outputs = list(product(range(case.d_out), range(case.d)))
+    found = {}
+    for (p, i), (k, q) in product(heads, outputs):
+        found[(p, i), (k, q)] = nu[k, i, min(p, q), max(p, q)]
+    return found
+
+
+def _scaled(function: Function, weights: Mapping[Any, int]) -> Function:
+    """The coordinates of a function, each times its weight."""
+    return {index: x * weights[index] for index, x in function.items()}
+
+
+def weight_places(case: Case) -> list[WeightPlace]:
+    """The places of all entries of K, of Q and of V, in the order of the rows of the file."""
+    heads = list(product(range(case.a), range(case.d)))
+    values = product(range(case.d_out), range(case.d))
+    found: list[WeightPlace] = [("K", i, j) for i, j in heads]
+    found += [("Q", i, j) for i, j in heads]
+    return found + [("V", i, j) for i, j in values]
+
+
+def modular(rows: Sequence[Mapping[Any, int]], columns: Sequence[Any]) -> Any:
+    """The matrix modulo the prime with these rows, each a map from columns to entries."""
+    number = {column: j for j, column in enumerate(columns)}
+    found = flint.nmod_mat(len(rows), len(columns), PRIME)
+    for i, row in enumerate(rows):
+        for column, x in row.items():
+            found[i, number[column]] = x
+    return found
 
 
 def vanishes_on_a(chart: Chart, nu: Function, case: Case) -> bool:

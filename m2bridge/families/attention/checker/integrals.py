@@ -123,6 +123,7 @@ def integrals_in_chow_ring(d: int, alpha: int) -> list[int]:
     left = [[(-u) ** (a + b) * (-1) ** b * comb(a + b, a) for b in range(d)] for a in range(d)]
     right = [[phi[d - 1 - b - c] if b + c < d else 0 for c in range(d)] for b in range(d)]
     product_matrix = flint.fmpz_mat(left) * flint.fmpz_mat(right)
+    # A coefficient of the characteristic polynomial is a sum of principal minors up to its sign.
     value = (-1) ** alpha * int(product_matrix.charpoly()[d - alpha])
     lowest = alpha * (alpha - 1)
     return _digits(value, bits, lowest + alpha * (2 * d - alpha))[lowest:]

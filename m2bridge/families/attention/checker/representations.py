@@ -80,7 +80,7 @@ def closures(certificate: Certificate, cores: Sequence[Core] = CORES) -> Content
 
 
 def _questions() -> dict[str, Callable[[Certificate], Content | Difference]]:
-    """For each question about closures of all sizes the function that computes the content."""
+    """Return, for each question about closures of all sizes, the function for its content."""
     found: dict[str, Callable[[Certificate], Content | Difference]] = {"closures": closures}
     for m, e, f in LARGE_CORES:
         found[f"closures-{m}-{e}-{f}"] = partial(closures, cores=[(m, e, f)])

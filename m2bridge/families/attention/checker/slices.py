@@ -59,6 +59,19 @@ are points.
 """
 
 
+MAX_CHEAP_OUTPUTS = 1
+"""Points are counted in every certificate on polar degrees up to this number of outputs d'.
+
+That takes hundredths of a second, and seconds for d' = 2: there they are counted if the certificate
+has their number, as those of 1.0 do.
+"""
+
+
+def is_counted_always(case: Case) -> bool:
+    """Whether certificates have the numbers of points of a case, if points are counted at all."""
+    return case.d_out <= MAX_CHEAP_OUTPUTS
+
+
 def counted_polar_degrees(case: Case) -> list[int | None] | None:
     """The polar degrees δ_n, …, δ_0 of a case, by counting; None where nothing is counted."""
     if case.d != 2 or (case.d_out, case.alpha) not in LARGE_MULTIDEGREES:

@@ -46,7 +46,7 @@ from m2bridge.families.attention.checker.integrals import (
     localized_polar_degrees,
     stated_polar_degrees,
 )
-from m2bridge.families.attention.checker.slices import counted_polar_degrees
+from m2bridge.families.attention.checker.slices import counted_polar_degrees, is_counted_always
 
 WORDS = wording(Path(__file__).parents[1] / "words.toml")
 Json = dict[str, Any]
@@ -191,12 +191,13 @@ def statement(key: str, certificate: Certificate) -> Content | Difference:
     if failure:
         return failure
     evidence, points = observe(case.d, case.d_out, case.alpha)
+    with_points = _has_counted_points(certificate.answer)
     verdicts = []
     for words in listed:
         if (words.key, words.part) in AT_ORBITS:
             verdicts.append(_verdict_at_orbits(words, case, evidence, points))
         else:
-            verdicts.append(_global_verdict(words, case, evidence))
+            verdicts.append(_global_verdict(words, case, evidence, with_points=with_points))
     return statements(WORDS, listed, verdicts, evidence)
 
 
@@ -209,6 +210,7 @@ def failing_hypothesis(hypotheses: Hypotheses, case: Case) -> str | None:
         "several-tokens": case.t >= 2,
         "not-degenerate": case.alpha > 1 or case.d_out > 1,
         "two-dimensions": case.d >= 2,
+        "one-output": case.d_out == 1 and case.alpha == case.d,
     }
     for name in hypotheses:
         if not holds[name]:
@@ -219,16 +221,32 @@ def failing_hypothesis(hypotheses: Hypotheses, case: Case) -> str | None:
 # Verdicts on a case as a whole.
 
 
-def _global_verdict(words: Words, case: Case, evidence: Json) -> Json:
-    """The verdict on a statement about the whole case: whether prediction and observation agree."""
+def _has_counted_points(answer: Json) -> bool:
+    """Whether a verdict of an unchecked answer has points in slices among its polar degrees."""
+    verdicts = answer.get("verdicts")
+    if not isinstance(verdicts, list):
+        return False
+    for stored in verdicts:
+        observed = stored.get("observed") if isinstance(stored, dict) else None
+        if isinstance(observed, dict) and "slices" in observed:
+            return True
+    return False
+
+
+def _global_verdict(words: Words, case: Case, evidence: Json, *, with_points: bool) -> Json:
+    """The verdict on a statement about the whole case: whether prediction and observation agree.
+
+    ``with_points``: whether points are counted also where that is expensive, since a certificate
+    has their number.
+    """
     key = (words.key, words.part)
     hypotheses, predict = FORMER.get((*key, words.version), GLOBAL[key])
-    observed = _observed_of_case(words.observable, case, evidence)
+    observed = _observed_of_case(words.observable, case, evidence, with_points=with_points)
     return global_verdict(words, failing_hypothesis(hypotheses, case), predict(case), observed)
 
 
 def _observed_of_case(
-    observable: str, case: Case, evidence: Json
+    observable: str, case: Case, evidence: Json, *, with_points: bool = False
 ) -> int | dict[str, list[int | None]] | None:
     """The observed value of an observable of the whole case; None if it is not known.
 
@@ -252,18 +270,21 @@ def _observed_of_case(
     if observable == "smooth_manifold":
         return _is_manifold(case, evidence)
     if observable == "polar_degrees":
-        return _polar_degrees(case, evidence)
+        return _polar_degrees(case, evidence, with_points=with_points)
     if observable == "polar_integrals":
         return _has_stated_polar_degrees(case, evidence)
     known: int | None = evidence[observable]
     return known
 
 
-def _polar_degrees(case: Case, evidence: Json) -> dict[str, list[int | None]] | None:
+def _polar_degrees(
+    case: Case, evidence: Json, *, with_points: bool = False
+) -> dict[str, list[int | None]] | None:
     """The polar degrees δ_n, …, δ_0 by several methods, each a list with None where it is silent.
 
     They are the integrals of the theorem, computed in another way than the stated ones; δ_n alone,
-    the degree of the closure; and points in slices, where they are counted. The polar degrees are
+    the degree of the closure; and points in slices, where they are counted: in the cheap cases, and
+    for ``with_points`` in all that slices.py has. The polar degrees are
     these integrals, and the numbers of points of general slices, by one of two theorems of
     docs/polar-degrees.md: theorem-polar, where the map is birational and kernels are small, and
     theorem-polar-symmetric for α = d' = 1 < d, where it is two-to-one. None where neither applies,
@@ -278,7 +299,7 @@ def _polar_degrees(case: Case, evidence: Json) -> dict[str, list[int | None]] | 
         return None
     unknown = [None] * (evidence["dimension"] - 1)
     found = {"integrals": [*integrals], "projection_formula": [evidence["degree"], *unknown]}
-    counted = counted_polar_degrees(case)
+    counted = counted_polar_degrees(case) if with_points or is_counted_always(case) else None
     if counted is not None:
         found["slices"] = counted
     return found

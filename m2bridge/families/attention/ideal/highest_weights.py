@@ -201,7 +201,7 @@ class GeneratedRepresentation:
     shapes: PartitionTriple
     sizes: tuple[int, int, int]
     _bases: dict[Weight, list[Numbered]] = field(default_factory=dict)
-    """By decreasing weights, as far as they were computed."""
+    """Bases of the weight spaces by decreasing weights, as far as they were computed."""
 
     @cached_property
     def coordinates(self) -> tuple[Index, ...]:

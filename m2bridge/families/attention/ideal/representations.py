@@ -428,6 +428,7 @@ def alternating(covariants: Sequence[Covariant], points: SourcePoints) -> Any:
 def _alternating(
     covariants: Sequence[Covariant], points: SourcePoints, factors: tuple[int, ...]
 ) -> Any:
+    """Return for each covariant T its values less those with its first two arguments exchanged."""
     exchanged = [T.exchanged() for T in covariants]
     both = values([*covariants, *exchanged], points, factors)
     return both[: len(covariants)] - both[len(covariants) :]

@@ -126,7 +126,7 @@ class CoreSize:
         """Return the size of the core of a model with t ≥ 2."""
         columns = shape.alpha
         rows = min(shape.d_out, shape.d)
-        # So many linear forms are polynomials in no more variables than there are forms.
+        # Linear forms are polynomials in no more variables than there are forms.
         return cls(min(shape.d, columns + rows), columns, rows)
 
     @property

@@ -54,7 +54,7 @@ class HilbertValues(PartialValue):
                 " is not decided",
             )
         if self.series != predicted.series:
-            return Decision.REFUTED, "the Hilbert series, which is proved, is another one"
+            return Decision.REFUTED, "the Hilbert series, which is proved, is a different one"
         return (
             Decision.CONFIRMED,
             "in this case for all n: the Hilbert series is proved, and is the predicted one",

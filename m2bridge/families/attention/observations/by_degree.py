@@ -72,11 +72,11 @@ class ObservedByDegree(Observed):
         """Return the computed and the predicted numbers by degree."""
 
     def numbers(self) -> dict[str, int]:
-        """None: the numbers that differ are in the verdict."""
+        """Return no numbers: those that differ are in the verdict."""
         return {}
 
     def facts(self) -> list[tuple[str, str | None]]:
-        """None: the table has all numbers."""
+        """Return no facts: the table has all numbers."""
         return []
 
     def table(self) -> tuple[str, Sequence[str], Sequence[Sequence[object]]] | None:
@@ -111,11 +111,11 @@ class ObservedHilbertFunction(ObservedByDegree):
         return self.computed
 
     def unknown(self, observable: str) -> str:
-        """That no value is proved, and the limit that was reached."""
+        """Return the sentence that no value is proved, with the limit that was reached."""
         return f"no value was proved; {self.limit}".rstrip("; ")
 
     def with_predictions(self, predicted: Mapping[str, Any]) -> ObservedHilbertFunction:
-        """The same, with as many predicted values."""
+        """Return the observation with as many predicted values as computed ones."""
         stated = predicted["Hilbert_function"]
         if stated is None:
             return self
@@ -175,7 +175,7 @@ class ObservedGenerators(ObservedByDegree):
         return self.limit
 
     def with_predictions(self, predicted: Mapping[str, Any]) -> ObservedGenerators:
-        """The same, with the predicted numbers."""
+        """Return the observation with the predicted numbers."""
         for stated in predicted.values():
             if stated is not None:
                 return replace(self, predicted=dict(stated.counts))

@@ -1,7 +1,7 @@
 """Observations of the number of critical points of training, for standard normal tokens.
 
 The target has random integers as coordinates. The number is counted modulo two primes that agree,
-and where the whole gradient is counted, once more with A eliminated.
+and where the whole gradient is counted, again with A eliminated.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from m2bridge.limits import clock
 from m2bridge.statements.statement import Observed, Value
 
 SEED = 0
-"""Of the target."""
+"""The seed of the random target function."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,12 +33,15 @@ class ObservedLearningDegree(Observed):
         Of single-layer attention.
     counts : Counts or None
         ``None`` if nothing was counted.
+    target : tuple of int
+        The coordinates of the target function.
     limit : str
         The limit that was reached before all was computed, or empty.
     """
 
     model: Any
     counts: Counts | None = None
+    target: tuple[int, ...] = ()
     limit: str = ""
     remarks: tuple[str, ...] = ()
     engine_version: str = ""
@@ -58,27 +61,31 @@ class ObservedLearningDegree(Observed):
         return self.limit or "no number was counted, as critical points come in families"
 
     def numbers(self) -> dict[str, int]:
-        """None: the number is in the verdict."""
+        """Return no numbers: the only number is in the verdict."""
         return {}
 
     def facts(self) -> list[tuple[str, str | None]]:
-        """The primes."""
+        """Return the primes modulo which the number was counted."""
         if self.counts is None:
             return []
         return [("counted modulo", " and ".join(map(str, self.counts.primes)))]
 
     def to_json(self) -> dict[str, Any]:
-        """The number, and the primes modulo which it was counted."""
-        if self.counts is None:
-            return {"learning_degree": None, "primes": []}
-        return {"learning_degree": self.counts.count.dense, "primes": list(self.counts.primes)}
+        """The number, the primes modulo which it was counted, and the target."""
+        counted = None if self.counts is None else self.counts.count.dense
+        primes = [] if self.counts is None else list(self.counts.primes)
+        return {"learning_degree": counted, "primes": primes, "target": list(self.target)}
+
+    def evidence(self) -> dict[str, Any]:
+        """The same, for certificates."""
+        return self.to_json()
 
     def to_macaulay2(self) -> str:
-        """The number."""
+        """Return the number as a Macaulay2 assignment."""
         return f"learningDegree = {self.value('learning_degree') or 'null'}"
 
     def beside(self, predicted: Mapping[str, Any]) -> ObservedLearningDegree:
-        """The same: the verdict shows both numbers."""
+        """Return the observation unchanged: the verdict shows both numbers."""
         return self
 
 
@@ -98,20 +105,31 @@ def observe_learning_degree(model: Any, observables: Collection[str]) -> Observe
         )
     if several_tokens(model):
         return ObservedLearningDegree(model=model)
-    shape = LayerSizes(model.d, model.d_out, model.a, model.t)
-    loss = gaussian(shape).towards(random_function(shape, SEED), "")
+    loss = loss_of_random_target(model)
     try:
-        counts = counted(loss, f"learning degree {shape}")
+        counts = counted(loss, seed_of_primes(loss))
         remarks = _counted_again(loss, counts)
     except TimeLimitError as limit:
         return ObservedLearningDegree(model=model, limit=str(limit), seconds=clock().seconds)
     return ObservedLearningDegree(
         model=model,
         counts=counts,
+        target=tuple(map(int, random_function(loss.shape, SEED))),
         remarks=remarks,
         engine_version=current().version,
         seconds=clock().seconds,
     )
+
+
+def loss_of_random_target(model: LayerSizes) -> Loss:
+    """The loss for standard normal tokens and a target with random integers as coordinates."""
+    shape = LayerSizes(model.d, model.d_out, model.a, model.t)
+    return gaussian(shape).towards(random_function(shape, SEED), "")
+
+
+def seed_of_primes(loss: Loss) -> str:
+    """The text from which the primes of a case are drawn."""
+    return f"learning degree {loss.shape}"
 
 
 def _counted_again(loss: Loss, counts: Counts) -> tuple[str, ...]:

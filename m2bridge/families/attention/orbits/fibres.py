@@ -108,6 +108,7 @@ def fibre_points(orbit: Orbit, shape: LayerSizes) -> frozenset[WeightPair]:
 def _roots(total: int, constant: int) -> set[int]:
     """The roots of z² − total·z + constant: the two numbers with this sum and this product."""
     discriminant = total**2 - 4 * constant
+    # isqrt rounds down, and takes no negative number; the square shows whether it is exact.
     root = isqrt(max(discriminant, 0))
     if root**2 != discriminant:
         raise errors.MethodUnavailableError(

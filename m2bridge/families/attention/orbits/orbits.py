@@ -191,8 +191,8 @@ def orbit_findings(
     """The findings of a method about orbits; where none is undecided, with components.
 
     The components of the singular locus are the closures of the maximal singular orbits, or the
-    zero function alone, or nothing for a linear space, which the closure is only if it is the space
-    of all reduced coordinates. Degrees, by a closed formula, are over QQ.
+    zero function alone. There are none if the closure is a linear space, which is then the space of
+    all reduced coordinates. Degrees, by a closed formula, are over QQ.
     """
     unfinished = unfinished or _undecided(statuses, shape)
     components = None if unfinished else _components(dimension, statuses, shape, field)

@@ -358,10 +358,11 @@ def renamed(name: str, roles: str, s: int) -> str:
 def lower_bounds(shape: LayerSizes, characteristic: int) -> Iterator[MethodValue]:
     """Yield the dimension by the case with two indices and one output, if that decides it.
 
-    At A = UᵀCU and V with all rows mᵀU, for a matrix U of two rows with pairwise independent
-    columns, the function looks the same on every two indices: as that of C and m. If the kernel of
-    the differential there is only what it always is, so it is at generic weights of every size. The
-    proof is in ``docs/mathematics.md#theorem-one-block``.
+    Let U be a matrix with two rows and pairwise independent columns, A = UᵀCU, and all rows of V
+    equal to mᵀU. On any two indices the function is then that of C and m after a linear change of
+    variables. If the kernel of the differential at C and m is as small as it can be, then so is
+    the kernel at A and V, and at generic weights of every size. The proof is in
+    ``docs/mathematics.md#theorem-one-block``.
     """
     field = CoefficientField(characteristic) if characteristic else QQ
     block = LayerSizes(min(shape.d, 2), 1, t=min(shape.t, 2))

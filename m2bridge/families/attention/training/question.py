@@ -1,11 +1,23 @@
-"""The question about exposed types that certificates answer; ``checker/exposed.py`` checks it."""
+"""The questions about training that certificates answer: exposed types, and learning degrees.
+
+Their checkers are ``checker/exposed.py``, ``exposed_heads.py`` and ``learning_degree.py``.
+"""
 
 from m2bridge.certificates.form import Certificate, Content
-from m2bridge.crosscheck.verdict import verdicts_on
+from m2bridge.crosscheck.verdict import from_certificate, verdicts_on
+from m2bridge.engine.script import Script
+from m2bridge.errors import TimeLimitError
 from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.families.attention.observations.learning_degree import (
+    ObservedLearningDegree,
+    loss_of_random_target,
+    observe_learning_degree,
+    seed_of_primes,
+)
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.training.observed import ObservedTypes, observe_types
 from m2bridge.families.attention.training.types import ExposedTypes
+from m2bridge.families.attention.training_loss.counting import first_script
 from m2bridge.families.base import AnswerRow, Question
 from m2bridge.results.base import Decision
 from m2bridge.statements.statement import Statement
@@ -32,7 +44,11 @@ class ExposedQuestion(Question[SingleLayerAttention, ObservedTypes | None]):
         """Observe all types, or nothing for one token, where the statement does not apply."""
         if model.t == 1:
             return None
-        return observe_types(model, partial=False)
+        return observe_types(model, self.head_dim(model), partial=False)
+
+    def head_dim(self, model: SingleLayerAttention) -> int | None:
+        """Return ``None``: values are not factorized."""
+        return None
 
     def content(self, model: SingleLayerAttention, observed: ObservedTypes | None) -> Content:
         """The verdict, and the ranks of each type."""
@@ -81,4 +97,107 @@ class ExposedQuestion(Question[SingleLayerAttention, ObservedTypes | None]):
         return False
 
 
+class ExposedHeadsQuestion(ExposedQuestion):
+    """The same for the weights (K, Q, O, V) of a head, all of whose factors have dimension a."""
+
+    __slots__ = ()
+
+    key = "exposed-heads"
+
+    def head_dim(self, model: SingleLayerAttention) -> int:
+        """Return a."""
+        return model.a
+
+
+class LearningDegreeQuestion(Question[SingleLayerAttention, ObservedLearningDegree | None]):
+    """How many critical points there are for one output and standard normal tokens.
+
+    They are counted modulo two primes, which a certificate names.
+    """
+
+    __slots__ = ()
+
+    key = "learning-degree"
+
+    @property
+    def observation(self) -> str:
+        """No other question is answered by this number."""
+        return self.key
+
+    @property
+    def statement(self) -> Statement:
+        """The one with this key."""
+        return next(one for one in REGISTRY if one.key == self.key)
+
+    def observe(self, model: SingleLayerAttention) -> ObservedLearningDegree | None:
+        """Count the points, or nothing where the statement does not apply.
+
+        Raises
+        ------
+        TimeLimitError
+            If a limit was reached.
+        """
+        if self.statement.hypotheses(model):
+            return None
+        observed = observe_learning_degree(model, {self.statement.observable})
+        if observed.limit:
+            raise TimeLimitError(observed.limit)
+        return observed
+
+    def content(
+        self, model: SingleLayerAttention, observed: ObservedLearningDegree | None
+    ) -> Content:
+        """The verdict; the number, the primes and the target."""
+        (verdict,) = verdicts_on((self.statement,), model, observed)
+        answer = {"verdicts": [verdict.to_data()]}
+        if observed is None:
+            return Content(answer, {}, ())
+        return Content(answer, observed.evidence(), self.statement.trusted)
+
+    def rows(self, certificate: Certificate) -> list[AnswerRow]:
+        """One row; ValueError if the verdict does not follow from the numbers."""
+        (data,) = certificate.answer["verdicts"]
+        evidence = certificate.evidence
+        verdict = from_certificate(
+            self.statement, data, orbits=0, was_observed=bool(evidence), numbers=""
+        )
+        reason = verdict.reason
+        if evidence:
+            reason += f", modulo {' and '.join(map(str, evidence['primes']))}"
+        return [
+            AnswerRow(
+                name=self.key,
+                text=data["text"],
+                verdict=data["verdict"],
+                reason=reason,
+                source=data["source"],
+            )
+        ]
+
+    def names(self) -> tuple[str, ...]:
+        """The key."""
+        return (self.key,)
+
+    def script(self, model: SingleLayerAttention) -> Script | None:
+        """The program that counts modulo the first prime."""
+        if self.statement.hypotheses(model):
+            return None
+        loss = loss_of_random_target(model)
+        return first_script(loss, seed_of_primes(loss))
+
+    def usual(self, model: SingleLayerAttention) -> bool:
+        """Return False: it is asked for by its name."""
+        return False
+
+    def within_reach(self, model: SingleLayerAttention) -> bool:
+        """Return False: it is asked for by its name."""
+        return False
+
+    def needs_engine(self, model: SingleLayerAttention) -> bool:
+        """Return whether anything is counted, which Macaulay2 does."""
+        return not self.statement.hypotheses(model)
+
+
 EXPOSED = ExposedQuestion()
+EXPOSED_HEADS = ExposedHeadsQuestion()
+LEARNING_DEGREE = LearningDegreeQuestion()

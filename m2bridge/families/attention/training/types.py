@@ -22,12 +22,12 @@ from m2bridge.statements.statement import IntegerMatrix, PartialValue
 
 @dataclass(frozen=True, slots=True, order=True)
 class WeightType:
-    """All weights with given ranks, for a nonzero function.
+    """All weights with given ranks.
 
     Parameters
     ----------
     k, q, r, s : int
-        The ranks of K, Q, A = KᵀQ, and V (or W = OV); r, s ≥ 1.
+        The ranks of K, Q, A = KᵀQ, and V (or W = OV). The function is zero if r or s is.
     m : int
         The dimension of the intersection of the column space of A and the row space of V (or W).
     o, v : int, optional
@@ -71,7 +71,11 @@ class WeightType:
         or A = v qᵀ and V = h vᵀ. V has the largest rank; of O and V the one with fewer rows or
         columns for tokens or outputs has the rank of OV, and the other one exceeds it by at most
         |d − d'|. Values V alone are O = 1, whose rank is d'.
+
+        For the zero function other conditions hold (docs/training.md#theorem-exposed-zero).
         """
+        if not (self.r and self.s):
+            return self._is_exposed_at_zero(shape)
         least = min(shape.d, shape.d_out)
         excess_of_o = (shape.d_out if self.o is None else self.o) - self.s
         excess_of_v = 0 if self.v is None else self.v - self.s
@@ -83,14 +87,32 @@ class WeightType:
             and excess_of_v <= shape.d - least
         )
 
+    def _is_exposed_at_zero(self, shape: LayerSizes) -> bool:
+        """The same for the zero function: whether ν can be zero on enough directions.
+
+        ν is zero on a block of max(k, q) rows and columns of the form on A, in the family of all W
+        of rank s up to a factor; or on one of the form on W, in the family of all A of rank r.
+        """
+        d, outputs = shape.d, shape.d_out
+        if self.r == self.s == 0:
+            return True
+        if self.r == 0:
+            dimension = self.s * (d + outputs - self.s) - 1
+            return max(self.k, self.q) ** 2 <= dimension
+        dimension = self.r * (2 * d - self.r) - 1
+        rank_of_o = outputs if self.o is None else self.o
+        rank_of_v = 0 if self.v is None else self.v
+        most_on_w = min(outputs - rank_of_o, d - rank_of_v)
+        return (outputs - most_on_w) * (d - most_on_w) <= dimension
+
     def is_saddle(self, shape: LayerSizes, head_dim: int | None = None) -> bool:
         """Whether its weights are saddles for almost all targets for which they are critical.
 
         By the theorem on saddles (docs/training.md#theorem-saddles): the type is exposed, and below
         the full rank of A; or, where values are factorized by O and V with ``head_dim`` columns and
-        rows, below that of OV, with O and V of its rank.
+        rows, below that of OV, with O and V of its rank. Nothing is claimed of the zero function.
         """
-        if not self.is_exposed(shape):
+        if not (self.r and self.s and self.is_exposed(shape)):
             return False
         if self.r < shape.alpha:
             return True
@@ -126,33 +148,51 @@ def weight_types(shape: LayerSizes, head_dim: int | None = None) -> tuple[Weight
     return tuple(sorted(listed))
 
 
+def zero_types(shape: LayerSizes, head_dim: int | None = None) -> tuple[WeightType, ...]:
+    """All types with the zero function, in increasing order: those with A = 0 or V = 0 (W = 0)."""
+    found = []
+    for k, q, r in _ranks_of_factors(shape.d, shape.a, shape.d, least=0):
+        for s, o, v in _ranks_of_values(shape, head_dim, least=0):
+            if not (r and s):
+                found.append(WeightType(k, q, r, s, 0, o, v))
+    return tuple(sorted(found))
+
+
 def _types(shape: LayerSizes, head_dim: int | None) -> Iterator[WeightType]:
+    """All types, in no order: ranks of K, Q and A; those of values; and what they share."""
+    values = list(_ranks_of_values(shape, head_dim))
     for k, q, r in _ranks_of_factors(shape.d, shape.a, shape.d):
-        for s, o, v in _ranks_of_values(shape, head_dim):
-            for m in range(max(0, r + s - shape.d), min(r, s) + 1):
+        for s, o, v in values:
+            # the column space of A and the row space of W span at most d dimensions
+            smallest = max(0, r + s - shape.d)
+            largest = min(r, s)
+            for m in range(smallest, largest + 1):
                 yield WeightType(k, q, r, s, m, o, v)
 
 
-def _ranks_of_factors(rows: int, inner: int, columns: int) -> Iterator[tuple[int, int, int]]:
-    """The ranks of two factors, and of their product, which is not zero; ``inner`` is summed over.
+def _ranks_of_factors(
+    rows: int, inner: int, columns: int, *, least: int = 1
+) -> Iterator[tuple[int, int, int]]:
+    """The ranks of two factors, and of their product, at least ``least``; ``inner`` is summed over.
 
     The product has rank at least the sum of the ranks less ``inner`` (Sylvester).
     """
-    for left in range(1, min(rows, inner) + 1):
-        for right in range(1, min(columns, inner) + 1):
-            for product in range(max(1, left + right - inner), min(left, right) + 1):
+    for left in range(least, min(rows, inner) + 1):
+        for right in range(least, min(columns, inner) + 1):
+            smallest = max(least, left + right - inner)
+            for product in range(smallest, min(left, right) + 1):
                 yield left, right, product
 
 
 def _ranks_of_values(
-    shape: LayerSizes, head_dim: int | None
+    shape: LayerSizes, head_dim: int | None, *, least: int = 1
 ) -> Iterator[tuple[int, int | None, int | None]]:
     """The ranks of W, O and V; of V alone where values are not factorized."""
     if head_dim is None:
-        for s in range(1, min(shape.d, shape.d_out) + 1):
+        for s in range(least, min(shape.d, shape.d_out) + 1):
             yield s, None, None
         return
-    for o, v, s in _ranks_of_factors(shape.d_out, head_dim, shape.d):
+    for o, v, s in _ranks_of_factors(shape.d_out, head_dim, shape.d, least=least):
         yield s, o, v
 
 
@@ -213,9 +253,10 @@ def _listed(types: Iterable[tuple[int, ...]]) -> str:
     return ", ".join(f"({', '.join(map(str, cells))})" for cells in sorted(types))
 
 
-def predicted_types(shape: LayerSizes) -> ExposedTypes:
-    """The exposed types of weights (K, Q, V) by the theorem; TooLargeError as for all types."""
-    return ExposedTypes.of(one for one in weight_types(shape) if one.is_exposed(shape))
+def predicted_types(shape: LayerSizes, head_dim: int | None = None) -> ExposedTypes:
+    """The exposed types by the theorem; TooLargeError as for all types."""
+    types = weight_types(shape, head_dim)
+    return ExposedTypes.of(one for one in types if one.is_exposed(shape))
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,21 +283,31 @@ def representative(
 
     K, Q, O and V have as rows, or columns, different unit vectors. The row space of K is spanned by
     the first k of R^d and L, the column space of A, by the first r. The row space of W has the
-    first m, and then those that are in neither, and those that are in that of K only, as many as
-    there are; that of V goes on in the same way. So it meets both in the smallest dimension that m
-    allows, as in the dense orbit.
+    first m of them, and then takes, as long as it needs more, those outside the row space of K,
+    those in it but not in L, and the rest of L; that of V goes on in the same way. So both meet L
+    and the row space of K in the smallest dimension that m allows, as in the dense orbit.
     """
     d = shape.d
-    outside_first = [*range(kind.k, d), *range(kind.r, kind.k), *range(kind.m, kind.r)]
-    places = [*range(kind.m), *outside_first]
+    in_both = range(kind.m)
+    in_neither = range(kind.k, d)
+    in_rows_of_K = range(kind.r, kind.k)
+    in_columns_of_A = range(kind.m, kind.r)
+    places = [*in_both, *in_neither, *in_rows_of_K, *in_columns_of_A]
+
     # column j of Kᵀ meets column j of Qᵀ for j < r only
-    K = _with_ones(shape.a, d, [(j, j) for j in range(kind.k)])
-    Q = _with_ones(shape.a, d, _second_factor(kind.r, kind.k, range(kind.q)))
+    ones_of_K = [(j, j) for j in range(kind.k)]
+    ones_of_Q = _second_factor(kind.r, kind.k, range(kind.q))
+    K = _with_ones(shape.a, d, ones_of_K)
+    Q = _with_ones(shape.a, d, ones_of_Q)
     if kind.o is None or kind.v is None or head_dim is None:
-        V = _with_ones(shape.d_out, d, [(j, places[j]) for j in range(kind.s)])
+        ones_of_V = list(enumerate(places[: kind.s]))
+        V = _with_ones(shape.d_out, d, ones_of_V)
         return TypedWeights(K, Q, V)
-    O = _with_ones(shape.d_out, head_dim, [(j, j) for j in range(kind.o)])
-    V = _with_ones(head_dim, d, _second_factor(kind.s, kind.o, places[: kind.v]))
+
+    ones_of_O = [(j, j) for j in range(kind.o)]
+    ones_of_V = _second_factor(kind.s, kind.o, places[: kind.v])
+    O = _with_ones(shape.d_out, head_dim, ones_of_O)
+    V = _with_ones(head_dim, d, ones_of_V)
     return TypedWeights(K, Q, V, O)
 
 

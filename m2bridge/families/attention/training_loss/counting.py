@@ -1,24 +1,24 @@
 """How many complex critical points a loss has, by Gröbner bases modulo random primes.
 
-The primes are drawn anew for each loss, and the chart anew for each prime. Two primes have to give
+Each loss has primes of its own, and each prime has a chart of its own. Two primes have to give
 the same number, and it is a result modulo these primes: they are part of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.numbers import is_prime
 from m2bridge.convert import m2_syntax
-from m2bridge.convert.answers import answer_to
+from m2bridge.convert.answers import Answer, answer_to
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.families.attention.training_loss.eliminated import (
-    eliminated_equations,
+    eliminated_system,
     pays_to_eliminate,
 )
 from m2bridge.families.attention.training_loss.gradient import (
@@ -54,12 +54,15 @@ class Count:
         The other ones in the chart; ``None`` if they come in families, or were not counted.
     eliminated : bool
         Whether A was eliminated: then points where V does not determine A are left out, over the
-        reals none, and the orbits were not asked for.
+        reals none.
+    by_orbit : bool
+        Whether the orbits were asked for; if not, ``dense`` has all points.
     """
 
     dense: int | None
     elsewhere: int | None
     eliminated: bool = False
+    by_orbit: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +115,12 @@ def counted_modulo(prime: int, loss: Loss) -> Count:
         count = count_eliminated(prime, loss)
         if count is not None:
             return count
-    random = Random(f"chart {prime}")
-    return count_in_chart(prime, loss, random_chart(loss.shape, prime - 1, random))
+    return count_in_chart(prime, loss, _chart_for(prime, loss))
+
+
+def _chart_for(prime: int, loss: Loss) -> WeightChart:
+    """A random chart, always the same for one prime."""
+    return random_chart(loss.shape, prime - 1, Random(f"chart {prime}"))
 
 
 def count_eliminated(prime: int, loss: Loss) -> Count | None:
@@ -121,25 +128,50 @@ def count_eliminated(prime: int, loss: Loss) -> Count | None:
 
     ``None`` if the rational function has too large a degree to be interpolated.
     """
-    equations = eliminated_equations(loss, prime, Random(f"eliminated {prime}"))
-    if equations is None:
+    system = eliminated_system(loss, prime, Random(f"eliminated {prime}"))
+    if system is None:
         return None
-    script = count_script(equations, (), prime, str(loss.shape))
-    dimension, number = answer_to(script).integers("critical")
-    return Count(None if dimension > 0 else number, None, eliminated=True)
+    answer = answer_to(count_script(system.equations, system.conditions, prime, str(loss.shape)))
+    if system.conditions:
+        return replace(_count_by_orbit(answer), eliminated=True)
+    dimension, number = answer.integers("critical")
+    return Count(None if dimension > 0 else number, None, eliminated=True, by_orbit=False)
+
+
+def _eliminated_script(prime: int, loss: Loss) -> Script | None:
+    """The program of :func:`count_eliminated`."""
+    system = eliminated_system(loss, prime, Random(f"eliminated {prime}"))
+    if system is None:
+        return None
+    return count_script(system.equations, system.conditions, prime, str(loss.shape))
 
 
 def count_in_chart(prime: int, loss: Loss, chart: WeightChart) -> Count:
     """The number of critical points in a chart modulo one prime, by the whole gradient."""
-    weights = weights_in(loss.shape, chart)
-    conditions = dense_orbit(loss.shape, weights)
-    script = count_script(gradient(loss, weights), conditions, prime, str(loss.shape))
-    answer = answer_to(script)
+    return _count_by_orbit(answer_to(_chart_script(prime, loss, chart)))
+
+
+def _count_by_orbit(answer: Answer) -> Count:
+    """The numbers of all points, and of those at functions of the dense orbit."""
     dimension, number = answer.integers("critical")
     dense_dimension, dense = answer.integers("dense")
     if dense_dimension > 0:
         return Count(None, None)
     return Count(dense, None if dimension > 0 else number - dense)
+
+
+def _chart_script(prime: int, loss: Loss, chart: WeightChart) -> Script:
+    """The program of :func:`count_in_chart`."""
+    weights = weights_in(loss.shape, chart)
+    conditions = dense_orbit(loss.shape, weights)
+    return count_script(gradient(loss, weights), conditions, prime, str(loss.shape))
+
+
+def first_script(loss: Loss, seed: str) -> Script:
+    """The program that :func:`counted` runs for the first of its primes."""
+    prime = next(random_primes(seed))
+    script = _eliminated_script(prime, loss) if pays_to_eliminate(loss) else None
+    return script or _chart_script(prime, loss, _chart_for(prime, loss))
 
 
 def count_script(

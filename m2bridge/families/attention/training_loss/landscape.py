@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import product
 from math import inf, nextafter
 from typing import Any
@@ -32,6 +33,9 @@ RADIUS = flint.arb(2) ** -70
 """Of the box in which a critical point is proved to lie, relative to the size of its entries."""
 NEAR = 1e-4
 """A zero of the gradient is that of an approximation at most this far from it, relatively."""
+
+MOST_DENOMINATOR = 10**9
+"""Of a coordinate that is tried as a rational number; boxes are much smaller than its square."""
 
 FloatInterval = tuple[float, float]
 
@@ -60,8 +64,11 @@ class RealPoint:
         The number of negative eigenvalues of that Hessian.
     loss : pair of float
         The loss lies between them.
+    is_dense : bool
+        Whether the function is proved to be in the dense orbit.
     orbit : Orbit or None
-        The dense orbit, where the function is proved to be in it; ``None`` for others.
+        The dense orbit, or the one of an exact point: where the weights in the chart are rational
+        numbers that are critical exactly. ``None`` where neither is proved.
     weights : dict of str to tuple of tuple of float
         A and V, and for a < d K and Q.
     function : flint.arb_mat
@@ -71,6 +78,7 @@ class RealPoint:
     kind: str
     index: int | None
     loss: FloatInterval
+    is_dense: bool
     orbit: Orbit | None
     weights: dict[str, tuple[tuple[float, ...], ...]]
     function: flint.arb_mat
@@ -105,7 +113,7 @@ class Landscape:
 
     def values(self, point: Sequence[flint.arb]) -> LossAtPoint:
         """Everything at a point, or on a box."""
-        matrices = self._matrices(point)
+        matrices = self._matrices(point, flint.arb_mat)
         A, V = matrices["A"], matrices["V"]
         C, D = self._along_A(V), self._along_V(A)
         function = C * flint.arb_mat(A.nrows() * A.ncols(), 1, A.entries())
@@ -124,7 +132,8 @@ class Landscape:
             matrices, function, loss, chart * gradient, chart * hessian * self.slopes
         )
 
-    def _matrices(self, point: Sequence[flint.arb]) -> dict[str, flint.arb_mat]:
+    def _matrices(self, point: Sequence[Any], matrix_class: Any) -> dict[str, Any]:
+        """A and V, and K and Q for a < d, with intervals or rational numbers as entries."""
         named: dict[str, Entries | None] = {"K": self.weights.K, "Q": self.weights.Q}
         named |= {"A": self.weights.A, "V": self.weights.V}
         if self.weights.K is not None:
@@ -133,25 +142,25 @@ class Landscape:
         for name, matrix in named.items():
             if matrix is not None:
                 entries = [_value(entry, point) for row in matrix for entry in row]
-                matrices[name] = flint.arb_mat(len(matrix), len(matrix[0]), entries)
+                matrices[name] = matrix_class(len(matrix), len(matrix[0]), entries)
         if "A" not in matrices:
             matrices["A"] = matrices["K"].transpose() * matrices["Q"]
         return matrices
 
-    def _along_A(self, V: flint.arb_mat) -> flint.arb_mat:
+    def _along_A(self, V: Any) -> Any:
         """The derivatives of the coordinates along the entries of A."""
         d = self.shape.d
-        matrix = flint.arb_mat(self.shape.independent_count, d * d)
+        matrix = type(V)(self.shape.independent_count, d * d)
         for place, (k, i, p, q) in enumerate(indices(self.shape)):
             matrix[place, p * d + i] += V[k, q]
             if p != q:
                 matrix[place, q * d + i] += V[k, p]
         return matrix
 
-    def _along_V(self, A: flint.arb_mat) -> flint.arb_mat:
+    def _along_V(self, A: Any) -> Any:
         """The derivatives of the coordinates along the entries of V."""
         d = self.shape.d
-        matrix = flint.arb_mat(self.shape.independent_count, self.shape.d_out * d)
+        matrix = type(A)(self.shape.independent_count, self.shape.d_out * d)
         for place, (k, i, p, q) in enumerate(indices(self.shape)):
             matrix[place, k * d + q] += A[p, i]
             if p != q:
@@ -201,6 +210,7 @@ class Landscape:
         kind = "undecided"
         if index is not None:
             kind = {0: "minimum", len(start): "maximum"}.get(index, "saddle")
+        dense = self._dense_orbit(values.matrices)
         weights = {}
         for name, matrix in values.matrices.items():
             weights[name] = tuple(tuple(map(_shown, row)) for row in matrix.tolist())
@@ -208,7 +218,8 @@ class Landscape:
             kind=kind,
             index=index,
             loss=_at_least_zero(interval(values.loss)),
-            orbit=self._orbit(values.matrices),
+            is_dense=dense is not None,
+            orbit=dense or (None if box is None else self._exact_orbit(box)),
             weights=weights,
             function=values.function,
         )
@@ -242,7 +253,7 @@ class Landscape:
                 return None
         return [image[j, 0] for j in range(count)]
 
-    def _orbit(self, matrices: dict[str, flint.arb_mat]) -> Orbit | None:
+    def _dense_orbit(self, matrices: dict[str, flint.arb_mat]) -> Orbit | None:
         """The dense orbit, if all ranks are shown to be the largest ones."""
         dense = generic_orbit(self.shape)
         conditions = [(matrices["V"], dense.s)]
@@ -255,6 +266,48 @@ class Landscape:
         if all(_has_full_rank(matrix, rank) for matrix, rank in conditions):
             return dense
         return None
+
+    def _exact_orbit(self, box: Sequence[flint.arb]) -> Orbit | None:
+        """The orbit of the only critical point in a box, if it has simple rational coordinates.
+
+        These are found by continued fractions; that they are critical is computed exactly.
+        """
+        point = [_simple_rational(side) for side in box]
+        if None in point:
+            return None
+        matrices = self._matrices(point, flint.fmpq_mat)
+        A, V = matrices["A"], matrices["V"]
+        if not self._is_critical(matrices):
+            return None
+        r, s = A.rank(), V.rank()
+        if not (r and s):
+            return None
+        both = flint.fmpq_mat(
+            V.nrows() + A.ncols(), A.nrows(), V.entries() + A.transpose().entries()
+        )
+        return Orbit(r, s, r + s - both.rank())
+
+    def _is_critical(self, matrices: dict[str, flint.fmpq_mat]) -> bool:
+        """Whether the gradient is zero at rational weights, exactly."""
+        A, V = matrices["A"], matrices["V"]
+        d, outputs = self.shape.d, self.shape.d_out
+        along_A, along_V = self._along_A(V), self._along_V(A)
+        function = along_A * flint.fmpq_mat(d * d, 1, A.entries())
+        error = self.loss.gram * function - self.loss.linear
+        of_A = flint.fmpq_mat(d, d, (along_A.transpose() * error).entries())
+        parts = [flint.fmpq_mat(outputs, d, (along_V.transpose() * error).entries()), of_A]
+        if "K" in matrices:
+            # A = KᵀQ, by the chain rule
+            parts[1:] = [matrices["K"] * of_A, matrices["Q"] * of_A.transpose()]
+        return not any(entry != 0 for part in parts for entry in part.entries())
+
+
+def _simple_rational(side: flint.arb) -> flint.fmpq | None:
+    """The rational number of small denominator in an interval; ``None`` if there is none."""
+    middle = side.mid().fmpq()
+    simple = Fraction(int(middle.p), int(middle.q)).limit_denominator(MOST_DENOMINATOR)
+    found = flint.fmpq(simple.numerator, simple.denominator)
+    return found if side.contains(flint.arb(found)) else None
 
 
 def _has_full_rank(matrix: flint.arb_mat, rank: int) -> bool:
@@ -307,11 +360,12 @@ def _at_least_zero(found: FloatInterval) -> FloatInterval:
     return max(found[0], 0.0), found[1]
 
 
-def _value(entry: Any, point: Sequence[flint.arb]) -> flint.arb:
-    """An affine-linear polynomial at a point."""
-    total = flint.arb(0)
+def _value(entry: Any, point: Sequence[Any]) -> Any:
+    """An affine-linear polynomial at a point, of intervals or of rational numbers."""
+    zero = 0 * point[0]
+    total = zero
     for exponents, coefficient in entry.terms():
-        term = flint.arb(int(coefficient))
+        term = zero + int(coefficient)
         for exponent, x in zip(exponents, point, strict=True):
             if exponent:
                 term *= x

@@ -345,7 +345,7 @@ def _needed_hypotheses(words: Words) -> list[Json]:
             raise ContradictionError(
                 f"{words.key} says {stated} for {network.key}, and the dimension is {dimension}"
             )
-        # the words of a hypothesis go on, after a semicolon, with the numbers of the network
+        # the words of a hypothesis continue, after a semicolon, with the numbers of the network
         hypothesis, *_ = failing[0].split(";")
         if len(failing) == 1 and hypothesis not in examples:
             computed, _ = observed(network, words.observable)

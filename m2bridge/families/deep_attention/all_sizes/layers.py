@@ -98,14 +98,16 @@ class Space:
         return isl.Set(f"{{ [{self.names}] : {both} }}")
 
     def function(self, pieces: Pieces) -> PiecewisePolynomial:
-        """A function on the values that occur and satisfy one of the conditions.
+        """Return the function that has each number where its condition holds.
+
+        Its domain are the values that occur and satisfy one of the conditions.
 
         Raises
         ------
         ContradictionError
             If two of the conditions are satisfied somewhere.
         """
-        domain = self.where("1 = 0")
+        domain = self.where("1 = 0")  # empty before the first piece
         listed = []
         for condition, number in pieces:
             piece = self.where(condition)

@@ -234,7 +234,7 @@ def _rows(
 
 
 def _random(count: int, prime: int, random: Random) -> list[int]:
-    """So many random numbers modulo a prime."""
+    """Return ``count`` random numbers modulo a prime."""
     return [random.randrange(prime) for _ in range(count)]
 
 

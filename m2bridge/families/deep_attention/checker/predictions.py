@@ -87,7 +87,7 @@ class Network:
 
     @property
     def last_whole_layer(self) -> int:
-        """The number f of the last layer that the function sees as a whole; 0 if there is none.
+        """The number f of the last layer determined as a whole by the function; 0 if none is.
 
         Up to this layer a function of lightning attention depends on the whole matrix A_k, behind
         it on the symmetric part of A_k alone (lemma-forgets). For where all tokens are multiples of

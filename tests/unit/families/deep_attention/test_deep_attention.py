@@ -708,19 +708,22 @@ def test_options_of_the_command() -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        (("dimension", "--widths", "3,3"), "--a: is missing"),
+        (("dimension", "--widths", "3,3"), "Option '--a' is missing"),
         (
             ("dimension", "--widths", "3,3,3", "--a", "2,2,2"),
-            "--a: must be one integer, or one for each of the 2 layers",
+            "Invalid value for '--a': must be one integer, or one for each of the 2 layers",
         ),
-        (("dimension", "--widths", "3,0", "--a", "2"), "--widths: must be at least 1, not 0"),
+        (
+            ("dimension", "--widths", "3,0", "--a", "2"),
+            "Invalid value for '--widths': must be at least 1, not 0",
+        ),
         (
             ("dimension", "--widths", "3,2", "--a", "2", "--skip"),
-            "--skip: needs widths that are all equal",
+            "Option '--skip' needs widths that are all equal",
         ),
         (
             ("dimension", "--widths", "3,2", "--a", "2", "--normalization", "soft"),
-            "--normalization: must be none or",
+            "Invalid value for '--normalization': must be none or",
         ),
         (
             (
@@ -734,7 +737,7 @@ def test_options_of_the_command() -> None:
                 "--field",
                 "GF(7)",
             ),
-            "--field: must be QQ for softmax",
+            "Invalid value for '--field': must be QQ for softmax",
         ),
         (
             (

@@ -102,7 +102,7 @@ def test_each_kind_that_is_left_out_has_a_reason() -> None:
 @pytest.mark.parametrize("name", ["LLaMA, Mistral, Qwen2, Gemma", "GPT-2 of Hugging Face", "timm"])
 def test_the_number_of_heads_is_asked_for(name: str, tmp_path: Path) -> None:
     state = {x: numpy.ascontiguousarray(y) for x, y in LAYOUTS[name](Planted()).items()}
-    with pytest.raises(InvalidCaseError, match=r"heads: .* nothing says how many heads"):
+    with pytest.raises(InvalidCaseError, match=r"'heads': .* nothing says how many heads"):
         weights(state)
     save_file(state, tmp_path / "m.safetensors")
     asked = CliRunner().invoke(cli, ["weights", str(tmp_path / "m.safetensors")])
@@ -136,7 +136,7 @@ def test_given_names_are_of_one_head_if_its_shape_says_so() -> None:
     thin = {"x": numpy.ones((2, 4)), "y": numpy.ones((2, 4)), "z": numpy.ones((3, 4))}
     assert len(weights(thin, **names).heads) == 1
     square = {letter: numpy.eye(4) for letter in "xyz"}
-    with pytest.raises(InvalidCaseError, match="heads: 'x' is 4 × 4, and nothing says"):
+    with pytest.raises(InvalidCaseError, match="'heads': 'x' is 4 × 4, and nothing says"):
         weights(square, **names)
     assert len(weights(square, **names, heads=2).heads) == 2
 
@@ -145,7 +145,9 @@ def test_one_array_of_another_name_is_cut_as_it_is_said() -> None:
     p = Planted()
     state = {"any": p.stacked, "o.weight": p.O}
     names = {"stacked": "any", "output": "o.weight"}
-    with pytest.raises(InvalidCaseError, match="layout: 'any' is 24 × 8, which is cut in several"):
+    with pytest.raises(
+        InvalidCaseError, match="'layout': 'any' is 24 × 8, which is cut in several"
+    ):
         weights(state, **names, heads=HEADS)
     assert found_ranks(state, **names, heads=HEADS, layout="q-k-v") == p.ranks
     # One head is cut in one way.
@@ -208,7 +210,9 @@ NOT_IN_MODEL = {
 @pytest.mark.parametrize("name", NOT_IN_MODEL)
 def test_what_is_not_in_the_model_is_named(name: str) -> None:
     state = llama(Planted()) | {f"model.layers.0.{name}": numpy.ones(A)}
-    with pytest.raises(InvalidCaseError, match=rf"ignore: .*{NOT_IN_MODEL[name]}.* not in the mod"):
+    with pytest.raises(
+        InvalidCaseError, match=rf"'ignore': .*{NOT_IN_MODEL[name]}.* not in the mod"
+    ):
         weights(state, heads=HEADS)
     assert weights(state, heads=HEADS, ignore=f"*{name}").heads
 
@@ -219,12 +223,16 @@ def test_what_is_not_in_the_model_is_named(name: str) -> None:
 def test_no_layer_is_missed(name: str) -> None:
     """A layer without its K, or with other names, is not left out without a word."""
     state = llama(Planted()) | {name: numpy.ones((D, D))}
-    with pytest.raises(InvalidCaseError, match=f"ignore: '{name}' .* is of attention by its name"):
+    with pytest.raises(
+        InvalidCaseError, match=f"'ignore': '{name}' .* is of attention by its name"
+    ):
         weights(state, heads=HEADS)
     assert uses(state, ignore="*layers.1.*")[name] == "ignored, as it was said"
     names = {x: f"model.layers.*.self_attn.{x[0]}_proj.weight" for x in ("query", "key", "value")}
     if name.endswith("q_proj.weight"):
-        with pytest.raises(InvalidCaseError, match=f"query: '{name}' has this name, and is in no"):
+        with pytest.raises(
+            InvalidCaseError, match=f"'query': '{name}' has this name, and is in no"
+        ):
             weights(state, **names, heads=HEADS)
 
 
@@ -272,7 +280,9 @@ def test_rows_that_are_missing_are_seen(tmp_path: Path) -> None:
     save_file(half, tmp_path / "half.safetensors")
     params = {"dim": D, "n_heads": HEADS, "n_layers": 1, "norm_eps": 1e-5}
     (tmp_path / "params.json").write_text(json.dumps(params))
-    with pytest.raises(InvalidCaseError, match=r"heads: .* is 4 × 8, and the configuration says 4"):
+    with pytest.raises(
+        InvalidCaseError, match=r"'heads': .* is 4 × 8, and the configuration says 4"
+    ):
         weights(tmp_path / "half.safetensors")
     for number in (0, 1):
         (tmp_path / f"consolidated.0{number}.pth").write_bytes(b"PK")

@@ -350,10 +350,10 @@ def test_other_names_with_three_indices() -> None:
     }
     names = {"query": "x", "key": "y", "value": "z", "output": "o"}
     assert found_ranks(state, **names, layout="heads-d-a") == planted.ranks
-    with pytest.raises(InvalidCaseError, match=r"layout: 'x' is 4 × 8 × 2: which index"):
+    with pytest.raises(InvalidCaseError, match=r"Argument 'layout': 'x' is 4 × 8 × 2: which index"):
         weights(state, **names)
     letters = dict(zip("QKVO", state.values(), strict=True))
-    with pytest.raises(InvalidCaseError, match=r"layout: 'Q' is 4 × 8 × 2: which index"):
+    with pytest.raises(InvalidCaseError, match=r"Argument 'layout': 'Q' is 4 × 8 × 2: which index"):
         weights(letters)
     # The bias has as many entries as a head has rows.
     of_heads = letters | {"Q_bias": numpy.ones((HEADS, A))}
@@ -383,7 +383,7 @@ def test_the_option_layout_names_the_cut(layout: str, order: tuple[int, ...]) ->
     state = {"any": of_heads.reshape(-1, D), "o.weight": p.O}
     names = {"stacked": "any", "output": "o.weight"}
     assert found_ranks(state, **names, heads=HEADS, layout=layout) == p.ranks
-    with pytest.raises(InvalidCaseError, match="layout: 'by-hand' is not rows"):
+    with pytest.raises(InvalidCaseError, match="Argument 'layout': 'by-hand' is not rows"):
         weights(state, **names, layout="by-hand")
     with pytest.raises(InvalidCaseError, match="rows and columns exclude"):
         weights(state, **names, layout="rows,columns")
@@ -394,7 +394,7 @@ def test_known_names_are_cut_where_they_are_given() -> None:
     state = LAYOUTS["InternLM2"](p)
     names = {"stacked": "*wqkv.weight", "output": "*wo.weight"}
     assert found_ranks(state, **names, heads=HEADS) == p.ranks
-    with pytest.raises(InvalidCaseError, match=r"heads: .* nothing says how many heads"):
+    with pytest.raises(InvalidCaseError, match=r"'heads': .* nothing says how many heads"):
         weights(state)
 
 
@@ -402,7 +402,7 @@ def test_a_name_that_models_cut_in_several_ways_is_asked_for(tmp_path: Path) -> 
     p = Planted(2)
     name = "transformer.encoder.layers.0.self_attention.{}.weight"
     state = {name.format("query_key_value"): p.stacked, name.format("dense"): p.O}
-    with pytest.raises(InvalidCaseError, match=r"layout: .*cut in several ways"):
+    with pytest.raises(InvalidCaseError, match=r"Argument 'layout': .*cut in several ways"):
         weights(state, heads=HEADS)
     assert found_ranks(state, heads=HEADS, layout="q-k-v") == p.ranks
     save_file(state, tmp_path / "model.safetensors")
@@ -431,7 +431,9 @@ def test_kernels_are_stored_by_columns() -> None:
     # Square matrices under names that say nothing.
     bare = {x: f"{x}s" for x in names}
     state = {bare[x]: arrays[x] for x in names}
-    with pytest.raises(InvalidCaseError, match="layout: 'querys' is 8 × 8: neither its name nor"):
+    with pytest.raises(
+        InvalidCaseError, match="Argument 'layout': 'querys' is 8 × 8: neither its name nor"
+    ):
         weights(state, **bare, heads=HEADS)
     assert found_ranks(state, **bare, heads=HEADS, layout="columns") == p.ranks
     assert found_ranks(state, **bare, heads=HEADS, layout="rows") != p.ranks
@@ -529,7 +531,9 @@ def test_the_number_of_heads_is_read(file: str, config: Any, tmp_path: Path) -> 
     assert "models of images or sounds (4)" in found.left_out
     (tmp_path / file).write_text(json.dumps({"text_config": {"model_type": "llama"}}))
     (tmp_path / "config.json").write_text(json.dumps({"text_config": {"model_type": "llama"}}))
-    with pytest.raises(InvalidCaseError, match=r"heads: config.json does not say how many heads"):
+    with pytest.raises(
+        InvalidCaseError, match=r"Argument 'heads': config.json does not say how many heads"
+    ):
         weights(tmp_path)
 
 
@@ -540,7 +544,9 @@ def test_the_number_of_heads_is_read(file: str, config: Any, tmp_path: Path) -> 
 def test_what_belongs_to_a_layer_is_understood_or_refused(name: str) -> None:
     state = llama(Planted())
     other = {f"{L}.{name}": numpy.ones(4)}
-    with pytest.raises(InvalidCaseError, match=rf"ignore: '{L}.{name}' \(4\) belongs to the layer"):
+    with pytest.raises(
+        InvalidCaseError, match=rf"Argument 'ignore': '{L}.{name}' \(4\) belongs to the layer"
+    ):
         weights(state | other, heads=HEADS)
     found = weights(state | other, heads=HEADS, ignore=f"*{name}")
     assert len(found.left_out) == 1
@@ -550,7 +556,7 @@ def test_what_belongs_to_a_layer_is_understood_or_refused(name: str) -> None:
 
 def test_the_further_token_of_pytorch_is_refused() -> None:
     state = LAYOUTS["nn.MultiheadAttention of PyTorch"](Planted())
-    with pytest.raises(InvalidCaseError, match="ignore: 'bias_k'"):
+    with pytest.raises(InvalidCaseError, match="Argument 'ignore': 'bias_k'"):
         weights(state | {"bias_k": numpy.ones((1, 1, D))}, heads=HEADS)
 
 

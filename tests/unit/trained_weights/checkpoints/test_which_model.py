@@ -184,7 +184,7 @@ def test_what_makes_scores_other_functions_is_refused(
 ) -> None:
     config = {"model_type": "llama", "num_attention_heads": HEADS}
     folder = saved(llama(), tmp_path, config | {key: value})
-    with pytest.raises(InvalidCaseError, match=rf"as_: .* in config.json {said}"):
+    with pytest.raises(InvalidCaseError, match=rf"'as_': .* in config.json {said}"):
         weights(folder)
     assert exit_code("weights", str(folder / "model.safetensors")) == 2
     # The layers without it are asked for in so many words.
@@ -198,7 +198,7 @@ def test_gemma_2_is_refused_by_its_names_too() -> None:
     state = {x: y for x, y in llama().items() if x != "lm_head.weight"}
     for place in ("pre", "post"):
         state[f"model.layers.0.{place}_feedforward_layernorm.weight"] = drawn(D)
-    with pytest.raises(InvalidCaseError, match="as_: Gemma 2 caps the scores"):
+    with pytest.raises(InvalidCaseError, match="'as_': Gemma 2 caps the scores"):
         weights(state, heads=HEADS)
     found = weights(state, heads=HEADS, as_="softmax")
     assert "the RMSNorm multiplies by 1 + γ" in found.remarks
@@ -206,7 +206,7 @@ def test_gemma_2_is_refused_by_its_names_too() -> None:
 
 def test_whether_a_norm_multiplies_by_gamma_is_asked_for() -> None:
     state = {x: y for x, y in llama().items() if x != "lm_head.weight"}
-    with pytest.raises(InvalidCaseError, match=r"norm: .* say rms or rms1"):
+    with pytest.raises(InvalidCaseError, match=r"'norm': .* say rms or rms1"):
         weights(state, heads=HEADS)
     assert "the RMSNorm multiplies by 1 + γ" in weights(state, heads=HEADS, norm="rms1").remarks
     assert weights(state, heads=HEADS, norm="rms").heads

@@ -24,8 +24,8 @@ from m2bridge.errors import InvalidCaseError
 from m2bridge.trained_weights.checkpoints.configuration import norms_add_one
 from m2bridge.trained_weights.checkpoints.files import tensor
 from m2bridge.trained_weights.checkpoints.tensors import HeadArrays, Norm, NormTensors
-from m2bridge.trained_weights.heads.token_space import seen
-from m2bridge.trained_weights.networks.layers import find_heads, find_network, find_symmetries
+from m2bridge.trained_weights.heads.token_space import reduce_head
+from m2bridge.trained_weights.networks.layers import analyse_layers, find_heads, find_network
 from m2bridge.trained_weights.networks.symmetries import AnalysisOptions
 from tests.forward_pass import (
     Layer,
@@ -132,7 +132,7 @@ def verdict(layer: Layer, p: Parameters, **options: Any) -> tuple[Any, Any, Any]
     )
     layers: Any = [Given(layer, p)]
     found = find_heads(layers, reading, None, None)
-    symmetries = find_symmetries(layers, found, reading)
+    symmetries = analyse_layers(layers, found, reading)
     network = find_network(layers, found, reading, symmetries) if layer.heads > 1 else None
     judged = network.symmetries if network is not None else symmetries[1]
     return found.heads, judged.to_json(), network
@@ -669,7 +669,7 @@ def test_folded_weights_of_gemma_are_those_of_the_forward_pass() -> None:
         kind="rms", gamma=tensor("γ", p["gamma"] - 1), beta=None, place="pre", adds_one=True
     )
     head = HeadArrays(1, 1, {x: p[x][0] for x in "KQV"}, "float64", norm=norm.read(4))
-    folded = seen(head, softmax=False, biases=True, norm=None).matrices
+    folded = reduce_head(head, softmax=False, biases=True, norm=None).matrices
     plain = {x: numpy.array([folded[x].modular()], dtype=object) for x in "KQV"}
     X = constant(drawn_tokens(layer, Random(1), epsilon=1))
     values = {name: constant(residues(array)) for name, array in p.items()}

@@ -204,3 +204,49 @@ def test_the_dimension_of_a_network_is_the_rank_of_its_jacobian_matrix(
     # Heads that do not fill the space between layers without skips have bounds.
     if skip or layer.norm:
         assert network["dimension"] == rank
+
+
+def test_what_a_norm_hides_of_shared_keys_is_not_counted_twice() -> None:
+    """Two heads that share all of A and V have one function of the tokens behind this norm."""
+    first = Layer(2, 2, 1, v=2, heads=2, norm="layer")
+    layers = [first, replace(first, d_out=3)]
+    ps = [tied(drawn(layer, seed), 2) for layer, seed in zip(layers, (50, 51), strict=True)]
+    file = {}
+    for number, (layer, p) in enumerate(zip(layers, ps, strict=True)):
+        file |= state(layer, p, 2, f"layers.{number}.")
+    network = weights(file, heads=2, norm="layer").to_json()["network"]
+    assert network["dimension"] == exact_network_rank(layers, ps, False, sharing=2) == 4
+    assert network["rank_at_weights"] == 4
+    assert network["regular"] is True
+
+
+def test_what_is_left_out_has_its_reason_and_tied_embeddings_are_said(tmp_path: Path) -> None:
+    """The layers have the same answers with and without embeddings, tied or not."""
+    layer = Layer(4, 4, 2, v=2, heads=2, norm="rms")
+    p = tied(drawn(layer, 1), 2)
+    file = state(layer, p, 2, "model.layers.0.")
+    config = {"model_type": "llama", "num_attention_heads": 2, "num_key_value_heads": 1}
+    words = {}
+    layers = []
+    for name, own in {
+        "none": {},
+        "tied": {"model.embed_tokens.weight": numpy.ones((5, 4))},
+        "separate": {
+            "model.embed_tokens.weight": numpy.ones((5, 4)),
+            "lm_head.weight": numpy.ones((5, 4)),
+        },
+    }.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        said = config | {"tie_word_embeddings": name != "separate"}
+        (folder / "config.json").write_text(json.dumps(said))
+        numpy.savez(folder / "w.npz", **file, **own)
+        found = weights(folder)
+        layers.append(found.to_json()["layers"])
+        words[name] = " ".join(str(found).split())
+        assert any("(tied)" in remark for remark in found.remarks) is (name == "tied")
+    assert layers[0] == layers[1] == layers[2]
+    outside = "before and after the layers, whose tokens are arbitrary vectors"
+    assert f"embeddings (1): {outside}" in words["tied"]
+    assert f"embeddings (1), heads of the model (1): {outside}" in words["separate"]
+    assert outside not in words["none"]

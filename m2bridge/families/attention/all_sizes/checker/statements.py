@@ -60,7 +60,7 @@ from m2bridge.families.attention.checker.integrals import (
     localized_polar_degrees,
     stated_polar_degrees,
 )
-from m2bridge.families.attention.checker.slices import counted_polar_degrees
+from m2bridge.families.attention.checker.slices import counted_polar_degrees, is_counted_always
 
 FOLDER = Path(__file__).parents[1]
 SAID = wording(FOLDER.parent / "words.toml")
@@ -154,9 +154,9 @@ def polar_degrees() -> Seen:
     They are integrals where the map is birational and the kernel of the differential is small
     (docs/polar-degrees.md#theorem-polar), and for α = d' = 1, where the map is two-to-one
     (theorem-polar-symmetric). So they are known there, and those of COMPARED are integrated by a
-    second method. For d = 2 and small d' and α points are counted, too: a general slice has no
-    others where the same conditions hold (proposition-slices). A size with another number in one of
-    these ways is not among those returned.
+    second method. For d = 2 and d' = 1 points are counted, too: a general slice has no others where
+    the same conditions hold (proposition-slices). A size with another number in one of these ways
+    is not among those returned.
     """
     found = fibres()
     birational = sizes_of(dense_orbits().intersect(found.one))
@@ -167,7 +167,7 @@ def polar_degrees() -> Seen:
     for d, d_out, alpha in COMPARED:
         case = cases.Case(d=d, d_out=d_out, a=alpha, t=2)
         stated = stated_polar_degrees(case)
-        counted = counted_polar_degrees(case)
+        counted = counted_polar_degrees(case) if is_counted_always(case) else None
         if localized_polar_degrees(case) != stated or counted not in (None, stated):
             values_of_a = f"a = {alpha}" if alpha < d else f"a >= {d}"
             equal = equal.subtract(sizes(f"d = {d} and dp = {d_out} and {values_of_a}"))

@@ -46,7 +46,7 @@ def exposed_types() -> isl.Set:
 
     The difference is κ² + λ² − κλ + δε + mn where fibres are reduced. Four times the first three
     terms is (2κ − λ)² + 3λ². At (1, 1, 1) the kernel takes d − 1 away, which is mn.
-    ContradictionError if the polynomial is another one, or a fibre is not reduced elsewhere.
+    ContradictionError if the polynomial is different, or a fibre is not reduced elsewhere.
     """
     kappa, lambda_, delta, epsilon, m, n, s = ring(7).gens()
     # d, d', r, k, q in these variables

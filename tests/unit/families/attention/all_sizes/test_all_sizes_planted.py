@@ -209,7 +209,7 @@ def test_polar_degrees_are_refuted_where_one_is_planted() -> None:
         replace(basis(), polar_degrees=observed), [(REGISTRY[-1], PREDICTIONS["polar", ""])]
     )
     assert verdict.decision == "REFUTED"
-    where_counted = "d = 2 and dp <= 2"
+    where_counted = "d = 2 and dp = 1"
     assert verdict.extent.fails_for.is_equal(integer_sets.sizes(where_counted))
     _, (verdict,), _ = decide(
         replace(basis(), polar_degrees={}), [(REGISTRY[-1], PREDICTIONS["polar", ""])]
@@ -248,9 +248,9 @@ def test_a_wrong_number_is_refuted_by_the_checker_for_all_sizes(
 
 
 def _one_more(right: Callable[[Case], list[int] | None], case: Case) -> list[int] | None:
-    """A number of (2, 2, 2) larger by one."""
+    """A number of (2, 1, 2) larger by one."""
     numbers = right(case)
-    if numbers is None or (case.d, case.d_out, case.a) != (2, 2, 2):
+    if numbers is None or (case.d, case.d_out, case.a) != (2, 1, 2):
         return numbers
     return [*numbers[:-1], numbers[-1] + 1]
 

@@ -157,7 +157,7 @@ def test_representations_from_weights(multiplicities: dict[PartitionTuple, int])
 
 
 def test_what_is_no_character_is_an_error() -> None:
-    with pytest.raises(ContradictionError, match="no weights"):
+    with pytest.raises(ContradictionError, match="not the weights of a representation"):
         from_weights({((2,),): 1}, (2,))  # the weight (1, 1) is missing
 
 
@@ -718,16 +718,17 @@ def test_each_statement_about_generators_can_be_asked_for() -> None:
 
 
 def test_what_takes_a_closure_of_its_own_is_asked_for_apart() -> None:
-    """It is not part of all, and there is no certificate of numbers by degree; an observation is
+    """It is not part of all, and there are no certificates of numbers by degree; an observation is
     about one kind of numbers.
     """
     model = SingleLayerAttention(2, 2)
     stated = {statement.key: statement for statement in model.statements()}
     apart = {key for key, statement in stated.items() if statement.separate_computation}
-    assert apart == {"hilbert", "generators", "generated", "exposed", "learning-degree"}
-    # types of weights are certified where that is asked for
-    assert apart & questions("attention").keys() == {"exposed"}
-    assert not questions("attention")["exposed"].usual(model)
+    certified = {"exposed", "exposed-heads", "learning-degree"}
+    assert apart == {"hilbert", "generators", "generated", *certified}
+    # types of weights and numbers of critical points are certified where that is asked for
+    assert apart & questions("attention").keys() == certified
+    assert not any(questions("attention")[key].usual(model) for key in certified)
     assert apart.isdisjoint(statement.key for statement in sharing_one_observation(stated.values()))
     for keys in (("hilbert", "generators"), ("generators", "degree"), ("exposed", "degree")):
         with pytest.raises(MethodUnavailableError, match="observed separately"):

@@ -195,7 +195,9 @@ def test_where_the_theorem_does_not_apply() -> None:
         polar_degrees(SingleLayerAttention(3, 1, 1, 1), method="theorem")
     with pytest.raises(TooLargeError, match="dimension at most 600"):
         polar_degrees(SingleLayerAttention(300, 2))
-    with pytest.raises(InvalidCaseError, match="unknown method"):
+    with pytest.raises(
+        InvalidCaseError, match="must be auto, theorem, slices or conormal, not 'guess'"
+    ):
         polar_degrees(SingleLayerAttention(2, 1), method="guess")  # type: ignore[arg-type]
 
 

@@ -37,7 +37,7 @@ def test_stages_have_the_ranks_of_the_steps() -> None:
     found = training_run(run())
     stages = [(s.first, s.last, s.ranks["K"], s.ranks["A"], s.ranks["V"]) for s in found.stages]
     assert stages == [(0, 0, 0, 0, 3), (1, 2, 1, 1, 3), (3, 3, 2, 2, 3), (4, 4, 3, 3, 3)]
-    assert [stage.exposed for stage in found.stages] == [None, True, True, True]
+    assert [stage.exposed for stage in found.stages] == [True, True, True, True]
     # at full rank nothing is claimed
     assert [stage.saddle for stage in found.stages] == [False, True, True, False]
 
@@ -56,7 +56,7 @@ def test_one_matrix_has_no_exposed_type_below_full_rank() -> None:
     found = training_run(run(K=None, Q=None, A=K.transpose(0, 2, 1) @ Q))
     assert not found.factored
     assert [stage.ranks["A"] for stage in found.stages] == [0, 1, 2, 3]
-    assert [stage.exposed for stage in found.stages] == [None, False, False, False]
+    assert [stage.exposed for stage in found.stages] == [False, False, False, False]
     assert found.shape.a == D
 
 

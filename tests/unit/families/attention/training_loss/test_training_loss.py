@@ -222,6 +222,12 @@ BAD = {
     "has one token (t = 1)": {"X": TOKENS[:, :, :1]},
     "all tokens of a sequence are the same": {"X": TOKENS[:, :, :1].repeat(3, axis=2)},
     "no finite number": {"X": TOKENS * np.nan},
+    "entry (1, 1, 2) of 'Y' is inf": {"X": TOKENS, "Y": TOKENS[:, :1] + [[[0, np.inf, 0]]]},
+    "it has no entries": {"X": TOKENS[:0]},
+    "X is 4 × 2 × 3 × 1": {"X": TOKENS[..., None]},
+    "the teacher: A is 3 × 3": {"X": TOKENS, "A": np.ones((3, 3)), "V": [[1, 1]]},
+    "the teacher: give K, Q and V, or A and V": {"X": TOKENS, "V": [[1, 1]]},
+    "entry (1, 2) of 'A' is nan": {"X": TOKENS, "A": [[1, np.nan], [0, 1]], "V": [[1, 1]]},
     "the target is given twice": {
         "X": TOKENS,
         "Y": TOKENS[:, :1],
@@ -245,14 +251,23 @@ def test_the_functions_that_vanish_on_all_data_are_counted_for_all_outputs() -> 
         data_loss(SingleLayerAttention(2, 3), X=TOKENS[0], Y=np.ones((3, 3)))
 
 
+def test_a_teacher_of_another_size_is_refused_by_its_option() -> None:
+    model = SingleLayerAttention(2, 1)
+    nothing: dict[str, Any] = {"data": None, "quadratic": None, "seed": 0}
+    for teacher in ({"A": [[1.0]], "V": [[1.0]]}, {"X": [[1.0]]}, {"K": [[np.nan, 1.0]]}):
+        with pytest.raises(InvalidCaseError) as refused:
+            read_loss(model, tokens="gaussian", teacher=teacher, **nothing)
+        assert refused.value.option == "teacher"
+
+
 def test_sources_that_exclude_each_other() -> None:
     model = SingleLayerAttention(2, 1)
     nothing: dict[str, Any] = {"data": None, "teacher": None, "seed": 0}
-    with pytest.raises(InvalidCaseError, match="quadratic: excludes tokens"):
+    with pytest.raises(InvalidCaseError, match="Argument 'quadratic' excludes tokens"):
         read_loss(model, tokens="gaussian", quadratic="random", **nothing)
-    with pytest.raises(InvalidCaseError, match="unknown tokens 'uniform'"):
+    with pytest.raises(InvalidCaseError, match="Argument 'tokens' must be gaussian, not 'uniform'"):
         read_loss(model, tokens="uniform", quadratic=None, **nothing)
-    with pytest.raises(InvalidCaseError, match="t: critical points"):
+    with pytest.raises(InvalidCaseError, match="Argument 't': critical points"):
         read_loss(ONE_TOKEN, tokens="gaussian", quadratic=None, **nothing)
 
 

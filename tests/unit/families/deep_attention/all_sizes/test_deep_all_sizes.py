@@ -298,13 +298,13 @@ def _lines() -> Iterator[tuple[list[str], int, str]]:
     yield [*deep, "L", "--format", "latex"], 0, "L & confirmed"
     yield [*deep, "L", "--format", "m2"], 0, 'hashTable {"L" => "CONFIRMED"}'
     yield [*deep, "--json", "S"], 0, '"identities": ['
-    yield [*deep, "--widths", "2,2"], 2, "--widths: has no effect with --all-sizes"
-    yield [*deep, "--skip"], 2, "--skip: has no effect with --all-sizes"
-    yield [*deep, "--field", "GF(7)"], 2, "--field: has no effect with --all-sizes"
+    yield [*deep, "--widths", "2,2"], 2, "Option '--widths' has no effect with --all-sizes"
+    yield [*deep, "--skip"], 2, "Option '--skip' has no effect with --all-sizes"
+    yield [*deep, "--field", "GF(7)"], 2, "Option '--field' has no effect with --all-sizes"
     yield (
         [*deep[:2], "polynomial-network", "--all-sizes"],
         2,
-        "--all-sizes: no statement about polynomial",
+        "Invalid value for '--all-sizes': no statement about polynomial",
     )
     yield ["cross-check", "--family", EVERY_NETWORK.family], 2, "use --all-sizes to cross-check"
 

@@ -1,0 +1,99 @@
+"""Two checkouts of m2bridge, command by command: a change against the commit before it.
+
+Whole commands, start of Python and of Macaulay2 included, alternately with the code of this
+checkout and of another one; medians of wall times. The other one is a worktree::
+
+    git worktree add /tmp/before HEAD~1
+    python benchmarks/checkouts.py /tmp/before [--rounds 3] [--only polar]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+
+from measuring import print_table
+
+HERE = Path(__file__).parents[1]
+ENTRY = [sys.executable, "-c", "from m2bridge.cli.main import main; main()"]
+GRID = ("--d", "1..4", "--d-out", "1..4", "--a", "1..4", "--check", "all")
+Seconds = Callable[[Path, Path], float]
+
+
+def command(*arguments: str) -> Seconds:
+    """How long a command takes with the code of a checkout; ``FOLDER`` is a folder of its own."""
+
+    def seconds(checkout: Path, folder: Path) -> float:
+        line = [str(folder) if word == "FOLDER" else word for word in arguments]
+        begin = time.perf_counter()
+        done = subprocess.run(
+            [*ENTRY, *line],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            env=os.environ | {"PYTHONPATH": str(checkout)},
+            cwd=folder,
+            check=False,
+        )
+        # 1 says that a statement is refuted, which is a result
+        if done.returncode not in (0, 1):
+            raise RuntimeError(f"{' '.join(line)} in {checkout}: exit code {done.returncode}")
+        return time.perf_counter() - begin
+
+    return seconds
+
+
+COMMANDS: dict[str, Seconds] = {
+    "certify, 40 cases, one worker": command(
+        "certify", *GRID, "--executor", "serial", "--quiet", "--out", "FOLDER"
+    ),
+    "certify, 40 cases, two workers": command(
+        "certify", *GRID, "--workers", "2", "--quiet", "--out", "FOLDER"
+    ),
+    "verify, their certificates": command("verify", "FOLDER"),
+    "cross-check --all-sizes": command("cross-check", "--all-sizes", "--json"),
+    "cross-check polar --all-sizes": command("cross-check", "polar", "--all-sizes", "--json"),
+    "cross-check all, (2, 2, 2)": command("cross-check", "all", "--d", "2", "--json"),
+    "cross-check exposed, (4, 4, 4)": command(
+        "cross-check", "exposed", "--d", "4", "--d-out", "4", "--json"
+    ),
+}
+"""Each command by its name; ``verify`` has the certificates of the command before it."""
+
+
+def main() -> None:
+    """Print a table with both sides of each command."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("other", type=Path, help="a checkout of another commit")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", default="", help="commands with this in their names")
+    chosen = parser.parse_args()
+    sides = {"other": chosen.other.resolve(), "this": HERE}
+    times: dict[str, dict[str, list[float]]] = {}
+    for _ in range(chosen.rounds):
+        with tempfile.TemporaryDirectory() as scratch:
+            folders = {side: Path(scratch, side) for side in sides}
+            for name, seconds in COMMANDS.items():
+                if chosen.only not in name:
+                    continue
+                for side, checkout in sides.items():
+                    folder = folders[side]
+                    if not name.startswith("verify"):
+                        folder = folders[side] = Path(tempfile.mkdtemp(dir=scratch))
+                    of_side = times.setdefault(name, {}).setdefault(side, [])
+                    of_side.append(seconds(checkout, folder))
+    rows = []
+    for name, found in times.items():
+        other, this = median(found["other"]), median(found["this"])
+        rows.append([name, f"{other:.2f}", f"{this:.2f}", f"{other / this:.1f}"])
+    print_table("seconds", ["command", "other", "this", "ratio"], rows)
+
+
+if __name__ == "__main__":
+    main()

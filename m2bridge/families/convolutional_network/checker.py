@@ -1,0 +1,459 @@
+"""The checker of certificates about convolutional networks: ranks, and fibres point by point.
+
+*Theorems* (docs/convolutional-networks.md), for r ≥ 2 in characteristic 0. The map from filters up
+to rescaling to the projective closure of the functions is finite. So the degree of the closure is
+the degree of the source divided by the number of points of the general fibre, which is at most the
+length of any fibre (theorem-convolutional-degree). Zeros at the ends of filters can be moved from
+filter to filter, as long as their number in front of all filters together stays the same; and a
+point is smooth exactly if its fibre is one reduced point (theorem-convolutional-fibres).
+
+*Checked here*: the rank of the differential at one point modulo a prime, a lower bound for the
+dimension, and the number of weights up to rescaling, an upper bound. The degree of the source, as
+the last difference of its Hilbert function. Of one fibre for each type of zeros, all its points:
+filters with moved zeros have the same function, the differential is injective there, so that they
+are reduced points of the fibre, and Gröbner bases over QQ find no further points.
+
+*Taken on trust*: these theorems, and FLINT's ranks and Gröbner bases.
+
+*Notation* (that of docs/convolutional-networks.md). A network has L filters w_i of sizes k_i, and
+activation degree r, its ``degree``. The output f is a form of degree D = r^(L − 1) in the inputs
+x_1 to x_n, n = 1 + Σ(k_i − 1), and of degree r^(L − i) in the entries of w_i. The *type of zeros*
+of filters is (e, P): filter i has e_i zeros at its ends, and all together have P zeros in front.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise, product
+from math import comb
+from operator import add, mul
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from m2bridge.certificates.form import Certificate, Content
+from m2bridge.certificates.wording import wording
+from m2bridge.checker import FamilyChecker, global_verdict, statements
+from m2bridge.checker.algebra import (
+    PRIME,
+    groebner_basis,
+    hilbert_series,
+    minimal,
+    rank_modulo,
+    ring,
+)
+from m2bridge.errors import CertificateError, ContradictionError, TooExpensiveError
+
+WORDS = wording(Path(__file__).parent / "words.toml")
+
+MAX_CHECKED_FILTERS = 20
+MAX_CHECKED_WEIGHTS = 2000
+MAX_CHECKED_DEGREE = 1000
+# Multiplications for all rows of the matrix whose rank is computed: some minutes.
+MAX_GRADIENT_STEPS = 10**9
+# Of fibres: their types of zeros, the weights, and the coefficients of the functions. Each fibre
+# within these limits takes at most some seconds.
+MAX_TYPES = 128
+MAX_FIBRE_UNKNOWNS = 16
+MAX_FORM_COEFFICIENTS = 6000
+
+Sizes = tuple[int, ...]
+Filters = list[list[int]]
+# e and P
+ZeroType = tuple[tuple[int, ...], int]
+
+
+def name(case: Mapping[str, Any]) -> str:
+    """The name of a case, such as ``convolutional-network-3-2-r2``.
+
+    CertificateError if it is no network, or one beyond the limits.
+    """
+    filters: Any = case.get("filters")
+    degree = case.get("degree")
+    if len(case) != 2 or not _is_network(filters, degree):
+        raise CertificateError(
+            "from 1 to 20 filters, at most 2000 weights, a degree of at most 1000"
+        )
+    return f"convolutional-network-{'-'.join(map(str, filters))}-r{degree}"
+
+
+def _is_network(filters: Any, degree: Any) -> bool:
+    """Whether these are the filter sizes and the degree of a network within the limits."""
+    if not isinstance(filters, list) or not 1 <= len(filters) <= MAX_CHECKED_FILTERS:
+        return False
+    if not all(type(number) is int and number >= 1 for number in [*filters, degree]):
+        return False
+    return degree <= MAX_CHECKED_DEGREE and sum(filters) <= MAX_CHECKED_WEIGHTS
+
+
+# The dimension.
+
+
+def upper_bound(sizes: Sizes) -> int:
+    """The number of weights, less one for each filter but the last, which can be rescaled."""
+    return sum(sizes) - (len(sizes) - 1)
+
+
+def lower_bound(sizes: Sizes, degree: int) -> int:
+    """The rank of the differential modulo the prime at random filters."""
+    random = Random(11)
+    filters = [[random.randrange(PRIME) for _ in range(size)] for size in sizes]
+    return differential_rank(filters, degree)
+
+
+def differential_rank(filters: Filters, degree: int) -> int:
+    """A lower bound for the rank at these filters of the differential of filters ↦ f.
+
+    It is the rank modulo the prime of the derivatives of f(x) by all weights, at random inputs x.
+    Each of them is a combination of rows of the Jacobian matrix of the coefficients of f.
+    """
+    sizes = tuple(map(len, filters))
+    inputs = 1 + sum(sizes) - len(sizes)
+    # more rows than the rank can be, so that a few that depend on others do not matter
+    count = upper_bound(sizes) + 5
+    if count * inputs * max(sizes) * sum(sizes) > MAX_GRADIENT_STEPS:
+        raise TooExpensiveError("case", f"{count} gradients by {sum(sizes)} weights")
+    random = Random(17)
+    rows = []
+    for _ in range(count):
+        x = [random.randrange(PRIME) for _ in range(inputs)]
+        rows.append(_gradient(filters, degree, x))
+    return rank_modulo(rows)
+
+
+def _gradient(filters: Filters, degree: int, x: Sequence[int]) -> list[int]:
+    """The derivative of f(x) by all weights modulo the prime, layer by layer.
+
+    A neuron is its value, and its derivatives by the weights of the layers so far.
+    """
+    neurons = [(entry, list[int]()) for entry in x]
+    for number, w in enumerate(filters):
+        if number:
+            neurons = [_activated(value, slopes, degree) for value, slopes in neurons]
+        count = len(neurons) - len(w) + 1
+        neurons = [_weighted_sum(w, neurons[j : j + len(w)]) for j in range(count)]
+    ((_, gradient),) = neurons
+    return gradient
+
+
+def _activated(value: int, slopes: list[int], degree: int) -> tuple[int, list[int]]:
+    """The power of a neuron: (v^r)' = r v^(r−1) v'."""
+    factor = degree * pow(value, degree - 1, PRIME)
+    return pow(value, degree, PRIME), [factor * slope % PRIME for slope in slopes]
+
+
+def _weighted_sum(
+    w: Sequence[int], neurons: Sequence[tuple[int, list[int]]]
+) -> tuple[int, list[int]]:
+    """Σ w_a v_a and its derivatives: Σ w_a v_a' by earlier weights, and v_a by w_a."""
+    values = [value for value, _ in neurons]
+    columns = zip(*(slopes for _, slopes in neurons), strict=True)
+    earlier = [sum(map(mul, w, column)) % PRIME for column in columns]
+    return sum(map(mul, w, values)) % PRIME, earlier + values
+
+
+# The degree.
+
+
+def source_degree(sizes: Sizes, degree: int) -> int:
+    """The degree of Π P^(k_i − 1) with the line bundle O(r^(L − 1), …, r, 1).
+
+    The forms of m times this multidegree are Π C(m r^(L−i) + k_i − 1, k_i − 1), a polynomial in m
+    whose degree is the dimension; its difference of that order is the degree of the source.
+    """
+    dimension = sum(sizes) - len(sizes)
+    values = []
+    for m in range(dimension + 1):
+        forms = 1
+        for i, size in enumerate(reversed(sizes)):
+            forms *= comb(m * degree**i + size - 1, size - 1)
+        values.append(forms)
+    while len(values) > 1:
+        values = [after - before for before, after in pairwise(values)]
+    return values[0]
+
+
+# Fibres.
+
+
+def type_count(sizes: Sizes) -> int:
+    """The number of types of zeros: for each e with 0 ≤ e_i < k_i those of P from 0 to Σ e_i."""
+    choices = 1
+    for size in sizes:
+        choices *= size
+    return choices + choices * sum(size - 1 for size in sizes) // 2
+
+
+def types_of_zeros(sizes: Sizes) -> list[ZeroType]:
+    """All types of zeros (e, P), that of filters without zeros first."""
+    if type_count(sizes) > MAX_TYPES:
+        raise TooExpensiveError("case", f"{type_count(sizes)} types of zeros")
+    types = []
+    for e in product(*(range(size) for size in sizes)):
+        types += [(e, P) for P in range(sum(e) + 1)]
+    return types
+
+
+def placements(zeros: ZeroType) -> Iterator[tuple[int, ...]]:
+    """All p with 0 ≤ p_i ≤ e_i and Σ p_i = P: the numbers of zeros in front of each filter."""
+    e, P = zeros
+    for p in product(*(range(count + 1) for count in e)):
+        if sum(p) == P:
+            yield p
+
+
+def fibre_length(sizes: Sizes, degree: int, zeros: ZeroType) -> int | None:
+    """The length of the fibre over the function of filters of this type; None if undecided.
+
+    Filters with the function f of given ones are of the form (0, …, 0, 1, *, …, *) up to rescaling.
+    The smallest number of a variable in their function is that of their zeros in front, plus 1. So
+    these are as many as those of the given filters, P; for each distribution of P zeros a Gröbner
+    basis bounds the number of filters whose function is f.
+    """
+    e, P = zeros
+    _check_fibre_price(sizes, degree)
+    cores = [_core(i, size - count) for i, (size, count) in enumerate(zip(sizes, e, strict=True))]
+    points = [_with_zeros(cores, p, e) for p in placements(zeros)]
+    function = _coefficients(points[0], degree)
+    for filters in points:
+        if _coefficients(filters, degree) != function:
+            raise ContradictionError(f"filters {filters}: zeros that are moved change the function")
+        # the kernel has dimension L − 1 exactly if the only tangents are those of rescalings
+        if differential_rank(filters, degree) != upper_bound(sizes):
+            return None
+    found = 0
+    for p in product(*(range(size) for size in sizes)):
+        if sum(p) == P:
+            found += _count(sizes, degree, p, function)
+    # as many as are known: then these are all, and each is reduced
+    return len(points) if found == len(points) else None
+
+
+def _check_fibre_price(sizes: Sizes, degree: int) -> None:
+    """Raise TooExpensiveError for a fibre with too many unknowns, or too many equations."""
+    unknowns = sum(sizes)
+    if unknowns > MAX_FIBRE_UNKNOWNS:
+        raise TooExpensiveError("case", f"a fibre in {unknowns} unknowns")
+    inputs = 1 + unknowns - len(sizes)
+    # a number of at most 45 digits, as filters are no more than unknowns
+    form_degree = degree ** (len(sizes) - 1)
+    coefficients = comb(inputs - 1 + form_degree, inputs - 1)
+    if coefficients > MAX_FORM_COEFFICIENTS:
+        raise TooExpensiveError("case", f"a form with {coefficients} coefficients")
+
+
+def _core(i: int, size: int) -> list[int]:
+    """Entries of a filter between its zeros, which begin with 1."""
+    random = Random(100 + i)
+    return [1, *(random.choice((-3, -2, -1, 2, 3, 4)) for _ in range(size - 1))]
+
+
+def _with_zeros(cores: Filters, p: Sequence[int], e: Sequence[int]) -> Filters:
+    """Filters with p_i zeros in front of their cores, and e_i − p_i zeros behind."""
+    filters = []
+    for core, before, count in zip(cores, p, e, strict=True):
+        filters.append([0] * before + core + [0] * (count - before))
+    return filters
+
+
+def _count(sizes: Sizes, degree: int, p: Sequence[int], function: Mapping[Any, Any]) -> int:
+    """The length of the scheme of filters (0, …, 0, 1, *, …, *) with this function, p_i zeros in
+    front.
+
+    It is at least the number of its points. Both functions have the coefficient 1 at x_(P+1)^D, as
+    their filters have the first entries 1; so they are equal, and not only proportional.
+    """
+    unknowns = sum(size - 1 - before for size, before in zip(sizes, p, strict=True))
+    if unknowns == 0:
+        only = [[0] * (size - 1) + [1] for size in sizes]
+        return int(_coefficients(only, degree) == function)
+    context = ring(unknowns)
+    variables = iter(context.gens())
+    zero, one = context.constant(0), context.constant(1)
+    filters = []
+    for size, before in zip(sizes, p, strict=True):
+        rest = [next(variables) for _ in range(size - 1 - before)]
+        filters.append([zero] * before + [one] + rest)
+    of_filters = _coefficients(filters, degree)
+    monomials = of_filters.keys() | function.keys()
+    equations = [of_filters.get(m, zero) - function.get(m, 0) for m in monomials]
+    basis = groebner_basis(equations, context)
+    leading = minimal(next(iter(g.monoms())) for g in basis)
+    numerator, dimension = hilbert_series(leading, unknowns)
+    if dimension:
+        raise ContradictionError(f"filters of sizes {sizes}: a fibre of dimension {dimension}")
+    return sum(numerator)
+
+
+def _coefficients(filters: Sequence[Sequence[Any]], degree: int) -> dict[Any, Any]:
+    """The nonzero coefficients of f by the exponents of monomials, with entries in any ring."""
+    inputs = 1 + sum(map(len, filters)) - len(filters)
+    units = [tuple(int(i == j) for i in range(inputs)) for j in range(inputs)]
+    neurons: list[dict[Any, Any]] = [{unit: 1} for unit in units]
+    for number, w in enumerate(filters):
+        if number:
+            neurons = [_power(neuron, degree) for neuron in neurons]
+        count = len(neurons) - len(w) + 1
+        neurons = [_combination(w, neurons[j : j + len(w)]) for j in range(count)]
+    (output,) = neurons
+    return output
+
+
+def _combination(w: Sequence[Any], neurons: Sequence[Mapping[Any, Any]]) -> dict[Any, Any]:
+    """Σ w_a y_a for polynomials y_a in the inputs."""
+    total: dict[Any, Any] = {}
+    for entry, neuron in zip(w, neurons, strict=True):
+        for monomial, c in neuron.items():
+            total[monomial] = total.get(monomial, 0) + entry * c
+    return {monomial: c for monomial, c in total.items() if c}
+
+
+def _power(neuron: Mapping[Any, Any], degree: int) -> dict[Any, Any]:
+    """A polynomial in the inputs to a power, one factor after the other."""
+    power = dict(neuron)
+    for _ in range(degree - 1):
+        longer: dict[Any, Any] = {}
+        for m, c in power.items():
+            for n, d in neuron.items():
+                monomial = tuple(map(add, m, n))
+                longer[monomial] = longer.get(monomial, 0) + c * d
+        power = longer
+    return power
+
+
+# Statements.
+
+
+def stated_degree(sizes: Sizes, degree: int) -> int:
+    """(Σ(k_i − 1))! ∏ r^((L − i)(k_i − 1))/(k_i − 1)!, one filter after the other."""
+    number = 1
+    total = 0
+    for i, size in enumerate(reversed(sizes)):
+        total += size - 1
+        # binomials of partial sums make the multinomial coefficient
+        number *= comb(total, size - 1) * degree ** (i * (size - 1))
+    return number
+
+
+def stated_fibres(sizes: Sizes) -> list[int] | None:
+    """The number of placements of zeros for each type; None if there are too many types."""
+    if type_count(sizes) > MAX_TYPES:
+        return None
+    return [len(list(placements(zeros))) for zeros in types_of_zeros(sizes)]
+
+
+def stated_singular(sizes: Sizes) -> list[int] | None:
+    """1 for each type with opposite zeros at two filters, else 0; None if there are too many types.
+
+    Two filters have zeros, and not all zeros are in front, nor all behind: then one with a zero in
+    front and another with a zero behind are among them, since otherwise a single filter had all
+    zeros.
+    """
+    if type_count(sizes) > MAX_TYPES:
+        return None
+    stated = []
+    for e, P in types_of_zeros(sizes):
+        with_zeros = sum(count > 0 for count in e)
+        stated.append(int(with_zeros > 1 and 0 < P < sum(e)))
+    return stated
+
+
+def _dimension(sizes: Sizes, degree: int) -> dict[str, int | None]:
+    """The dimension between its bounds; a rank above the bound refutes a proof or a program."""
+    lower = lower_bound(sizes, degree)
+    upper = upper_bound(sizes)
+    if lower > upper:
+        raise ContradictionError(f"filter sizes {sizes}: a rank {lower} above the bound {upper}")
+    dimension = upper if lower == upper else None
+    return {"dimension": dimension, "lower_bound": lower, "upper_bound": upper}
+
+
+def _case(certificate: Certificate) -> tuple[Sizes, int]:
+    """The filter sizes and the activation degree."""
+    return tuple(certificate.case["filters"]), certificate.case["degree"]
+
+
+def _decided(
+    certificate: Certificate,
+    hypothesis: str | None,
+    predicted: Any,
+    observed: Any,
+    evidence: dict[str, Any],
+) -> Content:
+    """The content of a certificate on the one statement with its key."""
+    listed = WORDS.listed(certificate.question, certificate.answer)
+    verdicts = [global_verdict(words, hypothesis, predicted, observed) for words in listed]
+    numbers: dict[str, Any] = {
+        "degree": None,
+        "source_degree": None,
+        "general_fibre": None,
+        "fibres": [],
+    }
+    return statements(WORDS, listed, verdicts, numbers | evidence)
+
+
+def _nonlinear(degree: int) -> str | None:
+    """The hypothesis r ≥ 2 in words, if it fails."""
+    return WORDS.hypotheses["nonlinear"] if degree == 1 else None
+
+
+def about_dimension(certificate: Certificate) -> Content:
+    """The content of a certificate on the dimension."""
+    sizes, degree = _case(certificate)
+    known = _dimension(sizes, degree)
+    return _decided(certificate, None, upper_bound(sizes), known["dimension"], known)
+
+
+def about_degree(certificate: Certificate) -> Content:
+    """The content of a certificate on the degree; for r = 1 nothing is observed."""
+    sizes, degree = _case(certificate)
+    evidence: dict[str, Any] = {**_dimension(sizes, degree)}
+    observed = None
+    if degree > 1:
+        without_zeros = ((0,) * len(sizes), 0)
+        length = fibre_length(sizes, degree, without_zeros)
+        of_source = source_degree(sizes, degree)
+        observed = of_source if length == 1 else None
+        evidence |= {"degree": observed, "source_degree": of_source, "general_fibre": length}
+    predicted = stated_degree(sizes, degree)
+    return _decided(certificate, _nonlinear(degree), predicted, observed, evidence)
+
+
+def about_fibres(certificate: Certificate) -> Content:
+    """The content of a certificate on the points of fibres."""
+    sizes, _ = _case(certificate)
+    return _about_types(certificate, stated_fibres(sizes), lambda length: length)
+
+
+def about_singular(certificate: Certificate) -> Content:
+    """The content of a certificate on singular points: those with more than one preimage."""
+    sizes, _ = _case(certificate)
+    return _about_types(certificate, stated_singular(sizes), lambda length: int(length > 1))
+
+
+def _about_types(certificate: Certificate, predicted: Any, of_length: Any) -> Content:
+    """The content of a certificate with a number for each type of zeros, from its fibre."""
+    sizes, degree = _case(certificate)
+    evidence: dict[str, Any] = {**_dimension(sizes, degree)}
+    observed = None
+    if degree > 1:
+        fibres = []
+        for e, P in types_of_zeros(sizes):
+            length = fibre_length(sizes, degree, (e, P))
+            fibres.append({"zeros": list(e), "leading": P, "length": length})
+        evidence["fibres"] = fibres
+        lengths = [fibre["length"] for fibre in fibres]
+        numbers = [None if length is None else of_length(length) for length in lengths]
+        observed = {"lengths_of_fibres": numbers}
+    return _decided(certificate, _nonlinear(degree), predicted, observed, evidence)
+
+
+CHECKER = FamilyChecker(
+    "convolutional-network",
+    name,
+    {
+        "dimension": about_dimension,
+        "degree": about_degree,
+        "fibres": about_fibres,
+        "singular": about_singular,
+    },
+    (WORDS,),
+)

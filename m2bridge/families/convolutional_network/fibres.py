@@ -1,0 +1,112 @@
+"""The fibres of the map from filters to functions, by Gröbner bases over QQ in Macaulay2.
+
+Rescaled filters λ_i w_i have the function of the w_i exactly if ∏ λ_i^(D_i) = 1, where D_i =
+r^(L−i). So all filters with one function f are the disjoint union of hypersurfaces of degree ΣD_i
+in linear spaces of dimension L, one for each point of the fibre in the product of projective
+spaces, with its multiplicity. Their ideal has the coefficients of φ(w) − f as generators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from m2bridge.algebra.determinantal import monomial_count
+from m2bridge.convert.answers import answer_to
+from m2bridge.engine.script import Script, render
+from m2bridge.errors import ContradictionError, TooLargeError
+from m2bridge.families.convolutional_network.shape import MAX_ZERO_TYPES, FilterSizes, ZeroType
+
+# Most fibres within these limits take seconds, and some of 16 weights in three layers minutes.
+MAX_FIBRE_WEIGHTS = 16
+MAX_FIBRE_COEFFICIENTS = 6000
+
+Filters = list[list[int]]
+
+
+def check_fibres_computable(network: FilterSizes) -> None:
+    """Raise TooLargeError if the fibres of the network are not computed."""
+    if network.parameter_count > MAX_FIBRE_WEIGHTS:
+        raise TooLargeError(
+            f"the fibre has {network.parameter_count} unknowns; at most {MAX_FIBRE_WEIGHTS} are"
+            " tried: take smaller filters"
+        )
+    if monomial_count(network.input_count, network.function_degree) > MAX_FIBRE_COEFFICIENTS:
+        raise TooLargeError(
+            f"the functions have more than {MAX_FIBRE_COEFFICIENTS} coefficients, too many for"
+            " fibres: take fewer or smaller filters, or a smaller --degree"
+        )
+
+
+def checked_zero_types(network: FilterSizes) -> tuple[ZeroType, ...]:
+    """Return all types of zeros; raise TooLargeError if they are too many."""
+    count = network.zero_type_count
+    if count > MAX_ZERO_TYPES:
+        raise TooLargeError(
+            f"there are {count} types of zeros; fibres are computed for at most {MAX_ZERO_TYPES}:"
+            " take smaller filters"
+        )
+    return tuple(network.zero_types())
+
+
+def fibre_lengths(network: FilterSizes, types: Sequence[ZeroType]) -> tuple[int, ...]:
+    """Return the length of the fibre over one function of each type of zeros, for r ≥ 2.
+
+    Raises
+    ------
+    TooLargeError
+        If the network is too large.
+    ContradictionError
+        If a fibre is not finite, or its length not an integer.
+    EngineError
+        If Macaulay2 did not finish.
+    """
+    answer = answer_to(fibres_script(network, types))
+    orbit_degree = sum(network.weight_degrees)
+    lengths = []
+    for dimension, degree in answer.integer_lists("fibres"):
+        if dimension != len(network.filters) - 1 or degree % orbit_degree:
+            raise ContradictionError(
+                f"{network.title}: the filters with one function have dimension {dimension} and"
+                f" degree {degree}"
+            )
+        lengths.append(degree // orbit_degree)
+    return tuple(lengths)
+
+
+def fibres_script(network: FilterSizes, types: Sequence[ZeroType]) -> Script:
+    """Return the program; raise TooLargeError if the network is too large."""
+    check_fibres_computable(network)
+    names = [[f"w_({i},{a})" for a in _numbers(k)] for i, k in enumerate(network.filters, 1)]
+    return render(
+        "convolutional_fibres",
+        ("wire",),
+        values={
+            "title": network.title,
+            "orbit_degree": sum(network.weight_degrees),
+            "orbit_dimension": len(network.filters) - 1,
+            "weights": ", ".join(name for row in names for name in row),
+            "inputs": network.input_count,
+            "activation": network.degree,
+            "filters": _list(map(_list, names)),
+            "points": _list(_list(map(_list, filters_of(network, zeros))) for zeros in types),
+        },
+    )
+
+
+def filters_of(network: FilterSizes, zeros: ZeroType) -> Filters:
+    """Return filters with these zeros at their ends, and small integers between them."""
+    filters = []
+    for i, (before, behind) in enumerate(zeros.placed(), 1):
+        size = network.filters[i - 1] - before - behind
+        # neither proportional nor symmetric, whatever i is
+        core = [(-1) ** a * (1 + (3 * a + 2 * i + a * i) % 7) for a in range(size)]
+        filters.append([0] * before + core + [0] * behind)
+    return filters
+
+
+def _numbers(size: int) -> range:
+    return range(1, size + 1)
+
+
+def _list(items: Iterable[object]) -> str:
+    return "{" + ", ".join(map(str, items)) + "}"

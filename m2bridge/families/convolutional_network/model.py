@@ -1,0 +1,181 @@
+"""Polynomial convolutional networks as models: coordinates, derivatives, symmetries.
+
+They are differentiated without expansion, so that dimensions need no coordinates. The numbers are
+in ``shape``, the statements in ``statements``, what is observed in ``observation``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from operator import mul
+from typing import TYPE_CHECKING
+
+from m2bridge.families.convolutional_network.shape import FilterSizes
+from m2bridge.families.convolutional_network.statements import STATEMENTS, stated_dimension
+from m2bridge.maps.model import Expectation, PolarData
+from m2bridge.statements.statement import Statement
+
+if TYPE_CHECKING:
+    from m2bridge.algebra.polynomial_map import PolynomialMap
+    from m2bridge.families.convolutional_network.observation import ObservedConvolution
+    from m2bridge.maps.chain import Chain, Row
+
+
+class ConvolutionalNetwork(FilterSizes):
+    """The model x ↦ w_L * σ_r(w_{L−1} * … σ_r(w_1 * x)) with filters w_i of sizes k_i.
+
+    The convolution is (w * y)_j = Σ_a w_a·y_{j+a−1}. The inputs are those on which one output
+    depends, 1 + Σ(k_i − 1) of them; further outputs are the same function of shifted inputs. The
+    function coordinates are the coefficients of this output, a form of degree r^(L−1): ``f_2_0_1``
+    is the coefficient of x_1²·x_3. Coefficients that are zero for all weights are left out. The
+    parameter ``w_i_a`` is the entry a of w_i.
+
+    Parameters
+    ----------
+    filters : iterable of int
+        The sizes k_1, …, k_L; at least one.
+    degree : int
+        The activation degree r ≥ 1.
+
+    Raises
+    ------
+    InvalidCaseError
+        If one of them is not an integer, below 1, or so large that not even the weights could be
+        handled.
+
+    Examples
+    --------
+    >>> network = ConvolutionalNetwork([2, 2])
+    >>> network.coordinate_names()
+    ('f_2_0_0', 'f_1_1_0', 'f_0_2_0', 'f_0_1_1', 'f_0_0_2')
+    >>> network.parametrization().images[2]
+    w_1_2**2*w_2_1 + w_1_1**2*w_2_2
+    """
+
+    __slots__ = ()
+
+    def symmetries(self) -> tuple[dict[str, str], ...]:
+        """Return the reversal of all filters, which reverses the inputs."""
+        reversal: dict[str, str] = {}
+        for i, size in enumerate(self.filters, 1):
+            for a in range(1, size + 1):
+                reversal[f"w_{i}_{a}"] = f"w_{i}_{size + 1 - a}"
+        return (reversal,)
+
+    def gauge_dimension(self) -> int:
+        """Return L − 1: all filters but the last can be rescaled, and the last one compensates."""
+        return len(self.filters) - 1
+
+    def parametrization(self) -> PolynomialMap:
+        """The coefficients as polynomials in the weights; no coefficient is identically zero.
+
+        Raises
+        ------
+        TooLargeError
+            If they are too large to be expanded.
+        """
+        self.check_expandable()
+        return layer_chain(self).parametrization()
+
+    def expectations(self) -> tuple[Expectation, ...]:
+        """Return the dimension by the formula for all sizes."""
+        source = "Σ k_i − (L − 1) (docs/convolutional-networks.md)"
+        return (Expectation(stated_dimension(self), source),)
+
+    def polar_theorem(self) -> PolarData | None:
+        """Return the polar degrees for r ≥ 2, from Chern classes of the source."""
+        from m2bridge.families.convolutional_network.polar import polar_theorem
+
+        return polar_theorem(self)
+
+    def pullbacks(
+        self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int
+    ) -> list[list[int]]:
+        """See :class:`~m2bridge.maps.model.DifferentiableModel`.
+
+        With y_0 = x, z_i = w_i * y_{i−1} and y_i = z_i^r: if g is the derivative by z_i, then the
+        derivative by the entry a of w_i is Σ_j g_j y_{j+a−1}, and that by y_j is Σ_a w_a g_{j−a+1}.
+        """
+        filters = []
+        start = 0
+        for size in self.filters:
+            filters.append(parameters[start : start + size])
+            start += size
+        gradients = []
+        for x, g in zip(inputs, covectors, strict=True):
+            gradients.append(self._gradient(filters, x, g, prime))
+        return gradients
+
+    def _gradient(self, filters: Sequence[Row], x: Row, g: Row, prime: int) -> list[int]:
+        """Return the gradient for one input x and one covector g."""
+        gradient: list[int] = []
+        for w, y, slopes in reversed(self._forward(filters, x, prime)):
+            by_filter = [sum(map(mul, g, y[a : a + len(g)])) % prime for a in range(len(w))]
+            gradient = by_filter + gradient
+            by_y = [0] * len(y)
+            for j, entry in enumerate(g):
+                for a, weight in enumerate(w):
+                    by_y[j + a] += entry * weight
+            g = [slope * entry % prime for slope, entry in zip(slopes, by_y, strict=True)]
+        return gradient
+
+    def _forward(
+        self, filters: Sequence[Row], x: Row, prime: int
+    ) -> list[tuple[Row, list[int], list[int]]]:
+        """The filter w_i, its input y_{i−1} and the slopes r z_{i−1}^(r−1) of each layer."""
+        layers = []
+        y = list(x)
+        # nothing comes before the first layer: its slopes are not used
+        slopes = [0] * len(y)
+        for w in filters:
+            layers.append((w, y, slopes))
+            count = len(y) - len(w) + 1
+            z = [sum(map(mul, w, y[j : j + len(w)])) % prime for j in range(count)]
+            powers = [pow(entry, self.degree - 1, prime) for entry in z]
+            y = [entry * power % prime for entry, power in zip(z, powers, strict=True)]
+            slopes = [self.degree * power % prime for power in powers]
+        return layers
+
+    def statements(self) -> tuple[Statement, ...]:
+        """Return the statements about dimension, degree, fibres and singular points."""
+        return STATEMENTS
+
+    def needs_engine(self, observables: Collection[str]) -> bool:
+        """Return whether degree or fibres are asked for, and are observed."""
+        from m2bridge.families.convolutional_network.observation import BY_ENGINE  # imports FLINT
+
+        return self.degree > 1 and not BY_ENGINE.isdisjoint(observables)
+
+    def observe(
+        self, observables: Collection[str], *, certified: bool = False
+    ) -> ObservedConvolution:
+        """Observe the dimension by exact ranks, degree and fibres by Gröbner bases."""
+        from m2bridge.families.convolutional_network.observation import observe  # imports FLINT
+
+        return observe(self, observables, certified=certified)
+
+
+def layer_chain(network: FilterSizes) -> Chain:
+    """Return the network as a chain: inputs x_j, sums z_i_j before activation, output f."""
+    from m2bridge.algebra.field import QQ
+    from m2bridge.algebra.polynomial_map import PolynomialMap
+    from m2bridge.algebra.ring import PolynomialRing
+    from m2bridge.maps.chain import Chain, Layer  # imports SymPy
+
+    layers = []
+    inputs = tuple(f"x_{j}" for j in range(1, network.input_count + 1))
+    last = len(network.filters)
+    for i, size in enumerate(network.filters, 1):
+        count = len(inputs) - size + 1
+        outputs = ("f",) if i == last else tuple(f"z_{i}_{j}" for j in range(1, count + 1))
+        weights = tuple(f"w_{i}_{a}" for a in range(1, size + 1))
+        source = PolynomialRing(QQ, (*inputs, *weights))
+        generators = source.sympy_ring.gens
+        x, w = generators[: len(inputs)], generators[len(inputs) :]
+        # the activation belongs to the layer behind it, so that layers compose to the network
+        powers = x if i == 1 else [entry**network.degree for entry in x]
+        zero = source.sympy_ring.zero
+        images = tuple(sum(map(mul, w, powers[j : j + size]), zero) for j in range(count))
+        layers.append(Layer(PolynomialMap(source, outputs, images), inputs))
+        inputs = outputs
+    return Chain(tuple(layers), network.title, network.key)

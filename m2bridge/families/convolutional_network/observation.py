@@ -1,0 +1,205 @@
+"""Observations of a convolutional network, by computations that share nothing with predictions.
+
+The dimension is a rank modulo a prime that attains an upper bound. Fibres are Gröbner bases over
+QQ; the degree of the closure is that of the source divided by the length of a general fibre.
+Proofs are in ``docs/convolutional-networks.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from m2bridge.engine import current
+from m2bridge.errors import MemoryLimitError, TimeLimitError, TooLargeError
+from m2bridge.families.convolutional_network.fibres import checked_zero_types, fibre_lengths
+from m2bridge.families.convolutional_network.shape import FilterSizes, ZeroType
+from m2bridge.limits import limited
+from m2bridge.maps.jacobian_rank import RankResult, rank_result
+from m2bridge.statements.statement import Numbers, NumbersByMethod, Observed, Value
+
+ABOUT_FIBRES = frozenset(("fibres", "singular"))
+BY_ENGINE = frozenset(("degree", *ABOUT_FIBRES))
+"""The observables that need Macaulay2."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservedConvolution(Observed):
+    """The observed values of a network; see :class:`m2bridge.statements.statement.Observed`.
+
+    Parameters
+    ----------
+    model : FilterSizes
+    rank : RankResult
+        The dimension of the closure.
+    source_degree : int or None
+        The degree of the product of projective spaces of filters; ``None`` if it was not computed.
+    general_fibre : int or None
+        The length of the fibre over a function of filters without zeros.
+    zero_types : tuple of ZeroType
+        The types of zeros, if their fibres were computed.
+    fibre_lengths : tuple of int
+        The length of the fibre over one function of each of these types.
+    reason : str
+        Why the degree or fibres that were asked for are not known; empty if they are.
+    unfinished : str
+        The limit that was reached, or empty.
+    """
+
+    model: FilterSizes
+    rank: RankResult
+    source_degree: int | None = None
+    general_fibre: int | None = None
+    zero_types: tuple[ZeroType, ...] = ()
+    fibre_lengths: tuple[int, ...] = ()
+    reason: str = ""
+    unfinished: str = ""
+    remarks: tuple[str, ...] = ()
+    engine_version: str = ""
+    seconds: float = 0.0
+
+    @property
+    def degree(self) -> int | None:
+        """The degree of the closure; ``None`` if the observed fibre has several points.
+
+        The length of any fibre is at least the number of points of the general one. So only the
+        length 1 says what this number is.
+        """
+        return self.source_degree if self.general_fibre == 1 else None
+
+    def value(self, observable: str) -> Value | None:
+        """The dimension, the degree, or a number for each type of zeros."""
+        if observable == "dimension":
+            return self.rank.exact
+        if observable == "degree":
+            return self.degree
+        if not self.fibre_lengths:
+            return None
+        numbers = self.fibre_lengths
+        if observable == "singular":
+            numbers = tuple(int(length > 1) for length in self.fibre_lengths)
+        return NumbersByMethod((("lengths_of_fibres", Numbers(numbers)),))
+
+    def unknown(self, observable: str) -> str:
+        """Return the bounds of the dimension, or why nothing was computed."""
+        if observable == "dimension":
+            return f"the dimension is {' and '.join(self.rank.sides())}"
+        return self.unfinished or self.reason or f"{observable}: not observed"
+
+    def numbers(self) -> dict[str, int]:
+        """Return the numbers that were found."""
+        found = {
+            "dimension": self.rank.exact,
+            "source_degree": self.source_degree,
+            "general_fibre": self.general_fibre,
+        }
+        return {name: value for name, value in found.items() if value is not None}
+
+    def facts(self) -> list[tuple[str, str | None]]:
+        """Return the dimension, the degree and the number of types of zeros."""
+        dimension = str(self.rank)
+        if self.rank.exact is not None:
+            dimension += " affine (proved)"
+        facts: list[tuple[str, str | None]] = [("dimension", dimension)]
+        if self.degree is not None:
+            how = f"that of the source, {self.source_degree}, over fibres of one point"
+            facts.append(("degree", f"{self.degree}: {how}"))
+        if self.fibre_lengths:
+            singular = sum(length > 1 for length in self.fibre_lengths)
+            count = len(self.fibre_lengths)
+            facts.append(("types of zeros", f"{count}, {singular} of them with singular functions"))
+        return facts
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a dictionary for ``json.dumps``."""
+        fibres = [
+            {"zeros": list(zeros.zeros), "leading": zeros.leading, "length": length}
+            for zeros, length in zip(self.zero_types, self.fibre_lengths, strict=True)
+        ]
+        return {
+            **self.rank.to_json(),
+            "degree": self.degree,
+            "source_degree": self.source_degree,
+            "general_fibre": self.general_fibre,
+            "fibres": fibres,
+        }
+
+
+def observe(
+    network: FilterSizes, observables: Collection[str], *, certified: bool = False
+) -> ObservedConvolution:
+    """Observe the dimension, and what is asked for of the degree and the fibres.
+
+    For r = 1 neither degree nor fibres are observed, since the statements about them are about
+    r ≥ 2.
+
+    Raises
+    ------
+    TooLargeError
+        If it is for a certificate, and the network is too large.
+    EngineError
+        If it is for a certificate, and Macaulay2 did not finish.
+    """
+    with limited(None) as running:
+        rank = rank_result(network)
+        wanted = BY_ENGINE & set(observables)
+        if not wanted or network.degree == 1:
+            return ObservedConvolution(model=network, rank=rank, seconds=running.seconds)
+        found: dict[str, Any] = {}
+        try:
+            found = _degree_and_fibres(network, wanted)
+        except TooLargeError as reason:
+            if certified:  # a certificate is complete, or there is none
+                raise
+            found["reason"] = str(reason)
+        except (TimeLimitError, MemoryLimitError) as limit:
+            if certified:
+                raise
+            found["unfinished"] = str(limit)
+        return ObservedConvolution(model=network, rank=rank, seconds=running.seconds, **found)
+
+
+def _degree_and_fibres(network: FilterSizes, wanted: Collection[str]) -> dict[str, Any]:
+    """Return the fields of an observation that one run of Macaulay2 answers."""
+    types = types_for(network, wanted)
+    lengths = fibre_lengths(network, types)
+    # filters without zeros are of the first type
+    found: dict[str, Any] = {"engine_version": current().version}
+    if "degree" in wanted:
+        found |= {"source_degree": source_degree(network), "general_fibre": lengths[0]}
+    if not ABOUT_FIBRES.isdisjoint(wanted):
+        found |= {"zero_types": types, "fibre_lengths": lengths}
+    return found
+
+
+def types_for(network: FilterSizes, observables: Collection[str]) -> tuple[ZeroType, ...]:
+    """Return the types of zeros whose fibres answer these observables, the first one always.
+
+    Raises
+    ------
+    TooLargeError
+        If they are too many.
+    """
+    if ABOUT_FIBRES.isdisjoint(observables):
+        return (next(network.zero_types()),)
+    return checked_zero_types(network)
+
+
+def source_degree(network: FilterSizes) -> int:
+    """Return the degree of Π P^(k_i − 1), embedded by forms of the degrees r^(L−i) in the w_i.
+
+    It is the coefficient of the monomial of all points, by multiplication in the Chow ring: the
+    hyperplane class Σ D_i h_i is raised to the dimension, where h_i^(k_i) = 0.
+    """
+    power = {(0,) * len(network.filters): 1}
+    for _ in range(network.input_count - 1):
+        product: dict[tuple[int, ...], int] = {}
+        for exponents, coefficient in power.items():
+            for i, degree in enumerate(network.weight_degrees):
+                if exponents[i] + 1 < network.filters[i]:
+                    raised = (*exponents[:i], exponents[i] + 1, *exponents[i + 1 :])
+                    product[raised] = product.get(raised, 0) + degree * coefficient
+        power = product
+    ((_, degree),) = power.items()
+    return degree

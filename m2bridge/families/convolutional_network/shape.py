@@ -1,0 +1,161 @@
+"""The numbers of a convolutional network: filter sizes, activation degree, positions of zeros.
+
+The functions are those of :class:`~m2bridge.families.convolutional_network.model`; proofs are in
+``docs/convolutional-networks.md``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import Any, ClassVar, Self
+
+from m2bridge.algebra.determinantal import monomial_count
+from m2bridge.errors import InvalidCaseError, TooLargeError
+from m2bridge.families.base import positive_integer, positive_integers
+from m2bridge.maps.model import DifferentiableModel
+
+NAME = "convolutional-network"
+
+# A layer has at most as many neurons as there are weights; a gradient costs their product.
+MAX_FILTER_WEIGHTS = 2_000
+MAX_ACTIVATION_DEGREE = 1_000
+MAX_FILTERS = 20
+# More coefficients are not written down.
+MAX_WRITTEN_COEFFICIENTS = 20_000
+# Fibres are computed for all types of zeros, a Gröbner basis for each.
+MAX_ZERO_TYPES = 128
+
+
+@dataclass(frozen=True, slots=True)
+class ZeroType:
+    """Filters with zeros at their ends, such as (0, 0, 5, 2, 0).
+
+    Parameters
+    ----------
+    zeros : tuple of int
+        For each filter the number e_i < k_i of zeros at both ends together.
+    leading : int
+        The number P of zeros in front, of all filters together. The smallest number of a variable
+        that occurs in the function is P + 1.
+    """
+
+    zeros: tuple[int, ...]
+    leading: int
+
+    def placed(self) -> tuple[tuple[int, int], ...]:
+        """Return numbers of zeros in front and behind of each filter, the first ones in front."""
+        rest = self.leading
+        places = []
+        for count in self.zeros:
+            before = min(count, rest)
+            rest -= before
+            places.append((before, count - before))
+        return tuple(places)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class FilterSizes(DifferentiableModel):
+    """The sizes k_1, …, k_L of the filters of a network, and its activation degree r.
+
+    Abstract: the functions are those of
+    :class:`~m2bridge.families.convolutional_network.model.ConvolutionalNetwork`.
+    """
+
+    filters: tuple[int, ...]
+    degree: int
+    family: ClassVar[str] = NAME
+
+    def __init__(self, filters: Iterable[int], degree: int = 2) -> None:
+        listed = positive_integers("filters", filters)
+        if not 1 <= len(listed) <= MAX_FILTERS:
+            message = f"must be from 1 to {MAX_FILTERS} integers, not {len(listed)}"
+            raise InvalidCaseError("filters", message)
+        exponent = positive_integer("degree", degree, MAX_ACTIVATION_DEGREE)
+        object.__setattr__(self, "filters", listed)
+        object.__setattr__(self, "degree", exponent)
+        if self.parameter_count > MAX_FILTER_WEIGHTS:
+            message = f"give {self.parameter_count} weights; at most {MAX_FILTER_WEIGHTS} can be"
+            raise InvalidCaseError("filters", message)
+
+    @classmethod
+    def from_key(cls, key: str) -> Self:
+        """The network with this key, such as ``3-2-r2``."""
+        number = "[1-9][0-9]{0,8}"
+        match = re.fullmatch(rf"({number}(?:-{number})*)-r({number})", key)
+        if match is None:
+            message = f"'{key}' does not name a convolutional network: write 3-2-r2"
+            raise InvalidCaseError("key", message)
+        return cls(map(int, match[1].split("-")), int(match[2]))
+
+    @property
+    def key(self) -> str:
+        """The name of the case, such as ``3-2-r2``."""
+        return f"{'-'.join(map(str, self.filters))}-r{self.degree}"
+
+    @property
+    def title(self) -> str:
+        """The network in words."""
+        sizes = f"({', '.join(map(str, self.filters))})"
+        shape = f"filter sizes {sizes} and activation degree {self.degree}"
+        return f"polynomial convolutional network of {shape}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the numbers of the case."""
+        return {"filters": list(self.filters), "degree": self.degree}
+
+    @property
+    def parameter_count(self) -> int:
+        """The number of weights, Σ k_i."""
+        return sum(self.filters)
+
+    @property
+    def input_count(self) -> int:
+        """The number 1 + Σ(k_i − 1) of inputs on which one output depends."""
+        return 1 + sum(self.filters) - len(self.filters)
+
+    @property
+    def output_count(self) -> int:
+        """One output; all others are the same function of shifted inputs."""
+        return 1
+
+    @property
+    def weight_degrees(self) -> tuple[int, ...]:
+        """The degree r^(L−i) of the output in the entries of each filter w_i."""
+        last = len(self.filters)
+        return tuple(self.degree ** (last - i) for i in range(1, last + 1))
+
+    @property
+    def function_degree(self) -> int:
+        """The degree r^(L−1) of the output as a form in the inputs."""
+        return self.weight_degrees[0]
+
+    def check_expandable(self) -> None:
+        """Raise TooLargeError if there are more coefficients than can be written down.
+
+        Forms of degree D in two or more variables have more than D coefficients, whose number may
+        have very many digits. Some of the coefficients are zero for all weights.
+        """
+        limit = MAX_WRITTEN_COEFFICIENTS
+        many = self.input_count > 1 and self.function_degree > limit
+        if many or monomial_count(self.input_count, self.function_degree) > limit:
+            raise TooLargeError(
+                f"this network has functions of more than {limit} coefficients, too many to write"
+                " down; its dimension needs none"
+            )
+
+    @property
+    def zero_type_count(self) -> int:
+        """The number of types of zeros: the sum of 1 + Σ e_i over all e with e_i < k_i."""
+        choices = prod(self.filters)
+        # the average of Σ e_i is half of its largest value
+        return choices + choices * sum(size - 1 for size in self.filters) // 2
+
+    def zero_types(self) -> Iterator[ZeroType]:
+        """Yield all types of zeros, that of filters without zeros first."""
+        for zeros in product(*(range(size) for size in self.filters)):
+            for leading in range(sum(zeros) + 1):
+                yield ZeroType(zeros, leading)

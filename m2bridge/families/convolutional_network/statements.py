@@ -1,0 +1,92 @@
+"""The statements about convolutional networks: predictions and hypotheses.
+
+The words are in ``words.toml``. Predictions are formulas in the numbers of a network; nothing is
+computed from its functions.
+"""
+
+from __future__ import annotations
+
+from math import factorial, prod
+from pathlib import Path
+
+from m2bridge.certificates.wording import wording
+from m2bridge.families.convolutional_network.shape import MAX_ZERO_TYPES, FilterSizes, ZeroType
+from m2bridge.statements.statement import GlobalStatement, Numbers, Statement
+
+WORDS = wording(Path(__file__).parent / "words.toml")
+
+
+def stated_dimension(network: FilterSizes) -> int:
+    """Σ k_i − (L − 1)."""
+    return sum(network.filters) - (len(network.filters) - 1)
+
+
+def stated_degree(network: FilterSizes) -> int:
+    """(Σ(k_i − 1))! ∏ r^((L−i)(k_i−1)) / (k_i − 1)!."""
+    last = len(network.filters)
+    exponent = sum((last - i) * (size - 1) for i, size in enumerate(network.filters, 1))
+    shuffles = factorial(sum(network.filters) - last)
+    shuffles //= prod(factorial(size - 1) for size in network.filters)
+    degree: int = shuffles * network.degree**exponent
+    return degree
+
+
+def stated_fibres(network: FilterSizes) -> Numbers | None:
+    """The number of points of the fibre over a function of each type of zeros."""
+    if network.zero_type_count > MAX_ZERO_TYPES:
+        return None
+    return Numbers(tuple(map(distributions, network.zero_types())))
+
+
+def distributions(zeros: ZeroType) -> int:
+    """The number of (p_1, …, p_L) with 0 ≤ p_i ≤ e_i and Σ p_i = P.
+
+    It is the coefficient of T^P in the product of all 1 + T + … + T^(e_i).
+    """
+    coefficients = [1]
+    for count in zeros.zeros:
+        longer = [0] * (len(coefficients) + count)
+        for exponent, coefficient in enumerate(coefficients):
+            for shift in range(count + 1):
+                longer[exponent + shift] += coefficient
+        coefficients = longer
+    return coefficients[zeros.leading]
+
+
+def stated_singular(network: FilterSizes) -> Numbers | None:
+    """For each type of zeros 1 if its general functions are singular points, else 0."""
+    if network.zero_type_count > MAX_ZERO_TYPES:
+        return None
+    return Numbers(tuple(int(opposite_zeros(zeros)) for zeros in network.zero_types()))
+
+
+def opposite_zeros(zeros: ZeroType) -> bool:
+    """Whether one filter begins with a zero and another one ends with a zero."""
+    places = zeros.placed()
+    for i, (before, _) in enumerate(places):
+        for j, (_, behind) in enumerate(places):
+            if i != j and before and behind:
+                return True
+    return False
+
+
+def nowhere_fails(network: FilterSizes) -> str:
+    """Return the empty text: there is no hypothesis."""
+    return ""
+
+
+def is_nonlinear(network: FilterSizes) -> str:
+    """Return the hypothesis r ≥ 2 in words if it fails; an empty text if it holds."""
+    return "" if network.degree >= 2 else WORDS.hypotheses["nonlinear"]
+
+
+STATEMENTS: tuple[Statement, ...] = (
+    GlobalStatement(
+        **WORDS.fields("dimension", ""), predict=stated_dimension, hypotheses=nowhere_fails
+    ),
+    GlobalStatement(**WORDS.fields("degree", ""), predict=stated_degree, hypotheses=is_nonlinear),
+    GlobalStatement(**WORDS.fields("fibres", ""), predict=stated_fibres, hypotheses=is_nonlinear),
+    GlobalStatement(
+        **WORDS.fields("singular", ""), predict=stated_singular, hypotheses=is_nonlinear
+    ),
+)

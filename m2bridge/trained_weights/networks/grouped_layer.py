@@ -1,0 +1,198 @@
+"""A layer of lightning attention whose heads share keys and values, or have rotary positions.
+
+Its dimension is enclosed: above are the parameters less the symmetries of the groups of heads,
+below the rank of the differential, at these weights or at random ones. Proofs are in
+``docs/weights-mathematics.md`` (Heads that share keys and values).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from m2bridge.errors import TimeLimitError, TooLargeError
+from m2bridge.maps.jacobian_rank import FROM_TWO_TOKENS
+from m2bridge.results.known import Bounds, intersect_bounds
+from m2bridge.trained_weights.heads.findings import HeadWeights
+from m2bridge.trained_weights.heads.ranks import HeadShape, residues_of
+from m2bridge.trained_weights.heads.token_space import ReducedHead
+from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
+from m2bridge.trained_weights.networks.differential import (
+    AffineLayer,
+    check_size,
+    ranks as differential_ranks,
+)
+from m2bridge.trained_weights.networks.groups import Symmetries
+from m2bridge.trained_weights.networks.shared_keys import ENOUGH_TOKENS, ranks_of_groups
+from m2bridge.trained_weights.networks.symmetries import (
+    AnalysisOptions,
+    NormAndOutputBias,
+    finite_symmetries,
+    head_groups,
+    is_affine_softmax,
+    softmax_layer,
+    symmetries_of_layer,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DifferentialRanks:
+    """Bounds for ranks of the differential of a network.
+
+    Parameters
+    ----------
+    at_weights, at_random : int or None
+        Lower bounds, at given and at random weights; ``None`` if not computed, or not needed.
+    most_at_weights : int or None
+        An upper bound, if one is known.
+    method : str
+        How they were computed, or why they were not.
+    """
+
+    at_weights: int | None = None
+    most_at_weights: int | None = None
+    at_random: int | None = None
+    method: str
+
+
+NO_RANKS = DifferentialRanks(method="")
+"""The ranks of a layer whose weights are not read."""
+
+
+def bounded_by_ranks(
+    shapes: Sequence[HeadShape], around: NormAndOutputBias, ranks: DifferentialRanks = NO_RANKS
+) -> NetworkAtWeights:
+    """Return what is known of a layer with these heads by the ranks of its differential."""
+    groups = head_groups(shapes, around)
+    named: Counter[str] = Counter()
+    for group in groups:
+        named.update(dict(group.redundant()))
+    named.update(dict(around.named()))
+    parameters = sum(group.parameters for group in groups) + around.extra_parameters().parameters
+    most = parameters - named.total()
+    first = shapes[0]
+    if not around.rotary:
+        # With more tokens than entries T is a tensor that is symmetric in two places.
+        most = min(most, _tensors(first) + around.output_bias * (not _has_one(first)))
+    dimension = Bounds.at_most(most, "the parameters less those of the listed symmetries")
+    for rank in (ranks.at_weights, ranks.at_random):
+        if rank is not None:
+            because = f"the rank of the differential {ranks.method}"
+            dimension = intersect_bounds(dimension, Bounds.at_least(rank, because))
+    is_computed = ranks.at_weights is not None
+    symmetries = Symmetries(
+        parameters=parameters,
+        dimension=dimension,
+        named=tuple((name, size) for name, size in named.items() if size),
+        listed=Bounds.exactly(named.total()),
+        finite=finite_symmetries(shapes, around.sharing),
+        why="" if is_computed else ranks.method,
+    )
+    return NetworkAtWeights(
+        symmetries=symmetries,
+        rank=ranks.at_weights,
+        most_rank=_least(ranks.most_at_weights, dimension.upper),
+        method=ranks.method if is_computed else "",
+        note="" if is_computed else ranks.method,
+        tokens=ENOUGH_TOKENS if around.rotary else FROM_TWO_TOKENS,
+        constant=around.output_bias,
+    )
+
+
+def layer_without_weights(
+    shapes: Sequence[HeadShape], around: NormAndOutputBias, options: AnalysisOptions
+) -> NetworkAtWeights:
+    """Return what is known of a layer with these heads, whatever its weights are."""
+    if is_affine_softmax(shapes[0], around):
+        return softmax_layer(shapes, around)
+    if around.is_grouped:
+        return bounded_by_ranks(shapes, around)
+    return symmetries_of_layer(shapes, options, around.extra_parameters())
+
+
+def _least(first: int | None, second: int | None) -> int | None:
+    """The least of those that are known."""
+    return min((number for number in (first, second) if number is not None), default=None)
+
+
+def _has_one(shape: HeadShape) -> bool:
+    """Whether the last coordinate of tokens is 1."""
+    return shape.coordinates is not None and shape.coordinates.has_one
+
+
+def _tensors(shape: HeadShape) -> int:
+    """The number of entries of tensors that are symmetric in two of their three places."""
+    d = shape.d
+    return shape.d_out * (d * (d + 1) // 2) * d
+
+
+def grouped_layer(
+    heads: Sequence[HeadWeights], reduced: Sequence[ReducedHead], around: NormAndOutputBias
+) -> NetworkAtWeights:
+    """Return what is known of a layer of lightning attention in which heads share K and V.
+
+    Its heads act on the coordinates of tokens that are seen; a norm before it changes nothing in
+    what they determine.
+    """
+    shapes = [head.shape for head in heads]
+    if around.rotary and _has_one(shapes[0]):
+        ranks = DifferentialRanks(method="ranks with rotary positions and biases are not computed")
+    else:
+        ranks = _ranks(heads, reduced, around)
+    return bounded_by_ranks(shapes, around, ranks)
+
+
+def _ranks(
+    heads: Sequence[HeadWeights], reduced: Sequence[ReducedHead], around: NormAndOutputBias
+) -> DifferentialRanks:
+    """The ranks of the differential of the layer, or why they are not computed."""
+    bounds = bounded_by_ranks([head.shape for head in heads], around)
+    most = bounds.most_dimension
+    most_here = _most_rank_of_groups(heads, reduced, around)
+    first = heads[0].shape
+    try:
+        check_size(bounds.parameters, in_balls=False)
+        layer = AffineLayer(
+            width=first.d - _has_one(first),
+            heads=tuple(_residues_of_rows(head) for head in reduced),
+            output_bias=(0,) * around.output_bias,
+            norm="",
+            gamma=(),
+            beta=(),
+            sharing=around.sharing,
+            rotary=around.rotary,
+        )
+        rank, generic, method = differential_ranks(
+            [layer],
+            skip=False,
+            softmax=False,
+            most=most,
+            most_at_weights=most if most_here is None else min(most, most_here),
+        )
+    except (TimeLimitError, TooLargeError) as limit:
+        return DifferentialRanks(most_at_weights=most_here, method=str(limit))
+    return DifferentialRanks(
+        at_weights=rank, most_at_weights=most_here, at_random=generic, method=method
+    )
+
+
+def _residues_of_rows(head: ReducedHead) -> dict[str, list[list[int]]]:
+    """The rows of the matrices of a head modulo the prime, as integers."""
+    matrices = residues_of(head, "KQVO")
+    return {x: [list(map(int, row)) for row in matrix.table()] for x, matrix in matrices.items()}
+
+
+def _most_rank_of_groups(
+    heads: Sequence[HeadWeights], reduced: Sequence[ReducedHead], around: NormAndOutputBias
+) -> int | None:
+    """An upper bound for the rank at the weights: that of their products, less the rescalings.
+
+    Each head that is not A = 0 and V = 0 is moved by its own.
+    """
+    groups = head_groups([head.shape for head in heads], around)
+    products = ranks_of_groups(groups, heads, reduced).upper
+    if products is None or not all(head.ranks.proved for head in heads):
+        return None
+    rescaled = sum(1 for head in heads if head.ranks.r or head.ranks.s)
+    return products - rescaled + around.output_bias

@@ -1,0 +1,150 @@
+"""The learning degree for one output: the numbers of its theorem, and its certificates."""
+
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import flint
+import pytest
+
+from m2bridge.certificates.form import read
+from m2bridge.errors import TooExpensiveError
+from m2bridge.families.attention.checker import learning_degree as checker
+from m2bridge.families.attention.checker.case import Case
+from m2bridge.families.attention.sizes import LayerSizes
+from m2bridge.families.attention.training_loss.eliminated import _Reduced
+from m2bridge.families.attention.training_loss.loss import gaussian, random_function
+from tests.changing import changed
+from tests.checking import verify
+
+PRIMES = (31973, 32479)
+SAMPLES = Path(__file__).parents[4] / "certificates"
+
+
+def numbers(d: int, t: int) -> dict[str, Fraction]:
+    """The numbers of docs/learning-degrees.md#theorem-learning-degree."""
+    tau, m = t - 1, d - 1
+    delta = 2 * m + (tau + 2) * (tau + 5)
+    kappa = tau * (tau + 2) * (tau + 3)
+    alpha = Fraction(tau + 2 + m, (tau + 3) * delta) + Fraction(2 * tau + 2, (tau + 2) * delta)
+    return {
+        "alpha": alpha + Fraction(1, (tau + 2) * (tau + 3)),
+        "beta": Fraction(-2 * tau, (tau + 2) * delta),
+        "gamma": Fraction(-2, (tau + 2) * delta),
+        "delta": Fraction(-(tau**2) - 3 * tau - 1, kappa),
+        "epsilon": Fraction(2, kappa),
+        "zeta": Fraction(-tau - 1, kappa),
+        "eta": Fraction(tau + 1, tau * (tau + 2)),
+        "theta": Fraction(-1, tau * (tau + 2)),
+    }
+
+
+@pytest.mark.parametrize(("d", "t"), [(2, 2), (2, 5), (3, 2), (3, 3)])
+def test_the_form_of_the_theorem_is_the_inverse_of_the_moments(d: int, t: int) -> None:
+    """B_e(w) = wᵀM(e)⁻¹w with all its coefficients, for e = e_1 and random w, over QQ."""
+    features = checker.features(d)
+    size = len(features)
+    moments = [checker.normal_moment(*pair, t) for pair in product(features, repeat=2)]
+    columns = flint.fmpq_mat(size, d * d)
+    for row, (i, p, q) in enumerate(features):
+        if p == 0:
+            columns[row, q * d + i] = 1
+    M = columns.transpose() * flint.fmpq_mat(size, size, moments) * columns
+    random = Random(5)
+    w = [[random.randint(-5, 5) for _ in range(d)] for _ in range(d)]
+    column = flint.fmpq_mat(d * d, 1, [x for row in w for x in row])
+    inverse = (column.transpose() * M.inv() * column)[0, 0]
+    first_row, first_column = w[0], [row[0] for row in w]
+    trace = sum(w[i][i] for i in range(d))
+    values = {
+        "alpha": w[0][0] ** 2,
+        "beta": w[0][0] * trace,
+        "gamma": trace**2,
+        "delta": sum(x * x for x in first_row),
+        "epsilon": sum(x * y for x, y in zip(first_row, first_column, strict=True)),
+        "zeta": sum(x * x for x in first_column),
+        "eta": sum(x * x for row in w for x in row),
+        "theta": sum(w[i][j] * w[j][i] for i in range(d) for j in range(d)),
+    }
+    found = sum(numbers(d, t)[name] * value for name, value in values.items())
+    assert found == Fraction(int(inverse.p), int(inverse.q))
+
+
+def test_the_two_numbers_that_the_proof_needs_are_never_zero() -> None:
+    for d, t in product(range(2, 12), range(2, 12)):
+        found = numbers(d, t)
+        assert found["alpha"] > 0
+        assert found["delta"] - found["epsilon"] / 2 + found["zeta"] / 4 < 0
+
+
+@pytest.mark.parametrize(("d", "t"), [(2, 2), (2, 4), (3, 3)])
+def test_the_checker_has_the_same_moments_target_and_function(d: int, t: int) -> None:
+    """By pairings here, and by cases of tokens where losses are made."""
+    case, shape = Case(d, 1, d, t), LayerSizes(d, 1, d, t)
+    assert checker.random_target(case) == list(random_function(shape, 0))
+    loss = gaussian(shape).towards(random_function(shape, 0), "")
+    prime = PRIMES[0]
+    by_checker = checker.Quotient(case, checker.random_target(case), prime)
+    by_loss = _Reduced(loss, prime)
+    for v in ([1, 0, 3], [2, 5, 7], [1, 1, 1]):
+        assert by_checker.value(v[:d]) == by_loss.value(v[:d])
+
+
+@pytest.mark.parametrize(("d", "t"), [(2, 2), (2, 3), (3, 2)])
+def test_points_are_counted_by_ranks(d: int, t: int) -> None:
+    case = Case(d, 1, d, t)
+    target = checker.random_target(case)
+    for prime in PRIMES[: 4 - d]:
+        assert checker.number_of_points(case, target, prime) == {2: 6, 3: 25}[d]
+
+
+def test_a_special_target_has_fewer_points() -> None:
+    """What is counted is not the formula."""
+    case = Case(2, 1, 2, 2)
+    assert checker.number_of_points(case, [0, -1, 0, 0, 0, -1], PRIMES[0]) == 2
+
+
+def test_the_number_of_points_of_given_forms() -> None:
+    """The 49 points (ζ : ζ' : 1) with seventh roots of unity, at none of which q = 0."""
+    prime = 32749
+    differences: list[checker.Form] = [
+        {(7, 0, 0): 1, (0, 0, 7): prime - 1},
+        {(0, 7, 0): 1, (0, 0, 7): prime - 1},
+        {(7, 0, 0): 1, (0, 7, 0): prime - 1},
+    ]
+    counting = checker.Counting(differences, prime)
+    assert counting.dimension(12, 1) == counting.dimension(12, 3) == counting.dimension(14, 1) == 49
+
+
+def test_stirling_numbers() -> None:
+    assert [checker.stirling_number(d + 2, 3) for d in range(1, 7)] == [1, 6, 25, 90, 301, 966]
+
+
+SAMPLE = SAMPLES / "accepted" / "d2-dout1-a2-t2-learning-degree.json"
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("evidence", "learning_degree"), 7),
+        # the same prime twice, and no prime
+        (("evidence", "primes", 0), 28537),
+        (("evidence", "primes", 0), 19011),
+        (("evidence", "primes", 1), 101),
+        (("evidence", "target", 0), 5),
+        (("answer", "verdicts", 0, "observed"), 7),
+        (("answer", "verdicts", 0, "predicted"), 7),
+    ],
+)
+def test_a_certificate_with_another_number_is_rejected(place: tuple[Any, ...], value: int) -> None:
+    certificate = read(SAMPLE)
+    assert verify(certificate).accepted
+    assert not verify(changed(certificate, place, value)).accepted
+
+
+def test_large_cases_are_not_counted_again() -> None:
+    certificate = changed(read(SAMPLE), ("case",), {"d": 5, "d_out": 1, "a": 5, "t": 2})
+    with pytest.raises(TooExpensiveError, match="d ≤ 4"):
+        checker.learning_degree(certificate)

@@ -1,0 +1,125 @@
+"""Activation polynomials against the definition in SymPy, and bounds against ranks."""
+
+from __future__ import annotations
+
+from itertools import pairwise, product
+from typing import Any
+
+import pytest
+from sympy import Matrix, Poly, symbols
+
+from m2bridge import ActivatedNetwork, cross_check
+from m2bridge.errors import InvalidCaseError, MethodUnavailableError
+from m2bridge.families.polynomial_network.activation import possible_degrees, read_activation
+from m2bridge.families.polynomial_network.family import FAMILY
+from m2bridge.families.polynomial_network.model import PolynomialNetwork
+from m2bridge.maps.jacobian_rank import rank_result
+from m2bridge.results.base import Decision
+
+Widths = tuple[int, ...]
+POLYNOMIALS = ("x^2+x", "x^2+1", "x^3+x", "x^3 - 2*x^2 + 1", "2x**3+x^2")
+
+
+@pytest.mark.parametrize(
+    ("text", "coefficients"),
+    [
+        ("x^2+x", (0, 1, 1)),
+        ("-x**3 + 2*x^2 - 7", (-7, 0, 2, -1)),
+        ("3x^2+x+x", (0, 2, 3)),
+        ("1 + x^2", (1, 0, 1)),
+    ],
+)
+def test_activations_are_read(text: str, coefficients: Widths) -> None:
+    assert read_activation(text) == coefficients
+    network = ActivatedNetwork((2, 2, 1), text)
+    assert network == ActivatedNetwork((2, 2, 1), coefficients)
+    assert read_activation(network.title.partition("activation ")[2]) == coefficients
+    assert FAMILY.from_key(network.key) == network
+    assert FAMILY.from_json(network.to_json()) == network
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("x^2+y", "not a polynomial"),
+        ("x^^2", "not a polynomial"),
+        ("", "not a polynomial"),
+        ("x^12345", "not a polynomial"),
+        ("x+1", "degree from 2"),
+        ("x^2-x^2", "degree from 2"),
+        ("3*x^4", "take degree 4"),
+        ((0, 0.5, 1), "use integers"),
+        ((0, 10**10, 1), "coefficient above"),
+        (7, "polynomial in x"),
+    ],
+)
+def test_what_is_no_activation_is_refused(wrong: Any, said: str) -> None:
+    with pytest.raises(InvalidCaseError, match="activation") as refused:
+        ActivatedNetwork((2, 2), wrong)
+    assert said in str(refused.value)
+
+
+def test_the_degree_of_the_activation_is_named() -> None:
+    with pytest.raises(InvalidCaseError, match="add --degree 3"):
+        FAMILY.from_options({"widths": "2,2", "activation": "x^3+x"})
+    network = FAMILY.from_options({"widths": "2,2", "activation": "x^3+x", "degree": "3"})
+    assert isinstance(network, ActivatedNetwork)
+    assert FAMILY.from_options({"widths": "2,2"}) == PolynomialNetwork((2, 2))
+
+
+def written_out(widths: Widths, activation: str) -> tuple[list[Any], dict[str, Any]]:
+    """The weights and the coefficients of the outputs by their names, by SymPy alone."""
+    x = symbols("x")
+    sigma = Poly(activation.replace("2x", "2*x").replace("^", "**"), x)
+    inputs = symbols(f"x1:{widths[0] + 1}")
+    y, weights = Matrix(inputs), []
+    for k, (before, after) in enumerate(pairwise(widths), 1):
+        W = Matrix(after, before, lambda i, j, k=k: symbols(f"W_{k}_{i + 1}_{j + 1}"))
+        weights += list(W)
+        y = W * (y if k == 1 else y.applyfunc(lambda z: sigma.eval(z)))
+    found = {}
+    for number, output in enumerate(y, 1):
+        for monomial, coefficient in Poly(output.expand(), *inputs).terms():
+            found["_".join(["f", str(number), *map(str, monomial)])] = coefficient
+    return weights, found
+
+
+@pytest.mark.parametrize("activation", POLYNOMIALS)
+@pytest.mark.parametrize("widths", [(2, 2, 1), (1, 2, 2), (1, 1, 1, 1)])
+def test_coordinates_are_the_coefficients(widths: Widths, activation: str) -> None:
+    weights, coefficients = written_out(widths, activation)
+    network = ActivatedNetwork(widths, activation)
+    assert set(network.coordinate_names()) == set(coefficients)
+    assert network.coordinate_count == len(coefficients)
+    images = network.parametrization().images
+    for name, image in zip(network.coordinate_names(), images, strict=True):
+        assert (image.as_expr() - coefficients[name]).expand() == 0
+    # the rank over QQ at one point is at most the dimension; here it is the dimension
+    jacobian = Matrix(list(coefficients.values())).jacobian(weights)
+    point = {weight: 2 + 3 * n**2 for n, weight in enumerate(weights)}
+    assert jacobian.subs(point).rank() == rank_result(network).exact
+
+
+def test_bounds_meet_ranks() -> None:
+    """The one network that is open on the page is open."""
+    undecided = []
+    cases = [*product((1, 2, 3), repeat=3), *product((1, 2), repeat=4)]
+    for widths, activation in product(cases, POLYNOMIALS):
+        if rank_result(ActivatedNetwork(widths, activation)).exact is None:
+            undecided.append((widths, activation))
+    assert undecided == [((2, 3, 2), "x^3+x")]
+
+
+def test_degrees_that_occur() -> None:
+    assert possible_degrees(1, (0, 1, 1)) == {1}
+    assert possible_degrees(2, (1, 0, 1)) == {0, 2}
+    assert possible_degrees(3, (0, 1, 0, 1)) == {1, 3, 5, 7, 9}
+    assert possible_degrees(9, (0, 1, 0, 0, 1)) is None
+
+
+def test_statements_on_powers_do_not_apply() -> None:
+    network = ActivatedNetwork((2, 2, 2), "x^2+x")
+    verdicts = cross_check(network).verdicts
+    assert {verdict.decision for verdict in verdicts} == {Decision.NOT_APPLICABLE}
+    with pytest.raises(MethodUnavailableError, match="'dimension' computes"):
+        network.observe(("dimension",), certified=True)
