@@ -37,11 +37,11 @@ def configuration(path: Any) -> dict[str, Any]:
             content = read_json(read_text(file, MOST_CONFIGURATION))
         except ConversionError as reason:
             raise ConversionError(
-                f"'{file}' beside the weights, which may say what model they are of, cannot be"
+                f"'{file}' next to the weights, which may say what model they are of, cannot be"
                 f" read: {reason}"
             ) from None
         if not isinstance(content, dict):
-            raise ConversionError(f"'{file}' beside the weights is no JSON object")
+            raise ConversionError(f"'{file}' next to the weights is no JSON object")
         return content
     return {}
 

@@ -1218,7 +1218,7 @@ def test_a_configuration_that_cannot_be_read_is_not_waited_for(tmp_path: Path) -
     numpy.savez(tmp_path / "x.npz", K=I, Q=I, V=I)
     for text in ("[" * 50_000 + "]" * 50_000, "{" * 50_000, '{"n_head": 3', "[3]", "\udc80"):
         file.write_bytes(text.encode("utf-8", "surrogateescape"))
-        with pytest.raises(ConversionError, match=r"config.json' beside the weights"):
+        with pytest.raises(ConversionError, match=r"config.json' next to the weights"):
             weights(tmp_path / "x.npz")
     file.write_text('{"n_head": true}')
     assert heads_in_configuration(tmp_path / "x.npz") is None

@@ -87,7 +87,7 @@ def test_what_arrays_are_for_is_in_json_and_on_request(tmp_path: Path) -> None:
         "lm_head.weight": None,
     }
     shown = CliRunner().invoke(cli, ["weights", file, "--heads", "4"]).stdout
-    assert "4 of 5 are used" in shown
+    assert "4 of 5 arrays are used" in shown
     assert "Q of layer 1" not in shown
     listed = CliRunner().invoke(cli, ["weights", file, "--heads", "4", "--arrays"]).stdout
     assert "Q of layer 1" in listed
