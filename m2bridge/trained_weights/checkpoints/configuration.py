@@ -20,12 +20,12 @@ from m2bridge.trained_weights.checkpoints.tensors import NAMES
 
 def configuration(path: Any) -> dict[str, Any]:
     """What ``config.json``, or else ``params.json``, beside a file, or in a folder, says; empty
-    where there is none.
+    where there is none, or it is no JSON object.
 
     Raises
     ------
     ConversionError
-        If it is no JSON object: it may say what the model is.
+        If it cannot be read: it may say what the model is.
     """
     folder = Path(path) if Path(path).is_dir() else Path(path).parent
     for name in ("config.json", "params.json"):
@@ -40,9 +40,7 @@ def configuration(path: Any) -> dict[str, Any]:
                 f"'{file}' next to the weights, which may say what model they are of, cannot be"
                 f" read: {reason}"
             ) from None
-        if not isinstance(content, dict):
-            raise ConversionError(f"'{file}' next to the weights is no JSON object")
-        return content
+        return content if isinstance(content, dict) else {}
     return {}
 
 
