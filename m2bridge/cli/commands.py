@@ -118,7 +118,7 @@ def _invalid_option(error: errors.InvalidCaseError) -> str:
     """Return the message for an invalid argument, with the option's name, as click writes it."""
     if error.option == "relations":  # this is not an option but a part of the file with a map
         return f"Invalid value for '--map': [map] relations: {error.message}"
-    option = f"--{error.option.replace('_', '-')}"
+    option = f"--{error.option.rstrip('_').replace('_', '-')}"
     is_about_value = error.message.startswith("must ") or not error.is_predicate
     if is_about_value:
         return f"Invalid value for '{option}': {error.message}"

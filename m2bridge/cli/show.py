@@ -395,8 +395,9 @@ def _heads(
     "--heads",
     metavar="NUMBER",
     callback=_heads,
-    help="Number of heads in each layer [default: from config.json next to FILE, or 1]. With 'all',"
-    " or '12,all', the text has all facts, and tables of all heads.",
+    help="Number of heads in each layer [default: as config.json next to FILE, shapes or names say;"
+    " 1 for arrays K, Q and V]. With 'all', or '12,all', the text has all facts, and tables of all"
+    " heads.",
 )
 @click.option(
     "--a", type=common.integer, help="Largest rank of A, where A = KᵀQ is given [default: d]."
@@ -453,6 +454,12 @@ def _heads(
     type=common.integer,
     help="Show the distance of each head to this rank, and how much outputs change where the head"
     " is replaced.",
+)
+@click.option(
+    "--arrays",
+    "list_arrays",
+    is_flag=True,
+    help="List what each array of FILE is used for, or why it is left out.",
 )
 @common.timeout_option
 @common.form_options

@@ -8,7 +8,7 @@ from typing import Any
 from m2bridge.results.base import Result
 from m2bridge.results.sheet import Sheet, Table, quoted, visible
 from m2bridge.trained_weights.checkpoints.files import Tensor, tensors
-from m2bridge.trained_weights.checkpoints.names import is_understood
+from m2bridge.trained_weights.checkpoints.find_layers import is_understood
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,14 +17,15 @@ from m2bridge.results.base import result_json
 from m2bridge.results.markup import csv_text
 from m2bridge.results.picture import PictureResult
 from m2bridge.results.sheet import Facts, Sheet, Table, duration, plural, visible
-from m2bridge.trained_weights.checkpoints.model_choice import ModelChoice
-from m2bridge.trained_weights.checkpoints.names import (
+from m2bridge.trained_weights.checkpoints.accounting import (
+    ArrayUse,
     StoredOptions,
-    configuration,
-    find_layers,
-    has_rotary_positions,
+    array_uses,
     left_out,
 )
+from m2bridge.trained_weights.checkpoints.configuration import configuration, has_rotary_positions
+from m2bridge.trained_weights.checkpoints.find_layers import find_layers
+from m2bridge.trained_weights.checkpoints.model_choice import ModelChoice
 from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
 from m2bridge.trained_weights.facts import (
     TIED_EMBEDDINGS,
@@ -50,6 +51,7 @@ from m2bridge.trained_weights.networks.layers import (
 from m2bridge.trained_weights.networks.symmetries import AnalysisOptions, LayerThenNorm
 from m2bridge.trained_weights.picture import weights_figure
 from m2bridge.trained_weights.tables import (
+    arrays_table,
     changes_table,
     exact_table,
     numerical_table,
@@ -92,6 +94,10 @@ class Weights(PictureResult):
         The rank to which distances and changes of all heads are in a table.
     all_heads : bool
         Whether the text has all facts, and tables of all heads.
+    arrays : tuple of ArrayUse
+        What each array of the file is used for, or why it is left out.
+    list_arrays : bool
+        Whether the text has a table of them.
 
     Examples
     --------
@@ -115,6 +121,8 @@ class Weights(PictureResult):
     choice: ModelChoice | None = None
     rank: int | None = None
     all_heads: bool = False
+    arrays: tuple[ArrayUse, ...] = ()
+    list_arrays: bool = False
 
     @property
     def symmetries(self) -> dict[int, Symmetries]:
@@ -144,13 +152,18 @@ class Weights(PictureResult):
             blocks += [exact_table(self.listed), numerical_table(self.listed)]
         if len(self.heads) == 1:
             blocks.append(singular_values_table(self.heads[0]))
+        if self.list_arrays:
+            blocks.append(arrays_table(self.arrays))
         return Sheet(self._title(), blocks)
 
     def _facts(self) -> list[Fact]:
         """All facts, or the most important ones, and how they were computed."""
         by_kind = facts_by_kind(self.heads, self.layers, self.network, self.behind_norms)
         if self.left_out:
-            by_kind["left out"] = [("left out", left_out_words(self.left_out))]
+            used = sum(bool(use.used_for) for use in self.arrays)
+            words = f"{left_out_words(self.left_out)}; {used} of {len(self.arrays)} arrays are used"
+            words += "" if self.list_arrays else " (--arrays lists them)"
+            by_kind["left out"] = [("left out", words)]
         if self.remarks:
             by_kind["remarks"] = [_numbered("remark", self.remarks)]
         if self.unfinished:
@@ -231,6 +244,7 @@ class Weights(PictureResult):
             "layers": [self._layer_json(number) for number in self.layers],
             "network": None if self.network is None else self.network.to_json(),
             "left_out": list(self.left_out),
+            "arrays": [use.to_json() for use in self.arrays],
             "remarks": list(self.remarks),
             "unfinished": self.unfinished or None,
             "model": self._model_json(),
@@ -392,6 +406,7 @@ def _analysed(
     rotary = has_rotary_positions(source, available) or choice.rotary_left_out
     fields = _layers_and_network(layers, found, options, rotary=rotary)
     fields["left_out"] = left_out(available, layers)
+    fields["remarks"] += choice.remarks
     if choice.tied_embeddings and any(kind.startswith("emb") for kind in fields["left_out"]):
         fields["remarks"] += (TIED_EMBEDDINGS,)
     return fields
@@ -424,6 +439,7 @@ def weights(
     sort: str = "layer",
     worst: int | None = None,
     rank: int | None = None,
+    list_arrays: bool = False,
     timeout: float | None = None,
 ) -> Weights:
     """Say exactly what weights of self-attention determine, and how near to singular they are.
@@ -441,7 +457,8 @@ def weights(
     a : int, optional
         With A: the largest rank of A, d when left out.
     heads : int or str, optional
-        Of each layer; what ``config.json`` says, or 1. ``all`` or ``12,all``: all are in the text.
+        Of each layer; what ``config.json``, shapes or names say when left out: 1 for K, Q and V.
+        Where nothing says it, it has to be given. ``all`` or ``12,all``: all are in the text.
     query, key, value, output, stacked : str, optional
         Names in the source that are not usual ones, ``stacked`` for one array with Q, K and V;
         ``*`` stands for what differs from layer to layer.
@@ -494,7 +511,15 @@ def weights(
     with limited(timeout) as running:
         layers, available, number = find_layers(source, matrices, names, number, stored)
         config = configuration(path) if path is not None else {}
-        choice = ModelChoice.of(config, kind=as_, normalization=normalization, skip=skip, norm=norm)
+        choice = ModelChoice.of(
+            config,
+            names=available,
+            has_norms=any(layer.norm is not None for layer in layers),
+            kind=as_,
+            normalization=normalization,
+            skip=skip,
+            norm=norm,
+        )
         options = AnalysisOptions.of(choice, heads=number, biases=counts, norm=norm)
         layers = [layer.of(biases=counts, norm=norm) for layer in layers]
         return Weights(
@@ -506,4 +531,6 @@ def weights(
             choice=None if source is None else choice,
             rank=rank,
             all_heads=all_heads,
+            arrays=array_uses(available, layers, stored),
+            list_arrays=list_arrays,
         )

@@ -1,4 +1,6 @@
-"""Tables about the heads of trained weights: exact ranks, distances, changes to a lower rank."""
+"""Tables about the heads of trained weights: exact ranks, distances, changes to a lower rank; and
+about the arrays of their file.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,8 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from math import pi
 
-from m2bridge.results.sheet import Table, value_text
+from m2bridge.results.sheet import Table, value_text, visible
+from m2bridge.trained_weights.checkpoints.accounting import ArrayUse
 from m2bridge.trained_weights.heads.distances import (
     distance_names,
     distance_text,
@@ -108,3 +111,12 @@ def changes_table(changes: Sequence[LowRankChange], *, softmax: bool, rotary: bo
         f" tokens of norm at most {tokens}{each})"
     )
     return Table(header, list(rows_of_changes(changes)), caption)
+
+
+def arrays_table(arrays: Sequence[ArrayUse]) -> Table:
+    """Return a table of what each array of the file is used for, or why it is left out."""
+    rows = []
+    for use in arrays:
+        said = use.used_for or f"left out: {use.left_out_because}"
+        rows.append((visible(use.name), use.size, said))
+    return Table(("array", "shape", "used for"), rows, "Arrays of the file")

@@ -52,7 +52,7 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "long.npy": (b"\x93NUMPY\x02\0\xff\xff\xff\xff", "header has 4294967295 bytes"),
     "brackets.npy": (header("(" * 4000), "header"),
     "signs.npy": (header("-" * 9000 + "1"), "header"),
-    "short.npy": (header("(9, 3)"), "cannot be read"),
+    "short.npy": (header("(3, 3, 3)"), "cannot be read"),
     "encrypted.npz": (member(6, 1), "encrypted"),
     "compression.npz": (member(8, 77), "compression"),
     **{

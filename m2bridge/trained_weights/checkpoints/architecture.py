@@ -9,8 +9,9 @@ of its own. A model that is not in the table is not guessed: :func:`read_archite
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -38,12 +39,19 @@ class Architecture:
         ``before`` or ``after`` the layer.
     rotary : bool
         Whether queries and keys are rotated by positions.
-    heads, key_value_heads : int
-        As many heads of queries, and of keys and values, which heads share if these are fewer.
+    heads, key_value_heads : int or None
+        As many heads of queries, and of keys and values, which heads share if these are fewer;
+        ``None`` where the model is known by its names alone, or layers differ.
     head_size : int or None
         The number of rows of Q of a head, where it is known.
     tied_embeddings : bool
         Whether the matrix of the outputs is that of the tokens.
+    positions : str
+        What else scores say of positions, such as ``ALiBi``, which is not in the model here.
+    by_names : bool
+        Whether it is known by the names of arrays, as there is no ``config.json``.
+    changes : str
+        What makes scores other functions of the tokens, where it is known by names.
     """
 
     name: str
@@ -52,10 +60,13 @@ class Architecture:
     norm: Literal["layer", "rms", "rms1", None]
     norm_place: Literal["before", "after"]
     rotary: bool
-    heads: int
-    key_value_heads: int
+    heads: int | None
+    key_value_heads: int | None
     head_size: int | None
     tied_embeddings: bool
+    positions: str = ""
+    by_names: bool = False
+    changes: str = ""
 
 
 def read_architecture(config: Mapping[str, Any]) -> Architecture | None:
@@ -64,7 +75,7 @@ def read_architecture(config: Mapping[str, Any]) -> Architecture | None:
     """
     model, text = _model(config)
     heads = number_in(text, "heads")
-    if model is None or heads is None:
+    if model is None or (heads is None and not model.get("each", False)):
         return None
     place = model["norm_place"]
     if place not in ("before", "after"):  # the key that says it, true in the models of most sizes
@@ -72,8 +83,8 @@ def read_architecture(config: Mapping[str, Any]) -> Architecture | None:
     rotary = model.get("rotary", False)
     if isinstance(rotary, str):
         rotary = not text.get(rotary, False)
-    groups = _groups(text, model.get("groups"), heads)
-    if groups is None or heads % groups:
+    groups = None if heads is None else _groups(text, model.get("groups"), heads)
+    if heads is not None and (groups is None or heads % groups):
         return None
     return Architecture(
         name=model["name"],
@@ -84,9 +95,90 @@ def read_architecture(config: Mapping[str, Any]) -> Architecture | None:
         rotary=rotary,
         heads=heads,
         key_value_heads=groups,
-        head_size=_head_size(text, heads),
+        head_size=None if heads is None else _head_size(text, heads),
         tied_embeddings=_tied(config, text),
+        positions=_positions(model, text),
     )
+
+
+def architecture_by_names(names: Iterable[str]) -> Architecture | None:
+    """Return the model that has arrays of these names, of which the function is known; ``None`` if
+    that is not seen, as it is not where some layers of attention stand alone.
+    """
+    present = list(names)
+    for row in ARCHITECTURES["by_names"]:
+        if not all(_fits(expression, present) for expression in row["names"]):
+            continue
+        if any(_fits(expression, present) for expression in row.get("without", ())):
+            continue
+        model = ARCHITECTURES["models"][row["model"]]
+        return Architecture(
+            name=row["name"],
+            softmax=True,
+            skip=True,
+            norm=model["norm"],
+            norm_place=model["norm_place"],
+            rotary=model.get("rotary", False),
+            heads=None,
+            key_value_heads=None,
+            head_size=None,
+            # Of the arrays that are there, which are all known, none is the copy of another.
+            tied_embeddings=False,
+            positions=model.get("positions", ""),
+            by_names=True,
+            changes=row.get("changes", ""),
+        )
+    return None
+
+
+def _fits(expression: str, names: Iterable[str]) -> bool:
+    """Return whether a regular expression fits a part of one of these names."""
+    return any(re.search(expression, name) for name in names)
+
+
+def what_changes_scores(config: Mapping[str, Any]) -> str:
+    """Return the key of this configuration that makes scores another function of the tokens, with
+    what it does; empty if there is none.
+    """
+    for part in _parts(config):
+        for row in ARCHITECTURES["changes"]:
+            for key in row["keys"]:
+                if part.get(key) not in (None, False, 0):
+                    return f"'{key}' in config.json {row['reason']}"
+    return ""
+
+
+def attention_window(config: Mapping[str, Any]) -> int | None:
+    """Return to how many tokens before it a token attends; ``None`` if to all of them."""
+    windows = ARCHITECTURES["windows"]
+    for part in _parts(config):
+        if any(part.get(key) is False for key in windows["unless"]):
+            continue
+        for key in windows["keys"]:
+            value = part.get(key)
+            if type(value) is int and value > 0:
+                return value
+    return None
+
+
+def _parts(config: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the parts of a configuration that speak of attention."""
+    text = text_model(config)
+    yield text
+    own = text.get("attn_config")  # of MPT
+    if isinstance(own, Mapping):
+        yield own
+
+
+def _positions(model: Mapping[str, Any], text: Mapping[str, Any]) -> str:
+    """Return what scores say of positions besides rotations, by a row of the table."""
+    said: str = model.get("positions", "")
+    if model.get("rotary") == "alibi" and not text.get("alibi", False):
+        return ""
+    own = text.get("attn_config")
+    if isinstance(own, Mapping) and own.get("alibi") is False:
+        return ""
+    return said
 
 
 def text_model(config: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -98,12 +190,15 @@ def text_model(config: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def number_in(config: Mapping[str, Any], size: str) -> int | None:
-    """Return a size, ``heads``, ``groups``, ``head_size`` or ``width``, under its usual keys."""
+    """Return a size, ``heads``, ``groups``, ``head_size`` or ``width``, under its usual keys;
+    ``None`` where nothing is said, or two numbers are.
+    """
+    others = [config.get(key) for key in ARCHITECTURES["sizes"].get(f"other_{size}", ())]
     for key in ARCHITECTURES["sizes"][size]:
         value = config.get(key)
         # JSON's true is an int in Python, and no number of heads.
         if type(value) is int and value > 0:
-            return value
+            return value if all(other in (None, value) for other in others) else None
     return None
 
 

@@ -308,6 +308,14 @@ def _missing(shard: str, folder: Path) -> str:
 
 def _check_is_whole(path: Path) -> None:
     """Check that a file is not one of several in which a model is."""
+    # Each of several such files has some rows, or columns, of all matrices.
+    if re.fullmatch(r"consolidated\.\d+\.pth", path.name):
+        parts = sorted(path.parent.glob("consolidated.[0-9]*.pth"))
+        if len(parts) > 1:
+            raise ConversionError(
+                f"'{path.name}' is one of {len(parts)} files among which each matrix is divided:"
+                " put them together, as with convert_llama_weights_to_hf.py of transformers"
+            )
     match = _SHARD.fullmatch(path.name)
     if match and int(match[3]) > 1:
         raise ConversionError(

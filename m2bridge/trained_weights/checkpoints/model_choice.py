@@ -1,20 +1,24 @@
 """Which model the weights of a file are taken for: that of its config.json, or what is said.
 
-An option that is given wins over the architecture. Without both the weights are those of lightning
-attention without skip connections, the algebraic model of the paper, and the first line says so.
+Without a config.json the names of all arrays may be those of a known model. An option that is given
+wins over the architecture. Without both the weights are those of lightning attention without skip
+connections, the algebraic model of the paper, and the first line says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
 from m2bridge.errors import InvalidCaseError
 from m2bridge.trained_weights.checkpoints.architecture import (
     Architecture,
+    architecture_by_names,
+    attention_window,
     read_architecture,
     text_model,
+    what_changes_scores,
 )
 
 KINDS = {"lightning": "none", "softmax": "softmax"}
@@ -41,6 +45,12 @@ class ModelChoice:
         Whether an option or an architecture says whether scores are normalized.
     rotary_left_out : bool
         Whether the architecture has rotary positions that are not counted.
+    positions : str
+        What else its scores say of positions, which is left out, or empty.
+    by_names : bool
+        Whether the architecture is known by the names of arrays alone.
+    window : int or None
+        To so many tokens before it a token attends.
     tied_embeddings : bool
         Whether the architecture has one matrix for embeddings and outputs.
     """
@@ -52,6 +62,9 @@ class ModelChoice:
     norm: str
     is_said: bool
     rotary_left_out: bool
+    positions: str = ""
+    by_names: bool = False
+    window: int | None = None
     tied_embeddings: bool = False
 
     @classmethod
@@ -59,6 +72,8 @@ class ModelChoice:
         cls,
         config: Mapping[str, Any],
         *,
+        names: Iterable[str] = (),
+        has_norms: bool = True,
         kind: str | None,
         normalization: str | None,
         skip: bool | None,
@@ -68,6 +83,10 @@ class ModelChoice:
 
         Parameters
         ----------
+        names : iterable of str
+            Those of all arrays, which say it where there is no config.json.
+        has_norms : bool
+            Whether layers have the arrays of a norm.
         kind : str or None
             ``lightning`` or ``softmax``: these layers alone, whatever config.json says.
         normalization, skip, norm
@@ -76,15 +95,25 @@ class ModelChoice:
         Raises
         ------
         InvalidCaseError
-            If two options contradict each other.
+            If two options contradict each other, or config.json says that scores are other
+            functions of the tokens than those of this model.
         """
         if kind is not None and normalization not in (None, KINDS[kind]):
             raise InvalidCaseError(
                 "normalization", f"{normalization} contradicts --as {kind}: leave one of them out"
             )
-        architecture = read_architecture(config) if config and kind is None else None
+        architecture = None
         if kind is not None:
             normalization = KINDS[kind]
+        else:
+            architecture = read_architecture(config) if config else architecture_by_names(names)
+            changes = what_changes_scores(config) or (architecture.changes if architecture else "")
+            if changes:
+                raise InvalidCaseError(
+                    "as_",
+                    f"{changes}, which is not in the model here: say softmax, or lightning, for the"
+                    " layers without it",
+                )
         if architecture is None:
             return cls(
                 name="",
@@ -101,10 +130,23 @@ class ModelChoice:
             softmax=architecture.softmax if normalization is None else normalization == "softmax",
             skip=architecture.skip if skip is None else skip,
             rotary=rotates_all,
-            norm=_norm_words(architecture, norm),
+            norm=_norm_words(architecture, norm, has_norms=has_norms),
             is_said=True,
             rotary_left_out=architecture.rotary and not rotates_all,
+            positions=architecture.positions,
+            by_names=architecture.by_names,
+            window=attention_window(config),
             tied_embeddings=architecture.tied_embeddings,
+        )
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What holds for short texts alone, as tokens attend to those near them."""
+        if self.window is None:
+            return ()
+        return (
+            f"tokens attend to {self.window} tokens at most: what is said of more is said of the"
+            " model without this limit",
         )
 
     @property
@@ -121,18 +163,20 @@ class ModelChoice:
             parts.append("rotary positions")
         elif self.rotary_left_out:
             parts.append("rotary positions left out")
-        return (
-            f"{self.name}: {', '.join(parts)}; --as lightning for the algebraic model of the paper"
-        )
+        if self.positions:
+            parts.append(f"{self.positions} left out")
+        name = f"{self.name} by its names" if self.by_names else self.name
+        return f"{name}: {', '.join(parts)}; --as lightning for the algebraic model of the paper"
 
 
-def _norm_words(architecture: Architecture, norm: str | None) -> str:
+def _norm_words(architecture: Architecture, norm: str | None, *, has_norms: bool) -> str:
     """The norm and its place: that of an option, if it is given."""
     if norm is not None:
         return "" if norm == "none" else f"{_NORMS[norm]} before"
     if architecture.norm is None:
         return ""
-    return f"{_NORMS[architecture.norm]} {architecture.norm_place}"
+    words = f"{_NORMS[architecture.norm]} {architecture.norm_place}"
+    return words if has_norms else f"{words} left out, as its arrays are missing"
 
 
 def _rotates_a_part(architecture: Architecture, config: Mapping[str, Any]) -> bool:

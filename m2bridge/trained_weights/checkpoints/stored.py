@@ -102,8 +102,9 @@ def _scaled(weight: Tensor, others: list[Tensor]) -> Tensor:
 def _check_size(part: Tensor) -> None:
     if prod(part.shape) > MOST_FRACTIONS:
         raise TooLargeError(
-            f"'{part.name}' is {part.size_text}; at most {MOST_FRACTIONS} entries are computed as"
-            " fractions: give the model with these weights in one array"
+            f"'{visible(part.name):.120}' is {part.size_text}; at most {MOST_FRACTIONS} entries are"
+            " computed as fractions: save the model with these weights merged, or dequantized, in"
+            " float32, which rounds them"
         )
 
 

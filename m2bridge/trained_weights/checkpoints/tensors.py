@@ -168,6 +168,10 @@ class LayerTensors:
         names differ.
     key_value_heads : int or None
         As many heads of keys and values, where ``config.json`` says it.
+    own_heads : int or None
+        The number of heads, where an array beside the layer shows it.
+    is_one_head : bool
+        Whether the layer has one head if nothing else is said.
     """
 
     name: str
@@ -176,6 +180,8 @@ class LayerTensors:
     norm: NormTensors | None = None
     cut: str = "q-k-v"
     key_value_heads: int | None = None
+    own_heads: int | None = None
+    is_one_head: bool = False
 
     @property
     def is_stacked(self) -> bool:
@@ -222,7 +228,7 @@ class LayerTensors:
         # One array (3, ·, ·) has Q, K and V as its first index.
         if len(shape) == 3 and not self.is_stacked:
             return shape[0]
-        return count or 1
+        return self.own_heads or count or 1
 
     def heads(self, layer: int, count: int | None) -> Iterator[HeadArrays]:
         """Yield the heads one after the other; they are read now.
@@ -232,6 +238,7 @@ class LayerTensors:
         InvalidCaseError
             If the shapes do not fit.
         """
+        count = self.own_heads or count
         arrays = self._arrays()
         kinds = {part.kind for part in self.parts.values()}
         # The least precise decides; an exact matrix beside one of float64 changes nothing.
@@ -269,7 +276,8 @@ class LayerTensors:
         """Return Q, K, V, which may be stacked, as the shapes of the layer's arrays say."""
         if not self.is_stacked:
             return dict(stacked)
-        if self.cut == "q-k-v":
+        one = self.cut == "unknown" and (count or 1) == 1
+        if self.cut == "q-k-v" or one or stacked["Q"].ndim == 3:
             parts = _unstacked(stacked["Q"], arrays.get("O"), count or 1, self.parts["Q"])
         else:
             parts = self._interleaved(stacked["Q"], arrays.get("O"), count)
@@ -295,8 +303,8 @@ class LayerTensors:
             # Models that are known by their config.json have their own cut.
             raise InvalidCaseError(
                 "layout",
-                f"{named}, which models of this name cut in several ways: give the layout,"
-                f" {', '.join(CUTS[:-1])} or {CUTS[-1]}",
+                f"{named}, which is cut in several ways by models of this name, or by those of"
+                f" other names: give the layout, {', '.join(CUTS[:-1])} or {CUTS[-1]}",
             )
         if stacked.ndim != 2:
             raise InvalidCaseError("layout", f"{named}: Q, K and V that alternate are a matrix")

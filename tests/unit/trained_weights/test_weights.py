@@ -45,12 +45,10 @@ from m2bridge.families.attention.orbits.orbits import orbits
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.results.sheet import Facts
 from m2bridge.results.terminal import written
+from m2bridge.trained_weights.checkpoints.accounting import left_out
+from m2bridge.trained_weights.checkpoints.configuration import heads_in_configuration
 from m2bridge.trained_weights.checkpoints.files import tensors
-from m2bridge.trained_weights.checkpoints.names import (
-    heads_in_configuration,
-    left_out,
-    usual_layers,
-)
+from m2bridge.trained_weights.checkpoints.names import usual_layers
 from m2bridge.trained_weights.contents import contents
 from m2bridge.trained_weights.heads import spectrum as numerical_weights
 from m2bridge.trained_weights.heads.membership import TAKEN, exact_weights
@@ -735,10 +733,10 @@ def test_what_is_not_seen_of_one_array_is_said() -> None:
     """Two heads with a = 1 and two values, or ones with a = 2 that share keys and values."""
     stacked = numpy.arange(24).reshape(8, 3) % 7
     given = {"x": stacked, "y": numpy.ones((3, 4))}
-    found = weights(given, stacked="x", output="y", heads=2)
+    found = weights(given, stacked="x", output="y", heads=2, layout="q-k-v")
     assert any("as if values had as many entries as keys" in remark for remark in found.remarks)
     squares = {"x": numpy.arange(27).reshape(9, 3) % 7}
-    assert weights(squares, stacked="x", heads=3).remarks == ()
+    assert weights(squares, stacked="x", heads=3, layout="q-k-v").remarks == ()
 
 
 def test_a_network_with_output_matrices() -> None:
@@ -907,10 +905,14 @@ def test_the_shape_says_how_q_k_and_v_are_stacked(
     stacked = numpy.vstack([attention[x] for x in "QKV"])
     for name in ("h.0.attn.c_attn.weight", "any"):
         for array in (stacked, stacked.T):
-            assert weights({name: array}, heads=3).to_json()["heads"] == expected
-            assert (
-                weights({name: array, "x": I}, stacked=name, heads=3).to_json()["heads"] == expected
-            )
+            said = {"heads": 3, "layout": None if "c_attn" in name else "q-k-v"}
+            assert weights({name: array}, **said).to_json()["heads"] == expected
+            found = weights({name: array, "x": I}, stacked=name, **said)
+            assert found.to_json()["heads"] == expected
+    for names in ({}, {"stacked": "any"}):
+        # Nothing says how it is cut.
+        with pytest.raises(InvalidCaseError, match=r"'layout': 'any' is .* give the layout, q-k-v"):
+            weights({"any": stacked}, **names, heads=3)
     small = {"h.0.attn.c_attn.weight": numpy.ones((48, 144))}
     head, *_ = weights(small, heads=4).heads
     assert (head.shape.d, head.shape.d_out, head.shape.a) == (48, 12, 12)
@@ -931,7 +933,7 @@ def test_the_shape_says_how_q_k_and_v_are_stacked(
     with pytest.raises(
         InvalidCaseError, match=r"'x' is 32 × 96: 3 heads do not divide the 32 rows of Q"
     ):
-        weights({"x": numpy.ones((32, 96))}, heads=3)
+        weights({"x": numpy.ones((32, 96))}, heads=3, layout="q-k-v")
     with pytest.raises(InvalidCaseError, match="Argument 'key' is not given beside stacked"):
         weights({"x": stacked}, stacked="x", key="x")
 
@@ -942,7 +944,7 @@ def test_arrays_that_some_models_stack_head_by_head(attention: dict[str, Any]) -
     name = "h.0.self_attention.query_key_value.weight"
     (remark,) = weights({name: stacked}, stacked=name, heads=3).remarks
     assert "head by head" in remark
-    assert weights({"qkv": stacked}, stacked="qkv", heads=3).remarks == ()
+    assert weights({"qkv": stacked}, stacked="qkv", heads=3, layout="q-k-v").remarks == ()
 
 
 def test_a_layer_that_is_not_in_the_file(attention: dict[str, Any]) -> None:
@@ -998,6 +1000,7 @@ def test_layers_are_in_their_order_and_the_rest_is_named(attention: dict[str, An
         query="layers.*.self_attn.q_proj.weight",
         key="layers.*.self_attn.k_proj.weight",
         value="layers.*.self_attn.v_proj.weight",
+        heads=1,
     )
     assert [head.layer for head in starred.heads] == [1, 2, 3]
     assert starred.heads[0].shape.v is None
@@ -1213,15 +1216,12 @@ def test_a_configuration_that_cannot_be_read_is_not_waited_for(tmp_path: Path) -
     """A test that hangs, or takes all memory, has failed."""
     file = tmp_path / "config.json"
     numpy.savez(tmp_path / "x.npz", K=I, Q=I, V=I)
-    for text in (
-        "[" * 50_000 + "]" * 50_000,
-        "{" * 50_000,
-        '{"n_head": true}',
-        '{"n_head": 3',
-        "\udc80",
-    ):
+    for text in ("[" * 50_000 + "]" * 50_000, "{" * 50_000, '{"n_head": 3', "\udc80"):
         file.write_bytes(text.encode("utf-8", "surrogateescape"))
-        assert heads_in_configuration(tmp_path / "x.npz") is None
+        with pytest.raises(ConversionError, match=r"config.json' next to the weights"):
+            weights(tmp_path / "x.npz")
+    file.write_text('{"n_head": true}')
+    assert heads_in_configuration(tmp_path / "x.npz") is None
     for make in (os.mkfifo, partial(os.symlink, "/dev/zero"), os.mkdir):
         file.unlink()
         make(file)
@@ -1267,9 +1267,11 @@ def test_the_command(file: Path) -> None:
         }
         assert keys <= head["numerical"].keys()
     assert content["network"]["regular"] is True
-    latex = invoke("weights", file, "--format", "latex")
+    asked = invoke("weights", file, "--format", "latex")
+    assert isinstance(asked.exception, InvalidCaseError)
+    assert "nothing says how many heads" in str(asked.exception)
+    latex = invoke("weights", file, "--heads", 1, "--format", "latex")
     assert latex.return_value == 0
-    assert "taken for one head" in latex.stdout
 
 
 def test_a_file_without_usual_names_lists_what_it_holds(tmp_path: Path) -> None:
@@ -1279,7 +1281,7 @@ def test_a_file_without_usual_names_lists_what_it_holds(tmp_path: Path) -> None:
     assert "first    3 × 3   float64" in shown.stdout
     assert "--query NAME" in shown.stderr
     asked = ("--query", "first", "--key", "second", "--value", "first")
-    assert invoke("weights", tmp_path / "odd.npz", *asked).return_value == 0
+    assert invoke("weights", tmp_path / "odd.npz", *asked, "--heads", 1).return_value == 0
 
 
 def unquoted(text: str) -> list[str]:

@@ -15,7 +15,9 @@ from safetensors.numpy import save_file
 from m2bridge import weights
 from m2bridge.errors import InvalidCaseError, M2BridgeError
 from m2bridge.trained_weights.checkpoints.files import tensors
-from m2bridge.trained_weights.checkpoints.names import find_layers, named_layers, usual_layers
+from m2bridge.trained_weights.checkpoints.find_layers import find_layers
+from m2bridge.trained_weights.checkpoints.layouts import StoredAs
+from m2bridge.trained_weights.checkpoints.names import named_layers, usual_layers
 from m2bridge.trained_weights.checkpoints.tensors import HeadArrays
 from tests.tiers import examples
 
@@ -382,7 +384,7 @@ def test_given_names() -> None:
     for head in layer.heads(1, HEADS):
         compare(head)
     one = {"all_weight": numbers(3 * D, D), "all_bias": numbers(3 * D)}
-    (layer,) = named_layers(tensors(one), {"stacked": "all_weight"})
+    (layer,) = named_layers(tensors(one), {"stacked": "all_weight"}, StoredAs(cut="q-k-v"))
     bias = one["all_bias"]
     compare(next(layer.heads(1, 2)), Q_bias=bias[:3], K_bias=bias[6:9], V_bias=bias[12:15])
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy
 import pytest
-from click.testing import CliRunner
 from safetensors.numpy import save_file
 
 from m2bridge import weights
-from m2bridge.cli.commands import cli
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.trained_weights.checkpoints.architecture import Architecture, read_architecture
 from m2bridge.trained_weights.checkpoints.tensors import NAMES
@@ -205,6 +202,26 @@ LAYOUTS: dict[str, Callable[[Planted], Arrays]] = {
         "MultiHeadDotProductAttention_0.value.kernel": p.v.transpose(2, 0, 1),
         "MultiHeadDotProductAttention_0.out.kernel": p.o.transpose(0, 2, 1),
     },
+    "ViT of Google, in Flax": lambda p: {
+        f"Transformer/encoderblock_0/MultiHeadDotProductAttention_1/{name}/kernel": array
+        for name, array in {
+            "query": p.q.transpose(2, 0, 1),
+            "key": p.k.transpose(2, 0, 1),
+            "value": p.v.transpose(2, 0, 1),
+            "out": p.o.transpose(0, 2, 1),
+        }.items()
+    },
+    "ALBERT": separate(
+        *(
+            f"encoder.albert_layer_groups.0.albert_layers.0.attention.{x}.weight"
+            for x in ("query", "key", "value", "dense")
+        )
+    ),
+    "MPNet": separate(*(f"encoder.layer.0.attention.attn.{x}.weight" for x in "qkvo")),
+    "w_concat": separate(
+        *(f"encoder.layers.0.attention.{x}.weight" for x in ("w_q", "w_k", "w_v", "w_concat"))
+    ),
+    "fc_q": separate(*(f"encoder.layers.0.self_attention.fc_{x}.weight" for x in "qkvo")),
     "Keras": lambda p: {
         "multi_head_attention/query/kernel:0": p.q.transpose(2, 0, 1),
         "multi_head_attention/key/kernel:0": p.k.transpose(2, 0, 1),
@@ -278,6 +295,28 @@ def test_each_row_of_the_table_is_planted() -> None:
     tested = {*LAYOUTS, *SHARED, "ChatGLM2, Megatron"}
     assert {name for name in rows if not name.startswith("A and V")} == tested
     assert len(set(rows)) == len(rows)
+
+
+def table_of_layouts() -> str:
+    """The table of the page on checkpoints: whose layout it is, its arrays, and how one with Q, K
+    and V is cut.
+    """
+    lines = ["| whose | Q, K, V, O | one array is cut |", "|---|---|---|"]
+    for row in NAMES["usual"]:
+        names = dict.fromkeys(
+            row[letter] for letter in ("Q", "K", "V", "KV", "A", "O") if letter in row
+        )
+        arrays = ", ".join(f"`{name.removeprefix('*')}`" for name in names)
+        stacked = row.get("Q") is not None and row.get("Q") == row.get("K")
+        cuts = {"unknown": "as `--layout` says"}
+        cut = row.get("cut", "q-k-v")
+        lines.append(f"| {row['of']} | {arrays} | {cuts.get(cut, cut) if stacked else ''} |")
+    return "\n".join(lines)
+
+
+def test_the_page_on_checkpoints_has_the_table() -> None:
+    page = Path("docs/checkpoint.md").read_text(encoding="utf-8")
+    assert table_of_layouts() in page
 
 
 def transformer_lens(d: int = 8, heads: int = 8, a: int = 2) -> Arrays:
@@ -355,7 +394,7 @@ def test_known_names_are_cut_where_they_are_given() -> None:
     state = LAYOUTS["InternLM2"](p)
     names = {"stacked": "*wqkv.weight", "output": "*wo.weight"}
     assert found_ranks(state, **names, heads=HEADS) == p.ranks
-    with pytest.raises(InvalidCaseError, match=r"Argument 'heads': .* has to be given"):
+    with pytest.raises(InvalidCaseError, match=r"'heads': .* nothing says how many heads"):
         weights(state)
 
 
@@ -405,7 +444,9 @@ def llama(p: Planted, layer: int = 0) -> Arrays:
     return {f"{name}.{x}_proj.weight": getattr(p, x.upper()) for x in "qkvo"}
 
 
-@pytest.mark.parametrize("prefix", ["optimizer.state.", "ema.", "ema_model.", "model_ema."])
+@pytest.mark.parametrize(
+    "prefix", ["optimizer.state.", "ema.", "ema_model.", "model_ema.", "teacher."]
+)
 def test_copies_are_no_layers(prefix: str) -> None:
     state = llama(Planted())
     copied = state | {f"{prefix}{name}": array for name, array in llama(Planted(seed=2)).items()}
@@ -517,94 +558,6 @@ def test_the_further_token_of_pytorch_is_refused() -> None:
     state = LAYOUTS["nn.MultiheadAttention of PyTorch"](Planted())
     with pytest.raises(InvalidCaseError, match="Argument 'ignore': 'bias_k'"):
         weights(state | {"bias_k": numpy.ones((1, 1, D))}, heads=HEADS)
-
-
-REFUSED = {
-    "mlp.kv_a_proj_with_mqa.weight": r"multi-head latent attention \(MLA\)",
-    "self_attn.q_proj.weight.absmax": "4-bit weights",
-    "self_attn.q_proj.qweight": r"GPTQ, AWQ",
-    "self_attn.q_proj.weight_scale_inv": "fp8",
-    "self_attn.q_proj.lora_A.weight": "LoRA adapter",
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_forms_that_are_no_weights_are_refused_by_name(name: str, tmp_path: Path) -> None:
-    state = llama(Planted()) | {f"model.layers.0.{name}": numpy.ones((2, 2), numpy.uint8)}
-    save_file(state, tmp_path / "model.safetensors")
-    with pytest.raises(InvalidCaseError, match=REFUSED[name]):
-        weights(tmp_path, heads=HEADS)
-    arguments = ["weights", str(tmp_path / "model.safetensors"), "--heads", "4"]
-    assert CliRunner().invoke(cli, arguments).exit_code == 2
-
-
-def test_integers_of_bitsandbytes_are_multiplied_by_their_scales() -> None:
-    """The scale of a row is left out of none: a row of scale 0 is a row of zeros."""
-    p = Planted()
-    state = llama(p)
-    name = f"{L}.k_proj"
-    integers = (p.K % 50).astype(numpy.int8)
-    scale = numpy.array([1, 0.5, 3, 2, 0, 0, 1, 7], numpy.float32)
-    quantized = state | {
-        f"{name}.weight": integers,
-        f"{name}.SCB": scale,
-        f"{name}.weight_format": numpy.array(0, numpy.uint8),
-    }
-    exact = [
-        [Fraction(float(s)) * int(x) / 127 for x in row]
-        for s, row in zip(scale, integers, strict=True)
-    ]
-    expected = weights(state | {f"{name}.weight": exact}, heads=HEADS)
-    found = weights(quantized, heads=HEADS)
-    assert found.to_json()["heads"] == expected.to_json()["heads"]
-    assert [head.ranks.r for head in found.heads] == [2, 1, 0, 2]
-    assert found.left_out == ()
-    with pytest.raises(InvalidCaseError, match="the integers are in tiles"):
-        weights(quantized | {f"{name}.weight_format": numpy.array(1)}, heads=HEADS)
-    with pytest.raises(InvalidCaseError, match="no matrix of integers with as many rows"):
-        weights(quantized | {f"{name}.SCB": scale[:3]}, heads=HEADS)
-
-
-def test_an_adapter_is_merged_exactly(tmp_path: Path) -> None:
-    """A row of K that the adapter makes equal to another one, which floats would not."""
-    p = Planted()
-    state = llama(p)
-    down = numpy.zeros((1, D), numpy.float32)
-    up = numpy.zeros((D, 1), numpy.float32)
-    down[0] = (p.K[0] - p.K[1]) * 2
-    up[1] = 1
-    save_file(state, tmp_path / "model.safetensors")
-    adapter = tmp_path / "adapter"
-    adapter.mkdir()
-    prefix = f"base_model.model.{L}.k_proj.lora"
-    arrays = {f"{prefix}_A.weight": down, f"{prefix}_B.weight": up}
-    save_file(arrays, adapter / "adapter_model.safetensors")
-    config = adapter / "adapter_config.json"
-    config.write_text(json.dumps({"r": 1, "lora_alpha": 0.5, "bias": "none"}))
-    ranks = found_ranks(tmp_path / "model.safetensors", heads=HEADS, adapter=adapter)
-    assert ranks == ((1, 1), *p.ranks[1:])
-    with pytest.raises(InvalidCaseError, match="LoRA adapter: give the base model"):
-        weights(adapter, heads=HEADS)
-    config.write_text(json.dumps({"r": 1, "lora_alpha": 1, "use_dora": True}))
-    with pytest.raises(InvalidCaseError, match=r"'use_dora' in 'adapter_config.json'"):
-        weights(tmp_path / "model.safetensors", heads=HEADS, adapter=adapter)
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "said"),
-    [
-        ("model.safetensors", b"version https://git-lfs.github.com/spec/v1\n", "git lfs pull"),
-        ("model.gguf", b"GGUF", "is of llama.cpp"),
-        ("model.h5", b"x", "is of Keras"),
-        ("config.json", b"{}", "says what a model is, and has no weights"),
-        ("pytorch_model.bin", b"GGUF\x03", "is of llama.cpp"),
-    ],
-)
-def test_messages_name_the_cause(name: str, content: bytes, said: str, tmp_path: Path) -> None:
-    (tmp_path / name).write_bytes(content)
-    with pytest.raises(ConversionError, match=said):
-        weights(tmp_path / name)
-    assert CliRunner().invoke(cli, ["weights", str(tmp_path / name)]).exit_code == 2
 
 
 def test_architectures() -> None:

@@ -274,7 +274,7 @@ def test_translations_are_subtracted_beside_the_differences_of_outputs() -> None
 def test_skip_connections_need_equal_widths() -> None:
     ps = [drawn(Layer(3, 2, 1, v=1, **BIASED), 1), drawn(Layer(2, 3, 1, v=1, **BIASED), 2)]
     with pytest.raises(InvalidCaseError, match="widths that are all equal"):
-        weights(state_of(ps), skip=True)
+        weights(state_of(ps), heads=1, skip=True)
 
 
 def test_a_given_A_is_not_differentiated() -> None:

@@ -1,0 +1,272 @@
+"""What each array of a file is used for, or why it is left out.
+
+An array that belongs to a layer and is not understood is refused: what is proved of a layer is
+proved of all of it. Everything else that a file has is listed, with the reason why it changes
+nothing of what is said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Any
+
+from m2bridge.errors import InvalidCaseError
+from m2bridge.results.sheet import visible
+from m2bridge.trained_weights.checkpoints.files import Tensor
+from m2bridge.trained_weights.checkpoints.names import file_names, kinds_of
+from m2bridge.trained_weights.checkpoints.tensors import NAMES, LayerTensors
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredOptions:
+    """The options about how weights are stored, and what of a file is left out.
+
+    Parameters
+    ----------
+    layout, ignore : str or None
+    adapter : path or None
+    biases : bool
+        Whether biases count.
+    norm : str or None
+        ``none`` leaves out the norms of queries and keys too.
+    """
+
+    layout: str | None = None
+    ignore: str | None = None
+    adapter: Any = None
+    biases: bool = True
+    norm: str | None = None
+
+    @property
+    def ignored(self) -> re.Pattern[str]:
+        """The expression of the names that are ignored, in which a star stands for any text."""
+        names = [name.strip() for name in (self.ignore or "").split(",") if name.strip()]
+        expression = "|".join(map(re.escape, names)).replace(r"\*", ".*")
+        return re.compile(expression or r"(?!)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArrayUse:
+    """What an array of a file is used for, or why it is left out.
+
+    Parameters
+    ----------
+    name : str
+    size : str
+        ``64 × 768``.
+    used_for : str
+        ``Q of layer 1``; empty if it is left out.
+    left_out_because : str
+        Why it is left out, and changes nothing of what is said; empty if it is used.
+    """
+
+    name: str
+    size: str
+    used_for: str
+    left_out_because: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all of it; what is empty is null."""
+        return {
+            "name": self.name,
+            "used_for": self.used_for or None,
+            "left_out_because": self.left_out_because or None,
+        }
+
+
+def array_uses(
+    available: Mapping[str, Tensor], layers: Sequence[LayerTensors], options: StoredOptions
+) -> tuple[ArrayUse, ...]:
+    """Return for each array of a file, in its order, what it is used for, or why it is left out."""
+    roles: dict[str, list[str]] = {}
+    for number, layer in enumerate(layers, 1):
+        for name, role in _roles(layer):
+            roles.setdefault(name, []).append(f"{role} of layer {number}")
+    after = file_names(
+        part
+        for layer in layers
+        if layer.norm is not None and layer.norm.place == "post"
+        for part in (layer.norm.gamma, layer.norm.beta)
+        if part is not None
+    )
+    uses = []
+    for name, part in available.items():
+        used_for = "; ".join(roles.get(name, ()))
+        because = ""
+        if name in after:
+            because = f"norms: {NAMES['norm_after']}"
+        elif not used_for:
+            because = _reason(name, options)
+        uses.append(
+            ArrayUse(name=name, size=part.size_text, used_for=used_for, left_out_because=because)
+        )
+    return tuple(uses)
+
+
+def _roles(layer: LayerTensors) -> Iterator[tuple[str, str]]:
+    """Yield the arrays of a file with what they are in a layer: Q, K and V where these are one."""
+    for parts, kind in ((layer.parts, "{}"), (layer.biases, "bias of {}")):
+        letters: dict[str, list[str]] = {}
+        for letter, part in parts.items():
+            for name in sorted(part.file_names):
+                letters.setdefault(name, []).append(letter)
+        for name, own in letters.items():
+            *first, last = own
+            yield name, kind.format(f"{', '.join(first)} and {last}" if first else last)
+    norm = layer.norm
+    # A norm after the layer is spoken of beside it, and is none of what the layer determines.
+    if norm is None or norm.place == "post":
+        return
+    for letter, entries in (("γ", norm.gamma), ("β", norm.beta)):
+        if entries is not None:
+            for name in sorted(entries.file_names):
+                yield name, f"{letter} of the norm before the heads"
+
+
+def _reason(name: str, options: StoredOptions) -> str:
+    """Why an array that no layer has is left out."""
+    if options.ignored.fullmatch(name):
+        return "ignored, as it was said"
+    kinds = [*kinds_of(name), *(kind for kind, part in _beside() if re.search(part, name))]
+    for kind in kinds:
+        reason: str | None = NAMES["reasons"].get(kind)
+        if reason is not None:
+            return f"{kind}: {reason}"
+    return f"{kinds[0] if kinds else 'other'}: {NAMES['reasons']['other']}"
+
+
+def _beside() -> Iterable[tuple[str, str]]:
+    beside: Mapping[str, str] = NAMES["beside"]
+    return beside.items()
+
+
+def left_out(available: Iterable[str], layers: Iterable[LayerTensors]) -> tuple[str, ...]:
+    """The tensors about which no answer is, by what they are, with their numbers."""
+    used = file_names(part for layer in layers for part in layer.counted())
+    others = [(name, kinds_of(name)) for name in available if name not in used]
+    counts: Counter[str] = Counter()
+    # A name of its own is in quotation marks, and needs no number.
+    for name, kinds in others:
+        counts[kinds[0] if kinds else f"'{visible(name)}'"] += 1
+    found = []
+    for kind, number in counts.items():
+        found.append(kind if kind.startswith("'") else f"{kind} ({number})")
+    return tuple(found)
+
+
+def check_accounted(
+    layers: Sequence[LayerTensors],
+    available: Mapping[str, Tensor],
+    options: StoredOptions,
+    *,
+    known: Sequence[LayerTensors] = (),
+) -> None:
+    """Check that each array that belongs to a layer is read, or is known, or is one that changes
+    nothing of what is said.
+
+    Raises
+    ------
+    InvalidCaseError
+        If one is not understood.
+    """
+    leave_out = options.ignored
+    used = file_names(part for layer in (*layers, *known) for part in layer.every())
+    others = [name for name in available if name not in used and not leave_out.fullmatch(name)]
+    for layer in layers:
+        modules = _modules(layer)
+        blocks = _blocks(modules)
+        for name in others:
+            is_inside = name.startswith(modules) and not _changes_nothing(name, options)
+            # An array beside the module of attention may be a factor of its outputs.
+            is_factor = name.startswith(blocks) and re.search(NAMES["factors"], name) is not None
+            if is_inside or is_factor:
+                raise InvalidCaseError("ignore", _not_understood(available[name], layer))
+    if not known:
+        _check_no_layer_is_missed(others, available, layers)
+
+
+def _not_understood(part: Tensor, layer: LayerTensors) -> str:
+    """What is said of an array of a layer that is not read."""
+    named = f"'{visible(part.name):.120}' ({part.size_text}) belongs to the layer of"
+    named += f" '{visible(layer.parts['V'].name):.120}'"
+    for row in NAMES["not_in_model"]:
+        if re.search(row["names"], part.name):
+            return (
+                f"{named} and {row['reason']}, which is not in the model here; {row['option']} for"
+                " the layer without it"
+            )
+    return (
+        f"{named} and is not understood, so that nothing is said of it; if it changes nothing, say"
+        " that it is ignored"
+    )
+
+
+def _blocks(modules: Iterable[str]) -> tuple[str, ...]:
+    """The beginnings of the names of all that stands beside these modules in their blocks."""
+    found = {re.sub(r"[^./]+[./]$", "", module) for module in modules if module[-1] in "./"}
+    # Without a block around a module, what is beside it is not seen.
+    return tuple(found - {""})
+
+
+def _check_no_layer_is_missed(
+    names: Iterable[str], available: Mapping[str, Tensor], layers: Iterable[LayerTensors]
+) -> None:
+    """Check that no matrix is left over whose name is that of a module of attention.
+
+    Raises
+    ------
+    InvalidCaseError
+        If one is: there would be another layer, of which nothing is said.
+    """
+    is_of_texts = not all(re.search(NAMES["images"], layer.name) for layer in layers)
+    for name in names:
+        if len(available[name].shape) < 2 or not re.search(NAMES["matrices_of_attention"], name):
+            continue
+        is_beside = any(re.search(part, name) for _, part in _beside())
+        is_of_images = is_of_texts and re.search(NAMES["images"], name) is not None
+        if kinds_of(name) or is_beside or is_of_images:
+            continue
+        raise InvalidCaseError(
+            "ignore",
+            f"'{visible(name):.120}' ({available[name].size_text}) is of attention by its name, and"
+            " belongs to no layer that is understood: give the names of query, key and value, or"
+            " say that it is ignored",
+        )
+
+
+def _modules(layer: LayerTensors) -> tuple[str, ...]:
+    """The beginnings of the names of all that belongs to a layer: its module, if that is one of
+    attention, and the modules of its matrices.
+    """
+    names = sorted(file_names(layer.parts.values()))
+    found = set()
+    for name in names:
+        matrix = re.fullmatch(r"(.*[./])(weight|kernel)(:0)?", name)
+        if matrix:
+            found.add(matrix[1])
+        if name.endswith("in_proj_weight"):  # nn.MultiheadAttention, which may stand alone
+            found.add(name.removesuffix("in_proj_weight") + "bias_")
+    # The names are sorted: what the first and the last begin with, all of them begin with.
+    first, last = names[0], names[-1]
+    equal = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
+    module = re.match(r".*[./]", "".join(letter for letter, _ in equal))
+    if module and re.search(NAMES["attention"], module[0]):
+        found.add(module[0])
+    return tuple(found)
+
+
+def _changes_nothing(name: str, options: StoredOptions) -> bool:
+    """Whether an array beside a layer is a buffer, a position, or what the options leave out."""
+    if any(re.search(part, name) for part in NAMES["beside"].values()):
+        return True
+    kinds = kinds_of(name)
+    # K and Q of other tokens are a layer of their own.
+    if "attention to other tokens" in kinds:
+        return True
+    if "biases" in kinds and not options.biases:
+        return True
+    return "norms" in kinds and options.norm == "none"

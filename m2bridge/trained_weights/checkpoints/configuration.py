@@ -1,0 +1,77 @@
+"""What ``config.json``, or ``params.json``, beside a file of weights says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from m2bridge.convert.bounded_io import read_json, read_text
+from m2bridge.errors import ConversionError
+from m2bridge.trained_weights.checkpoints.architecture import (
+    number_in,
+    read_architecture,
+    text_model,
+)
+from m2bridge.trained_weights.checkpoints.stored import MOST_CONFIGURATION
+from m2bridge.trained_weights.checkpoints.tensors import NAMES
+
+
+def configuration(path: Any) -> dict[str, Any]:
+    """What ``config.json``, or else ``params.json``, beside a file, or in a folder, says; empty
+    where there is none, or it is no JSON object.
+
+    Raises
+    ------
+    ConversionError
+        If it cannot be read: it may say what the model is.
+    """
+    folder = Path(path) if Path(path).is_dir() else Path(path).parent
+    for name in ("config.json", "params.json"):
+        file = folder / name
+        # A pipe or a device, which nobody named, is not waited for.
+        if not file.is_file():
+            continue
+        try:
+            content = read_json(read_text(file, MOST_CONFIGURATION))
+        except ConversionError as reason:
+            raise ConversionError(
+                f"'{file}' next to the weights, which may say what model they are of, cannot be"
+                f" read: {reason}"
+            ) from None
+        return content if isinstance(content, dict) else {}
+    return {}
+
+
+def norms_add_one(path: Any) -> bool:
+    """Whether ``config.json`` says a model whose RMSNorm multiplies by 1 + γ.
+
+    The model of a text may be a part of a larger one.
+    """
+    content = configuration(path)
+    parts = [content, content.get("text_config")]
+    types = [part.get("model_type") for part in parts if isinstance(part, dict)]
+    return any(name in NAMES["adds_one"] for name in types)
+
+
+def has_rotary_positions(source: Any, available: Iterable[str]) -> bool:
+    """Whether the names of tensors, or ``config.json`` beside a file, speak of rotary positions."""
+    usual = NAMES["rotary"]
+    if any(re.search(usual["names"], name) for name in available):
+        return True
+    if not isinstance(source, str | Path):
+        return False
+    content = configuration(source)
+    architecture = read_architecture(content)
+    # A file params.json says it by what it is alone.
+    if "model_type" not in content and architecture is not None and architecture.rotary:
+        return True
+    text = content.get("text_config")
+    keys = [*content, *(text if isinstance(text, dict) else ())]
+    return any(key.startswith(tuple(usual["keys"])) for key in keys)
+
+
+def heads_in_configuration(path: Any) -> int | None:
+    """The number of heads that ``config.json`` beside a file, or in a folder, says."""
+    return number_in(text_model(configuration(path)), "heads")

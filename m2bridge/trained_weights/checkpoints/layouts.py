@@ -1,0 +1,274 @@
+"""How the arrays of a layer are called and stored: the table of layouts, and the option ``layout``.
+
+The table is ``names.toml``. A user may say how arrays are stored, which wins over the table; else
+shapes decide where they can, then names. Arrays come out as of the shape (out, in), or with the
+heads as their first index.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from operator import itemgetter
+from typing import Any
+
+import numpy
+
+from m2bridge.errors import InvalidCaseError
+from m2bridge.results.sheet import visible
+from m2bridge.trained_weights.checkpoints.files import Tensor
+from m2bridge.trained_weights.checkpoints.tensors import CUTS, NAMES
+
+_OF_KERNELS = ("d heads a", "heads a d")
+"""The indices of their arrays with three, those of inputs and that of the output."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Layout:
+    """How the arrays of a layer are called and stored.
+
+    Parameters
+    ----------
+    names : dict
+        By the letters Q, K, V, O or A, and KV for one array with K and V; ``*`` stands for what
+        they have in common.
+    star : str
+        What that has to be, as a regular expression.
+    columns : bool or None
+        Whether arrays have the shape (in, out); ``None`` if their names say it.
+    cut : str
+        How one array with Q, K and V is cut.
+    three : pair of str
+        The three indices of Q, K and V, and those of O, where arrays have three.
+    biases : dict
+        The names of biases, where these are not usual ones.
+    columns_said, three_said : bool
+        Whether a user says it, whatever shapes and biases are.
+    one_head : bool
+        Whether matrices are those of one head if nothing else is said.
+    """
+
+    names: Mapping[str, str]
+    star: str = ""
+    columns: bool | None = None
+    columns_said: bool = False
+    cut: str = "q-k-v"
+    three: tuple[str, str] | None = None
+    three_said: bool = False
+    biases: Mapping[str, str] = field(default_factory=dict)
+    one_head: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredAs:
+    """How arrays are stored, as a user says it; ``None`` where the names or the shapes say it.
+
+    Parameters
+    ----------
+    columns : bool or None
+        Whether arrays have the shape (in, out).
+    cut : str or None
+        How one array with Q, K and V is cut.
+    three : pair of str or None
+        The three indices of Q, K and V, and those of O.
+    """
+
+    columns: bool | None = None
+    cut: str | None = None
+    three: tuple[str, str] | None = None
+
+    def applied(self, layout: Layout) -> Layout:
+        """The layout with what is said in place of what is known."""
+        return replace(
+            layout,
+            columns=layout.columns if self.columns is None else self.columns,
+            columns_said=self.columns is not None,
+            cut=self.cut or layout.cut,
+            three=self.three or layout.three,
+            three_said=self.three is not None,
+        )
+
+
+ORDERS = {
+    "heads-a-d": ("heads a d", "heads d a"),
+    "heads-d-a": ("heads d a", "heads a d"),
+    "d-heads-a": _OF_KERNELS,
+}
+"""The three indices of Q, K and V, and of O, by the words for them."""
+LAYOUT_WORDS = ("rows", "columns", *CUTS, *ORDERS)
+"""The words of the option ``layout``."""
+
+
+def stored_as(layout: str | None) -> StoredAs:
+    """What the words of the option ``layout`` say: at most one of rows and columns, one of
+    :data:`CUTS`, and one of :data:`ORDERS`.
+
+    Raises
+    ------
+    InvalidCaseError
+        If it has another word, or two that exclude each other.
+    """
+    if layout is None:
+        return StoredAs()
+    words = [word.strip() for word in layout.split(",")] if isinstance(layout, str) else [layout]
+    for word in words:
+        if word not in LAYOUT_WORDS:
+            known = f"{', '.join(LAYOUT_WORDS[:-1])} or {LAYOUT_WORDS[-1]}"
+            raise InvalidCaseError("layout", f"{word!r:.60} is not {known}")
+    said = []
+    for choices in (("rows", "columns"), CUTS, tuple(ORDERS)):
+        chosen = [word for word in words if word in choices]
+        if len(chosen) > 1:
+            raise InvalidCaseError("layout", f"{' and '.join(chosen)} exclude each other")
+        said.append(chosen[0] if chosen else None)
+    side, cut, order = said
+    return StoredAs(
+        columns=None if side is None else side == "columns",
+        cut=cut,
+        three=None if order is None else ORDERS[order],
+    )
+
+
+LETTERS = ("Q", "K", "V", "KV", "A", "O")
+KERNEL = re.compile(r"(?<![^._/])kernel(:0)?$")
+"""The names that Flax, Keras and TensorFlow give to matrices, of the shape (in, out)."""
+
+
+def _layout(row: Mapping[str, Any]) -> Layout:
+    """A row of the table."""
+    names = {letter: row[letter] for letter in LETTERS if letter in row}
+    others = {key: value for key, value in row.items() if key not in (*LETTERS, "of", "three")}
+    three = tuple(row["three"]) if "three" in row else None
+    return Layout(names=names, three=three, **others)
+
+
+LAYOUTS = tuple(map(_layout, NAMES["usual"]))
+"""The layouts that are known."""
+
+
+def oriented(
+    parts: Mapping[str, Tensor], biases: Mapping[str, Tensor], layout: Layout
+) -> dict[str, Tensor]:
+    """Return the matrices as of the shape (out, in), or with the heads as first index."""
+    query = parts.get("Q")
+    stacked = query is not None and "K" in parts and query.name == parts["K"].name
+    if stacked and query is not None and len(query.shape) == 2:
+        # nanoGPT has the names of GPT-2 with the shapes of PyTorch: the shape decides where it can.
+        turned = layout.columns if layout.columns_said else is_transposed(query)
+        if turned is None:
+            turned = _is_beside_output(query, parts.get("O"))
+        if turned is None:
+            turned = _has_columns(query, layout)
+        # The output matrix is stored as the others are: a square one does not show it.
+        return {letter: _turned(part) if turned else part for letter, part in parts.items()}
+    three = layout.three
+    if three is None and query is not None:
+        three = _OF_KERNELS if KERNEL.search(query.name) else ORDERS["heads-a-d"]
+    if three is not None and not layout.three_said and not stacked and query is not None:
+        three = _checked_order(query, biases.get("Q"), three)
+    found = {}
+    for letter, part in parts.items():
+        if len(part.shape) == 3 and three is not None and not stacked:
+            found[letter] = _with_heads_first(part, letter, three)
+        else:
+            found[letter] = _turned(part) if _has_columns(part, layout) else part
+    return found
+
+
+def _has_columns(part: Tensor, layout: Layout) -> bool:
+    """Whether an array has the shape (in, out), by its layout or its name."""
+    if layout.columns is None or layout.columns_said:
+        return bool(KERNEL.search(part.name)) if layout.columns is None else layout.columns
+    # The kernels of GPT-2 in Flax are turned twice.
+    return layout.columns is not bool(KERNEL.search(part.name))
+
+
+def _is_beside_output(stacked: Tensor, output: Tensor | None) -> bool | None:
+    """Whether one array with Q, K and V has the tokens in its rows, which the square output matrix
+    shows; ``None`` if it does not.
+    """
+    if output is None or len(output.shape) != 2 or output.shape[0] != output.shape[1]:
+        return None
+    width = output.shape[0]
+    if (stacked.shape[0] == width) is (stacked.shape[1] == width):
+        return None
+    return stacked.shape[0] == width
+
+
+def _turned(part: Tensor) -> Tensor:
+    """The array with its last two indices exchanged; a vector, which is refused later, as it is."""
+    if len(part.shape) < 2:
+        return part
+    *first, rows, columns = part.shape
+    return part.changed(lambda array: numpy.swapaxes(array, -1, -2), (*first, columns, rows))
+
+
+def _checked_order(query: Tensor, bias: Tensor | None, three: tuple[str, str]) -> tuple[str, str]:
+    """The indices of arrays with three, the first of which is the heads: what the bias of Q, of
+    shape (heads, a), says; else those that are expected, if a head has no more rows than tokens
+    have entries.
+
+    Raises
+    ------
+    InvalidCaseError
+        If neither says it.
+    """
+    if len(query.shape) != 3 or three == _OF_KERNELS or three[0] == three[1]:
+        return three
+    heads, middle, last = query.shape
+    if bias is not None and middle != last:
+        for order, size in (("heads-a-d", middle), ("heads-d-a", last)):
+            if bias.shape == (heads, size):
+                return ORDERS[order]
+    rows, width = (middle, last) if three == ORDERS["heads-a-d"] else (last, middle)
+    if rows <= width:
+        return three
+    raise InvalidCaseError(
+        "layout",
+        f"'{visible(query.name):.60}' is {query.size_text}: which index is that of the tokens is"
+        " not seen; give the layout, heads-d-a (as in TransformerLens) or heads-a-d",
+    )
+
+
+def _with_heads_first(part: Tensor, letter: str, three: tuple[str, str]) -> Tensor:
+    """The array with the indices (heads, a, d), that of O with (heads, d, a)."""
+    stored = three[letter == "O"].split()
+    wanted = ["heads", "d", "a"] if letter == "O" else ["heads", "a", "d"]
+    axes = [stored.index(index) for index in wanted]
+    if axes == [0, 1, 2]:
+        return part
+    shape = tuple(part.shape[axis] for axis in axes)
+    return part.changed(lambda array: numpy.transpose(array, axes), shape)
+
+
+def halved(parts: Mapping[str, Tensor], kind: str) -> dict[str, Tensor]:
+    """The arrays with K and V in place of one that has all of K, then all of V."""
+    found = {letter: part for letter, part in parts.items() if letter != "KV"}
+    both = parts.get("KV")
+    if both is None:
+        return found
+    if not both.shape or both.shape[0] % 2:
+        raise InvalidCaseError(
+            "weights",
+            f"'{visible(both.name):.60}' is {both.size_text}: a {kind} of K and V has an even"
+            " number of outputs",
+        )
+    half = both.shape[0] // 2
+    shape = (half, *both.shape[1:])
+    for place, letter in enumerate("KV"):
+        part = both.changed(itemgetter(slice(place * half, (place + 1) * half)), shape)
+        found[letter] = replace(part, name=f"{both.name} ({letter})")
+    return found
+
+
+def is_transposed(part: Tensor) -> bool | None:
+    """Whether Q, K, V stand beside each other, (d, 3d), or not, (3d, d); else ``None``."""
+    if len(part.shape) != 2 or not min(part.shape):
+        return None
+    rows, columns = part.shape
+    if rows == 3 * columns:
+        return False
+    if columns == 3 * rows:
+        return True
+    return None

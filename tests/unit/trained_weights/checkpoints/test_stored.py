@@ -1,0 +1,111 @@
+"""Arrays that are no weights as they stand: they are dequantized, merged, or refused by name."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import numpy
+import pytest
+from click.testing import CliRunner
+from safetensors.numpy import save_file
+
+from m2bridge import weights
+from m2bridge.cli.commands import cli
+from m2bridge.errors import ConversionError, InvalidCaseError
+from tests.unit.trained_weights.checkpoints.test_layouts import (
+    HEADS,
+    D,
+    L,
+    Planted,
+    found_ranks,
+    llama,
+)
+
+REFUSED = {
+    "mlp.kv_a_proj_with_mqa.weight": r"multi-head latent attention \(MLA\)",
+    "self_attn.q_proj.weight.absmax": "4-bit weights",
+    "self_attn.q_proj.qweight": r"GPTQ, AWQ",
+    "self_attn.q_proj.weight_scale_inv": "fp8",
+    "self_attn.q_proj.lora_A.weight": "LoRA adapter",
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_forms_that_are_no_weights_are_refused_by_name(name: str, tmp_path: Path) -> None:
+    state = llama(Planted()) | {f"model.layers.0.{name}": numpy.ones((2, 2), numpy.uint8)}
+    save_file(state, tmp_path / "model.safetensors")
+    with pytest.raises(InvalidCaseError, match=REFUSED[name]):
+        weights(tmp_path, heads=HEADS)
+    arguments = ["weights", str(tmp_path / "model.safetensors"), "--heads", "4"]
+    assert CliRunner().invoke(cli, arguments).exit_code == 2
+
+
+def test_integers_of_bitsandbytes_are_multiplied_by_their_scales() -> None:
+    """The scale of a row is left out of none: a row of scale 0 is a row of zeros."""
+    p = Planted()
+    state = llama(p)
+    name = f"{L}.k_proj"
+    integers = (p.K % 50).astype(numpy.int8)
+    scale = numpy.array([1, 0.5, 3, 2, 0, 0, 1, 7], numpy.float32)
+    quantized = state | {
+        f"{name}.weight": integers,
+        f"{name}.SCB": scale,
+        f"{name}.weight_format": numpy.array(0, numpy.uint8),
+    }
+    exact = [
+        [Fraction(float(s)) * int(x) / 127 for x in row]
+        for s, row in zip(scale, integers, strict=True)
+    ]
+    expected = weights(state | {f"{name}.weight": exact}, heads=HEADS)
+    found = weights(quantized, heads=HEADS)
+    assert found.to_json()["heads"] == expected.to_json()["heads"]
+    assert [head.ranks.r for head in found.heads] == [2, 1, 0, 2]
+    assert found.left_out == ()
+    with pytest.raises(InvalidCaseError, match="the integers are in tiles"):
+        weights(quantized | {f"{name}.weight_format": numpy.array(1)}, heads=HEADS)
+    with pytest.raises(InvalidCaseError, match="no matrix of integers with as many rows"):
+        weights(quantized | {f"{name}.SCB": scale[:3]}, heads=HEADS)
+
+
+def test_an_adapter_is_merged_exactly(tmp_path: Path) -> None:
+    """A row of K that the adapter makes equal to another one, which floats would not."""
+    p = Planted()
+    state = llama(p)
+    down = numpy.zeros((1, D), numpy.float32)
+    up = numpy.zeros((D, 1), numpy.float32)
+    down[0] = (p.K[0] - p.K[1]) * 2
+    up[1] = 1
+    save_file(state, tmp_path / "model.safetensors")
+    adapter = tmp_path / "adapter"
+    adapter.mkdir()
+    prefix = f"base_model.model.{L}.k_proj.lora"
+    arrays = {f"{prefix}_A.weight": down, f"{prefix}_B.weight": up}
+    save_file(arrays, adapter / "adapter_model.safetensors")
+    config = adapter / "adapter_config.json"
+    config.write_text(json.dumps({"r": 1, "lora_alpha": 0.5, "bias": "none"}))
+    ranks = found_ranks(tmp_path / "model.safetensors", heads=HEADS, adapter=adapter)
+    assert ranks == ((1, 1), *p.ranks[1:])
+    with pytest.raises(InvalidCaseError, match="LoRA adapter: give the base model"):
+        weights(adapter, heads=HEADS)
+    config.write_text(json.dumps({"r": 1, "lora_alpha": 1, "use_dora": True}))
+    with pytest.raises(InvalidCaseError, match=r"'use_dora' in 'adapter_config.json'"):
+        weights(tmp_path / "model.safetensors", heads=HEADS, adapter=adapter)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("model.safetensors", b"version https://git-lfs.github.com/spec/v1\n", "git lfs pull"),
+        ("model.gguf", b"GGUF", "is of llama.cpp"),
+        ("model.h5", b"x", "is of Keras"),
+        ("config.json", b"{}", "says what a model is, and has no weights"),
+        ("pytorch_model.bin", b"GGUF\x03", "is of llama.cpp"),
+    ],
+)
+def test_messages_name_the_cause(name: str, content: bytes, said: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ConversionError, match=said):
+        weights(tmp_path / name)
+    assert CliRunner().invoke(cli, ["weights", str(tmp_path / name)]).exit_code == 2

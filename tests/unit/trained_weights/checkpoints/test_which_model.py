@@ -1,0 +1,238 @@
+"""For which model a file is taken: by config.json, by the names of its arrays, or by options."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+from click.testing import CliRunner
+from safetensors.numpy import save_file
+
+from m2bridge import weights
+from m2bridge.cli.commands import cli
+from m2bridge.errors import InvalidCaseError, M2BridgeError
+from m2bridge.trained_weights.checkpoints.architecture import (
+    ARCHITECTURES,
+    architecture_by_names,
+    attention_window,
+    read_architecture,
+)
+from m2bridge.trained_weights.result import Weights
+
+D, HEADS = 4, 2
+
+Arrays = dict[str, Any]
+
+
+def drawn(*shape: int) -> Any:
+    random = numpy.random.default_rng(sum(shape))
+    return random.standard_normal(shape).astype(numpy.float32)
+
+
+def norm(name: str) -> Arrays:
+    return {f"{name}.weight": drawn(D), f"{name}.bias": drawn(D)}
+
+
+def gpt2() -> Arrays:
+    block = "transformer.h.0"
+    return {
+        "transformer.wte.weight": drawn(9, D),
+        "transformer.wpe.weight": drawn(5, D),
+        f"{block}.attn.c_attn.weight": drawn(D, 3 * D),
+        f"{block}.attn.c_attn.bias": drawn(3 * D),
+        f"{block}.attn.c_proj.weight": drawn(D, D),
+        f"{block}.attn.c_proj.bias": drawn(D),
+        f"{block}.mlp.c_fc.weight": drawn(D, 4 * D),
+        f"{block}.mlp.c_proj.weight": drawn(4 * D, D),
+        **norm(f"{block}.ln_1"),
+        **norm(f"{block}.ln_2"),
+        **norm("transformer.ln_f"),
+    }
+
+
+def llama() -> Arrays:
+    block = "model.layers.0"
+    return {
+        "model.embed_tokens.weight": drawn(9, D),
+        **{f"{block}.self_attn.{x}_proj.weight": drawn(D, D) for x in "qkvo"},
+        **{f"{block}.mlp.{x}_proj.weight": drawn(D, D) for x in ("gate", "up", "down")},
+        f"{block}.input_layernorm.weight": drawn(D),
+        f"{block}.post_attention_layernorm.weight": drawn(D),
+        "model.norm.weight": drawn(D),
+        "lm_head.weight": drawn(9, D),
+    }
+
+
+def exit_code(*arguments: str) -> int:
+    """What the command ends with: of an error that is named, what the error says."""
+    found = CliRunner().invoke(cli, arguments)
+    if isinstance(found.exception, M2BridgeError):
+        return found.exception.exit_code
+    return found.exit_code
+
+
+def first_line(found: Weights) -> str:
+    return found.to_sheet().title
+
+
+def saved(state: Arrays, folder: Path, config: Any = None) -> Path:
+    save_file(state, folder / "model.safetensors")
+    if config is not None:
+        (folder / "config.json").write_text(json.dumps(config))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        (gpt2, "GPT-2 by its names: softmax, skip connections, LayerNorm before; --as lightning"),
+        (
+            llama,
+            "LLaMA, Mistral or Qwen2 by its names: softmax, skip connections, RMSNorm before,"
+            " rotary positions; --as lightning",
+        ),
+    ],
+)
+def test_a_whole_model_is_known_by_its_names(state: Any, said: str) -> None:
+    found = weights(state(), heads=HEADS)
+    assert first_line(found).startswith(said)
+    assert found.choice is not None
+    assert (found.choice.softmax, found.choice.skip) == (True, True)
+    assert found.heads[0].shape.softmax
+    model = found.to_json()["model"]
+    assert (model["normalization"], model["skip"]) == ("softmax", True)
+
+
+def test_layers_that_stand_alone_are_no_model() -> None:
+    """As for 1.0: the algebraic model of the paper, and the first line says so."""
+    state = {x: y for x, y in gpt2().items() if ".attn." in x or "ln_1" in x}
+    found = weights(state, heads=HEADS)
+    assert "lightning" in first_line(found)
+    assert first_line(found).endswith("--as softmax for softmax attention")
+    assert found.to_json()["model"]["architecture"] is None
+
+
+def test_a_model_that_config_json_names_and_the_table_lacks_is_not_guessed(tmp_path: Path) -> None:
+    config = {"model_type": "smollm9", "num_attention_heads": HEADS}
+    found = weights(saved(llama(), tmp_path, config))
+    assert "lightning" in first_line(found)
+
+
+def test_each_row_of_names_is_of_a_model_in_the_table() -> None:
+    for row in ARCHITECTURES["by_names"]:
+        assert row["model"] in ARCHITECTURES["models"]
+    assert architecture_by_names(["K", "Q", "V"]) is None
+    assert architecture_by_names([]) is None
+
+
+def test_an_option_that_is_given_wins(tmp_path: Path) -> None:
+    config = {"model_type": "gpt2", "n_head": HEADS, "n_embd": D}
+    folder = saved(gpt2(), tmp_path, config)
+    assert first_line(weights(folder)) == (
+        "GPT-2: softmax, skip connections, LayerNorm before; --as lightning for the algebraic model"
+        " of the paper"
+    )
+    alone = weights(folder, as_="lightning")
+    assert alone.choice is not None
+    assert (alone.choice.softmax, alone.choice.skip, alone.choice.name) == (False, False, "")
+    assert first_line(weights(folder, normalization="none")).startswith("GPT-2: lightning")
+    assert "skip" not in first_line(weights(folder, skip=False)).partition(";")[0]
+    assert "Norm" not in first_line(weights(folder, norm="none"))
+    assert "RMSNorm before" in first_line(weights(folder, norm="rms"))
+    with_biases, without = weights(folder), weights(folder, biases="ignore")
+    assert with_biases.heads[0].shape != without.heads[0].shape
+    assert len(weights(folder, heads=1).heads) == 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--as", "softmax", "--normalization", "none"],
+        ["--as", "lightning", "--normalization", "softmax"],
+        ["--layout", "rows,columns"],
+        ["--layout", "by-head,by-row"],
+        ["--query", "x", "--stacked", "y"],
+    ],
+)
+def test_two_that_contradict_each_other_end_with_2(options: list[str], tmp_path: Path) -> None:
+    config = {"model_type": "gpt2", "n_head": HEADS, "n_embd": D}
+    file = saved(gpt2(), tmp_path, config) / "model.safetensors"
+    assert exit_code("weights", str(file), *options) == 2
+
+
+def test_a_norm_without_arrays_is_said_to_be_left_out(tmp_path: Path) -> None:
+    state = {x: y for x, y in llama().items() if "layernorm" not in x}
+    config = {"model_type": "llama", "num_attention_heads": HEADS}
+    found = weights(saved(state, tmp_path, config))
+    assert "RMSNorm before left out, as its arrays are missing" in first_line(found)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("attn_logit_softcapping", 50.0, "caps the scores"),
+        ("clip_qkv", 8.0, "clips queries, keys and values"),
+        ("use_qk_norm", True, "norms queries and keys"),
+        ("attn_config", {"clip_qkv": 6.0}, "clips queries, keys and values"),
+    ],
+)
+def test_what_makes_scores_other_functions_is_refused(
+    key: str, value: Any, said: str, tmp_path: Path
+) -> None:
+    config = {"model_type": "llama", "num_attention_heads": HEADS}
+    folder = saved(llama(), tmp_path, config | {key: value})
+    with pytest.raises(InvalidCaseError, match=rf"'as_': .* in config.json {said}"):
+        weights(folder)
+    assert exit_code("weights", str(folder / "model.safetensors")) == 2
+    # The layers without it are asked for in so many words.
+    assert weights(folder, as_="softmax").heads[0].shape.softmax
+    other = None if isinstance(value, float | bool) else {"clip_qkv": None}
+    saved(llama(), tmp_path, config | {key: other})
+    assert first_line(weights(folder)).startswith("LLaMA: softmax")
+
+
+def test_gemma_2_is_refused_by_its_names_too() -> None:
+    state = {x: y for x, y in llama().items() if x != "lm_head.weight"}
+    for place in ("pre", "post"):
+        state[f"model.layers.0.{place}_feedforward_layernorm.weight"] = drawn(D)
+    with pytest.raises(InvalidCaseError, match="'as_': Gemma 2 caps the scores"):
+        weights(state, heads=HEADS)
+    found = weights(state, heads=HEADS, as_="softmax")
+    assert "the RMSNorm multiplies by 1 + γ" in found.remarks
+
+
+def test_whether_a_norm_multiplies_by_gamma_is_asked_for() -> None:
+    state = {x: y for x, y in llama().items() if x != "lm_head.weight"}
+    with pytest.raises(InvalidCaseError, match=r"'norm': .* say rms or rms1"):
+        weights(state, heads=HEADS)
+    assert "the RMSNorm multiplies by 1 + γ" in weights(state, heads=HEADS, norm="rms1").remarks
+    assert weights(state, heads=HEADS, norm="rms").heads
+
+
+def test_positions_in_scores_and_windows_are_said(tmp_path: Path) -> None:
+    bloom = read_architecture({"model_type": "bloom", "n_head": 4})
+    assert bloom is not None
+    assert bloom.positions == "ALiBi"
+    falcon = {"model_type": "falcon", "num_attention_heads": 4}
+    assert [
+        found.positions
+        for found in (read_architecture(falcon | {"alibi": x}) for x in (False, True))
+        if found is not None
+    ] == ["", "ALiBi"]
+    mpt = read_architecture({"model_type": "mpt", "n_heads": 4, "attn_config": {"alibi": False}})
+    assert mpt is not None
+    assert mpt.positions == ""
+    assert attention_window({"sliding_window": 7, "use_sliding_window": False}) is None
+    config = {"model_type": "mistral", "num_attention_heads": HEADS, "sliding_window": 7}
+    found = weights(saved(llama(), tmp_path, config))
+    assert any("tokens attend to 7 tokens at most" in remark for remark in found.remarks)
+
+
+def test_numbers_of_heads_that_differ_are_asked_for(tmp_path: Path) -> None:
+    config = {"model_type": "bart", "encoder_attention_heads": 2, "decoder_attention_heads": 4}
+    assert read_architecture(config) is None
+    with pytest.raises(InvalidCaseError, match=r"config.json does not say how many heads"):
+        weights(saved(llama(), tmp_path, config))
