@@ -89,8 +89,8 @@ def main() -> None:
                     found = times.setdefault(name, {}).setdefault(side, [])
                     found.append(seconds(checkout, folder))
     rows = []
-    for name, found in times.items():
-        other, this = median(found["other"]), median(found["this"])
+    for name, by_side in times.items():
+        other, this = median(by_side["other"]), median(by_side["this"])
         rows.append([name, f"{other:.2f}", f"{this:.2f}", f"{other / this:.1f}"])
     print_table("seconds", ["command", "other", "this", "ratio"], rows)
 
