@@ -63,6 +63,12 @@ COMMANDS: dict[str, Seconds] = {
     "cross-check exposed, (4, 4, 4)": command(
         "cross-check", "exposed", "--d", "4", "--d-out", "4", "--json"
     ),
+    "cross-check all, (10, 10, 10)": command(
+        "cross-check", "all", "--d", "10", "--d-out", "10", "--json"
+    ),
+    "closure --json, (3, 2, 2)": command(
+        "closure", "--d", "3", "--d-out", "2", "--a", "2", "--json"
+    ),
 }
 """Each command by its name; ``verify`` has the certificates of the command before it."""
 
