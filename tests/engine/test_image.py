@@ -209,6 +209,18 @@ def test_an_empty_source_is_refused(engine: Macaulay2, relations: list[Expr]) ->
             compute(nothing, engine=engine)
 
 
+@pytest.mark.parametrize(
+    ("images", "rank"), [({"x": s**2, "y": t**2}, 0), ({"x": s**2, "y": t**2, "z": s * t}, 1)]
+)
+def test_the_dimension_of_an_inseparable_map(
+    images: dict[str, Expr], rank: int, engine: Macaulay2
+) -> None:
+    """The differential has a smaller rank at every point; images of planes have dimension two."""
+    inseparable = PolynomialMap.from_expressions([s, t], images)
+    found = dimension(inseparable, field=TWO, engine=engine)
+    assert (found.findings[0].value, found.dimension, found.status) == (rank, 2, "proved")
+
+
 def test_the_dimension_where_parameters_satisfy_relations(engine: Macaulay2) -> None:
     """No rank is known there, and elimination takes its place."""
     circle = PolynomialMap.from_expressions([s, t], {"x": s, "y": t}, [s**2 + t**2 - 1])
