@@ -4,7 +4,7 @@ Ranks of the differential, elimination and formulas know nothing of each other. 
 compared with each other; the prediction of a formula is only shown.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Unpack
 
@@ -303,7 +303,7 @@ def _by_short_elimination(
     model: Model,
     field: CoefficientField,
     coordinates: str | None,
-    findings: Iterable[MethodValue],
+    findings: Sequence[MethodValue],
 ) -> MethodValue | None:
     """The dimension by elimination, if ranks give a lower bound only and it ends in a short time.
 

@@ -21,17 +21,17 @@ from m2bridge.families.attention.orbits.orbits import Orbit
 from m2bridge.families.attention.orbits.parametrization import FunctionCoordinates
 from m2bridge.families.attention.sizes import LayerSizes
 
-Symbol = tuple[str, int]
+TorusCharacter = tuple[str, int]
 """A character of the torus that fixes the representative, with the name of its class first."""
-Weight = tuple[tuple[Symbol, int], ...]
+TorusWeight = tuple[tuple[TorusCharacter, int], ...]
 """The characters of a weight with their coefficients, which are not zero, in increasing order."""
-Direction = tuple[Weight, Callable[[], FunctionCoordinates]]
+WeightedDirection = tuple[TorusWeight, Callable[[], FunctionCoordinates]]
 """A direction at the representative: its weight, and how its image is computed."""
-Pair = tuple[int, int]
+IndexPair = tuple[int, int]
 
 
-def _sum(*characters: tuple[Symbol, int]) -> Weight:
-    total: Counter[Symbol] = Counter()
+def _sum(*characters: tuple[TorusCharacter, int]) -> TorusWeight:
+    total: Counter[TorusCharacter] = Counter()
     for symbol, coefficient in characters:
         total[symbol] += coefficient
     return tuple(sorted((symbol, c) for symbol, c in total.items() if c))
@@ -48,29 +48,29 @@ class WeightSpaces:
 
     Parameters
     ----------
-    tokens : tuple of Symbol
+    tokens : tuple of TorusCharacter
         t_p for each p.
-    inputs, outputs : tuple of (Symbol, int)
+    inputs, outputs : tuple of (TorusCharacter, int)
         u_i for each i and v_k for each k, each plus or minus a symbol.
     places : tuple of pair of int
         The pairs (k, q) with V_kq = 1.
     sizes : mapping from the name of a class to the number of its symbols
-    few : set of Symbol
+    few : set of TorusCharacter
         Two symbols of each class, or the only one.
     """
 
-    tokens: tuple[Symbol, ...]
-    inputs: tuple[tuple[Symbol, int], ...]
-    outputs: tuple[tuple[Symbol, int], ...]
-    places: tuple[Pair, ...]
+    tokens: tuple[TorusCharacter, ...]
+    inputs: tuple[tuple[TorusCharacter, int], ...]
+    outputs: tuple[tuple[TorusCharacter, int], ...]
+    places: tuple[IndexPair, ...]
     sizes: Counter[str] = field(init=False)
-    few: set[Symbol] = field(init=False)
+    few: set[TorusCharacter] = field(init=False)
 
     def __post_init__(self) -> None:
         symbols = set(self.tokens)
         for symbol, _ in (*self.inputs, *self.outputs):
             symbols.add(symbol)
-        by_class: dict[str, list[Symbol]] = {}
+        by_class: dict[str, list[TorusCharacter]] = {}
         for symbol in sorted(symbols):
             by_class.setdefault(symbol[0], []).append(symbol)
         few = {symbol for members in by_class.values() for symbol in members[:2]}
@@ -82,7 +82,7 @@ class WeightSpaces:
         """The characters at the representative of an orbit."""
         r, s, m = orbit.cells
         in_rows = [(k, k if k < m else r + k - m) for k in range(s)]
-        tokens: list[Symbol] = []
+        tokens: list[TorusCharacter] = []
         for p in range(shape.d):
             name = "L and U" if p < m else "L" if p < r else "U" if p < r + s - m else "neither"
             tokens.append((name, p))
@@ -95,7 +95,7 @@ class WeightSpaces:
             outputs[k] = tokens[q], -1
         return cls(tuple(tokens), tuple(inputs), tuple(outputs), tuple(in_rows))
 
-    def action(self) -> Iterator[tuple[str, Pair, Weight]]:
+    def action(self) -> Iterator[tuple[str, IndexPair, TorusWeight]]:
         """The elements E_ij of gl_d, gl_d and gl_d' as X_ij, Y_ij and Z_ij, with their weights.
 
         All that have weight zero, or a weight of few symbols only, are among them.
@@ -110,35 +110,38 @@ class WeightSpaces:
                 sign = -1 if name == "Y" else 1
                 yield name, (i, j), _sum((one, sign * c), (other, -sign * e))
 
-    def entries_of_a(self) -> Iterator[tuple[Pair, Weight]]:
+    def entries_of_a(self) -> Iterator[tuple[IndexPair, TorusWeight]]:
         """The entries (p, i) of A, as in :meth:`action`."""
         symbols = [symbol for symbol, _ in self.inputs]
         for p, i in self._pairs(self.tokens, symbols, enumerate(range(len(self.tokens)))):
             yield (p, i), _sum((self.tokens[p], 1), self.inputs[i])
 
-    def entries_of_v(self) -> Iterator[tuple[Pair, Weight]]:
+    def entries_of_v(self) -> Iterator[tuple[IndexPair, TorusWeight]]:
         """The entries (k, q) of V, as in :meth:`action`."""
         symbols = [symbol for symbol, _ in self.outputs]
         for k, q in self._pairs(symbols, self.tokens, self.places):
             yield (k, q), _sum(self.outputs[k], (self.tokens[q], 1))
 
     def _pairs(
-        self, rows: Iterable[Symbol], columns: Iterable[Symbol], matched: Iterable[Pair]
-    ) -> list[Pair]:
+        self,
+        rows: Iterable[TorusCharacter],
+        columns: Iterable[TorusCharacter],
+        matched: Iterable[IndexPair],
+    ) -> list[IndexPair]:
         """The pairs of indices with few symbols only, and those that match."""
         chosen_rows = [i for i, symbol in enumerate(rows) if symbol in self.few]
         chosen_columns = [j for j, symbol in enumerate(columns) if symbol in self.few]
         return sorted({*product(chosen_rows, chosen_columns), *matched})
 
-    def rank(self, directions: Iterable[Direction]) -> int:
+    def rank(self, directions: Iterable[WeightedDirection]) -> int:
         """The rank of the images of all directions of a kind, from those that are listed.
 
         Two weights are of the same kind if a permutation of the symbols within their classes maps
         one to the other: these permutations fix the representative. A weight has at most two
         symbols, so one of few symbols only is of each kind.
         """
-        first: dict[tuple[tuple[str, int], ...], Weight] = {}
-        images: dict[Weight, list[FunctionCoordinates]] = {}
+        first: dict[tuple[tuple[str, int], ...], TorusWeight] = {}
+        images: dict[TorusWeight, list[FunctionCoordinates]] = {}
         for weight, image in directions:
             if not all(symbol in self.few for symbol, _ in weight):
                 continue
