@@ -59,7 +59,9 @@ COMMANDS: dict[str, Seconds] = {
     "verify, their certificates": command("verify", "FOLDER"),
     "cross-check --all-sizes": command("cross-check", "--all-sizes", "--json"),
     "cross-check polar --all-sizes": command("cross-check", "polar", "--all-sizes", "--json"),
-    "cross-check all, (2, 2, 2)": command("cross-check", "all", "--d", "2", "--json"),
+    "cross-check all, (2, 2, 2)": command(
+        "cross-check", "all", "--d", "2", "--d-out", "2", "--json"
+    ),
     "cross-check exposed, (4, 4, 4)": command(
         "cross-check", "exposed", "--d", "4", "--d-out", "4", "--json"
     ),
@@ -94,6 +96,7 @@ def main() -> None:
                         folder = folders[side] = Path(tempfile.mkdtemp(dir=scratch))
                     found = times.setdefault(name, {}).setdefault(side, [])
                     found.append(seconds(checkout, folder))
+                    print(f"{name}, {side}: {found[-1]:.2f}", file=sys.stderr, flush=True)
     rows = []
     for name, by_side in times.items():
         other, this = median(by_side["other"]), median(by_side["this"])
