@@ -59,9 +59,17 @@ COMMANDS: dict[str, Seconds] = {
     "verify, their certificates": command("verify", "FOLDER"),
     "cross-check --all-sizes": command("cross-check", "--all-sizes", "--json"),
     "cross-check polar --all-sizes": command("cross-check", "polar", "--all-sizes", "--json"),
-    "cross-check all, (2, 2, 2)": command("cross-check", "all", "--d", "2", "--json"),
+    "cross-check all, (2, 2, 2)": command(
+        "cross-check", "all", "--d", "2", "--d-out", "2", "--json"
+    ),
     "cross-check exposed, (4, 4, 4)": command(
         "cross-check", "exposed", "--d", "4", "--d-out", "4", "--json"
+    ),
+    "cross-check all, (10, 10, 10)": command(
+        "cross-check", "all", "--d", "10", "--d-out", "10", "--json"
+    ),
+    "closure --json, (3, 2, 2)": command(
+        "closure", "--d", "3", "--d-out", "2", "--a", "2", "--json"
     ),
 }
 """Each command by its name; ``verify`` has the certificates of the command before it."""
@@ -86,11 +94,12 @@ def main() -> None:
                     folder = folders[side]
                     if not name.startswith("verify"):
                         folder = folders[side] = Path(tempfile.mkdtemp(dir=scratch))
-                    of_side = times.setdefault(name, {}).setdefault(side, [])
-                    of_side.append(seconds(checkout, folder))
+                    found = times.setdefault(name, {}).setdefault(side, [])
+                    found.append(seconds(checkout, folder))
+                    print(f"{name}, {side}: {found[-1]:.2f}", file=sys.stderr, flush=True)
     rows = []
-    for name, found in times.items():
-        other, this = median(found["other"]), median(found["this"])
+    for name, by_side in times.items():
+        other, this = median(by_side["other"]), median(by_side["this"])
         rows.append([name, f"{other:.2f}", f"{this:.2f}", f"{other / this:.1f}"])
     print_table("seconds", ["command", "other", "this", "ratio"], rows)
 

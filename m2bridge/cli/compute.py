@@ -98,12 +98,18 @@ def _dimension() -> Callable[..., Result]:
 @click.option(
     "--all-sizes", is_flag=True, help="Compute generators for all sizes, as representations."
 )
+@click.option(
+    "--no-generators",
+    is_flag=True,
+    help="Leave out the generators; writing thousands takes longer than finding them.",
+)
 @common.all_option
 @common.run_options
 def closure_command(
     strategy: Any,
     max_degree: int | None,
     all_sizes: bool = False,
+    no_generators: bool = False,
     weights: Any = None,
     **options: Any,
 ) -> int:
@@ -114,7 +120,13 @@ def closure_command(
     """
     if all_sizes:
         return _closures_of_all_sizes(
-            options | {"strategy": strategy, "max_degree": max_degree, "weights": weights}
+            options
+            | {
+                "strategy": strategy,
+                "max_degree": max_degree,
+                "weights": weights,
+                "no_generators": no_generators or None,
+            }
         )
     more = {
         "early": strategy != "multigraded" and max_degree is None,
@@ -122,7 +134,8 @@ def closure_command(
         "weights": weights,
     }
     request = common.case_request(options)
-    return request.show("Zariski closure", _closure, strategy=strategy, **more)
+    function = _closure_without_generators if no_generators else _closure
+    return request.show("Zariski closure", function, strategy=strategy, **more)
 
 
 def _closure() -> Callable[..., Result]:
@@ -131,10 +144,19 @@ def _closure() -> Callable[..., Result]:
     return closure
 
 
+def _closure_without_generators() -> Callable[..., Result]:
+    from m2bridge.maps.closure import closure
+
+    def without_generators(*subject: Any, **more: Any) -> Result:
+        return replace(closure(*subject, **more), lists_generators=False)
+
+    return without_generators
+
+
 def _closures_of_all_sizes(options: dict[str, Any]) -> int:
     name, of_one_size = (
         options.get("family") or DEFAULT_FAMILY,
-        ("strategy", "max_degree", "weights", "outputs"),
+        ("strategy", "max_degree", "weights", "no_generators", "outputs"),
     )
     all_sizes_family(name, options, ("file", "named_file", "field", "coordinates", *of_one_size))
     request, what = common.Run.of(options), "Zariski closures for all sizes"

@@ -95,6 +95,9 @@ class Closure(Result):
     representations : tuple of Representation, optional
         The representations that the minimal generators form if a group acts linearly: all of
         them where that is proved, also those that are not written out, else those found.
+    lists_generators : bool
+        Whether text and JSON have the generators. Those of higher degree that are known by their
+        representations are expanded then, which may take longer than all the rest.
 
     Examples
     --------
@@ -120,6 +123,7 @@ class Closure(Result):
     completeness_reason: str = ""
     all_generators: bool = False
     representations: tuple[Representation, ...] | None = None
+    lists_generators: bool = True
 
     @property
     def dimension(self) -> int | None:
@@ -271,7 +275,7 @@ class Closure(Result):
         degrees = self.generator_degrees
         title = f"Zariski closure of the {self.model.title}, over {self.field}"
         blocks: list[Block] = [Facts(_facts(self))]
-        if degrees is not None:
+        if degrees is not None and self.lists_generators:
             blocks.append(Polynomials(sum(degrees.values()), self.generator_texts))
         return Sheet(title, blocks, _formulas(self))
 
@@ -280,7 +284,8 @@ class Closure(Result):
         degrees = generators = representations = None
         if self.generator_degrees is not None:
             degrees = {str(degree): count for degree, count in self.generator_degrees.items()}
-            generators = list(self.generator_texts())
+            if self.lists_generators:
+                generators = list(self.generator_texts())
         if self.representations is not None:
             representations = [representation.to_json() for representation in self.representations]
         engine = self.engine_version or None

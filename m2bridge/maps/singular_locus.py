@@ -28,14 +28,16 @@ from m2bridge.ideals.ideal import Ideal
 from m2bridge.ideals.program import factoring
 from m2bridge.ideals.varieties import (
     IdealSingularLocus,
+    IrreducibleComponent,
     MeasuredPrime,
     bound_text,
     measured,
     most_minors,
     proved_until,
 )
-from m2bridge.limits import clock
+from m2bridge.limits import clock, share
 from m2bridge.maps.closure import closure
+from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.completeness import elimination_values, linear_reduction
 from m2bridge.maps.locus import ORIGIN, ZERO, Component, LocusFindings, OrbitStatus, compare
 from m2bridge.maps.model import Model
@@ -392,7 +394,7 @@ def _from_ideal(
     findings: list[LocusFindings] = []
     dimension = None
     try:
-        variety = closure(model, field=field, strategy="elimination")
+        variety = _whole_closure(model, field)
         ideal, dimension = variety.ideal, variety.dimension
         if ideal is None or dimension is None:
             place = "while computing the ideal of the closure"
@@ -414,17 +416,34 @@ def _from_ideal(
     return findings
 
 
+def _whole_closure(model: Model, field: CoefficientField) -> Closure:
+    """Return the closure with its whole ideal: as ``closure`` finds it, else by elimination.
+
+    Where ``closure`` does not prove in half of the time that its generators are all, elimination
+    has the rest; the ideal is ``None`` where that does not suffice either.
+    """
+    try:
+        with share(0.5):
+            variety = closure(model, field=field)
+    except (errors.TimeLimitError, errors.MemoryLimitError):
+        pass
+    else:
+        eliminated = variety.strategy == "elimination"
+        if eliminated or (variety.completeness.proved and variety.ideal is not None):
+            return variety
+    return closure(model, field=field, strategy="elimination")
+
+
 def _by_jacobian(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
     """Findings by the Jacobian criterion, with selected minors, or all if they are few.
 
     Hypothesis: I is prime, so the variety is equidimensional and reduced. It is so where I is the
     kernel of a ring map to a domain; where relations of the source leave that open, Macaulay2
-    decides first.
+    decides first. A reducible variety is singular where one of its components is, and where two of
+    them meet: then the criterion is for each component.
 
     Raises
     ------
-    MethodUnavailableError
-        If the variety is reducible.
     ContradictionError
         If the orbits of the model are known, and a component of the singular locus is not an orbit
         closure.
@@ -433,10 +452,7 @@ def _by_jacobian(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
     if dimension == len(ideal.ring.variables):
         return LocusFindings("jacobian", dimension, components=())
     if model.polynomial_map.maybe_reducible and not ideal.is_prime():
-        raise errors.MethodUnavailableError(
-            "the closure of the image is reducible, and the Jacobian criterion is for irreducible"
-            " varieties: take the components of the source one by one"
-        )
+        return _of_reducible(model, ideal, dimension)
     with factoring(ideal):
         answer, late = answer_until_limit(_criterion(model, m2_syntax.ring_values(ideal)))
     if late:
@@ -450,6 +466,26 @@ def _by_jacobian(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
         )
     found = _components(model, measured(answer, "minimal_primes", "dimensions", "degrees"))
     return LocusFindings("jacobian", dimension, components=found)
+
+
+def _of_reducible(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
+    """Findings for a reducible variety, by the minimal primes of its ideal."""
+    locus = ideal.singular_locus()
+    components = None
+    if locus.components is not None:
+        components = _components(model, map(_measured, locus.components))
+    return LocusFindings(
+        "jacobian",
+        dimension,
+        components=components,
+        unfinished=locus.unfinished,
+        proved=_components(model, map(_measured, locus.proved)),
+        rest_dimension=locus.rest_dimension,
+    )
+
+
+def _measured(component: IrreducibleComponent[Ideal]) -> MeasuredPrime:
+    return component.ideal, component.dimension, component.degree
 
 
 def _components(model: Model, primes: Iterable[MeasuredPrime]) -> tuple[Component, ...]:

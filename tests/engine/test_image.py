@@ -163,14 +163,42 @@ def test_minors_are_found_prime_where_nobody_says_so(engine: Macaulay2) -> None:
         assert (found.source_irreducible, found.generic_fibre_dimension) == (True, 1)
 
 
-def test_a_reducible_source_has_no_one_fibre_and_no_jacobian_criterion(engine: Macaulay2) -> None:
+def test_a_reducible_source_has_no_one_fibre_and_is_singular_where_components_meet(
+    engine: Macaulay2,
+) -> None:
     crossing = PolynomialMap.from_expressions([s, t, u], {"x": s, "y": t}, [s * t])
     found = image(crossing, engine=engine)
     assert (found.source_dimension, found.closure.dimension, found.closure.degree) == (2, 1, 2)
     assert (found.source_irreducible, found.generic_fibre_dimension) == (False, None)
     assert "the source is reducible" in found.to_text()
-    with pytest.raises(MethodUnavailableError, match="reducible"):
-        singular_locus(crossing, engine=engine)
+    locus = singular_locus(crossing, engine=engine)
+    assert locus.components is not None
+    (origin,) = locus.components
+    assert origin.ideal is not None
+    assert (origin.dimension, set(map(str, origin.ideal.generators))) == (0, {"x", "y"})
+
+
+@pytest.mark.slow
+def test_a_singular_locus_by_the_closure_that_linear_algebra_finds(engine: Macaulay2) -> None:
+    """The cone over the rational normal curve, and with one of its tangent planes, by hand."""
+    cubic = PolynomialMap.from_expressions(
+        [s, t], {"x": s**3, "y": s**2 * t, "z": s * t**2, "w": t**3}
+    )
+    locus = singular_locus(cubic, engine=engine)
+    assert [(part.dimension, part.degree) for part in locus.components or ()] == [(0, 1)]
+    # the plane z = w = 0 meets the cone in the line y = z = w = 0, along which it is tangent
+    both = PolynomialMap.from_expressions(
+        [s, t, u],
+        {
+            "x": s**3 * u + s * (1 - u),
+            "y": s**2 * t * u + t * (1 - u),
+            "z": s * t**2 * u,
+            "w": t**3 * u,
+        },
+        [u * (u - 1)],
+    )
+    locus = singular_locus(both, engine=engine)
+    assert [(part.dimension, part.degree) for part in locus.components or ()] == [(1, 1)]
 
 
 @pytest.mark.parametrize("relations", [[s, s - 1], [Integer(1)], [s**2, s - 1]], ids=str)
@@ -179,6 +207,18 @@ def test_an_empty_source_is_refused(engine: Macaulay2, relations: list[Expr]) ->
     for compute in (image, closure):
         with pytest.raises(InvalidCaseError, match="the source is empty"):
             compute(nothing, engine=engine)
+
+
+@pytest.mark.parametrize(
+    ("images", "rank"), [({"x": s**2, "y": t**2}, 0), ({"x": s**2, "y": t**2, "z": s * t}, 1)]
+)
+def test_the_dimension_of_an_inseparable_map(
+    images: dict[str, Expr], rank: int, engine: Macaulay2
+) -> None:
+    """The differential has a smaller rank at every point; images of planes have dimension two."""
+    inseparable = PolynomialMap.from_expressions([s, t], images)
+    found = dimension(inseparable, field=TWO, engine=engine)
+    assert (found.findings[0].value, found.dimension, found.status) == (rank, 2, "proved")
 
 
 def test_the_dimension_where_parameters_satisfy_relations(engine: Macaulay2) -> None:

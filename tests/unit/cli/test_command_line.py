@@ -509,6 +509,22 @@ def test_generators_up_to_a_degree_need_no_engine(
     assert (found["dimension"], found["dimension_status"], found["degree"]) == (11, "proved", None)
 
 
+def test_generators_are_left_out_where_nobody_asks_for_them(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """29 295 quintics are known by their representations, and not expanded."""
+    monkeypatch.setenv("M2BRIDGE_M2", "/no/such/file")
+    case = ("--d", "3", "--d-out", "3", "--max-degree", "5", "--no-generators")
+    found = json.loads(invoke("closure", *case, "--json").stdout)
+    degrees = {"2": 135, "3": 300, "4": 2700, "5": 29295}
+    assert (found["generators"], found["generator_degrees"]) == (None, degrees)
+    assert (found["complete"], found["dimension"]) == ("up to degree 5", 17)
+    case = ("--d", "2", "--d-out", "1", "--max-degree", "4", "--no-generators")
+    told = invoke("closure", *case).stdout
+    assert "1 quartic" in told
+    assert "c_1_1_1_1**2" not in told
+
+
 def test_help_and_version(command: str) -> None:
     """The help of each command is read in ``test_terminal.py``, in one process."""
     assert "Exit codes" in run(command, "--help").stdout

@@ -8,6 +8,7 @@ QQ, for t ≥ 2.
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 
 from m2bridge.algebra.determinantal import matrices_of_rank
@@ -35,6 +36,7 @@ from m2bridge.families.attention.orbits.parametrization import (
     multigraded_attention,
     sparse,
 )
+from m2bridge.families.attention.orbits.weight_spaces import WeightSpaces
 from m2bridge.families.attention.sizes import LayerSizes, coordinate_count
 from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.limits import check_deadline_in, clock, share
@@ -57,22 +59,24 @@ def orbit_dimension(orbit: Orbit, shape: LayerSizes) -> int:
     ZV).
     """
     A, V = map(sparse, representative(orbit, shape))
-    return sparse_rank(_action(A, V, shape))
+    spaces = WeightSpaces.of(orbit, shape)
+    directions = []
+    for name, pair, weight in spaces.action():
+        directions.append((weight, partial(_moved, name, *pair, A=A, V=V)))
+    return spaces.rank(directions)
 
 
-def _action(A: Sparse, V: Sparse, shape: LayerSizes) -> Iterator[FunctionCoordinates]:
-    """The images of the matrices E_ij in each of the three summands of the Lie algebra."""
-    for i, j in product(range(shape.d), repeat=2):
-        # X = E_ij moves both: E_ij A, and V E_jiᵀ, whose column i is the column j of V
+def _moved(name: str, i: int, j: int, *, A: Sparse, V: Sparse) -> FunctionCoordinates:
+    """The image of the matrix E_ij in the summand X, Y or Z of the Lie algebra."""
+    if name == "X":
+        # it moves both: E_ij A, and V E_jiᵀ, whose column i is the column j of V
         moved_v = {(k, i): v for (k, q), v in V.items() if q == j}
         moved = function(_row_moved(A, i, j), V)
         moved.update(function(A, moved_v))
-        yield moved
-        # Y = E_ij
-        yield function(_column_moved(A, i, j), V)
-    # Z = E_ij
-    for i, j in product(range(shape.d_out), repeat=2):
-        yield function(A, _row_moved(V, i, j))
+        return moved
+    if name == "Y":
+        return function(_column_moved(A, i, j), V)
+    return function(A, _row_moved(V, i, j))
 
 
 def _row_moved(matrix: Sparse, i: int, j: int) -> dict[tuple[int, int], int]:
@@ -102,8 +106,7 @@ def _differential(
     A: Sparse, V: Sparse, orbit: Orbit, shape: LayerSizes
 ) -> Iterator[FunctionCoordinates]:
     """Images of a spanning set of the Zariski tangent space of the source at (A, V)."""
-    # all matrices are tangent where the rank is below α, and everywhere for α = d
-    all_are_tangent = orbit.r < shape.alpha or shape.alpha == shape.d
+    all_are_tangent = _all_are_tangent(orbit, shape)
     for i, j in product(range(shape.d), repeat=2):
         if all_are_tangent:
             yield function({(i, j): 1}, V)
@@ -117,7 +120,27 @@ def _differential(
 def differential_rank(orbit: Orbit, shape: LayerSizes) -> int:
     """The rank of the differential on the Zariski tangent space of the source."""
     A, V = map(sparse, representative(orbit, shape))
-    return sparse_rank(_differential(A, V, orbit, shape))
+    spaces = WeightSpaces.of(orbit, shape)
+    directions = []
+    if _all_are_tangent(orbit, shape):
+        for entry, weight in spaces.entries_of_a():
+            directions.append((weight, partial(function, {entry: 1}, V)))
+    else:
+        for name, (i, j), weight in spaces.action():
+            if name != "Z":
+                move = _row_moved if name == "X" else _column_moved
+                directions.append((weight, partial(function, move(A, i, j), V)))
+    for entry, weight in spaces.entries_of_v():
+        directions.append((weight, partial(function, A, {entry: 1})))
+    return spaces.rank(directions)
+
+
+def _all_are_tangent(orbit: Orbit, shape: LayerSizes) -> bool:
+    """Whether all matrices are tangent to those of rank ≤ α at the representative.
+
+    They are where the rank is below α, and everywhere for α = d.
+    """
+    return orbit.r < shape.alpha or shape.alpha == shape.d
 
 
 def _limits(shape: LayerSizes) -> Iterator[FunctionCoordinates]:

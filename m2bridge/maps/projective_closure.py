@@ -1,0 +1,93 @@
+"""Hypersurfaces parametrized by an inhomogeneous map: the equation of the projective closure.
+
+With one more parameter the images become homogeneous of one degree, and 1 becomes the first of
+them. The closure of this image is the cone over the projective closure of the affine variety
+(Cox, Little, O'Shea, *Ideals, Varieties, and Algorithms*, § 8.4): generators of its ideal, with 1
+in place of the first coordinate, generate that of the affine one.
+"""
+
+from itertools import count, islice
+
+from m2bridge.algebra.field import QQ
+from m2bridge.algebra.hilbert_series import HilbertSeries
+from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.ideals.ideal import Ideal
+from m2bridge.implicitization.elimination import linear_part
+from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
+from m2bridge.limits import check_deadline_in
+from m2bridge.maps.completeness import hypersurface_equation
+
+
+def homogenized(polynomial_map: PolynomialMap) -> MultigradedMap:
+    """The map with one more parameter and, before the others, one more coordinate.
+
+    Hypotheses: free parameters, and images that are not all constant.
+
+    Examples
+    --------
+    >>> from sympy import symbols
+    >>> t = symbols("t")
+    >>> parabola = PolynomialMap.from_expressions([t], {"x": t, "y": t**2 + 1})
+    >>> [str(image) for image in homogenized(parabola).polynomial_map.images]
+    ['h**2', 't*h', 't**2 + h**2']
+    """
+    parameter, coordinate = _new_names(polynomial_map)
+    source = PolynomialRing(QQ, (*polynomial_map.source.variables, parameter))
+    ring = source.sympy_ring
+    images = polynomial_map.images
+    degree = max(sum(exponents) for image in images for exponents in image.monoms())
+    found = [ring.from_dict({(*(0,) * (ring.ngens - 1), degree): 1})]
+    for image in check_deadline_in(images):
+        terms = {(*exponents, degree - sum(exponents)): c for exponents, c in image.items()}
+        found.append(ring.from_dict(terms))
+    coordinates = (coordinate, *polynomial_map.coordinates)
+    return multigraded(PolynomialMap(source, coordinates, tuple(found)))
+
+
+def _new_names(polynomial_map: PolynomialMap) -> list[str]:
+    """Two names that are not those of its parameters and coordinates."""
+    taken = {*polynomial_map.source.variables, *polynomial_map.coordinates}
+    names = (f"h{number or ''}" for number in count())
+    return list(islice((name for name in names if name not in taken), 2))
+
+
+def is_hypersurface(source: MultigradedMap, dimension: int) -> bool:
+    """Whether an affine closure of at least this dimension is a hypersurface, or the whole space.
+
+    ``source`` is the homogenized map; linear equations, also inhomogeneous ones, are left out.
+    """
+    return dimension + 1 == len(linear_part(source).basis) - 1
+
+
+def affine_hypersurface(
+    source: MultigradedMap, dimension: int, polynomial_map: PolynomialMap
+) -> tuple[Ideal, HilbertSeries, str] | None:
+    """The ideal of an affine hypersurface, the series of its leading forms, and the proof.
+
+    ``source`` is the homogenized map, and ``dimension`` a lower bound for that of the closure.
+    ``None`` if it is not seen to be a hypersurface, or the search reached a limit.
+    """
+    equations = hypersurface_equation(source, dimension + 1)
+    if equations is None or equations.series is None:
+        return None
+    target = polynomial_map.target()
+    ring = target.sympy_ring
+    generators = []
+    for terms in equations.implicitization.sparse_generators():
+        polynomial = {}
+        for monomial, coefficient in terms:
+            exponents = [0] * ring.ngens
+            for number in monomial:
+                if number:  # the first coordinate is 1
+                    exponents[number - 1] += 1
+            polynomial[tuple(exponents)] = coefficient
+        generators.append(ring.from_dict(polynomial))
+    variables = len(linear_part(source).basis) - 1
+    numerator = {0: 1, equations.implicitization.max_degree: -1}
+    series = HilbertSeries.from_numerator(numerator, variables)
+    return (
+        Ideal(target, tuple(generators)),
+        series,
+        f"{equations.remark} (of the projective closure)",
+    )
