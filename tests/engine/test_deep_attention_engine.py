@@ -410,9 +410,12 @@ def test_certified_and_accepted(engine: Macaulay2, tmp_path: Path, case: tuple[i
 
 
 def test_what_is_trusted(engine: Macaulay2) -> None:
-    """Certificates rest on lemmas only; the closure for one token on one claim of Macaulay2."""
+    """Certificates rest on lemmas only; the closure for one token on one claim of Macaulay2.
+
+    One that observes nothing, as no hypothesis holds, rests on none.
+    """
     for certificate in certify_all(SingleLayerAttention(2, 2), QUESTIONS, engine=engine):
-        assert certificate.trusted
+        assert certificate.trusted or not certificate.evidence
         assert not any("Macaulay2" in claim for claim in certificate.trusted)
     (claim,) = certify(SingleLayerAttention(2, 2, t=1), "closure", engine=engine).trusted
     assert "above 4: elimination by Macaulay2" in claim

@@ -126,7 +126,7 @@ def _chart_for(prime: int, loss: Loss) -> WeightChart:
 def count_eliminated(prime: int, loss: Loss) -> Count | None:
     """The number of critical points in V alone modulo one prime, for a ≥ d.
 
-    ``None`` if the rational function has too large a degree to be interpolated.
+    ``None`` if the rational function has too large a degree to be interpolated, or is constant.
     """
     system = eliminated_system(loss, prime, Random(f"eliminated {prime}"))
     if system is None:

@@ -103,14 +103,15 @@ class _Reduced:
 
 
 def eliminated_system(loss: Loss, prime: int, random: Random) -> EliminatedSystem | None:
-    """The critical points in V alone, in a chart; ``None`` if D has too large a degree.
+    """The critical points in V alone, in a chart; ``None`` if D has too large a degree, or none at
+    all, as for d = 1, where nothing of V is left in a chart.
 
     In the chart a random linear form is 1. With g = gcd(D, ∂D) the equations are
     (D ∂N − N ∂D)/g = 0 and z·D/g = 1.
     """
     reduced = _Reduced(loss, prime)
     degree = _degree_on_a_line(reduced, random)
-    if degree is None:
+    if not degree:
         return None
     coefficients = 2 * comb(degree + reduced.variables - 1, degree)
     if coefficients > MOST_COEFFICIENTS:
