@@ -24,6 +24,7 @@ says that the first m rows of X⁻¹Z are zero. At the point of this file it is 
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from random import Random
 from typing import Any, NamedTuple
@@ -87,9 +88,8 @@ def exposed_heads(certificate: Certificate) -> Content | Difference:
     steps *= (case.a * (3 * case.d + case.d_out)) ** 2
     if steps > MOST_STEPS:
         raise TooExpensiveError("case", f"ranks of all types of heads take {steps:.0e} steps")
-    kinds = types(case)
-    facts = [facts_of(kind, case) for kind in kinds]
-    predicted = sorted(list(kind) for kind in kinds if is_stated(kind, case))
+    facts = [dict(known) for known in facts_of_types(case)]
+    predicted = sorted(list(kind) for kind in types(case) if is_stated(kind, case))
     seen = sorted(one["type"] for one in facts if one["exposed"])
     undecided = sorted(one["type"] for one in facts if one["exposed"] is None)
     outcome = "CONFIRMED"
@@ -107,6 +107,12 @@ def exposed_heads(certificate: Certificate) -> Content | Difference:
 
 
 QUESTIONS = {"exposed-heads": exposed_heads}
+
+
+@cache
+def facts_of_types(case: Case) -> tuple[dict[str, Any], ...]:
+    """What a certificate says of each type of a case; it depends on the case alone."""
+    return tuple(facts_of(kind, case) for kind in types(case))
 
 
 def _number_of_types_at_most(case: Case) -> int:
