@@ -5,6 +5,10 @@ law, which Hypothesis tries with random values, is in both tiers: with ten examp
 tests, with all its examples among the slow ones.
 """
 
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
 from hypothesis import settings
 
 FAST = "not slow"
@@ -17,3 +21,16 @@ TEN = "ten examples"
 def examples(number: int) -> int:
     """Return how many examples a law that wants so many gets, at most ten among fast tests."""
     return min(number, 10) if settings.get_current_profile_name() == TEN else number
+
+
+def few(values: Iterable[Any], number: int) -> list[Any]:
+    """Return values for a parameter of a test: so many are fast, the others slow.
+
+    The fast ones are spread over all of them.
+    """
+    listed = list(values)
+    step = -(-len(listed) // number)
+    return [
+        pytest.param(value, marks=() if place % step == 0 else pytest.mark.slow)
+        for place, value in enumerate(listed)
+    ]

@@ -209,6 +209,7 @@ def test_recycled_workers_lose_nothing(tmp_path: Path, m2: str) -> None:
     assert summary.answers == {"NOT_APPLICABLE": 3}
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 @pytest.mark.parametrize("executor", ["serial", "processes"])
 def test_a_full_disk_stops_the_batch_and_leaves_nothing_half_written(

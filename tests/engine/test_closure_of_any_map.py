@@ -76,6 +76,7 @@ def test_lattice_and_elimination(
     assert (name or "saturated") in one.completeness.reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "source", [name for name, (_, degree) in MONOMIAL.items() if degree in (3, 4)]
 )
@@ -193,6 +194,7 @@ def test_no_three_way_interaction(
     assert str(model.completeness) == "proved"
 
 
+@pytest.mark.slow
 def test_markov_bases_of_two_programs() -> None:
     """Minimal generators are not unique; their degrees are. The columns are random, some of them
     repeated.

@@ -179,6 +179,7 @@ def test_orbits_by_macaulay2(engine: Engine) -> None:
             )
 
 
+@pytest.mark.slow
 @pytest.mark.macaulay2("each")
 def test_jacobian_method_identifies_the_orbit_closure(engine: Engine) -> None:
     for field in (QQ, CoefficientField(101)):
@@ -387,6 +388,7 @@ def test_the_method_of_fibres_agrees_with_the_bounds(engine: Engine, case: tuple
     assert fibres.variety_dimension == bounds.variety_dimension
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [(2, 1), (2, 2), (2, 2, 1), (2, 3), (3, 1, 1)])
 def test_the_bounds_agree_with_the_whole_ideal(engine: Engine, case: tuple[int, ...]) -> None:
     check_bounds_against_ideal(SingleLayerAttention(*case), engine)
@@ -434,6 +436,7 @@ def test_large_cases_by_fibres(engine: Engine) -> None:
         assert [component.orbit for component in locus.components or ()] == [Orbit(*largest)]
 
 
+@pytest.mark.slow
 def test_fibres_by_few_operations(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """The program for many forms computes the same ideals, orbit by orbit, as that for few; also
     with minors of A.

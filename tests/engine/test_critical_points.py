@@ -82,6 +82,7 @@ def test_elimination_and_the_whole_gradient_count_alike(engine: Engine) -> None:
     assert answer.integers("critical") == answer.integers("dense") == [0, 25]
 
 
+@pytest.mark.slow
 def test_orbits_are_known_where_a_is_eliminated(engine: Engine) -> None:
     """For a teacher with A of rank two and d = 4 its function alone is not in the dense orbit."""
     model = SingleLayerAttention(4, 1)
@@ -153,6 +154,7 @@ def test_two_one_two_is_as_in_sympy(seed: int, engine: Engine) -> None:
     assert [sum(point.loss) / 2 for point in found.real_points] == pytest.approx(losses)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [(2, 1, 2), (2, 1, 1)], ids=str)
 def test_gradient_descent_ends_in_the_minima(case: tuple[int, int, int], engine: Engine) -> None:
     """From many starts nowhere else than in the minima that are listed, and in the smallest one."""
@@ -214,6 +216,7 @@ def solved(G: np.ndarray, b: np.ndarray, J: np.ndarray) -> np.ndarray:
     return found
 
 
+@pytest.mark.slow
 def test_a_teacher_is_a_minimum_with_loss_zero(engine: Engine) -> None:
     model = SingleLayerAttention(2, 1)
     rng = np.random.default_rng(0)
@@ -228,6 +231,7 @@ def test_a_teacher_is_a_minimum_with_loss_zero(engine: Engine) -> None:
     assert np.allclose(product, [[1, 2], [3, 5]])
 
 
+@pytest.mark.slow
 def test_a_teacher_of_rank_one_is_found_apart(engine: Engine) -> None:
     """It has two weights (A, V), which are singular functions: Theorem 3.2."""
     rng = np.random.default_rng(0)
@@ -298,6 +302,7 @@ def test_certificates_are_counted_again(size: tuple[int, ...], engine: Engine) -
     assert ("degree" in certificate.script["text"]) is bool(certificate.evidence)
 
 
+@pytest.mark.slow
 def test_the_command(invoke: Invoke) -> None:
     done = invoke("critical-points", "--d", "2", "--d-out", "1", "--count", "--json")
     assert json.loads(done.stdout)["critical_points"] == 6

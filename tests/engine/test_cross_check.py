@@ -191,6 +191,7 @@ def _m2(rows: tuple[tuple[int, ...], ...]) -> str:
     return "{" + ", ".join("{" + ", ".join(map(str, row)) + "}" for row in rows) + "}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [(2, 2), (3, 1), (3, 2, 2)])
 def test_fibres_by_sympy(engine: Engine, case: tuple[int, ...]) -> None:
     """Lengths by SymPy's Gröbner bases, with all entries of A and V as unknowns."""
@@ -227,6 +228,7 @@ def _length(basis: object, size: int) -> int:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [(2, 1), (2, 1, 1), (2, 2), (2, 2, 1), (2, 3), (3, 1)])
 def test_points_of_a_random_section(engine: Engine, case: tuple[int, ...]) -> None:
     """As many as on the section that is counted, by Macaulay2's Gröbner bases."""
@@ -248,6 +250,7 @@ def test_larger_cases(engine: Engine) -> None:
     assert seen.dimension == dimension_formula(SingleLayerAttention(6, 6))
 
 
+@pytest.mark.slow
 def test_the_number_of_tokens_does_not_matter_from_two_on(engine: Engine) -> None:
     two, three = (observe(SingleLayerAttention(3, 2, 2, t), engine=engine) for t in (2, 3))
     assert two.orbits == three.orbits

@@ -340,6 +340,7 @@ def test_the_generators_have_the_series_that_is_proved(
     assert poincare(sessions(Path(m2)), found.equations.ideal()) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 def test_too_few_generators_have_another_series(
     sessions: Callable[[Path], Macaulay2], m2: str
@@ -373,6 +374,7 @@ def test_fibres_by_linear_algebra_are_those_of_macaulay2(
     ).at
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [(1, 2), (2, 1, 1), (3, 2, 2), (3, 3, 3, 3)])
 def test_observations_without_an_engine_are_the_same(
     engine: Macaulay2, case: tuple[int, ...]
@@ -421,6 +423,7 @@ def test_what_is_trusted(engine: Macaulay2) -> None:
     assert "above 4: elimination by Macaulay2" in claim
 
 
+@pytest.mark.slow
 def test_a_limit_certifies_nothing(session: Macaulay2) -> None:
     for model, question in [
         (SingleLayerAttention(3, 2), "closure"),

@@ -250,6 +250,7 @@ def test_every_example_is_tested() -> None:
     assert {path.stem for path in EXAMPLES.glob("*.toml")} == set(SHOWN)
 
 
+@pytest.mark.slow
 @pytest.mark.macaulay2("each")
 @pytest.mark.parametrize("name", SHOWN)
 def test_examples(engine: Engine, name: str) -> None:
@@ -330,6 +331,7 @@ def test_the_projective_variety_of_a_homogeneous_map(
     assert (smooth["variety_dimension"], smooth["dimension"], smooth["components"]) == (1, -1, [])
 
 
+@pytest.mark.slow
 def test_a_map_that_is_not_homogeneous_has_no_projective_variety(invoke: Invoke, m2: str) -> None:
     umbrella = str(EXAMPLES.parent / "whitney_umbrella.toml")
     refused = invoke("singular-locus", "--map", umbrella, "--projective", "--m2", m2)

@@ -443,6 +443,7 @@ def test_flint_and_macaulay2_agree(engine: Engine, pair: tuple[Ideal, Ideal]) ->
         assert first.equals(first + first * second) is True
 
 
+@pytest.mark.slow
 @FEW
 @given(pair=pairs(st.just(CoefficientField(3))))
 def test_points_over_a_small_field(engine: Engine, pair: tuple[Ideal, Ideal]) -> None:

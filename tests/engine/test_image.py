@@ -233,6 +233,7 @@ def test_the_dimension_where_parameters_satisfy_relations(engine: Macaulay2) -> 
     assert "not known (not applicable)" in without.to_text()
 
 
+@pytest.mark.slow
 def test_the_file_is_named_where_the_source_of_a_map_is_empty(
     tmp_path: Path, invoke: Invoke, program: Path
 ) -> None:

@@ -75,6 +75,7 @@ def test_every_command_computes_or_says_why_not(
             assert "GF(2147483659) is too large: Macaulay2 needs p ≤ 2147483647" in line
 
 
+@pytest.mark.slow
 def test_singular_loci_of_models_name_the_primes_that_can_be_taken(engine: Macaulay2) -> None:
     model = SingleLayerAttention(2, 1)
     for p in TAKEN:

@@ -283,6 +283,7 @@ def test_singular_points_over_a_small_field(text: str, engine: Engine) -> None:
 # Texts.
 
 
+@pytest.mark.slow
 @pytest.mark.macaulay2("any")
 def test_what_macaulay2_writes_is_read(session: Macaulay2) -> None:
     for field in (CoefficientField(0), CoefficientField(7)):

@@ -313,6 +313,7 @@ def test_weights_take_the_place_of_a_function(engine: Macaulay2) -> None:
     assert "give K and Q" in outside.remark
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [(2, 2, 1, 1), (2, 2, 2, 1)])
 def test_heads_with_an_output_matrix(engine: Macaulay2, case: tuple[int, int, int, int]) -> None:
     """Dimension and singular points of {rk A ≤ a} × {V = O·W, O with v columns}, by the ideal of

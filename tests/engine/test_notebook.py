@@ -47,6 +47,7 @@ def shown(error: BaseException) -> str:
     return re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error._render_traceback_()))  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_symbols_stay_and_values_go_both_ways(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -118,6 +119,7 @@ def complete(shell: InteractiveShell, cell: str) -> list[str]:
         return [found.text for found in shell.Completer.completions(cell, len(cell))]
 
 
+@pytest.mark.slow
 def test_completion(shell: InteractiveShell) -> None:
     run(shell, "%m2 myOwnName = 3;")
     assert complete(shell, "%%m2\nI = primaryDecom")[0] == "primaryDecomposition"

@@ -106,6 +106,7 @@ def test_solid_and_dotted_points_by_membership(umbrella: SliceSurface, engine: M
         assert membership(model, UMBRELLA | {"c_1_1_2_2": -w}, engine=engine).place == place
 
 
+@pytest.mark.slow
 def test_numbers_of_two_axes_stand_apart(umbrella: SliceSurface) -> None:
     """At the corners of the box, from several sides."""
     for elevation, azimuth in ((22, -62), (35, 20), (10, 130)):
@@ -451,6 +452,7 @@ def test_pictures_of_the_command_line(
         assert result.stdout.count("\n") > 3
 
 
+@pytest.mark.slow
 def test_a_slice_at_its_limit_keeps_the_pieces_that_it_has(
     m2: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -213,6 +213,7 @@ def test_an_empty_variety_is_refused(engine: Engine) -> None:
         polar_degrees(ideal("x", "y"), engine=engine)
 
 
+@pytest.mark.slow
 def test_the_image_of_a_reducible_source_is_not_taken_for_irreducible(engine: Engine) -> None:
     """Three lines through the origin, and a line beside a conic: degrees are added."""
     lines = PolynomialMap.from_expressions([s, t], {"x": s, "y": t}, [s * t * (s - t)])
@@ -226,6 +227,7 @@ def test_the_image_of_a_reducible_source_is_not_taken_for_irreducible(engine: En
         polar_degrees(lines, engine=engine, method="slices")
 
 
+@pytest.mark.slow
 def test_coefficients_that_the_prime_divides_are_not_lost(engine: Engine) -> None:
     """Modulo the prime these conics are two lines, or a line; it is drawn first, and not taken."""
     for equation in (f"{DRAWN}*x^2 + y^2 + z^2", f"x^2 + y^2 + z^2/{DRAWN}"):
@@ -259,6 +261,7 @@ def drawn_first(times: int = 1) -> Iterator[None]:
         yield
 
 
+@pytest.mark.slow
 def test_primes_are_drawn_for_each_input(engine: Engine) -> None:
     """Two primes of the discriminant gave a point in place of two, when they were known before."""
     bad = ideal(f"x^2 + 2*x*y + (1 - {32003 * 31991})*y^2")
@@ -276,6 +279,7 @@ def test_primes_are_drawn_for_each_input(engine: Engine) -> None:
     assert (theorem["primes"], theorem["proved"]) == ([], True)
 
 
+@pytest.mark.slow
 def test_primes_that_give_other_numbers_are_named_and_outvoted(engine: Engine) -> None:
     """The prime divides the discriminant of the conic, and makes an affine line the empty set."""
     for equations in (
@@ -381,6 +385,7 @@ def test_a_prime_modulo_which_a_conic_is_two_lines_is_seen(engine: Engine) -> No
             assert found.degrees == degrees
 
 
+@pytest.mark.slow
 def test_the_sum_is_that_of_the_projective_closure(engine: Engine) -> None:
     """A parabola has three critical points, and the conic that closes it has the sum 4."""
     x, y = symbols("x y")
@@ -405,6 +410,7 @@ WITHOUT_THEOREM = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WITHOUT_THEOREM)
 def test_families_without_a_theorem_have_two_primes_too(name: str, engine: Engine) -> None:
     model, degrees = WITHOUT_THEOREM[name]

@@ -76,6 +76,7 @@ def test_a_value_as_json(run: Invoke) -> None:
     assert data["seconds"] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bare")
 def test_values_without_counterpart_and_none(run: Invoke) -> None:
     assert run("-", code="f = x -> x").stdout == "f\n"
@@ -150,6 +151,7 @@ def test_code_of_any_bytes(run: Invoke, tmp_path: Path) -> None:
     assert run(str(file)).stdout == "3\n"
 
 
+@pytest.mark.slow
 @pytest.mark.macaulay2("any")
 @pytest.mark.usefixtures("bare")
 def test_files_beside_the_code_are_found(run: Invoke, tmp_path: Path) -> None:
@@ -257,6 +259,7 @@ def test_scripts_print_by_themselves_what_the_session_answers(
             assert end == f'{{"end":"standalone","records":{len(records)}}}'
 
 
+@pytest.mark.slow
 def test_script_command(command: str) -> None:
     arguments = ["script", "closure", "--d", "2", "--d-out", "1"]
     printed = subprocess.run([command, *arguments], capture_output=True, text=True, check=True)
@@ -374,6 +377,7 @@ def test_a_package_does_not_hide_what_a_workspace_was_given(program: Path) -> No
         assert work.value("QQ[m, n]; p*m + s*n == 2*m + 3*n")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bare")
 def test_programs_have_no_input(program: Path) -> None:
     """They would wait until the limit for somebody to type."""

@@ -121,6 +121,7 @@ def test_script_errors_show_message_and_lines(session: Macaulay2) -> None:
     assert session.pid == before, "an error in a script needs no fresh process"
 
 
+@pytest.mark.slow
 def test_a_limit_after_the_last_answer_leaves_the_answers(program: Path) -> None:
     late = Script("late", 'mbEmit("last", 5)\nmbFinish()\nwhile true do sleep 1')
     with (
@@ -167,6 +168,7 @@ def test_memory_limit(program: Path) -> None:
             assert emitted(engine, "1+1") == 2
 
 
+@pytest.mark.slow
 def test_the_least_memory_is_enough_or_fails_at_once(program: Path) -> None:
     """On a machine with many cores it is not enough; but Macaulay2 must never hang at its start:
     that is a time-out.
@@ -196,6 +198,7 @@ def test_death_from_inside_and_outside(program: Path) -> None:
         assert emitted(engine, "1+1") == 2
 
 
+@pytest.mark.slow
 @pytest.mark.macaulay2("any")
 def test_no_script_is_blamed_for_a_death_before_it(program: Path) -> None:
     with Macaulay2(program) as engine:
@@ -448,6 +451,7 @@ def test_time_in_the_queue_is_part_of_the_limit(
     assert limits[-1] <= HOUR - 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.macaulay2("any")
 def test_a_session_that_is_over_says_so(program: Path) -> None:
     with Macaulay2(program) as engine:

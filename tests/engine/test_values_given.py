@@ -223,6 +223,7 @@ def polynomials(draw: st.DrawFn) -> Any:
     return over.from_dict({m: c for m, n in terms.items() if (c := over.domain(n))})
 
 
+@pytest.mark.slow
 @settings(max_examples=3)
 @given(st.lists(anything | others | polynomials(), min_size=60, max_size=60))
 def test_random_values_come_back(session: Macaulay2, some: list[Any]) -> None:
@@ -255,6 +256,7 @@ def test_large_polynomials_come_back(
     assert values(session, [("f", given_f), (sum_in_macaulay2, given_f)]) == [polynomial, True]
 
 
+@pytest.mark.slow
 def test_polynomials_with_very_many_powers_are_written_with_numbers() -> None:
     over = ring("x", INTEGERS, grevlex)[0]
     assert expression(over.from_dict({(e,): 1 for e in range(50_000)})).startswith("mbPolynomial(")
@@ -357,6 +359,7 @@ def test_expressions_in_a_workspace_are_as_if_typed(work: Workspace) -> None:
     assert work.value("ring f === U and f == c_(1,2)*d", f=symbols("c_1_2") * symbols("d"))
 
 
+@pytest.mark.slow
 def test_noncommutative_variables_are_not_meant(work: Workspace) -> None:
     """The products of SymPy's symbols have no order."""
     work.run("W = QQ[x, y, WeylAlgebra => {x => y}]")

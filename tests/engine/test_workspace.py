@@ -644,6 +644,7 @@ def test_nothing_is_left_behind(
             use()
 
 
+@pytest.mark.slow
 def test_names_with_primes_come_back_as_they_are(session: Macaulay2) -> None:
     with session.workspace() as work:
         work.run("R = QQ[x', x'', y]; f = x'^2 + x''")

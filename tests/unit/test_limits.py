@@ -132,6 +132,7 @@ def no_equations(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "default_degree", lambda model: 0)
 
 
+@pytest.mark.slow
 def test_equations_found_in_less_time_bound_less() -> None:
     upper = tangent_upper_bounds(MODEL)
     sizes = []

@@ -218,6 +218,7 @@ def test_a_pipe_of_cases_into_which_nobody_writes_ends_with_the_limit(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("endless", ["yes", "cat /dev/zero"])
 def test_code_that_never_ends_is_not_read_for_ever(command: str, endless: str) -> None:
     done = run("sh", "-c", f"{endless} | {command} run -")

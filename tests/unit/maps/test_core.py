@@ -416,6 +416,7 @@ def forget() -> None:
         getattr(representations, name).cache_clear()
 
 
+@pytest.mark.slow
 def test_a_limit_leaves_what_was_known() -> None:
     """Whenever it ends the proof: nothing is claimed, and what is missing is said."""
     model = SingleLayerAttention(2, 2)

@@ -305,6 +305,7 @@ def run(*line: str) -> Result:
     return CliRunner().invoke(commands.cli, ["figure", "3", *line])
 
 
+@pytest.mark.slow
 def test_a_picture_is_replaced_whole_or_not_at_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -400,6 +400,7 @@ def test_latex_and_markdown_keep_text_as_text(folder: Path) -> None:
     assert len(table) == len(found.rows) + 2
 
 
+@pytest.mark.slow
 def test_the_command_writes_every_format(tmp_path: Path) -> None:
     assert tuple(report.FORMATS) == showing.REPORT_FORMATS
     for form in report.FORMATS:

@@ -137,11 +137,13 @@ class Many(Result):
         return ""
 
 
+@pytest.mark.slow
 def test_a_notebook_as_pdf_holds_what_is_short() -> None:
     assert Many(10)._repr_latex_() == Many(10).to_latex()
     assert Many(50_000)._repr_latex_() is None
 
 
+@pytest.mark.slow
 def test_one_polynomial_of_a_megabyte() -> None:
     text = " + ".join(f"c_1_1_1_2**{n}" for n in range(2, 70_000))
     sheet = Sheet("title", [generators([text])])

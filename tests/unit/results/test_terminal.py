@@ -128,6 +128,7 @@ def test_tables_of_commands_fit_a_terminal(width: int, arguments: list[str]) -> 
     assert sum("───" in line for line in lines(shown)) >= 1
 
 
+@pytest.mark.slow
 def test_what_is_no_terminal_gets_plain_tables() -> None:
     command = [sys.executable, "-m", "m2bridge", "dimension", "--d", "2", "--d-out", "1"]
     done = subprocess.run(

@@ -1344,6 +1344,7 @@ def artists(figure: Any) -> Iterator[tuple[str, Any]]:
             yield str(line.get_label()), line
 
 
+@pytest.mark.slow
 def test_the_picture(file: Path, tmp_path: Path) -> None:
     found = weights(file, heads=2)
     drawn = dict(artists(found.figure()))
@@ -1519,6 +1520,7 @@ def test_the_picture_of_all_heads_is_in_the_order_that_is_asked_for() -> None:
     assert not [line for axes in drawn.axes for line in axes.lines if axes.images]
 
 
+@pytest.mark.slow
 def test_the_parts_of_the_picture_do_not_touch() -> None:
     figure = weights(_near_rank_two(), worst=2).figure()
     _, _, table, mapped, bar = figure.axes
@@ -1532,6 +1534,7 @@ def test_the_parts_of_the_picture_do_not_touch() -> None:
     assert table.get_position().y1 < mapped.get_position().y0
 
 
+@pytest.mark.slow
 def test_a_map_of_many_heads_fits_the_picture() -> None:
     random = numpy.random.default_rng(0)
     arrays = {f"{letter}_1": random.standard_normal((16, 2, 4)) for letter in "KQV"}

@@ -15,6 +15,7 @@ from m2bridge import weights
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.trained_weights.checkpoints.architecture import Architecture, read_architecture
 from m2bridge.trained_weights.checkpoints.tensors import NAMES
+from tests.tiers import few
 
 D, A, HEADS = 8, 2, 4
 """The dimension of the tokens, the rows of a head, and the heads, of which two may share a key."""
@@ -273,7 +274,7 @@ SHARED: dict[str, Callable[[Planted], Arrays]] = {
 """Those that are used with fewer keys than queries."""
 
 
-@pytest.mark.parametrize("name", LAYOUTS)
+@pytest.mark.parametrize("name", few(LAYOUTS, 8))
 def test_planted_ranks_are_found_in_each_layout(name: str) -> None:
     planted = Planted()
     state = LAYOUTS[name](planted)
@@ -325,6 +326,7 @@ def transformer_lens(d: int = 8, heads: int = 8, a: int = 2) -> Arrays:
     return state | {"blocks.0.attn.W_O": random.standard_normal((heads, a, d))}
 
 
+@pytest.mark.slow
 def test_transformer_lens_has_the_tokens_as_second_index() -> None:
     """Shapes (heads, d, a): dimension 2·a·d − a² + 2·d·v − v² − 1 of a head."""
     state = transformer_lens()

@@ -91,6 +91,7 @@ def test_outputs_change_by_no_more_than_is_said(softmax: bool, rank: int) -> Non
     assert found.to_json()["heads"][0]["at_rank"]["largest_change_of_output"] == change.change
 
 
+@pytest.mark.slow
 def test_tables_of_many_heads_are_on_request() -> None:
     random = numpy.random.default_rng(3)
     file = file_of([heads_of(25, random)])

@@ -28,6 +28,7 @@ from m2bridge.trained_weights.heads.token_space import reduce_head
 from m2bridge.trained_weights.networks.layers import analyse_layers, find_heads, find_network
 from m2bridge.trained_weights.networks.symmetries import AnalysisOptions
 from tests.forward_pass import (
+from tests.tiers import few
     Layer,
     Parameters,
     attention as forward,
@@ -170,7 +171,7 @@ LAYERS = {
 }
 
 
-@pytest.mark.parametrize("name", LAYERS)
+@pytest.mark.parametrize("name", few(LAYERS, 6))
 def test_dimension_and_symmetries_are_those_of_the_forward_pass(name: str) -> None:
     """All redundant directions are named, and their number is the kernel of the Jacobian."""
     layer = LAYERS[name]

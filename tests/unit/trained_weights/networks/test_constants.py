@@ -66,6 +66,7 @@ SPECIAL = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SPECIAL)
 def test_constants_that_a_layer_cannot_reach(name: str) -> None:
     layer, change, rank, dimension = SPECIAL[name]

@@ -134,6 +134,7 @@ def test_rotary_positions_leave_what_commutes_with_rotations(
         assert rank == known[0 if softmax else 1]
 
 
+@pytest.mark.slow
 def test_the_architecture_is_what_config_json_says_unless_an_option_does(tmp_path: Path) -> None:
     layer = Layer(4, 4, 2, v=2, heads=2, norm="layer", beta=True)
     arrays = {}

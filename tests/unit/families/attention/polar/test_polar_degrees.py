@@ -253,6 +253,7 @@ def test_command_line_and_forms() -> None:
     assert "generic ED degree   14" in found.to_text()
 
 
+@pytest.mark.slow
 def test_bars_of_the_picture(tmp_path: Path) -> None:
     out = tmp_path / "polar.svg"
     CliRunner().invoke(

@@ -93,6 +93,7 @@ def test_what_does_not_fit_is_named(changed: dict[str, Any], words: str) -> None
         training_run(run(**changed))
 
 
+@pytest.mark.slow
 def test_the_command_draws_a_file(tmp_path: Path) -> None:
     numpy.savez(tmp_path / "run.npz", **run())
     picture = tmp_path / "run.svg"

@@ -120,6 +120,7 @@ def test_the_loss_towards_a_teacher_vanishes_at_the_teacher() -> None:
     assert value(loss, list(function_of(model, _fractions(K.T @ Q), _fractions(V)))) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES[:3])
 def test_the_gradient_is_that_of_sympy(case: tuple[int, int, int]) -> None:
     loss = gaussian_loss(case)

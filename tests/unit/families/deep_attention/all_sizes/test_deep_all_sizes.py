@@ -327,6 +327,7 @@ def test_the_command(
     assert said in shown.out + shown.err
 
 
+@pytest.mark.slow
 def test_at_the_limit_the_verdicts_so_far_are_shown_and_none_is_certified(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -410,6 +411,7 @@ def test_a_maker_with_another_statement_is_found_out(monkeypatch: pytest.MonkeyP
     assert (row.verdict, row.witness) == ("REFUTED", "1-2-a1-t2: computed 2, stated 3")
 
 
+@pytest.mark.slow
 def test_a_maker_without_an_identity_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     fewer = {"determinant": True}
     monkeypatch.setattr(layers, "layer_identities", lambda: fewer)
