@@ -28,7 +28,6 @@ from m2bridge.trained_weights.heads.token_space import reduce_head
 from m2bridge.trained_weights.networks.layers import analyse_layers, find_heads, find_network
 from m2bridge.trained_weights.networks.symmetries import AnalysisOptions
 from tests.forward_pass import (
-from tests.tiers import few
     Layer,
     Parameters,
     attention as forward,
@@ -38,6 +37,7 @@ from tests.tiers import few
     exact_rank,
     residues,
 )
+from tests.tiers import few
 
 STEP = 1e-30
 EPSILON = 1e-1
