@@ -41,6 +41,9 @@ from m2bridge.maps.polynomial_map_model import Case, as_model
 from m2bridge.results.base import Result, result_json
 from m2bridge.results.sheet import Block, Facts, Sheet, Table, computed_by, printable
 
+MIN_SHOWN_NUMBER = 1e-12
+"""Approximations with a smaller absolute value are shown as zero."""
+
 EDMethod = Literal["auto", "ideal", "parametrization"]
 
 
@@ -176,7 +179,7 @@ class EDDegree(Result):
         blocks: list[Block] = [Facts(_facts(self))]
         points = self.real_points
         if points:
-            rows = [[f"{self._distance(x):.6g}", *(f"{c:.6g}" for c in x)] for x in points]
+            rows = [[_short(self._distance(x)), *map(_short, x)] for x in points]
             header = ("q(x − u)", *self.variables)
             blocks.append(Table(header, rows, "Real critical points x"))
         formulas = [rf"\operatorname{{EDdegree}} = {self.ed_degree}"]
@@ -208,6 +211,11 @@ class EDDegree(Result):
     def to_macaulay2(self) -> str:
         """The number."""
         return f"edDegree = {self.ed_degree}"
+
+
+def _short(number: float) -> str:
+    """An approximation in few digits; one of zero is zero."""
+    return "0" if abs(number) < MIN_SHOWN_NUMBER else f"{number:.6g}"
 
 
 def _point_json(result: EDDegree) -> dict[str, Any]:
@@ -287,7 +295,7 @@ def _point_facts(result: EDDegree) -> list[tuple[str, object]]:
     number = str(at_point.count.points)
     if at_point.count.points is None:
         number = f"not isolated: they have dimension {at_point.count.critical_dimension}"
-    primes = " and ".join(map(str, at_point.primes[:2]))
+    primes = ", ".join(map(str, at_point.primes))
     facts: list[tuple[str, object]] = [
         ("data point", f"u = ({', '.join(map(str, at_point.coordinates))})"),
         ("complex critical points", f"{number}; modulo the primes {primes}"),

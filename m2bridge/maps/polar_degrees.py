@@ -633,7 +633,8 @@ def parametrizes_cone(parametrization: PolynomialMap) -> bool:
     if not exponents:
         return True
     matrix = [[*monomial, 1] for monomial in sorted(exponents)]
-    return flint.fmpz_mat(matrix).rank() == flint.fmpz_mat([row[:-1] for row in matrix]).rank()
+    rank = flint.fmpz_mat([row[:-1] for row in matrix]).rank()
+    return bool(flint.fmpz_mat(matrix).rank() == rank)
 
 
 def _spanning_parameters(forms: PolynomialMap) -> list[int]:
