@@ -52,11 +52,11 @@ MAX_REAL_ATTEMPTS = 3
 MAX_IMAGINARY_PART = 1e-6
 """The imaginary part, relatively, up to which an approximation may be that of a real point."""
 
-Rows = tuple[tuple[Fraction, ...], ...]
+RationalRows = tuple[tuple[Fraction, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class QuadraticForm:
+class DistanceForm:
     """A nondegenerate quadratic form q(x) = xᵀ M x over QQ.
 
     Parameters
@@ -67,7 +67,7 @@ class QuadraticForm:
         The form as a polynomial.
     """
 
-    matrix: Rows
+    matrix: RationalRows
     text: str
 
     @property
@@ -83,12 +83,12 @@ class QuadraticForm:
             total += x * sum(float(c) * y for c, y in zip(row, vector, strict=True))
         return total
 
-    def scaled(self, denominators: Sequence[int]) -> QuadraticForm:
+    def scaled(self, denominators: Sequence[int]) -> DistanceForm:
         """The form in coordinates that are multiplied by these numbers."""
         rows = []
         for row, d in zip(self.matrix, denominators, strict=True):
             rows.append(tuple(c / (d * e) for c, e in zip(row, denominators, strict=True)))
-        return QuadraticForm(tuple(rows), self.text)
+        return DistanceForm(tuple(rows), self.text)
 
     @property
     def integer_rows(self) -> list[list[int]]:
@@ -97,7 +97,7 @@ class QuadraticForm:
         return [[int(c * scale) for c in row] for row in self.matrix]
 
 
-def read_quadratic(value: Any, ring: PolynomialRing) -> QuadraticForm:
+def read_quadratic(value: Any, ring: PolynomialRing) -> DistanceForm:
     """Read a quadratic form in the variables of a ring; ``None`` means the standard one.
 
     Parameters
@@ -121,7 +121,7 @@ def read_quadratic(value: Any, ring: PolynomialRing) -> QuadraticForm:
             raise InvalidCaseError("quadratic", f"must be a symmetric {size} × {size} matrix")
     else:
         matrix = _matrix_of(element(ring, value), size)
-    form = QuadraticForm(matrix, _form_text(matrix, ring))
+    form = DistanceForm(matrix, _form_text(matrix, ring))
     rank = flint.fmpz_mat(form.integer_rows).rank() if size else 0
     if rank < size:
         raise InvalidCaseError(
@@ -132,11 +132,11 @@ def read_quadratic(value: Any, ring: PolynomialRing) -> QuadraticForm:
     return form
 
 
-def _identity(size: int) -> Rows:
+def _identity(size: int) -> RationalRows:
     return tuple(tuple(Fraction(i == j) for j in range(size)) for i in range(size))
 
 
-def _matrix_of(polynomial: Any, size: int) -> Rows:
+def _matrix_of(polynomial: Any, size: int) -> RationalRows:
     """The symmetric matrix of a homogeneous polynomial of degree two."""
     if not is_homogeneous(polynomial) or total_degree(polynomial) != 2:
         shown = polynomial_text(polynomial)
@@ -151,7 +151,7 @@ def _matrix_of(polynomial: Any, size: int) -> Rows:
     return tuple(map(tuple, rows))
 
 
-def _form_text(matrix: Rows, ring: PolynomialRing) -> str:
+def _form_text(matrix: RationalRows, ring: PolynomialRing) -> str:
     """The quadratic form of a symmetric matrix as a polynomial."""
     terms: dict[tuple[int, ...], Any] = {}
     for i, row in enumerate(matrix):
@@ -192,7 +192,7 @@ def read_numbers(values: Any, option: str, size: int) -> tuple[Fraction, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class CriticalCount:
     """What was counted modulo one prime.
 
     Parameters
@@ -219,13 +219,13 @@ class Agreed:
 
     Parameters
     ----------
-    count : Count
+    count : CriticalCount
     primes : tuple of int
     others : tuple of int
         Primes that gave other numbers.
     """
 
-    count: Count
+    count: CriticalCount
     primes: tuple[int, ...]
     others: tuple[int, ...]
 
@@ -238,7 +238,7 @@ class Agreed:
         return f"{text}; this is not a proof over QQ"
 
 
-def agreed(counted: Callable[[int], Count], primes: Iterator[int]) -> Agreed:
+def agreed(counted: Callable[[int], CriticalCount], primes: Iterator[int]) -> Agreed:
     """The count that most random primes give, by two or three primes more than any other.
 
     Raises
@@ -248,7 +248,7 @@ def agreed(counted: Callable[[int], Count], primes: Iterator[int]) -> Agreed:
     TimeLimitError, MemoryLimitError
         If they are not reached within the limits.
     """
-    counts: dict[int, Count] = {}
+    counts: dict[int, CriticalCount] = {}
     begin = clock().seconds
     for prime in islice(primes, MAX_COUNTING_PRIMES):
         counts[prime] = counted(prime)
@@ -283,11 +283,11 @@ class Variety:
         """Whether the generators are homogeneous."""
         return all(map(is_homogeneous, self.ideal.generators))
 
-    def count(self, form: QuadraticForm | None, point: Sequence[Fraction] | None = None) -> Agreed:
-        """Count the critical points for a form and a data point; ``None`` is a random one."""
+    def count(self, form: DistanceForm | None, point: Sequence[Fraction] | None = None) -> Agreed:
+        """CriticalCount the critical points for a form and a data point; ``None`` is a random one."""
         script = ideal_script(self, "ed_degree", form, point)
 
-        def counted(prime: int) -> Count:
+        def counted(prime: int) -> CriticalCount:
             answer = answer_to(with_given_prime(script, prime))
             dimension = max(answer.integers("dimensions"), default=-1)
             return _summed(dimension, answer)
@@ -299,15 +299,15 @@ class Variety:
         return list(map(integer_coefficients, self.ideal.generators_or_zero))
 
 
-def _summed(dimension: int, answer: Answer) -> Count:
+def _summed(dimension: int, answer: Answer) -> CriticalCount:
     """The critical points on all components."""
     pairs = answer.integer_lists("critical")
     critical_dimension = max((pair[0] for pair in pairs), default=-1)
     points = None if critical_dimension > 0 else sum(pair[1] for pair in pairs)
-    return Count(dimension, critical_dimension, points)
+    return CriticalCount(dimension, critical_dimension, points)
 
 
-def _avoided(form: QuadraticForm | None, point: Sequence[Fraction] | None) -> set[int]:
+def _avoided(form: DistanceForm | None, point: Sequence[Fraction] | None) -> set[int]:
     """Numbers that a prime must not divide: the determinant, and denominators."""
     numbers = {1}
     if form is not None:
@@ -320,7 +320,7 @@ def _avoided(form: QuadraticForm | None, point: Sequence[Fraction] | None) -> se
 def ideal_script(
     variety: Variety,
     name: str,
-    form: QuadraticForm | None,
+    form: DistanceForm | None,
     point: Sequence[Fraction] | None,
     **more: str,
 ) -> Script:
@@ -345,7 +345,7 @@ def ideal_script(
     return question(name, {"givenIdeal": GeneratingSet(ring, generators)}, values)
 
 
-def _written_form(form: QuadraticForm | None, size: int) -> str:
+def _written_form(form: DistanceForm | None, size: int) -> str:
     """An integer matrix for Macaulay2, or a random one."""
     if form is None:
         return f"randomSymmetric {size}"
@@ -382,8 +382,8 @@ class ParametrizedImage:
         kept = pivot_columns(gradients, prime)[0] if point and gradients else []
         return cls(parametrization, tuple(kept), title)
 
-    def count(self, form: QuadraticForm | None) -> Agreed:
-        """Count the critical points for a form and a random data point.
+    def count(self, form: DistanceForm | None) -> Agreed:
+        """CriticalCount the critical points for a form and a random data point.
 
         They are those of the parametrization, divided by the number of points of a general fibre.
         """
@@ -394,16 +394,16 @@ class ParametrizedImage:
             primes_for(images, _avoided(form, None)),
         )
 
-    def _counted(self, script: Script) -> Count:
+    def _counted(self, script: Script) -> CriticalCount:
         answer = answer_to(script)
         fibre_dimension, fibre = answer.integers("fibre")
         dimension, points = answer.integers("critical")
         isolated = fibre_dimension == 0 and dimension <= 0 and points % fibre == 0
         found = points // fibre if isolated else None
-        return Count(len(self.kept), dimension, found, fibre)
+        return CriticalCount(len(self.kept), dimension, found, fibre)
 
 
-def map_script(image: ParametrizedImage, form: QuadraticForm | None) -> Script:
+def map_script(image: ParametrizedImage, form: DistanceForm | None) -> Script:
     """The program that counts by the parametrization, modulo a prime that it is given.
 
     Coordinates are multiplied by the denominators of their images, and the form is changed.
@@ -445,7 +445,7 @@ class RealCriticalPoints:
 
 
 def real_points(
-    variety: Variety, form: QuadraticForm, point: Sequence[Fraction], *, complex_points: int
+    variety: Variety, form: DistanceForm, point: Sequence[Fraction], *, complex_points: int
 ) -> RealCriticalPoints:
     """Find the real critical points, by msolve or by Macaulay2's RealRoots.
 

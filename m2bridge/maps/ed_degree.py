@@ -26,9 +26,9 @@ from m2bridge.limits import clock
 from m2bridge.maps.closure import closure
 from m2bridge.maps.distance import (
     Agreed,
-    Count,
+    CriticalCount,
+    DistanceForm,
     ParametrizedImage,
-    QuadraticForm,
     RealCriticalPoints,
     Variety,
     read_numbers,
@@ -55,7 +55,7 @@ class DataPoint:
     ----------
     coordinates : tuple of Fraction
         The data point.
-    count : Count
+    count : CriticalCount
         The complex critical points.
     primes : tuple of int
         The random primes modulo which they were counted.
@@ -64,7 +64,7 @@ class DataPoint:
     """
 
     coordinates: tuple[Fraction, ...]
-    count: Count
+    count: CriticalCount
     primes: tuple[int, ...]
     real: RealCriticalPoints | None
 
@@ -89,7 +89,7 @@ class EDDegree(Result):
         The affine dimension of X.
     cone : bool
         Whether X is known to be a cone: its equations, or the images, are homogeneous.
-    quadratic : QuadraticForm
+    quadratic : DistanceForm
         q.
     method : {"ideal", "parametrization"}
     counted : Agreed
@@ -121,7 +121,7 @@ class EDDegree(Result):
     variables: tuple[str, ...]
     dimension: int
     cone: bool
-    quadratic: QuadraticForm
+    quadratic: DistanceForm
     method: str
     counted: Agreed
     generic_ed_degree: int | None = None
@@ -317,7 +317,7 @@ def ed_degree(
     title: str = "",
     **options: Unpack[RunOptions],
 ) -> EDDegree:
-    """Count the critical points of a quadratic distance on a variety, its ED degree.
+    """CriticalCount the critical points of a quadratic distance on a variety, its ED degree.
 
     The variety is affine, in the coordinates that are given; if it is a cone, the number is also
     the ED degree of its projective variety. It is reduced, and may be reducible.
