@@ -52,7 +52,7 @@ MAX_REAL_ATTEMPTS = 3
 MAX_IMAGINARY_PART = 1e-6
 """The imaginary part, relatively, up to which an approximation may be that of a real point."""
 
-RationalRows = tuple[tuple[Fraction, ...], ...]
+FormRows = tuple[tuple[Fraction, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class DistanceForm:
         The form as a polynomial.
     """
 
-    matrix: RationalRows
+    matrix: FormRows
     text: str
 
     @property
@@ -132,11 +132,11 @@ def read_quadratic(value: Any, ring: PolynomialRing) -> DistanceForm:
     return form
 
 
-def _identity(size: int) -> RationalRows:
+def _identity(size: int) -> FormRows:
     return tuple(tuple(Fraction(i == j) for j in range(size)) for i in range(size))
 
 
-def _matrix_of(polynomial: Any, size: int) -> RationalRows:
+def _matrix_of(polynomial: Any, size: int) -> FormRows:
     """The symmetric matrix of a homogeneous polynomial of degree two."""
     if not is_homogeneous(polynomial) or total_degree(polynomial) != 2:
         shown = polynomial_text(polynomial)
@@ -151,7 +151,7 @@ def _matrix_of(polynomial: Any, size: int) -> RationalRows:
     return tuple(map(tuple, rows))
 
 
-def _form_text(matrix: RationalRows, ring: PolynomialRing) -> str:
+def _form_text(matrix: FormRows, ring: PolynomialRing) -> str:
     """The quadratic form of a symmetric matrix as a polynomial."""
     terms: dict[tuple[int, ...], Any] = {}
     for i, row in enumerate(matrix):
@@ -284,7 +284,7 @@ class Variety:
         return all(map(is_homogeneous, self.ideal.generators))
 
     def count(self, form: DistanceForm | None, point: Sequence[Fraction] | None = None) -> Agreed:
-        """CriticalCount the critical points for a form and a data point; ``None`` is a random one."""
+        """Count the critical points for a form and a data point; ``None`` is a random one."""
         script = ideal_script(self, "ed_degree", form, point)
 
         def counted(prime: int) -> CriticalCount:
@@ -383,7 +383,7 @@ class ParametrizedImage:
         return cls(parametrization, tuple(kept), title)
 
     def count(self, form: DistanceForm | None) -> Agreed:
-        """CriticalCount the critical points for a form and a random data point.
+        """Count the critical points for a form and a random data point.
 
         They are those of the parametrization, divided by the number of points of a general fibre.
         """

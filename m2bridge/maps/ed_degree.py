@@ -317,7 +317,7 @@ def ed_degree(
     title: str = "",
     **options: Unpack[RunOptions],
 ) -> EDDegree:
-    """CriticalCount the critical points of a quadratic distance on a variety, its ED degree.
+    """Count the critical points of a quadratic distance on a variety, its ED degree.
 
     The variety is affine, in the coordinates that are given; if it is a cone, the number is also
     the ED degree of its projective variety. It is reduced, and may be reducible.
