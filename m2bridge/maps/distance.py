@@ -8,7 +8,7 @@ counts them is in docs/ed-degrees.md.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
@@ -30,7 +30,14 @@ from m2bridge.convert.parsing import element
 from m2bridge.convert.printing import polynomial_text
 from m2bridge.engine import Session, current, msolve
 from m2bridge.engine.script import Script, render
-from m2bridge.errors import ConversionError, InvalidCaseError, MethodUnavailableError, ParseError
+from m2bridge.errors import (
+    ConversionError,
+    InvalidCaseError,
+    MemoryLimitError,
+    MethodUnavailableError,
+    ParseError,
+    TimeLimitError,
+)
 from m2bridge.ideals.program import question
 from m2bridge.limits import clock
 from m2bridge.maps.polar_degrees import (
@@ -251,14 +258,33 @@ def agreed(counted: Callable[[int], CriticalCount], primes: Iterator[int]) -> Ag
     counts: dict[int, CriticalCount] = {}
     begin = clock().seconds
     for prime in islice(primes, MAX_COUNTING_PRIMES):
-        counts[prime] = counted(prime)
+        try:
+            counts[prime] = counted(prime)
+        except (TimeLimitError, MemoryLimitError) as limit:
+            return _until_limit(counts, limit)
         cheap = len(counts) >= MIN_AGREEING_PRIMES and clock().seconds - begin < MAX_CHEAP_SECONDS
         agreeing = leading(counts, MIN_AGREEING_PRIMES + cheap)
         if agreeing:
-            others = tuple(other for other in counts if other not in agreeing)
-            return Agreed(counts[agreeing[0]], agreeing, others)
+            return _of_primes(counts, agreeing)
     listed = ", ".join(map(str, counts))
     raise MethodUnavailableError(f"modulo the primes {listed} too few have the same numbers")
+
+
+def _of_primes(counts: Mapping[int, CriticalCount], agreeing: tuple[int, ...]) -> Agreed:
+    others = tuple(prime for prime in counts if prime not in agreeing)
+    return Agreed(counts[agreeing[0]], agreeing, others)
+
+
+def _until_limit(
+    counts: Mapping[int, CriticalCount], limit: TimeLimitError | MemoryLimitError
+) -> Agreed:
+    """The count of two primes; else raise the limit, which names what one prime gave."""
+    agreeing = leading(counts, MIN_AGREEING_PRIMES) if counts else ()
+    if agreeing:
+        return _of_primes(counts, agreeing)
+    found = [f"{count.points} critical points modulo {prime}" for prime, count in counts.items()]
+    limit.progress = limit.progress or ", ".join(found)
+    raise limit
 
 
 @dataclass(frozen=True, slots=True)

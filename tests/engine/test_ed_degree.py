@@ -19,7 +19,8 @@ from m2bridge import (
     polar_degrees,
 )
 from m2bridge.algebra.field import CoefficientField
-from m2bridge.engine import Engine
+from m2bridge.engine import Engine, Transcript
+from m2bridge.engine.script import Script
 from m2bridge.errors import (
     ConversionError,
     InvalidCaseError,
@@ -297,6 +298,31 @@ def test_varieties_that_are_refused(engine: Engine) -> None:
     curve = PolynomialMap(CIRCLE.ring, ("a",), (ring.gens[0],), relations=CIRCLE.generators)
     with pytest.raises(MethodUnavailableError, match="use ideal"):
         ed_degree(curve, engine=engine, method="parametrization")
+
+
+class Late:
+    """An engine that reaches its limit after some runs."""
+
+    def __init__(self, engine: Engine, runs: int) -> None:
+        self._engine, self._runs = engine, runs
+
+    @property
+    def version(self) -> str:
+        return self._engine.version
+
+    def run(self, script: Script, *, timeout: float | None = None) -> Transcript:
+        if not self._runs:
+            raise TimeLimitError("late")
+        self._runs -= 1
+        return self._engine.run(script, timeout=timeout)
+
+
+@pytest.mark.slow
+def test_what_a_limit_leaves_out_is_named(engine: Engine) -> None:
+    found = ed_degree(CIRCLE, engine=Late(engine, 2), point=(3, 4))
+    assert (found.ed_degree, found.generic_ed_degree, found.at_point) == (2, None, None)
+    assert found.unfinished == "late"
+    assert found.to_json()["generic_proved"] is False
 
 
 def test_a_limit_before_the_first_number_is_an_error(engine: Engine) -> None:
