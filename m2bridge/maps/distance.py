@@ -55,7 +55,7 @@ from m2bridge.results.sheet import quoted
 MAX_TRACE_FORM_POINTS = 30
 """The largest number of complex points whose trace form is computed, without msolve."""
 MAX_REAL_ATTEMPTS = 3
-"""So many random combinations of minors are tried until none of the critical points is left out."""
+"""The largest number of random systems that are tried until one leaves no critical point out."""
 MAX_IMAGINARY_PART = 1e-6
 """The imaginary part, relatively, up to which an approximation may be that of a real point."""
 

@@ -142,6 +142,7 @@ def test_curves_against_sympy(images: tuple[Expr, Expr], engine: Engine) -> None
         assert (found.ed_degree, found.method, found.dimension) == (expected, method, 1)
 
 
+@pytest.mark.macaulay2("each")
 def test_a_map_that_is_not_injective_is_divided_by_its_fibre(engine: Engine) -> None:
     found = ed_degree(CUBIC_MAP, engine=engine, generic=False)
     assert (found.ed_degree, found.counted.count.fibre, found.cone) == (7, 3, True)
@@ -239,6 +240,7 @@ def test_real_critical_points(
                 assert abs(equation(*place)) < 1e-6
 
 
+@pytest.mark.macaulay2("each")
 def test_the_nearest_point_comes_first(engine: Engine) -> None:
     found = ed_degree(CIRCLE, point="3, 4", engine=engine, generic=False)
     assert found.real_points is not None
