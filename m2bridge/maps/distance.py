@@ -374,7 +374,8 @@ def ideal_script(
 def _written_form(form: DistanceForm | None, size: int) -> str:
     """An integer matrix for Macaulay2, or a random one."""
     if form is None:
-        return f"randomSymmetric {size}"
+        entries = f"matrix table({size}, {size}, (i, j) -> random givenPrime)"
+        return f"(entries' -> entries' + transpose entries') {entries}"
     rows = (m2_syntax.sequence(map(str, row)) for row in form.integer_rows)
     return f"matrix {m2_syntax.sequence(rows)}"
 

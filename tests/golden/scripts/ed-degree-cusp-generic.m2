@@ -13,8 +13,7 @@ sourceRing = coefficients'[s]
 randomNumber = () -> 1 + random(givenPrime - 1)
 forms = (map(sourceRing, fullRing, {sub(s, sourceRing)})) images
 tangents = diff(transpose vars sourceRing, forms)
-randomSymmetric = size -> (entry := matrix table(size, size, (i, j) -> random givenPrime); entry + transpose entry)
-quadraticForm = randomSymmetric 2
+quadraticForm = (entries' -> entries' + transpose entries') matrix table(2, 2, (i, j) -> random givenPrime)
 
 -- The number of points of an ideal by the leading terms of its Gröbner basis, by Faugère's F4: its dimension, and the
 -- number of points with multiplicity. Dimension -1 means that there is no point.

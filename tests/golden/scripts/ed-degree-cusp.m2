@@ -13,7 +13,6 @@ sourceRing = coefficients'[s]
 randomNumber = () -> 1 + random(givenPrime - 1)
 forms = (map(sourceRing, fullRing, {sub(s, sourceRing)})) images
 tangents = diff(transpose vars sourceRing, forms)
-randomSymmetric = size -> (entry := matrix table(size, size, (i, j) -> random givenPrime); entry + transpose entry)
 quadraticForm = matrix {{1,
     0},
     {0,

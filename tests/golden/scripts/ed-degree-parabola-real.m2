@@ -16,18 +16,6 @@ counted' = someIdeal -> (
     leading := ideal leadTerm groebnerBasis(someIdeal, Strategy => "F4");
     if leading == 1 then {-1, 0} else if dim leading > 0 then {dim leading, 0} else {0, degree leading})
 
--- Rows and columns of a minor, of this size, that is not in a prime ideal.
-independentMinor = (size, matrix', prime') -> (
-    rows := {};
-    columns := {};
-    while #rows < size do (
-        others := toList(0 .. numrows matrix' - 1) ** toList(0 .. numcols matrix' - 1);
-        pair := select(1, others, pair -> not member(pair#0, rows) and not member(pair#1, columns) and
-            det submatrix(matrix', append(rows, pair#0), append(columns, pair#1)) % prime' != 0);
-        rows = append(rows, pair#0#0);
-        columns = append(columns, pair#0#1));
-    (rows, columns))
-
 -- The matrix of the quadratic form, or of a random one.
 quadraticForm = matrix {{2,
     0},

@@ -12,25 +12,12 @@ givenIdeal = ideal matrix(givenRing, {{-x^2+y}})
 
 primes = minimalPrimes givenIdeal
 mbEmit("dimensions", apply(primes, dim))
-randomSymmetric = size -> (entry := matrix table(size, size, (i, j) -> random givenPrime); entry + transpose entry)
 
 -- The number of points of an ideal by the leading terms of its Gröbner basis, by Faugère's F4: its dimension, and the
 -- number of points with multiplicity. Dimension -1 means that there is no point.
 counted' = someIdeal -> (
     leading := ideal leadTerm groebnerBasis(someIdeal, Strategy => "F4");
     if leading == 1 then {-1, 0} else if dim leading > 0 then {dim leading, 0} else {0, degree leading})
-
--- Rows and columns of a minor, of this size, that is not in a prime ideal.
-independentMinor = (size, matrix', prime') -> (
-    rows := {};
-    columns := {};
-    while #rows < size do (
-        others := toList(0 .. numrows matrix' - 1) ** toList(0 .. numcols matrix' - 1);
-        pair := select(1, others, pair -> not member(pair#0, rows) and not member(pair#1, columns) and
-            det submatrix(matrix', append(rows, pair#0), append(columns, pair#1)) % prime' != 0);
-        rows = append(rows, pair#0#0);
-        columns = append(columns, pair#0#1));
-    (rows, columns))
 
 -- The matrix of the quadratic form, or of a random one.
 quadraticForm = matrix {{2,
@@ -72,6 +59,18 @@ systemsAt = (primes', point') -> apply(#primes', i -> (
         randomEntries(field', codim prime', numgens prime'));
     columnChoice := randomEntries(field', numgens ring prime', codim prime');
     criticalSystem(prime', rowChoice, columnChoice, point', product(others, combined') * 1_(ring prime'))))
+
+-- Rows and columns of a minor, of this size, that is not in a prime ideal.
+independentMinor = (size, matrix', prime') -> (
+    rows := {};
+    columns := {};
+    while #rows < size do (
+        others := toList(0 .. numrows matrix' - 1) ** toList(0 .. numcols matrix' - 1);
+        pair := select(1, others, pair -> not member(pair#0, rows) and not member(pair#1, columns) and
+            det submatrix(matrix', append(rows, pair#0), append(columns, pair#1)) % prime' != 0);
+        rows = append(rows, pair#0#0);
+        columns = append(columns, pair#0#1));
+    (rows, columns))
 
 -- Those of a general data point are outside any smaller variety, so that one minor is enough.
 criticalAtRandom = prime' -> (
