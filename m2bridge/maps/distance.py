@@ -83,11 +83,11 @@ class DistanceForm:
         size = len(self.matrix)
         return self.matrix == _identity(size)
 
-    def at(self, vector: Sequence[float]) -> float:
-        """The value at a vector of floating-point numbers."""
-        total = 0.0
+    def at(self, vector: Sequence[Fraction]) -> Fraction:
+        """The value at a vector."""
+        total = Fraction(0)
         for row, x in zip(self.matrix, vector, strict=True):
-            total += x * sum(float(c) * y for c, y in zip(row, vector, strict=True))
+            total += x * sum(c * y for c, y in zip(row, vector, strict=True))
         return total
 
     def scaled(self, denominators: Sequence[int]) -> DistanceForm:
@@ -461,13 +461,14 @@ class RealCriticalPoints:
     Parameters
     ----------
     number : int
-    coordinates : tuple of tuple of float, or None
-        Approximations; ``None`` if they were not found.
+    points : tuple of pairs, or None
+        For each x approximations of q(x − u) and of the coordinates of x, by increasing q(x − u);
+        ``None`` if they were not found.
     isolated_by : str
     """
 
     number: int
-    coordinates: tuple[tuple[float, ...], ...] | None
+    points: tuple[tuple[float, tuple[float, ...]], ...] | None
     isolated_by: str
 
 
@@ -512,14 +513,32 @@ def real_points(
     for prime in islice(primes, MAX_REAL_ATTEMPTS):
         answer = answer_to(with_given_prime(script, prime))
         if _summed(0, answer).points == complex_points:
-            size = len(point)
             if program is not None:
-                return _of_boxes(answer, size, isolated_by)
-            return _of_trace_forms(answer, isolated_by)
+                points = _of_boxes(answer, len(point))
+                number = len(points)
+            else:
+                number, points = _of_trace_forms(answer)
+            return RealCriticalPoints(number, _valued(points, form, point, number), isolated_by)
     raise MethodUnavailableError("random combinations of minors leave critical points out")
 
 
-def _of_boxes(answer: Answer, size: int, isolated_by: str) -> RealCriticalPoints:
+def _valued(
+    points: Sequence[Sequence[Fraction]], form: DistanceForm, data: Sequence[Fraction], number: int
+) -> tuple[tuple[float, tuple[float, ...]], ...] | None:
+    """The points in floating-point numbers, if all were found, and none is too large for these."""
+    if len(points) != number:
+        return None
+    valued = []
+    for point in points:
+        value = form.at([x - u for x, u in zip(point, data, strict=True)])
+        try:
+            valued.append((float(value), tuple(map(float, point))))
+        except OverflowError:
+            return None
+    return tuple(sorted(valued))
+
+
+def _of_boxes(answer: Answer, size: int) -> list[list[Fraction]]:
     """The middles of isolating boxes; multipliers are left out."""
     points = []
     for boxes in answer.lists("boxes"):
@@ -527,36 +546,44 @@ def _of_boxes(answer: Answer, size: int, isolated_by: str) -> RealCriticalPoints
             sides = box[:size]
             if len(sides) != size or not all(isinstance(side, list) for side in sides):
                 raise ParseError("the field 'boxes' is not a list of boxes")
-            points.append(tuple(float((Fraction(a) + Fraction(b)) / 2) for a, b in sides))
-    return RealCriticalPoints(len(points), tuple(points), isolated_by)
+            points.append([(Fraction(low) + Fraction(high)) / 2 for low, high in sides])
+    return points
 
 
-def _of_trace_forms(answer: Answer, isolated_by: str) -> RealCriticalPoints:
-    """As many real points as the signatures say, with approximations by eigenvalues."""
+def _of_trace_forms(answer: Answer) -> tuple[int, list[list[Fraction]]]:
+    """The number of real points by signatures, and approximations by eigenvalues.
+
+    Of each component there are as many approximations as real points, or none.
+    """
     number = 0
-    points: list[tuple[float, ...]] | None = []
+    points: list[list[Fraction]] = []
     forms = answer.lists("trace_forms")
     for form, matrices in zip(forms, answer.lists("multiplication"), strict=True):
         expected = signature([[flint_rational(Fraction(x)) for x in row] for row in form])
         number += expected
         found = _by_eigenvalues(matrices)
-        points = None if points is None or len(found) != expected else points + found
-    return RealCriticalPoints(number, None if points is None else tuple(points), isolated_by)
+        if len(found) == expected:
+            points += found
+    return number, points
 
 
-def _by_eigenvalues(matrices: Sequence[Sequence[Sequence[Any]]]) -> list[tuple[float, ...]]:
+def _by_eigenvalues(matrices: Sequence[Sequence[Sequence[Any]]]) -> list[list[Fraction]]:
     """Approximations of the real points, from the matrices of multiplication by coordinates.
 
     All are diagonal in a basis of eigenvectors of a general combination, if points are simple.
+    There are none where numbers are too large for floating-point arithmetic.
     """
-    arrays = [numpy.array([list(map(_float, row)) for row in rows]) for rows in matrices]
     random = Random(1)
-    combination: Any = sum(random.random() * array for array in arrays)
-    vectors = numpy.linalg.eig(combination)[1]
-    inverse = numpy.linalg.pinv(vectors)
+    try:
+        arrays = [numpy.array([list(map(_float, row)) for row in rows]) for rows in matrices]
+        combination: Any = sum(random.random() * array for array in arrays)
+        vectors = numpy.linalg.eig(combination)[1]
+        inverse = numpy.linalg.pinv(vectors)
+    except (OverflowError, numpy.linalg.LinAlgError):
+        return []
     diagonals = [numpy.diagonal(inverse @ array @ vectors) for array in arrays]
     points = zip(*diagonals, strict=True)
-    return [tuple(float(x.real) for x in point) for point in points if _may_be_real(point)]
+    return [[Fraction(float(x.real)) for x in point] for point in points if _may_be_real(point)]
 
 
 def _float(number: Any) -> float:
@@ -565,4 +592,5 @@ def _float(number: Any) -> float:
 
 
 def _may_be_real(point: Sequence[Any]) -> bool:
+    """Whether imaginary parts are as small as the errors of approximations; false for no number."""
     return all(abs(x.imag) <= MAX_IMAGINARY_PART * (1 + abs(x)) for x in point)

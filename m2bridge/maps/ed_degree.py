@@ -6,7 +6,7 @@ numbers mean, are in docs/ed-degrees.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, Unpack
@@ -165,21 +165,23 @@ class EDDegree(Result):
         """Approximations of the real critical points, those with the smallest q(x − u) first."""
         if self.at_point is None or self.at_point.real is None:
             return None
-        points = self.at_point.real.coordinates
-        return None if points is None else tuple(sorted(points, key=self._distance))
+        points = self.at_point.real.points
+        return None if points is None else tuple(point for _, point in points)
 
-    def _distance(self, point: Sequence[float]) -> float:
-        """q(x − u)."""
-        assert self.at_point is not None
-        data = self.at_point.coordinates
-        return self.quadratic.at([x - float(u) for x, u in zip(point, data, strict=True)])
+    @property
+    def distances(self) -> tuple[float, ...] | None:
+        """Approximations of q(x − u) for each of the real critical points x, in their order."""
+        if self.at_point is None or self.at_point.real is None:
+            return None
+        points = self.at_point.real.points
+        return None if points is None else tuple(value for value, _ in points)
 
     def to_sheet(self) -> Sheet:
         """The numbers, how they are known, and a table of the real critical points."""
         blocks: list[Block] = [Facts(_facts(self))]
-        points = self.real_points
-        if points:
-            rows = [[_short(self._distance(x)), *map(_short, x)] for x in points]
+        if self.real_points and self.distances:
+            pairs = zip(self.distances, self.real_points, strict=True)
+            rows = [[_short(value), *map(_short, point)] for value, point in pairs]
             header = ("q(x − u)", *self.variables)
             blocks.append(Table(header, rows, "Real critical points x"))
         formulas = [rf"\operatorname{{EDdegree}} = {self.ed_degree}"]
@@ -221,10 +223,10 @@ def _short(number: float) -> str:
 def _point_json(result: EDDegree) -> dict[str, Any]:
     """The critical points for the data point."""
     at_point = result.at_point
-    points = result.real_points
     listed = None
-    if points is not None:
-        listed = [{"coordinates": list(x), "value": result._distance(x)} for x in points]
+    if result.real_points is not None and result.distances is not None:
+        pairs = zip(result.distances, result.real_points, strict=True)
+        listed = [{"coordinates": list(point), "value": value} for value, point in pairs]
     return {
         "point": None if at_point is None else list(map(str, at_point.coordinates)),
         "critical_points": result.critical_points,

@@ -32,7 +32,7 @@ def test_a_form_is_the_same_as_text_expression_and_matrix() -> None:
     assert forms[0] == forms[1] == forms[2]
     assert forms[0].text == "x**2 + x*y + 3*y**2 + 5/7*z**2"
     assert forms[0].integer_rows == [[14, 7, 0], [7, 42, 0], [0, 0, 10]]
-    assert forms[0].at([1.0, 2.0, 0.0]) == 15
+    assert forms[0].at([Fraction(x) for x in (1, 2, 0)]) == 15
     assert not forms[0].is_standard
     assert read_quadratic(None, RING).is_standard
     assert read_quadratic(numpy.eye(3, dtype=int).tolist(), RING).is_standard
@@ -41,7 +41,8 @@ def test_a_form_is_the_same_as_text_expression_and_matrix() -> None:
 def test_a_form_in_multiplied_coordinates_has_the_same_values() -> None:
     form = read_quadratic("x^2 + x*y + 3*y^2 + z^2", RING)
     scaled = form.scaled([2, 3, 5])
-    assert scaled.at([2.0, 6.0, 15.0]) == pytest.approx(form.at([1.0, 2.0, 3.0]))
+    vectors = [[Fraction(x) for x in vector] for vector in ((2, 6, 15), (1, 2, 3))]
+    assert scaled.at(vectors[0]) == form.at(vectors[1])
 
 
 def test_numbers_are_exact() -> None:
@@ -92,5 +93,14 @@ def test_at_a_limit_two_primes_are_enough_and_one_is_not() -> None:
 
 def test_middles_of_the_boxes_of_msolve() -> None:
     boxes = [[[["1/2", "3/2"], [2, 2], [0, 1]]], []]
-    found = distance._of_boxes(Answer({"boxes": boxes}), 2, "msolve 0.10.1")
-    assert (found.number, found.coordinates) == (1, ((1.0, 2.0),))
+    assert distance._of_boxes(Answer({"boxes": boxes}), 2) == [[1, 2]]
+
+
+def test_numbers_that_no_float_has_are_left_out() -> None:
+    form = read_quadratic("x^2", PolynomialRing(QQ, ("x",)))
+    small, large = [Fraction(3)], [Fraction(10**200)]
+    assert distance._valued([small], form, small, 1) == ((0.0, (3.0,)),)
+    assert distance._valued([large], form, small, 1) is None
+    assert distance._valued([small], form, small, 2) is None
+    assert distance._by_eigenvalues([[[10**400]]]) == []
+    assert distance._by_eigenvalues([[[3]]]) == [[3]]
