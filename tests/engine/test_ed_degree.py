@@ -142,6 +142,7 @@ def test_curves_against_sympy(images: tuple[Expr, Expr], engine: Engine) -> None
         assert (found.ed_degree, found.method, found.dimension) == (expected, method, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.macaulay2("each")
 def test_a_map_that_is_not_injective_is_divided_by_its_fibre(engine: Engine) -> None:
     found = ed_degree(CUBIC_MAP, engine=engine, generic=False)
@@ -240,6 +241,7 @@ def test_real_critical_points(
                 assert abs(equation(*place)) < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.macaulay2("each")
 def test_the_nearest_point_comes_first(engine: Engine) -> None:
     found = ed_degree(CIRCLE, point="3, 4", engine=engine, generic=False)
