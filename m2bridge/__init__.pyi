@@ -63,6 +63,7 @@ from .maps.chain import Chain, Layer
 from .maps.closure import Image, closure, image, implicitize
 from .maps.closure_result import Closure
 from .maps.dimension import Dimension, dimension
+from .maps.ed_degree import EDDegree, ed_degree
 from .maps.hilbert_function import HilbertFunction, hilbert_function
 from .maps.locus import Component, OrbitStatus
 from .maps.polar_degrees import PolarDegrees, polar_degrees
@@ -94,6 +95,7 @@ __all__ = [
     "DeepAttention",
     "DeepAttentionAllSizes",
     "Dimension",
+    "EDDegree",
     "Engine",
     "EngineDiedError",
     "Evaluation",
@@ -148,6 +150,7 @@ __all__ = [
     "cross_check_all_sizes",
     "cross_check_deep_attention",
     "dimension",
+    "ed_degree",
     "fibres",
     "from_sage",
     "hilbert_function",

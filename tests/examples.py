@@ -61,6 +61,8 @@ WITH_ENGINE = frozenset(
         "hilbert_function",
         "polar_degrees",
         "CriticalPoints",
+        "EDDegree",
+        "ed_degree",
         "critical_points",
         "orbit_diagram",
         "slice_surface",

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, pairwise
 from math import gcd
 from operator import itemgetter, mul
 from typing import Any, TypeVar
@@ -99,6 +99,21 @@ def rank_of(matrix: Any) -> int:
             minor_bits = _minor_bits(matrix, largest + 1)
         if minor_bits < product_bits:
             return largest
+
+
+def signature(form: Sequence[Sequence[flint.fmpq]]) -> int:
+    """The signature of a symmetric rational matrix.
+
+    All roots of its characteristic polynomial are real, so by Descartes' rule there are as many
+    positive ones as there are changes of sign of the coefficients.
+    """
+    size = len(form)
+    entries = [entry for row in form for entry in row]
+    coefficients = flint.fmpq_mat(size, size, entries).charpoly().coeffs()
+    signs = [1 if x > 0 else -1 for x in coefficients if x != 0]
+    positive = sum(x != y for x, y in pairwise(signs))
+    zero = next(j for j, x in enumerate(coefficients) if x != 0)
+    return positive - (size - zero - positive)
 
 
 def _minor_bits(matrix: Any, size: int) -> int:

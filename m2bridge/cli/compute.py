@@ -204,7 +204,7 @@ def singular_locus_command(
     any variety.
     """
     if named_ideal is not None:
-        return _show_for_ideal(
+        return show_for_ideal(
             "singular locus", named_ideal, options, partial(_locus_of_ideal, projective)
         )
     if projective and method not in ("auto", "jacobian"):
@@ -239,11 +239,18 @@ def _locus_of_ideal(projective: bool) -> Callable[..., Result]:
     )
 
 
-def _show_for_ideal(
-    what: str, named: str, options: dict[str, Any], function: Callable[[], Callable[..., Result]]
+def show_for_ideal(
+    what: str,
+    named: str,
+    options: dict[str, Any],
+    function: Callable[[], Callable[..., Result]],
+    own: frozenset[str] = frozenset(),
 ) -> int:
-    """Print the result of a function for the variety of an ideal; return the exit code."""
-    request, field = _ideal_request(options)
+    """Print the result of a function for the variety of an ideal; return the exit code.
+
+    ``own`` has the names of further options that the command accepts together with ``--ideal``.
+    """
+    request, field = _ideal_request(options, own)
     with common.time_limit(timeout=request.timeout) as clock, request.engine():
         with importing():
             compute = function()
@@ -253,7 +260,9 @@ def _show_for_ideal(
     return show(result, request.form, clock, request.everything)
 
 
-def _ideal_request(options: dict[str, Any]) -> tuple[common.Run, CoefficientField | None]:
+def _ideal_request(
+    options: dict[str, Any], own: frozenset[str]
+) -> tuple[common.Run, CoefficientField | None]:
     """Return the limits and format of a command with ``--ideal``, and the field if it is given.
 
     Raises
@@ -263,7 +272,7 @@ def _ideal_request(options: dict[str, Any]) -> tuple[common.Run, CoefficientFiel
     """
     context = click.get_current_context()
     explicit = common.explicit_options(context)
-    foreign = sorted(explicit - OPTIONS_FOR_IDEALS)
+    foreign = sorted(explicit - OPTIONS_FOR_IDEALS - own)
     if foreign:
         parameters = {param.name: param for param in context.command.get_params(context)}
         name = parameters[foreign[0]].get_error_hint(context).strip("'")
@@ -313,7 +322,7 @@ def polar_degrees_command(method: Any, named_ideal: str | None, **options: Any) 
     The polar degrees of an affine variety are those of its closure in projective space.
     """
     if named_ideal is not None:
-        return _show_for_ideal(
+        return show_for_ideal(
             "polar degrees", named_ideal, options, partial(_polar_of_ideal, named_ideal)
         )
     request = common.case_request(options)

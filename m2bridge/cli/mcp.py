@@ -43,6 +43,7 @@ from m2bridge.cli import (
     certificates as certifying,
     common,
     compute as computing,
+    ed_degree as distances,
     macaulay2 as bridge,
     show as showing,
 )
@@ -82,6 +83,7 @@ TOOL_COMMANDS: dict[str, click.Command] = {
     "cross_check": computing.cross_check_command,
     "membership": computing.membership_command,
     "polar_degrees": computing.polar_degrees_command,
+    "ed_degree": distances.ed_degree_command,
     "critical_points": computing.critical_points_command,
     "weights": showing.weights_command,
     "verify": certifying.verify_command,
@@ -98,6 +100,7 @@ RESULT_FIELDS: dict[str, dict[str, Any]] = {
     "cross_check": {"verdicts": OBJECTS},
     "membership": {"place": str, "orbit": dict[str, int], "weights": OBJECTS},
     "polar_degrees": {"polar_degrees": list[int | None], "dual_degree": int, "proved": bool},
+    "ed_degree": {"ed_degree": int, "generic_ed_degree": int, "primes": list[int], "proved": bool},
     "critical_points": {"critical_points": int, "real_points": OBJECTS, "primes": list[int]},
     "weights": {"heads": OBJECTS, "arrays": OBJECTS},
     "verify": {"counts": dict[str, int], "certificates": OBJECTS},

@@ -6,7 +6,7 @@ of the conormal variety, which needs the ideal. What each means is in docs/polar
 """
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from math import comb, log10
@@ -387,7 +387,7 @@ def _of_ideal(
     def found(modulo: int) -> PolarDegrees:
         return _by_conormal(with_given_prime(script, modulo), ideal, title, case)
 
-    primes = _primes_for(map(integer_coefficients, ideal.generators_or_zero))
+    primes = primes_for(map(integer_coefficients, ideal.generators_or_zero))
     return _of_random_primes(found, primes)
 
 
@@ -439,14 +439,21 @@ def _outcome(found: Callable[[int], PolarDegrees], prime: int) -> CountedDegrees
 
 def _leading(outcomes: Mapping[int, CountedDegrees], lead: int) -> tuple[int, ...]:
     """Return the primes with the most frequent outcome, if ``lead`` more than all other primes."""
-    alike: dict[object, list[int]] = {}
+    kinds: dict[int, object] = {}
     for prime, outcome in outcomes.items():
-        kind: object = type(outcome)
+        kinds[prime] = type(outcome)
         if isinstance(outcome, PolarDegrees):
-            kind = outcome.dimension, outcome.degrees
+            kinds[prime] = outcome.dimension, outcome.degrees
+    return leading(kinds, lead)
+
+
+def leading(kinds: Mapping[int, object], lead: int) -> tuple[int, ...]:
+    """Return the primes with the most frequent value, if ``lead`` more than all other primes."""
+    alike: dict[object, list[int]] = {}
+    for prime, kind in kinds.items():
         alike.setdefault(kind, []).append(prime)
     most = max(alike.values(), key=len)
-    return tuple(most) if 2 * len(most) - len(outcomes) >= lead else ()
+    return tuple(most) if 2 * len(most) - len(kinds) >= lead else ()
 
 
 def _agreed(outcomes: Mapping[int, CountedDegrees], primes: tuple[int, ...]) -> PolarDegrees:
@@ -539,12 +546,15 @@ def conormal_script(ideal: GeneratingSet, title: str, *, prime: bool) -> Script:
     return question("polar_conormal", {"givenIdeal": GeneratingSet(ideal.ring, generators)}, values)
 
 
-def _primes_for(polynomials: Iterable[Mapping[tuple[int, ...], int]]) -> Iterator[int]:
-    """Random primes that divide no coefficient.
+def primes_for(
+    polynomials: Iterable[Mapping[tuple[int, ...], int]], more: Collection[int] = ()
+) -> Iterator[int]:
+    """Random primes that divide no coefficient, and none of some more numbers.
 
-    Modulo a prime that does, these are the polynomials of another variety.
+    Modulo a prime that divides a coefficient, these are the polynomials of another variety.
     """
     numbers = {abs(int(c)) for polynomial in polynomials for c in polynomial.values()}
+    numbers.update(more)
     long = sum(map(int.bit_length, numbers)) > LONG_COEFFICIENTS
     return random_primes(LONG_PRIME_BITS if long else PRIME_BITS, numbers)
 
@@ -585,7 +595,7 @@ def _by_slices(model: Model) -> PolarDegrees:
             closure=not cone,
         )
 
-    return _of_random_primes(found, _primes_for(forms.images))
+    return _of_random_primes(found, primes_for(forms.images))
 
 
 def _forms(model: Model) -> tuple[PolynomialMap, bool]:
@@ -600,12 +610,9 @@ def _forms(model: Model) -> tuple[PolynomialMap, bool]:
         raise MethodUnavailableError(
             "the parameters satisfy relations, and slices need free ones: use conormal"
         )
-    exponents = {monomial for image in free.images for monomial in image.monoms()}
-    if not exponents:
+    if not any(free.images):
         raise InvalidCaseError("map", "its image is the point zero")
-    # There are such weights w if the equations ⟨w, monomial⟩ = 1 have a solution over QQ.
-    matrix = [[*monomial, 1] for monomial in sorted(exponents)]
-    cone = flint.fmpz_mat(matrix).rank() == flint.fmpz_mat([row[:-1] for row in matrix]).rank()
+    cone = parametrizes_cone(free)
     names = free.coordinates
     images = tuple(image.clear_denoms()[1] for image in free.images)
     if not cone:
@@ -615,6 +622,19 @@ def _forms(model: Model) -> tuple[PolynomialMap, bool]:
         names = (f"h{number}", *names)
         images = (free.source.sympy_ring.one, *images)
     return PolynomialMap(free.source, names, images), cone
+
+
+def parametrizes_cone(parametrization: PolynomialMap) -> bool:
+    """Whether weights of the parameters make all images homogeneous of weight 1.
+
+    There are such weights w if the equations ⟨w, monomial⟩ = 1 have a solution over QQ.
+    """
+    exponents = {monomial for image in parametrization.images for monomial in image.monoms()}
+    if not exponents:
+        return True
+    matrix = [[*monomial, 1] for monomial in sorted(exponents)]
+    rank = flint.fmpz_mat([row[:-1] for row in matrix]).rank()
+    return bool(flint.fmpz_mat(matrix).rank() == rank)
 
 
 def _spanning_parameters(forms: PolynomialMap) -> list[int]:

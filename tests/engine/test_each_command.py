@@ -32,6 +32,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], int, str]] = {
     "closure": (LAYER, 0, "5 affine, 4 projective"),
     "singular-locus": (("--ideal", "x^2 - y^2*z"), 0, "x, y"),
     "polar-degrees": (("--ideal", "x*z - y^2"), 0, "2, 2"),
+    "ed-degree": (("--ideal", "y - x^2", "--no-generic"), 0, "ED degree        3"),
     "critical-points": ((*LAYER, "--a", "1", "--tokens", "gaussian", "--t", "2"), 0, "6"),
     "implicitize": ((CUBIC,), 0, "3 quadrics"),
     "ideal": (("x^2, x*y", "radical"), 0, "x"),

@@ -17,6 +17,7 @@ from m2bridge import (
     PolynomialMap,
     SingleLayerAttention,
     critical_points,
+    ed_degree,
     fibres,
     ideal,
     membership,
@@ -49,6 +50,7 @@ LAYER = SingleLayerAttention(2, 1)
 LINE, PLANE = ideal("x", "y", variables="x y z"), ideal("x", variables="x y z")
 FAT_POINT = ideal("x^2", "x*y", variables="x y")
 """The line x = 0, with an embedded point at the origin."""
+PARABOLA = ideal("y - x^2")
 THE_LINE_TWICE = ideal("x^2", "x", variables="x y")
 s = symbols("s")
 CUSP = PolynomialMap.from_expressions([s], {"x": s**2, "y": s**3})
@@ -102,6 +104,12 @@ CALLS: dict[str, tuple[Callable[[Engine], Any], Any]] = {
     "completeness": (fields(completeness_script(PART, field=CoefficientField(32003))), True),
     "convolutional_fibres": (fields(fibres_script(NETWORK, list(NETWORK.zero_types()))), True),
     "deep_fibre": (fields(fibre_script(DeepAttention((3, 1), 1, 2))), True),
+    "ed_degree": (lambda _: ed_degree(PARABOLA, generic=False).ed_degree, 3),
+    "ed_degree_map": (lambda _: ed_degree(CUSP, generic=False).ed_degree, 4),
+    "ed_degree_real": (
+        lambda _: ed_degree(PARABOLA, point=(0, 3), generic=False).real_critical_points,
+        3,
+    ),
     "fibres": (lambda _: len(fibres(LAYER).at), 3),
     "ideal_associated_primes": (
         lambda _: sorted(map(texts, FAT_POINT.associated_primes())),

@@ -39,6 +39,7 @@ from m2bridge import (
     cross_check_all_sizes,
     cross_check_deep_attention,
     dimension,
+    ed_degree,
     fibres,
     hilbert_function,
     ideal,
@@ -74,6 +75,13 @@ from m2bridge.ideals.program import question
 from m2bridge.maps.closure import base_locus_script, closure_script
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.completeness import completeness_script
+from m2bridge.maps.distance import (
+    ParametrizedImage,
+    Variety,
+    ideal_script,
+    map_script,
+    read_quadratic,
+)
 from m2bridge.maps.polar_degrees import conormal_script, slices_script
 from m2bridge.maps.polynomial_map_model import MapModel
 from m2bridge.maps.singular_locus import jacobian_script
@@ -193,6 +201,7 @@ EXAMPLES: dict[str, Callable[[], Result]] = {
     "CrossCheck": lambda: cross_check(MODEL),
     "DeepAttentionAllSizes": cross_check_deep_attention,
     "Dimension": lambda: dimension(CUBIC),
+    "EDDegree": lambda: ed_degree(CUBIC, generic=False),
     "Figure3": lambda: figure_3(1, 2, 9, [2]),
     "GeneratorsOfAllSizes": lambda: generators_of_all_sizes(CORES[:1], 2),
     "HilbertFunction": lambda: hilbert_function(CUBIC),
@@ -333,6 +342,17 @@ def programs_about_maps() -> Iterator[Callable[[], Any]]:
     yield partial(lattice_script, cubic, field=QQ, title=HOSTILE)
     yield partial(conormal_script, equations, HOSTILE, prime=True)
     yield partial(slices_script, cubic, (0,), HOSTILE)
+    for name in ("ed_degree", "ed_degree_real"):
+        yield partial(
+            ideal_script,
+            Variety(equations, HOSTILE),
+            name,
+            read_quadratic(None, equations.ring),
+            (Fraction(1, 2),) * len(equations.ring.variables),
+            msolve="",
+            program="",
+        )
+    yield partial(map_script, ParametrizedImage(cubic, (0,), HOSTILE), None)
     forms = dict(zip(cubic.coordinates, equations.generators, strict=True))
     yield partial(slice_script, found, SliceSpace(equations.ring, forms, {}), equations.generators)
     yield partial(question, "one_minimal_prime", {"givenIdeal": equations})

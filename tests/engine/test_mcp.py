@@ -99,6 +99,7 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
         "in the neuromanifold",
     ),
     ("polar_degrees", {"d": 2, "d_out": 1}, {"polar_degrees": [4, 6, 4, 0, 0]}, "4, 6, 4"),
+    ("ed_degree", {"ideal": "y - x^2", "point": "0, 3"}, {"ed_degree": 3}, "generic ED degree 4"),
     ("critical_points", {"d": 2, "d_out": 1}, {"critical_points": 6}, "generic ED degree"),
     ("weights", {"file": "examples/weights.npz", "heads": 4}, {}, "8 heads"),
     ("weights", {"file": "examples/blocks.npz"}, {}, "blocks.0.key"),

@@ -8,11 +8,13 @@ import json
 import platform
 import re
 import subprocess
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from sympy import symbols
 
-from m2bridge import CoefficientField, Macaulay2, SingleLayerAttention, ideal
+from m2bridge import CoefficientField, Macaulay2, PolynomialMap, SingleLayerAttention, ideal
 from m2bridge.algebra.field import QQ
 from m2bridge.convert.answers import parse
 from m2bridge.engine import Candidate, candidates
@@ -36,6 +38,13 @@ from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.maps import polar_degrees as polar
 from m2bridge.maps.closure import closure, closure_script
 from m2bridge.maps.completeness import completeness_script
+from m2bridge.maps.distance import (
+    ParametrizedImage,
+    Variety,
+    ideal_script,
+    map_script,
+    read_quadratic,
+)
 from m2bridge.maps.model import Model
 from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.maps.singular_locus import jacobian_script
@@ -197,6 +206,24 @@ def critical_points_scripts() -> dict[str, Script]:
     return {"critical-points-count-2-1-2": counted, "critical-points-real-2-1-2": real}
 
 
+def ed_degree_scripts() -> dict[str, Script]:
+    """Critical points on a parabola and on a parametrized cusp, and the real ones of (0, 3)."""
+    parabola = Variety(ideal("y - x^2"), "parabola")
+    form = read_quadratic("x^2 + y^2/2", parabola.ideal.ring)
+    point = (Fraction(0), Fraction(3))
+    s = symbols("s")
+    cusp = PolynomialMap.from_expressions([s], {"x": s**2 / 2, "y": s**3})
+    return {
+        "ed-degree-parabola": ideal_script(parabola, "ed_degree", form, None),
+        "ed-degree-parabola-point": ideal_script(parabola, "ed_degree", form, point),
+        "ed-degree-parabola-real": ideal_script(
+            parabola, "ed_degree_real", form, point, msolve="", program=""
+        ),
+        "ed-degree-cusp": map_script(ParametrizedImage(cusp, (0,), "cusp"), form),
+        "ed-degree-cusp-generic": map_script(ParametrizedImage(cusp, (0,), "cusp"), None),
+    }
+
+
 SCRIPTS: dict[str, Script] = {
     **critical_points_scripts(),
     "closure-2-1-2": closure_script(model(2, 1), field=QQ),
@@ -219,6 +246,7 @@ SCRIPTS: dict[str, Script] = {
     "polar-conormal-nodal-cubic": polar.conormal_script(
         ideal("y^2 - x^3 - x^2"), "nodal cubic", prime=False
     ),
+    **ed_degree_scripts(),
     "not-closed-3-3-3": closedness.limit_script(DeepAttention((3, 3, 3), 2, 3)),
     "generic-fibre-2-2-1": generic_fibre.fibre_script(DeepAttention((2, 2, 1), (1, 2), 2)),
     "generic-fibre-3-1-two-tokens": generic_fibre.fibre_script(DeepAttention((3, 1), 1, 2)),

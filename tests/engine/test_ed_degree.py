@@ -1,0 +1,347 @@
+"""ED degrees: printed values, closed formulas, and the methods against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from itertools import combinations, product
+from typing import Any
+
+import pytest
+from sympy import Expr, Matrix, Poly, diff, expand, gcd, symbols
+
+from m2bridge import (
+    ConvolutionalNetwork,
+    PolynomialMap,
+    SingleLayerAttention,
+    ed_degree,
+    ideal,
+    polar_degrees,
+)
+from m2bridge.algebra.field import CoefficientField
+from m2bridge.engine import Engine, Transcript
+from m2bridge.engine.script import Script
+from m2bridge.errors import (
+    ConversionError,
+    InvalidCaseError,
+    MethodUnavailableError,
+    TimeLimitError,
+)
+from m2bridge.ideals.ideal import Ideal
+from m2bridge.maps import distance
+from tests.conftest import Invoke
+
+pytestmark = pytest.mark.macaulay2("any")
+
+s, t, u, v = symbols("s t u v")
+CARDIOID = "(x^2 + y^2 + x)^2 - x^2 - y^2"
+ELLIPSE, CIRCLE, PARABOLA = ideal("x^2 + 4*y^2 - 4"), ideal("x^2 + y^2 - 1"), ideal("y - x^2")
+CUBIC = ideal("x*z - y^2", "x*w - y*z", "y*w - z^2", variables="x y z w")
+CUBIC_MAP = PolynomialMap.from_expressions(
+    [s, t], {"x": s**3, "y": s**2 * t, "z": s * t**2, "w": t**3}
+)
+
+
+def minors(rows: int, columns: int, size: int) -> Ideal:
+    """The matrices of smaller rank than this size."""
+    entries = Matrix(rows, columns, symbols(f"x1:{rows * columns + 1}"))
+    chosen = product(combinations(range(rows), size), combinations(range(columns), size))
+    return ideal(*(entries[list(i), list(j)].det() for i, j in chosen))
+
+
+def hurwitz(degree: int, *, cone: bool) -> Ideal:
+    """The polynomials x0 z^n + … + xn with two roots of sum zero, by Hurwitz' determinant.
+
+    Without ``cone`` they are monic.
+    """
+    variables = symbols(f"x0:{degree + 1}")
+
+    def entry(i: int, j: int) -> Expr:
+        place = 2 * (j + 1) - (i + 1)
+        return variables[place] if 0 <= place <= degree else 0 * variables[0]
+
+    determinant = expand(Matrix(degree - 1, degree - 1, entry).det())
+    return ideal(determinant if cone else determinant.subs(variables[0], 1))
+
+
+PRINTED: dict[str, tuple[Ideal, int]] = {
+    "ellipse": (ELLIPSE, 4),
+    "circle": (CIRCLE, 2),
+    "parabola": (PARABOLA, 3),
+    "hyperbola": (ideal("x*y - 1"), 4),
+    "cardioid": (ideal(CARDIOID), 3),
+    "sphere": (ideal("x^2 + y^2 + z^2 - 1"), 2),
+    "rank one, 2 x 2": (minors(2, 2, 2), 2),
+    "rank one, 2 x 3": (minors(2, 3, 2), 2),
+    "rank one, 3 x 3": (minors(3, 3, 2), 3),
+    "Hurwitz 3": (hurwitz(3, cone=False), 5),
+    "Hurwitz 4": (hurwitz(4, cone=False), 5),
+    "Hurwitz 5": (hurwitz(5, cone=False), 13),
+    "Hurwitz 3, cone": (hurwitz(3, cone=True), 2),
+    "Hurwitz 4, cone": (hurwitz(4, cone=True), 10),
+    "Hurwitz 5, cone": (hurwitz(5, cone=True), 6),
+    # Smooth plane curves of degree d that meet the line at infinity, and its points with
+    # x² + y² = 0, transversally: d².
+    "Fermat 3": (ideal("x^3 + y^3 - 1"), 9),
+    "Fermat 4": (ideal("x^4 + y^4 - 1"), 16),
+    # Rational normal curves of degree d: 3d − 2.
+    "twisted cubic": (CUBIC, 7),
+    # By hand: every point of a whole space, a point, two points, a conic that is a double line.
+    "plane": (ideal(0, variables="x y"), 1),
+    "point": (ideal("x - 1", "y - 2"), 1),
+    "two points": (ideal("x^2 - x", "y"), 2),
+    "double line": (ideal("x^2", variables="x y"), 1),
+    "two lines": (ideal("x*y"), 2),
+    "line and point": (ideal("x*y", "y^2 - y"), 2),
+    # Of the lines x = ± i y, where the form vanishes, no point is critical for general data.
+    "isotropic lines": (ideal("x^2 + y^2"), 0),
+}
+
+
+FAST = ("ellipse", "circle", "parabola", "cardioid", "sphere", "rank one, 2 x 2", "Hurwitz 3")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in FAST else pytest.mark.slow) for name in PRINTED]
+)
+def test_values_in_print(name: str, engine: Engine) -> None:
+    variety, expected = PRINTED[name]
+    found = ed_degree(variety, engine=engine, generic=False)
+    assert found.ed_degree == expected
+    assert len(found.primes) in (2, 3)
+    assert all(2**14 < prime < 2**15 for prime in found.primes)
+
+
+def critical_parameters(parametrization: Mapping[str, Expr]) -> int:
+    """The critical parameters of a plane curve, by SymPy, for one data point.
+
+    The common zeros of the derivatives, where the curve is not immersed, are left out.
+    """
+    derivatives = [diff(image, t) for image in parametrization.values()]
+    gradient = sum(
+        (image - number) * derivative
+        for image, number, derivative in zip(
+            parametrization.values(), (17, -29), derivatives, strict=True
+        )
+    )
+    common = gcd(*derivatives)
+    equation = Poly(expand(gradient), t).quo(Poly(common, t))
+    assert equation.is_sqf
+    return int(equation.degree())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("images", [(t, t**2), (t**2, t**3), (t**2 - 1, t**3 - t), (t / 3, t**4)])
+def test_curves_against_sympy(images: tuple[Expr, Expr], engine: Engine) -> None:
+    """A parabola, a cusp, a node and a quartic, by both methods."""
+    curve = dict(zip("xy", images, strict=True))
+    given = PolynomialMap.from_expressions([t], curve)
+    expected = critical_parameters(curve)
+    for method in ("parametrization", "ideal"):
+        found = ed_degree(given, engine=engine, method=method, generic=False)
+        assert (found.ed_degree, found.method, found.dimension) == (expected, method, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.macaulay2("each")
+def test_a_map_that_is_not_injective_is_divided_by_its_fibre(engine: Engine) -> None:
+    found = ed_degree(CUBIC_MAP, engine=engine, generic=False)
+    assert (found.ed_degree, found.counted.count.fibre, found.cone) == (7, 3, True)
+    assert "over the 3 points of a general fibre" in found.to_text()
+    point = PolynomialMap.from_expressions([s], {"x": 0 * s + 1, "y": 0 * s})
+    assert ed_degree(point, engine=engine, generic=False).ed_degree == 1
+
+
+@pytest.mark.slow
+def test_other_quadratic_forms(engine: Engine) -> None:
+    """The form of the rational normal curve that rotations preserve: its degree.
+
+    An ellipse has as many critical points as a circle with the corresponding form.
+    """
+    for given in (CUBIC, CUBIC_MAP):
+        found = ed_degree(
+            given, quadratic="x^2 + 3*y^2 + 3*z^2 + w^2", engine=engine, generic=False
+        )
+        assert found.ed_degree == 3
+        assert found.quadratic.text == "x**2 + 3*y**2 + 3*z**2 + w**2"
+    rows = [[1, 0], [0, 4]]
+    assert ed_degree(ELLIPSE, quadratic=rows, engine=engine, generic=False).ed_degree == 2
+    parabola = PolynomialMap.from_expressions([s], {"x": s / 2, "y": s**2 / 3})
+    mixed = [[2, Fraction(1, 2)], ["1/2", 1]]
+    by_map = ed_degree(parabola, quadratic=mixed, engine=engine, generic=False)
+    by_ideal = ed_degree(parabola, quadratic=mixed, engine=engine, generic=False, method="ideal")
+    assert by_map.ed_degree == by_ideal.ed_degree == 3
+    assert by_map.quadratic.matrix == by_ideal.quadratic.matrix
+
+
+@pytest.mark.slow
+def test_the_affine_variety_and_its_closure(engine: Engine) -> None:
+    found = ed_degree(PARABOLA, engine=engine)
+    numbers = found.ed_degree, found.generic_ed_degree, found.closure_generic_ed_degree
+    assert numbers == (3, 3, 4)
+    assert "generic ED degree 4: not that of the affine variety" in found.to_text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("variety", "expected"),
+    [(minors(2, 2, 2), 6), (minors(2, 3, 2), 10), (minors(3, 3, 2), 39), (CUBIC, 7)],
+)
+def test_generic_numbers_of_cones_are_sums_of_polar_degrees(
+    variety: Ideal, expected: int, engine: Engine
+) -> None:
+    found = ed_degree(variety, engine=engine)
+    assert found.generic_ed_degree == expected
+    assert polar_degrees(variety, engine=engine).generic_ed_degree == expected
+    assert found.closure_generic_ed_degree is None
+
+
+@pytest.mark.slow
+def test_families(engine: Engine) -> None:
+    """The generic number follows from a theorem; two methods count the other one."""
+    layer = SingleLayerAttention(2, 1)
+    found = ed_degree(layer, engine=engine)
+    assert (found.ed_degree, found.generic_ed_degree, found.generic_primes) == (6, 14, ())
+    assert found.to_json()["generic_proved"]
+    assert ed_degree(layer, engine=engine, method="ideal", generic=False).ed_degree == 6
+    network = ConvolutionalNetwork((2, 1))
+    counted = ed_degree(network, engine=engine)
+    assert counted.generic_ed_degree == polar_degrees(network).generic_ed_degree
+
+
+REAL: list[tuple[Ideal, tuple[Any, ...], int, int]] = [
+    # Inside and outside of the evolute (2x)^(2/3) + y^(2/3) = 3^(2/3).
+    (ELLIPSE, ("1/10", "1/10"), 4, 4),
+    (ELLIPSE, (3, 3), 4, 2),
+    (CIRCLE, (3, 4), 2, 2),
+    (PARABOLA, (0, 3), 3, 3),
+    (PARABOLA, (0, 0), 3, 1),  # x(2x² + 1) = 0
+    (PARABOLA, (0, Fraction(1, 2)), 3, 1),  # x³ = 0: one point of multiplicity three
+    (ideal("x*y - 1"), (0, 0), 4, 2),
+    # Two lines: at the origin, where the variety is singular, there is no critical point.
+    (ideal("x*y"), (1, 2), 2, 2),
+    (ideal("x*y"), (1, 0), 1, 1),
+    (ideal("x*y"), (0, 0), 0, 0),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("variety", "point", "number", "real"), REAL)
+def test_real_critical_points(
+    variety: Ideal, point: tuple[Any, ...], number: int, real: int, engine: Engine
+) -> None:
+    found = ed_degree(variety, point=point, engine=engine, generic=False)
+    assert (found.critical_points, found.real_critical_points) == (number, real)
+    assert found.at_point is not None
+    points = found.real_points
+    if points is not None:
+        assert len(points) == real
+        for place in points:
+            for equation in variety.to_sympy():
+                assert abs(equation(*place)) < 1e-6
+
+
+@pytest.mark.slow
+@pytest.mark.macaulay2("each")
+def test_the_nearest_point_comes_first(engine: Engine) -> None:
+    found = ed_degree(CIRCLE, point="3, 4", engine=engine, generic=False)
+    assert found.real_points is not None
+    assert found.real_points[0] == pytest.approx((0.6, 0.8))
+    data = found.to_json()
+    assert [point["value"] for point in data["real_points"]] == pytest.approx([16, 36])
+    assert data["point"] == ["3", "4"]
+
+
+@pytest.mark.slow
+def test_critical_points_that_come_in_families(engine: Engine) -> None:
+    found = ed_degree(CIRCLE, point=(0, 0), engine=engine, generic=False)
+    assert (found.critical_points, found.real_critical_points) == (None, None)
+    assert found.to_json()["critical_dimension"] == 1
+    assert "not isolated: they have dimension 1" in found.to_text()
+
+
+@pytest.mark.slow
+def test_too_many_points_for_realroots(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(distance.msolve, "usable", lambda _: None)
+    monkeypatch.setattr(distance, "MAX_TRACE_FORM_POINTS", 1)
+    found = ed_degree(CIRCLE, point=(3, 4), engine=engine, generic=False)
+    assert (found.critical_points, found.real_critical_points) == (2, None)
+    assert "install msolve" in found.unfinished
+
+
+REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
+    ({"quadratic": "x^2"}, InvalidCaseError, "singular, of rank 1 in 2 variables"),
+    ({"quadratic": "x^2 - y"}, InvalidCaseError, "not a homogeneous polynomial of degree 2"),
+    ({"quadratic": [[1, 2], [3, 4]]}, InvalidCaseError, "symmetric 2 × 2 matrix"),
+    ({"quadratic": [[1]]}, InvalidCaseError, "1 numbers for 2 coordinates"),
+    ({"quadratic": [[0.5, 0], [0, 1]]}, ConversionError, "not exact"),
+    ({"quadratic": "x^2 + z^2"}, ConversionError, "z"),
+    ({"point": (1, 2, 3)}, InvalidCaseError, "3 numbers for 2 coordinates"),
+    ({"point": (0.5, 1)}, ConversionError, "not exact"),
+    ({"point": "1, y"}, ConversionError, "not a rational number"),
+    ({"point": 1}, ConversionError, "not a list of numbers"),
+    ({"method": "parametrization"}, InvalidCaseError, "not for ideals"),
+    ({"method": "slices"}, InvalidCaseError, "slices"),
+]
+
+
+@pytest.mark.parametrize(("options", "kind", "words"), REFUSED)
+def test_what_is_refused(
+    options: dict[str, Any], kind: type[Exception], words: str, engine: Engine
+) -> None:
+    with pytest.raises(kind, match=words):
+        ed_degree(CIRCLE, engine=engine, **options)
+
+
+def test_varieties_that_are_refused(engine: Engine) -> None:
+    with pytest.raises(InvalidCaseError, match="the variety is empty"):
+        ed_degree(ideal("x", "x - 1"), engine=engine)
+    with pytest.raises(InvalidCaseError, match="must be QQ"):
+        ed_degree(ideal("x*y", field=CoefficientField(7)), engine=engine)
+    ring = CIRCLE.ring.sympy_ring
+    curve = PolynomialMap(CIRCLE.ring, ("a",), (ring.gens[0],), relations=CIRCLE.generators)
+    with pytest.raises(MethodUnavailableError, match="use ideal"):
+        ed_degree(curve, engine=engine, method="parametrization")
+
+
+class Late:
+    """An engine that reaches its limit after some runs."""
+
+    def __init__(self, engine: Engine, runs: int) -> None:
+        self._engine, self._runs = engine, runs
+
+    @property
+    def version(self) -> str:
+        return self._engine.version
+
+    def run(self, script: Script, *, timeout: float | None = None) -> Transcript:
+        if not self._runs:
+            raise TimeLimitError("late")
+        self._runs -= 1
+        return self._engine.run(script, timeout=timeout)
+
+
+@pytest.mark.slow
+def test_what_a_limit_leaves_out_is_named(engine: Engine) -> None:
+    found = ed_degree(CIRCLE, engine=Late(engine, 2), point=(3, 4))
+    assert (found.ed_degree, found.generic_ed_degree, found.at_point) == (2, None, None)
+    assert found.unfinished == "late"
+    assert found.to_json()["generic_proved"] is False
+
+
+def test_a_limit_before_the_first_number_is_an_error(engine: Engine) -> None:
+    with pytest.raises(TimeLimitError):
+        ed_degree(minors(3, 3, 2), engine=engine, timeout=1e-6)
+
+
+@pytest.mark.slow
+def test_options_of_the_command(invoke: Invoke, engine: Any) -> None:
+    arguments = ("--ideal", "x^2 + y^2 - 1", "--no-generic", "--json")
+    done = invoke("ed-degree", *arguments, "--quadratic", '[[1, 0], [0, "1/4"]]')
+    assert done.returncode == 0, done.stderr
+    assert '"ed_degree": 4' in done.stdout
+    assert '"quadratic": "x**2 + 1/4*y**2"' in done.stdout
+    for wrong, words in (("[[1", "not JSON"), ("x^2", "singular"), ("x^", "x^")):
+        refused = invoke("ed-degree", *arguments, "--quadratic", wrong)
+        assert refused.returncode == 2
+        assert words in refused.stderr

@@ -1,0 +1,106 @@
+"""Quadratic forms, data points, and counts that primes agree on; without Macaulay2."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from random import Random
+
+import flint
+import numpy
+import pytest
+from sympy import Matrix, Rational, symbols
+
+from m2bridge.algebra.field import QQ
+from m2bridge.algebra.linear_algebra import signature
+from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.convert.answers import Answer
+from m2bridge.errors import MethodUnavailableError, TimeLimitError
+from m2bridge.maps import distance
+from m2bridge.maps.distance import Agreed, CriticalCount, agreed, read_numbers, read_quadratic
+
+RING = PolynomialRing(QQ, ("x", "y", "z"))
+
+
+def test_a_form_is_the_same_as_text_expression_and_matrix() -> None:
+    x, y, z = symbols("x y z")
+    matrix = [[1, Fraction(1, 2), 0], ["1/2", 3, 0], [0, 0, Rational(5, 7)]]
+    forms = [
+        read_quadratic("x^2 + x*y + 3*y^2 + 5/7*z^2", RING),
+        read_quadratic(x**2 + x * y + 3 * y**2 + 5 * z**2 / 7, RING),
+        read_quadratic(matrix, RING),
+    ]
+    assert forms[0] == forms[1] == forms[2]
+    assert forms[0].text == "x**2 + x*y + 3*y**2 + 5/7*z**2"
+    assert forms[0].integer_rows == [[14, 7, 0], [7, 42, 0], [0, 0, 10]]
+    assert forms[0].at([Fraction(x) for x in (1, 2, 0)]) == 15
+    assert not forms[0].is_standard
+    assert read_quadratic(None, RING).is_standard
+    assert read_quadratic(numpy.eye(3, dtype=int).tolist(), RING).is_standard
+
+
+def test_a_form_in_multiplied_coordinates_has_the_same_values() -> None:
+    form = read_quadratic("x^2 + x*y + 3*y^2 + z^2", RING)
+    scaled = form.scaled([2, 3, 5])
+    vectors = [[Fraction(x) for x in vector] for vector in ((2, 6, 15), (1, 2, 3))]
+    assert scaled.at(vectors[0]) == form.at(vectors[1])
+
+
+def test_numbers_are_exact() -> None:
+    expected = (Fraction(1), Fraction(-2, 3), Fraction(1, 2))
+    for given in ("1, -2/3, 0.5", "[1, -2/3, 5e-1]", (1, Rational(-2, 3), flint.fmpq(1, 2))):
+        assert read_numbers(given, "point", 3) == expected
+
+
+def test_the_signature_is_that_of_the_eigenvalues() -> None:
+    random = Random(1)
+    for size in range(1, 6):
+        entries = [[random.randint(-3, 3) for _ in range(size)] for _ in range(size)]
+        symmetric = Matrix(entries) + Matrix(entries).T
+        eigenvalues = numpy.linalg.eigvalsh(numpy.array(symmetric.tolist(), dtype=float))
+        expected = sum(int(numpy.sign(round(x, 9))) for x in eigenvalues)
+        rows = [[flint.fmpq(int(x)) for x in row] for row in symmetric.tolist()]
+        assert signature(rows) == expected
+
+
+def counted(*points: int | None) -> Agreed:
+    """What is agreed on where the primes 2, 3, … give these numbers."""
+    numbers = dict(enumerate(points, 2))
+
+    def count(prime: int) -> CriticalCount:
+        if prime not in numbers:
+            raise TimeLimitError("late")
+        return CriticalCount(1, 0, numbers[prime])
+
+    return agreed(count, iter(range(2, 20)))
+
+
+def test_primes_that_give_other_numbers_are_outvoted() -> None:
+    assert counted(4, 4, 4).primes == (2, 3, 4)
+    found = counted(4, 3, 4, 4, 4)
+    assert (found.count.points, found.primes, found.others) == (4, (2, 4, 5, 6), (3,))
+    assert "(other numbers modulo 3)" in found.known
+    with pytest.raises(MethodUnavailableError, match="too few have the same numbers"):
+        counted(*range(7))
+
+
+def test_at_a_limit_two_primes_are_enough_and_one_is_not() -> None:
+    assert counted(4, 4).known == "modulo two random primes; this is not a proof over QQ"
+    with pytest.raises(TimeLimitError, match="late \\(4 critical points modulo 2\\)"):
+        counted(4)
+    with pytest.raises(TimeLimitError, match=r"^late$"):
+        counted()
+
+
+def test_middles_of_the_boxes_of_msolve() -> None:
+    boxes = [[[["1/2", "3/2"], [2, 2], [0, 1]]], []]
+    assert distance._of_boxes(Answer({"boxes": boxes}), 2) == [[1, 2]]
+
+
+def test_numbers_that_no_float_has_are_left_out() -> None:
+    form = read_quadratic("x^2", PolynomialRing(QQ, ("x",)))
+    small, large = [Fraction(3)], [Fraction(10**200)]
+    assert distance._valued([small], form, small, 1) == ((0.0, (3.0,)),)
+    assert distance._valued([large], form, small, 1) is None
+    assert distance._valued([small], form, small, 2) is None
+    assert distance._by_eigenvalues([[[10**400]]]) == []
+    assert distance._by_eigenvalues([[[3]]]) == [[3]]
