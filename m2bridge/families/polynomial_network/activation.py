@@ -261,9 +261,10 @@ def _coordinates(widths: Sequence[int], degrees: Iterable[int]) -> int:
 def activation_bound(widths: Widths, activation: Sequence[int]) -> Bounds:
     """Return the least bound for the dimension that holds for every activation polynomial.
 
-    These are the bounds 2, 5 and 6 of theorem-network-bounds, the number of weights, and the sum of
-    the bounds of two parts.
+    These are the bounds 2, 5 and 6 of theorem-network-bounds, the number of weights, the sum of the
+    bounds of two parts, and the bound of lemma-odd-cubic.
     """
+    is_odd_cubic = len(activation) == 4 and not activation[0] and not activation[2]
 
     @cache
     def bound(part: Widths) -> Bounds:
@@ -289,5 +290,7 @@ def activation_bound(widths: Widths, activation: Sequence[int]) -> Bounds:
             left, right = bound(part[: i + 1]).value, bound(part[i:]).value
             reason = f"composition at the hidden layer {i}: at most {left} + {right}"
             yield Bounds.at_most(left + right, reason)
+        if part == (2, 3, 2) and is_odd_cubic:
+            yield Bounds.at_most(11, "an equation between cubic and linear parts of the outputs")
 
     return bound(tuple(widths))
