@@ -115,6 +115,20 @@ def test_bounds_meet_ranks() -> None:
     assert undecided == []
 
 
+@pytest.mark.parametrize(
+    ("widths", "activation", "dimension"),
+    [
+        ((3, 3, 1), "x^3+1", 10),  # 9 for the cubes
+        ((3, 4, 2), "x^3+1", 18),  # 16 for the cubes
+        ((4, 4, 3), "x^2+1", 27),  # 24 for the squares
+        ((3, 3, 1, 1), "x^3+1", 11),  # the first of these is a part
+    ],
+)
+def test_terms_of_one_degree(widths: Widths, activation: str, dimension: int) -> None:
+    """A rank meets the bound by the terms of one degree and the number of the others."""
+    assert rank_result(ActivatedNetwork(widths, activation)).exact == dimension
+
+
 def test_three_neurons_with_an_odd_cubic() -> None:
     """The equation of lemma-odd-cubic, expanded by SymPy, and that it is not zero."""
     algebra, x, y, *weights = ring("x, y, a1:7, c1:7", QQ)
