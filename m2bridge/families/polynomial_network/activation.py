@@ -15,7 +15,7 @@ from math import comb
 from typing import TYPE_CHECKING, Any, Self
 
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
-from m2bridge.families.polynomial_network.bounds import Widths
+from m2bridge.families.polynomial_network.bounds import Widths, best_bound
 from m2bridge.families.polynomial_network.model import PolynomialNetwork
 from m2bridge.maps.model import Expectation
 from m2bridge.results.known import Bounds
@@ -189,7 +189,7 @@ class ActivatedNetwork(PolynomialNetwork):
 
     def upper_bounds(self, characteristic: int) -> tuple[Bounds, ...]:
         """Return the best bound of docs/polynomial_networks.md that holds for every activation."""
-        return (activation_bound(self.widths, self.activation),)
+        return (activation_bound(self.widths, self.activation, characteristic),)
 
     def expectations(self) -> tuple[Expectation, ...]:
         """Return the number of weights, or of coefficients if that is smaller."""
@@ -258,12 +258,14 @@ def _coordinates(widths: Sequence[int], degrees: Iterable[int]) -> int:
     return widths[-1] * sum(comb(widths[0] - 1 + degree, degree) for degree in degrees)
 
 
-def activation_bound(widths: Widths, activation: Sequence[int]) -> Bounds:
-    """Return the least bound for the dimension that holds for every activation polynomial.
+def activation_bound(widths: Widths, activation: Sequence[int], characteristic: int = 0) -> Bounds:
+    """Return the least bound for the dimension that holds for this activation polynomial.
 
-    These are the bounds 2, 5 and 6 of theorem-network-bounds, the number of weights, and the sum of
-    the bounds of two parts.
+    These are the bounds 2, 5 and 6 of theorem-network-bounds, the number of weights, the sum of the
+    bounds of two parts, that by the terms of one degree, and that of lemma-odd-cubic.
     """
+    exponents = [exponent for exponent, coefficient in enumerate(activation) if coefficient]
+    is_odd_cubic = exponents == [1, 3]
 
     @cache
     def bound(part: Widths) -> Bounds:
@@ -289,5 +291,13 @@ def activation_bound(widths: Widths, activation: Sequence[int]) -> Bounds:
             left, right = bound(part[: i + 1]).value, bound(part[i:]).value
             reason = f"composition at the hidden layer {i}: at most {left} + {right}"
             yield Bounds.at_most(left + right, reason)
+        if len(part) == 3:
+            for exponent in filter(None, exponents):
+                power = best_bound(part, exponent, characteristic).value
+                others = _coordinates(part, [other for other in exponents if other != exponent])
+                reason = f"terms of degree {exponent} have dimension at most {power}"
+                yield Bounds.at_most(power + others, f"{reason}, and there are {others} others")
+        if part == (2, 3, 2) and is_odd_cubic:
+            yield Bounds.at_most(11, "an equation between cubic and linear parts of the outputs")
 
     return bound(tuple(widths))

@@ -184,6 +184,24 @@ def test_polar_degrees(filters: Sizes, degree: int) -> None:
     assert found.degrees == BY_SLICES[filters, degree]
 
 
+@pytest.mark.parametrize(
+    ("filters", "degree", "expected"),
+    [
+        ((1,), 2, (1,)),  # a point
+        ((4,), 3, (1, 0, 0, 0)),  # all linear forms
+        ((1, 1, 3), 2, (1, 0, 0)),  # linear combinations of fourth powers of variables
+        ((2, 1), 5, (5, 8)),  # the rational normal curve of degree 5
+        ((1, 3, 1), 2, (4, 6, 3)),  # the Veronese surface, whose dual is the cubic determinant
+    ],
+)
+def test_polar_degrees_with_one_filter_that_matters(
+    filters: Sizes, degree: int, expected: tuple[int, ...]
+) -> None:
+    found = ConvolutionalNetwork(filters, degree).polar_theorem()
+    assert found is not None
+    assert found.degrees == expected
+
+
 @pytest.mark.parametrize(("filters", "degree"), [((3, 4), 2), ((2, 2, 3), 3), ((4,), 2)])
 def test_integrals_of_chern_classes(filters: Sizes, degree: int) -> None:
     """By multiplication in the Chow ring, in SymPy; the last one is the degree of the source."""

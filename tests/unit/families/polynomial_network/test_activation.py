@@ -6,11 +6,16 @@ from itertools import pairwise, product
 from typing import Any
 
 import pytest
-from sympy import Matrix, Poly, symbols
+from sympy import QQ, Matrix, Poly, symbols
+from sympy.polys.rings import ring
 
 from m2bridge import ActivatedNetwork, cross_check
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
-from m2bridge.families.polynomial_network.activation import possible_degrees, read_activation
+from m2bridge.families.polynomial_network.activation import (
+    activation_bound,
+    possible_degrees,
+    read_activation,
+)
 from m2bridge.families.polynomial_network.family import FAMILY
 from m2bridge.families.polynomial_network.model import PolynomialNetwork
 from m2bridge.maps.jacobian_rank import rank_result
@@ -101,13 +106,61 @@ def test_coordinates_are_the_coefficients(widths: Widths, activation: str) -> No
 
 
 def test_bounds_meet_ranks() -> None:
-    """The one network that is open on the page is open."""
+    """All networks that are named on the page are decided."""
     undecided = []
     cases = [*product((1, 2, 3), repeat=3), *product((1, 2), repeat=4)]
     for widths, activation in product(cases, POLYNOMIALS):
         if rank_result(ActivatedNetwork(widths, activation)).exact is None:
             undecided.append((widths, activation))
-    assert undecided == [((2, 3, 2), "x^3+x")]
+    assert undecided == []
+
+
+@pytest.mark.parametrize(
+    ("widths", "activation", "dimension"),
+    [
+        ((3, 3, 1), "x^3+1", 10),  # 9 for the cubes
+        ((3, 4, 2), "x^3+1", 18),  # 16 for the cubes
+        ((4, 4, 3), "x^2+1", 27),  # 24 for the squares
+        ((3, 3, 1, 1), "x^3+1", 11),  # the first of these is a part
+    ],
+)
+def test_terms_of_one_degree(widths: Widths, activation: str, dimension: int) -> None:
+    """A rank meets the bound by the terms of one degree and the number of the others."""
+    assert rank_result(ActivatedNetwork(widths, activation)).exact == dimension
+
+
+def test_three_neurons_with_an_odd_cubic() -> None:
+    """The equation of lemma-odd-cubic, expanded by SymPy, and that it is not zero."""
+    algebra, x, y, *weights = ring("x, y, a1:7, c1:7", QQ)
+    forms = [weights[j] * x + weights[3 + j] * y for j in range(3)]
+    columns = (weights[6:9], weights[9:12])
+
+    def outputs(power: int) -> list[Any]:
+        return [sum(c * form**power for c, form in zip(row, forms, strict=True)) for row in columns]
+
+    def contracted(cubic: Any, form: Any) -> Any:
+        """The cubic as an operator, with ∂_y and −∂_x for x and y."""
+        result = algebra.zero
+        for (i, j, *others), coefficient in cubic.terms():
+            value = form
+            for variable in [y] * i + [x] * j:
+                value = value.diff(variable)
+            rest = algebra.term_new((0, 0, *others), coefficient)
+            result += (-1) ** j * rest * value
+        return result
+
+    def determinant(f: Any, g: Any) -> Any:
+        return f.diff(x) * g.diff(y) - f.diff(y) * g.diff(x)
+
+    cubics, linear = outputs(3), outputs(1)
+    jacobian = determinant(*cubics)
+    first, second = (contracted(cubic, jacobian) for cubic in cubics)
+    assert first
+    assert second
+    assert determinant(first, linear[1]) == determinant(second, linear[0])
+    # with a square the lemma does not say anything
+    assert activation_bound((2, 3, 2), (0, 1, 0, 1)).upper == 11
+    assert activation_bound((2, 3, 2), (0, 1, 1, 1)).upper == 12
 
 
 def test_degrees_that_occur() -> None:
