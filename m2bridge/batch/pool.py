@@ -475,7 +475,8 @@ def serve(line: Connection, batch: Batch[KeyT, ResultT]) -> None:
                     if done.exhausted:
                         return
     except M2BridgeError as reason:
-        line.send(reason)
+        with suppress(BrokenPipeError, ConnectionResetError):  # another worker has said why
+            line.send(reason)
     except (EOFError, BrokenPipeError, ConnectionResetError):
         pass  # the parent closed the pipe
 

@@ -141,10 +141,10 @@ LONG = {
         "m2bridge closure --d 2 --d-out 1 --timeout 50"
     ),
     "m2bridge weights examples/weights.npz --heads 4 --skip --json": (
-        "m2bridge weights narrow.npz --skip --json"
+        "m2bridge weights narrow.npz --heads 1 --skip --json"
     ),
     "m2bridge figure weights examples/weights.npz --heads 4 --out weights.svg": (
-        "m2bridge figure weights narrow.npz --out weights.svg"
+        "m2bridge figure weights narrow.npz --heads 1 --out weights.svg"
     ),
 }
 """What takes longest, in a smaller case; the generators of degree 5 are found in

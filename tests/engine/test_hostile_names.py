@@ -69,6 +69,10 @@ from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.families.attention.training_loss.gradient import WeightChart, weights_in
 from m2bridge.families.attention.training_loss.loss import gaussian, random_function
 from m2bridge.families.attention.training_loss.real_points import real_script
+from m2bridge.families.convolutional_network.fibres import (
+    fibres_script as convolutional_fibres_script,
+)
+from m2bridge.families.convolutional_network.model import ConvolutionalNetwork
 from m2bridge.families.deep_attention.fibres import fibre_script, limit_script
 from m2bridge.families.deep_attention.figure import figure_3
 from m2bridge.ideals.program import question
@@ -364,6 +368,8 @@ def programs_about_maps() -> Iterator[Callable[[], Any]]:
     yield partial(orbit_script, MODEL, field=QQ)
     yield partial(fibre_script, DeepAttention((2, 2, 2), (1, 1), 2))
     yield partial(limit_script, DeepAttention((3, 3, 3), (3, 2), 3))
+    network = ConvolutionalNetwork((2, 1))
+    yield partial(convolutional_fibres_script, network, list(network.zero_types()))
 
 
 def test_no_name_and_no_title_in_a_program_is_a_command(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,7 +64,7 @@ def test_no_verdict_waits_for_expensive_counts(alpha: int, engine: Engine) -> No
     model = SingleLayerAttention(2, 2, alpha)
     (verdict,) = cross_check(model, statements=stated, engine=engine).verdicts
     assert verdict.decision == "CONFIRMED"
-    assert set(dict(verdict.extent.observed.found)) == {"integrals", "projection formula"}
+    assert set(dict(verdict.extent.observed.found)) == {"integrals", "projection_formula"}
 
 
 def test_attention_by_its_conormal_variety(engine: Engine) -> None:

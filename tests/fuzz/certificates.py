@@ -272,8 +272,13 @@ def says_the_same(old: Data, new: Data) -> bool:
 
 
 def with_fewest_weights(kept: Data) -> Data:
-    """The claim about the case with the smallest numbers that has the same functions, t ≥ 2."""
+    """The claim about the case with the smallest numbers that has the same functions, t ≥ 2.
+
+    A case that has something else than numbers stays as it is.
+    """
     case = kept["case"]
+    if not all(isinstance(case[name], int) for name in ("d", "a")):
+        return kept
     fewest = case | {"t": 2, "a": min(case["a"], case["d"])}
     return kept | {"case": fewest, "name": 1}
 

@@ -185,7 +185,8 @@ def _check_heads_are_known(layers: Iterable[LayerTensors], *, is_configured: boo
             )
         named = f"'{visible(query.name):.120}' is {query.size_text}"
         key = layer.parts["K"]
-        if not layer.is_stacked and key.shape[0] < query.shape[0]:
+        is_shared = not layer.is_stacked and key.shape[:1] < query.shape[:1]
+        if is_shared:
             named += f", '{visible(key.name):.120}' is {key.size_text}, as heads share their keys"
         raise InvalidCaseError(
             "heads",

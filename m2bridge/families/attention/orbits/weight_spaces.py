@@ -54,7 +54,11 @@ class WeightSpaces:
         u_i for each i and v_k for each k, each plus or minus a symbol.
     places : tuple of pair of int
         The pairs (k, q) with V_kq = 1.
-    sizes : mapping from the name of a class to the number of its symbols
+
+    Attributes
+    ----------
+    sizes : collections.Counter
+        The number of symbols of each class, by the name of the class.
     few : set of TorusCharacter
         Two symbols of each class, or the only one.
     """
