@@ -32,6 +32,7 @@ from m2bridge.reports.content import (
     VerdictRow,
     all_trusted,
     crossed,
+    table_lines,
     verdict_words,
 )
 from m2bridge.results.markup import cell, csv_text, latex, latex_links
@@ -189,7 +190,7 @@ def _case_sheet(rows: list[VerdictRow], details: list[Detail]) -> dict[str, Any]
     scripts = _shared((detail.script, detail.question) for detail in details)
     verdict = attrgetter("statement", "verdict", "reason", "witness", "file")
     return {
-        "verdicts": list(map(verdict, rows)),
+        "verdicts": list(map(verdict, table_lines(rows))),
         "family": rows[0].case.family,
         "orbits": [(questions, facts.header, facts.rows) for facts, questions in orbits.items()],
         "scripts": [(questions, text) for text, questions in scripts.items()],
@@ -295,9 +296,9 @@ def _cut(rule: re.Match[str]) -> str:
 def to_sheet(report: Report) -> Sheet:
     """A sheet for a terminal, in whose width it is laid out: witnesses stand below reasons."""
     blocks: list[Block] = [Facts([("summary", line(report.answer))])]
-    if report.rows:
+    if report.lines:
         header = (*report.headings, "statement", "verdict", "seconds", "reason")
-        blocks.append(Table(header, [_cells_of(report, row) for row in report.rows]))
+        blocks.append(Table(header, [_cells_of(report, row) for row in report.lines]))
     if report.problems:
         unused = [(line(problem.file), line(problem.reason)) for problem in report.problems]
         blocks.append(Table(("file not used", "reason"), unused))
