@@ -82,7 +82,9 @@ def test_doctor_prints_json(
     found = json.loads(capsys.readouterr().out)
     page = Path(__file__).parents[3] / "docs" / "installation.md"
     table = (
-        page.read_text(encoding="utf-8").partition("## `doctor --json`")[2].partition("\n## ")[0]
+        page.read_text(encoding="utf-8")
+        .partition("## The JSON of `doctor`")[2]
+        .partition("\n## ")[0]
     )
     documented = re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)
     first = list(found["macaulay2"][0])
