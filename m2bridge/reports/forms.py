@@ -149,8 +149,13 @@ def paper_of(rows: Iterable[VerdictRow]) -> str:
 
 
 def _page_table(report: Report) -> dict[str, Any]:
-    """All rows, which refer to lists of cases, statements, verdicts and texts by numbers."""
-    names = sorted({row.statement for row in report.rows})
+    """All lines, which refer to lists of cases, statements, verdicts and texts by numbers.
+
+    A line of several statements is chosen by each of them: ``members`` has their names.
+    """
+    alone = {row.statement for row in report.rows}
+    names = sorted({row.statement for row in report.lines})
+    members = [[name] if name in alone else name.split(", ") for name in names]
     texts = {row.reason for row in report.rows} | {row.witness for row in report.rows}
     listed = sorted(texts)
     case_number = _numbered(report.cases)
@@ -158,7 +163,7 @@ def _page_table(report: Report) -> dict[str, Any]:
     verdict_number = _numbered(VERDICTS)
     text_number = _numbered(listed)
     rows = []
-    for row in report.rows:
+    for row in report.lines:
         numbers = (
             case_number[row.case],
             statement_number[row.statement],
@@ -173,6 +178,7 @@ def _page_table(report: Report) -> dict[str, Any]:
         "cases": [(case.name, case.title, report.cells(case)) for case in report.cases],
         "legends": {name: family(name).orbits for name in families},
         "statements": names,
+        "members": members,
         "verdicts": VERDICTS,
         "marks": list(MARKS.values()),
         "texts": listed,
