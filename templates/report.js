@@ -29,7 +29,7 @@ function makeTable(header, lines, className = "") {
 }
 
 function start(data) {
-  const { columns, legends, statements, verdicts, marks, texts } = data;
+  const { columns, legends, statements, members, verdicts, marks, texts } = data;
   const cases = data.cases.map(([name, title, cells]) => ({ name, title, cells }));
   const rows = data.rows.map(([which, statement, verdict, reason, witness, seconds]) =>
     ({ about: cases[which], statement, verdict, reason, witness, seconds }));
@@ -51,8 +51,8 @@ function start(data) {
 
   function choose() {
     const tests = byId("words").value.toLowerCase().split(/\s+/).filter(Boolean).map(test);
-    const statement = statements.indexOf(byId("statement").value), verdict = verdicts.indexOf(byId("verdict").value);
-    if (statement >= 0) tests.push(row => row.statement === statement);
+    const statement = byId("statement").value, verdict = verdicts.indexOf(byId("verdict").value);
+    if (statement) tests.push(row => members[row.statement].includes(statement));
     if (verdict >= 0) tests.push(row => row.verdict === verdict);
     chosen = rows.filter(row => tests.every(test => test(row)));
     limit = ROWS_AT_ONCE;

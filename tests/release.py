@@ -176,7 +176,14 @@ def installed_here() -> dict[str, str]:
     return {canonicalize_name(one.metadata["Name"]): one.version for one in distributions()}
 
 
-PINNING = ("README.md", "CONTRIBUTING.md", "docs/installation.md", "constraints.txt")
+PINNING = (
+    "README.md",
+    "CONTRIBUTING.md",
+    "docs/installation.md",
+    "constraints.txt",
+    "examples/Dockerfile",
+    "examples/github-actions.yml",
+)
 """Files that name the pin of Macaulay2's wheel."""
 
 

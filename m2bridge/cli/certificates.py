@@ -237,7 +237,8 @@ def verify_command(
     on trust in the Macaulay2 program that made them, which a separate line counts); else 1 when
     some are rejected or malformed; else 5 when some could not be checked because of a failure; else
     6 when some need another release to verify them; else 3 when some are too expensive to check,
-    or contain a program that was not checked. Outcomes of a batch (*.outcome.json), which say why
+    or contain a program that was not checked. A folder without certificates is wrong usage, with
+    exit code 2. Outcomes of a batch (*.outcome.json), which say why
     there is no certificate, are counted and skipped.
     """
     from m2bridge.batch.store import SUFFIX
@@ -251,7 +252,7 @@ def verify_command(
     if outcomes:
         left_out = f"; {plural(outcomes, 'outcome')} of a batch without a certificate skipped"
     if not files:
-        raise click.UsageError(f"there are no certificates to verify{left_out}")
+        raise click.UsageError(_why_nothing_to_verify(paths, left_out))
     with progress("verifying"):
         findings = verify_files(files, verification, workers)
     counts = Counter(finding.outcome for finding in findings)
@@ -275,6 +276,23 @@ def verify_command(
     for listener in common.listeners:
         listener(f"{summary}\n{table.text()}")
     return _code_of(counts)
+
+
+def _why_nothing_to_verify(paths: Sequence[Path], left_out: str) -> str:
+    """Return why no certificate is in what was named, which has outcomes of batches at most."""
+    if left_out:
+        return f"there are no certificates to verify{left_out}; 'm2bridge report' shows the reasons"
+    first = line(str(paths[0]))
+    state = "has no file whose name ends in .json"
+    if not any(paths[0].iterdir()):
+        state = "is empty"
+    others = ""
+    if len(paths) > 1:
+        others = f", and {plural(len(paths) - 1, 'other folder')} without certificates"
+    return (
+        f"there are no certificates to verify: the folder '{first}' {state}{others};"
+        " 'm2bridge certify … --out FOLDER' writes some"
+    )
 
 
 def _code_of(outcomes: Iterable[str]) -> int:

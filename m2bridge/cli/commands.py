@@ -18,6 +18,7 @@ from m2bridge.cli import (
     USAGE,
     certificates as certifying,
     compute as computing,
+    doctor,
     ed_degree as distances,
     macaulay2 as bridge,
     mcp,
@@ -49,7 +50,7 @@ SECTIONS = {
         bridge.run_command,
         bridge.script_command,
         mcp.mcp_command,
-        bridge.doctor_command,
+        doctor.doctor_command,
         bridge.cite_command,
     ),
 }

@@ -1,27 +1,22 @@
-"""Commands that run Macaulay2 code, print programs, diagnose the installation, and cite."""
+"""Commands that run Macaulay2 code, print programs, and cite."""
 
 import json
 import os
-import platform
 from glob import glob
 from pathlib import Path
 from typing import Any
 
 import click
 
-from m2bridge._version import __version__
 from m2bridge.citation import WORKS
-from m2bridge.cli import DONE, MAX_CODE_BYTES, NO_ENGINE, common
+from m2bridge.cli import DONE, MAX_CODE_BYTES, common
 from m2bridge.cli.cases import Text
-from m2bridge.cli.common import echo_json, fitted, show_batch
+from m2bridge.cli.common import echo_json, show_batch
 from m2bridge.convert.bounded_io import read_bytes, read_open
-from m2bridge.engine import Candidate, candidates, msolve
-from m2bridge.engine.discovery import Probed, first_usable, probed
 from m2bridge.errors import ConversionError, EngineError, ScriptError
-from m2bridge.limits import Limits, asked_by, limited
+from m2bridge.limits import Limits
 from m2bridge.loading import importing
-from m2bridge.results.sheet import Block, Facts, Sheet, Table, line, quoted, shortened
-from m2bridge.system import folder
+from m2bridge.results.sheet import quoted
 
 
 @click.command("run", epilog="Example: m2bridge run code.m2 --json --timeout 60")
@@ -247,116 +242,4 @@ def cite_command(form: str) -> int:
         echo_json(text)
     else:
         click.echo(text)
-    return DONE
-
-
-PACKAGES = (
-    "sympy",
-    "python-flint",
-    "jinja2",
-    "pexpect",
-    "click",
-    "psutil",
-    "rich",
-    "passagemath-macaulay2",
-)
-
-
-def diagnosis(explicit: str | None, timeout: float) -> tuple[Sheet, EngineError | None]:
-    """Return a sheet of the programs and packages found, and the error if there is no Macaulay2.
-
-    Each program has ``timeout`` seconds to print its version.
-    """
-    found = []
-    for candidate in candidates(explicit):
-        with limited(timeout), asked_by("--timeout"):
-            found.append(probed(candidate))
-    failure: EngineError | None = None
-    choice: Candidate | None = None
-    try:
-        choice = first_usable(found)
-    except EngineError as error:
-        failure = error
-    rows, programs, refused = [], [], []
-    for one in found:
-        origin, program = one.candidate.origin, one.candidate.program
-        taken = ""
-        if one.candidate == choice:
-            taken = "taken"
-        rows.append((origin, _version(one), taken))
-        if program:
-            programs.append((origin, line(str(program))))
-        # The error with its advice is printed after the sheet.
-        if one.refusal is not None and one.refusal is not failure:
-            refused.append((origin, _reason(one.refusal)))
-    title = (
-        f"m2bridge {__version__}, Python {platform.python_version()},"
-        f" {platform.platform(terse=True)}"
-    )
-    blocks: list[Block] = [
-        Facts([(name, folder(name)) for name in ("templates", "m2scripts")]),
-        Table(("from", "version", ""), rows, "Macaulay2, in the order of search"),
-        Facts(programs, "Where they are"),
-        Facts(refused, "Why others are not taken"),
-        Table(("from", "version"), _msolve(choice), "msolve, which is optional"),
-        Table(("package", "version"), [(name, _installed(name)) for name in PACKAGES]),
-    ]
-    return Sheet(title, blocks), failure
-
-
-def _msolve(macaulay2: Candidate | None) -> list[tuple[str, str]]:
-    """Where the program msolve is, with its version or why it cannot be used."""
-    beside = None if macaulay2 is None else macaulay2.program
-    rows = []
-    for found in msolve.candidates(beside):
-        said = found.version
-        if found.refusal:
-            said = f"cannot be used: it {found.refusal}"
-        elif macaulay2 is not None and not msolve.has_package(macaulay2.version):
-            said += f", but Macaulay2 {macaulay2.version} has no package for it"
-        rows.append((found.origin, said))
-    return rows or [("", f"not found: {msolve.INSTALL}")]
-
-
-def _version(one: Probed) -> str:
-    if one.candidate.program is None:
-        return "not found"
-    if one.refusal:
-        return "cannot be used"
-    return one.candidate.version
-
-
-def _reason(refusal: EngineError) -> str | None:
-    """Return why a program is not used, without the advice; ``None`` if it does not exist."""
-    message = str(refusal).partition(". Get Macaulay2")[0]
-    if message == "nothing there":
-        return None
-    return shortened(line(message))
-
-
-def _installed(name: str) -> str:
-    from importlib import metadata
-
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return "not installed"
-
-
-@click.command("doctor", epilog="Example: m2bridge doctor")
-@common.engine_option
-@click.option(
-    "--timeout",
-    type=common.seconds,
-    default=10.0,
-    show_default=True,
-    help="Time limit for each program to print its version.",
-)
-def doctor_command(program: str | None, timeout: float) -> int:
-    """Show which Macaulay2 is used, and where programs and packages are found."""
-    sheet, failure = diagnosis(program, timeout)
-    click.echo(fitted(sheet))
-    if failure is not None:
-        click.echo(f"\n{shortened(line(str(failure)))}", err=True)
-        return NO_ENGINE
     return DONE

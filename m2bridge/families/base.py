@@ -380,6 +380,9 @@ class Family(ABC, Generic[M]):
         Prefix of file names, before the key; ``None`` means the name of the family and a hyphen.
     paper : Work or None
         The paper with the statements about the family; reports cite it.
+    same_fact : tuple of tuple of str
+        Groups of statements, by their names, that predict the same of the same observation, so that
+        one fact decides them. Tables of reports have one line for such verdicts of a case.
     sample : mapping from str to str
         The options of one small case, as text on the command line; empty where defaults name one.
         Tests and lists that need a case of each family take :meth:`sample_case`.
@@ -395,6 +398,7 @@ class Family(ABC, Generic[M]):
     modules: ClassVar[tuple[str, ...]] = ()
     prefix: ClassVar[str | None] = None
     paper: ClassVar[Work | None] = None
+    same_fact: ClassVar[tuple[tuple[str, ...], ...]] = ()
     sample: ClassVar[Mapping[str, str]] = {}
 
     @property

@@ -5,7 +5,7 @@ they have to agree. A browser opens the pages from a folder, without a server.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.schur import Representation
 from m2bridge.batch.store import SUFFIX
 from m2bridge.certificates.form import Certificate, read
+from m2bridge.certification.make import questions
 from m2bridge.convert.printing import degree_summary, expression_text
 from m2bridge.engine.script import page
 from m2bridge.errors import CertificateError, ContradictionError
@@ -35,6 +36,8 @@ EQUATIONS = "equations"
 """The question whose answer has these invariants up to a degree."""
 POLAR = "polar-degrees"
 """The question whose answer has the polar degrees."""
+STATED_POLAR = "polar"
+"""The statement about polar degrees, whose verdict has them as they were computed."""
 
 CERTIFICATES = "certificates"
 """The folder of certificates in an atlas."""
@@ -55,7 +58,7 @@ class AtlasValue:
     source : str
         The file of the certificate that contains it.
     reason : str
-        Why there is no value, where the outcome of a batch gives a reason.
+        Why there is no value; empty if there is one.
     """
 
     name: str
@@ -114,9 +117,22 @@ class Entry:
         """Whether the equations up to a degree are known."""
         return any(certificate.question == EQUATIONS for certificate in self.sources.values())
 
+    def value(self, name: str) -> AtlasValue:
+        """The value with this name."""
+        return next(value for value in self.values if value.name == name)
+
     def text(self, name: str) -> str:
         """The text of the value with this name."""
-        return next(value.text for value in self.values if value.name == name)
+        return self.value(name).text
+
+    @property
+    def reasons(self) -> dict[str, list[str]]:
+        """Why there are no values, each reason with the names of the values that it is for."""
+        names: dict[str, list[str]] = {}
+        for value in self.values:
+            if value.reason:
+                names.setdefault(value.reason, []).append(value.name)
+        return names
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,9 +280,8 @@ def _entry(case: NamedCase, rows: list[VerdictRow], folder: Path) -> Entry:
     """The content of the page of one case, from its certificates and outcomes."""
     files = {row.file for row in rows if not row.file.endswith(SUFFIX)}
     certificates = {file: read(folder / file) for file in sorted(files)}
-    missing = {row.question: row.reason for row in rows if row.file.endswith(SUFFIX)}
     try:
-        missing.setdefault(CLOSURE, _scope(certificates.values()))
+        missing = _reasons_by_question(case, rows, certificates.values())
         evidence = [certificate.evidence for certificate in certificates.values()]
         generators = [one["generators"] for one in evidence if "generators" in one] or [()]
         return Entry(
@@ -285,6 +300,30 @@ def _entry(case: NamedCase, rows: list[VerdictRow], folder: Path) -> Entry:
         ) from None
 
 
+def _reasons_by_question(
+    case: NamedCase, rows: list[VerdictRow], certificates: Collection[Certificate]
+) -> dict[str, str]:
+    """Why a case lacks values, for each question whose certificate would have them."""
+    reasons = {row.question: row.reason for row in rows if row.file.endswith(SUFFIX)}
+    scope = _scope(certificates)
+    if scope:
+        reasons.setdefault(CLOSURE, scope)
+    for row in rows:
+        if row.question == STATED_POLAR and row.verdict in ("NO_ANSWER", "NOT_APPLICABLE"):
+            reasons.setdefault(POLAR, row.reason)
+    answered = {certificate.question for certificate in certificates}
+    known = questions(case.family)
+    for question in {question for question, _ in VALUES.values()}:
+        if question in answered:
+            reason = f"the certificate of '{question}' does not say it"
+        elif question in known:
+            reason = f"there is no certificate of '{question}'"
+        else:
+            reason = f"'{question}' is not asked about {family(case.family).title}"
+        reasons.setdefault(question, reason)
+    return reasons
+
+
 def _value(
     name: str, certificates: Mapping[str, Certificate], missing: Mapping[str, str]
 ) -> AtlasValue:
@@ -299,7 +338,7 @@ def _value(
         different = ", ".join(f"{value} ({file})" for file, value in values.items())
         raise ContradictionError(f"certificates do not agree about the {name}: {different}")
     if not values:
-        return AtlasValue(name, "", reason=missing.get(question, ""))
+        return AtlasValue(name, "", reason=missing[question])
     about_closure = [file for file in values if certificates[file].question == CLOSURE]
     source = min(about_closure or values)
     return AtlasValue(name, str(values[source]), source)
@@ -366,6 +405,37 @@ def _low_degrees(certificate: Certificate) -> str | None:
     return f"degree ≤ {certificate.answer.get('max_degree')}: {degree_summary(degrees)}"
 
 
+def _polar_degrees(certificate: Certificate) -> Sequence[int] | None:
+    """The polar degrees in an answer, or those that integrals gave for the statement about them.
+
+    A statement that was refuted says what was computed too. Numbers that were counted modulo random
+    primes only are not taken.
+    """
+    if certificate.question != STATED_POLAR:
+        return certificate.answer.get("polar_degrees")
+    for verdict in certificate.answer["verdicts"]:
+        observed = verdict.get("observed")
+        if isinstance(observed, Mapping):
+            degrees: Sequence[int | None] = observed.get("integrals", (None,))
+            if None not in degrees:
+                return degrees  # type: ignore[return-value]
+    return None
+
+
+def _polar(certificate: Certificate) -> str | None:
+    degrees = _polar_degrees(certificate)
+    return None if degrees is None else _numbers(degrees)
+
+
+def _generic_ed_degree(certificate: Certificate) -> int | None:
+    """The generic ED degree; where only polar degrees are given, their sum."""
+    stated: int | None = _either("generic_ed_degree")(certificate)
+    degrees = _polar_degrees(certificate)
+    if stated is None and degrees is not None:
+        return sum(degrees)
+    return stated
+
+
 def _numbers(values: Iterable[int]) -> str:
     return ", ".join(map(str, values))
 
@@ -387,7 +457,7 @@ def _representations(parts: Iterable[Mapping[str, Any]]) -> str:
             multiplicity=part["multiplicity"],
         )
         written.append(f"degree {part['degree']}: {representation}")
-    return "; ".join(written)
+    return "; ".join(written) or "none"
 
 
 def hilbert_polynomial_text(coefficients: Sequence[int]) -> str:
@@ -424,8 +494,8 @@ VALUES: dict[str, tuple[str, CertificateReader]] = {
     "generators of low degree": (EQUATIONS, _low_degrees),
     "representations": (EQUATIONS, _answer("representations", _representations)),
     "coordinates": (CLOSURE, _coordinates),
-    "polar degrees": (POLAR, _answer("polar_degrees", _numbers)),
-    "generic ED degree": (POLAR, _either("generic_ed_degree")),
+    "polar degrees": (POLAR, _polar),
+    "generic ED degree": (POLAR, _generic_ed_degree),
 }
 """The values of each case: the question whose outcome says why one is missing, and its reader."""
 
@@ -468,6 +538,17 @@ def write_atlas(atlas: Atlas, folder: Path, documentation: str = "") -> Path:
     return target
 
 
+def dashes(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
+    """The reasons for dashes in the overview, each with the cases that it is for."""
+    cases: dict[str, list[Entry]] = {}
+    for entry in entries:
+        names = ["dimension", "degree", *(["generators"] if entry.equations else [])]
+        for reason in dict.fromkeys(entry.value(name).reason for name in names):
+            if reason:
+                cases.setdefault(reason, []).append(entry)
+    return cases
+
+
 def _case_page(entry: Entry, before: Entry | None, after: Entry | None, documentation: str) -> str:
     values = {
         "entry": entry,
@@ -485,11 +566,14 @@ def _case_page(entry: Entry, before: Entry | None, after: Entry | None, document
 
 def _overview(atlas: Atlas) -> str:
     tables, alone = grids(atlas.entries)
+    without_values = {entry.file for entry in alone}  # of these only the verdict is shown
+    with_values = [entry for entry in atlas.entries if entry.file not in without_values]
     values = {
         "titles": sorted({family(entry.case.family).title for entry in atlas.entries}),
         "atlas": atlas,
         "grids": tables,
         "alone": alone,
+        "dashes": dashes(with_values),
         "verdicts": {entry.verdict for entry in atlas.entries},
         "marks": MARKS,
     }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from typing import Any, TypeVar
@@ -258,6 +258,11 @@ class Report:
         """The headings of the columns that name a case."""
         return tuple(heading for _, heading in self.columns)
 
+    @cached_property
+    def lines(self) -> tuple[VerdictRow, ...]:
+        """The rows as tables show them: one line for statements that one fact decides."""
+        return tuple(table_lines(self.rows))
+
     def by_case(self) -> dict[NamedCase, tuple[list[VerdictRow], list[Detail]]]:
         """Return the rows and details of each case, the cases in order."""
         parts: dict[NamedCase, tuple[list[VerdictRow], list[Detail]]]
@@ -392,6 +397,31 @@ class Report:
             if values:
                 ranges[option] = min(values), max(values)
         return ranges
+
+
+def table_lines(rows: Iterable[VerdictRow]) -> list[VerdictRow]:
+    """The rows of a table, where verdicts that one fact decides, and that agree, share a line.
+
+    Such a line names all its statements and files, and has no words of one of them. Verdicts with
+    another reason, witness or computing time keep a line of their own.
+    """
+    lines: dict[object, VerdictRow] = {}
+    for number, row in enumerate(rows):
+        groups = family(row.case.family).same_fact
+        fact = next((names for names in groups if row.statement in names), number)
+        key = (row.case, fact, row.verdict, row.reason, row.witness, row.seconds)
+        shared = lines.get(key)
+        if shared is not None:
+            files = dict.fromkeys((*shared.file.split(", "), row.file))
+            row = replace(
+                shared,
+                statement=f"{shared.statement}, {row.statement}",
+                text="",
+                source="",
+                file=", ".join(files),
+            )
+        lines[key] = row
+    return list(lines.values())
 
 
 def all_trusted(certificates: Iterable[Detail | Certificate]) -> list[str]:

@@ -32,6 +32,7 @@ from m2bridge.reports.content import (
     VerdictRow,
     all_trusted,
     crossed,
+    table_lines,
     verdict_words,
 )
 from m2bridge.results.markup import cell, csv_text, latex, latex_links
@@ -148,8 +149,13 @@ def paper_of(rows: Iterable[VerdictRow]) -> str:
 
 
 def _page_table(report: Report) -> dict[str, Any]:
-    """All rows, which refer to lists of cases, statements, verdicts and texts by numbers."""
-    names = sorted({row.statement for row in report.rows})
+    """All lines, which refer to lists of cases, statements, verdicts and texts by numbers.
+
+    A line of several statements is chosen by each of them: ``members`` has their names.
+    """
+    alone = {row.statement for row in report.rows}
+    names = sorted({row.statement for row in report.lines})
+    members = [[name] if name in alone else name.split(", ") for name in names]
     texts = {row.reason for row in report.rows} | {row.witness for row in report.rows}
     listed = sorted(texts)
     case_number = _numbered(report.cases)
@@ -157,7 +163,7 @@ def _page_table(report: Report) -> dict[str, Any]:
     verdict_number = _numbered(VERDICTS)
     text_number = _numbered(listed)
     rows = []
-    for row in report.rows:
+    for row in report.lines:
         numbers = (
             case_number[row.case],
             statement_number[row.statement],
@@ -172,6 +178,7 @@ def _page_table(report: Report) -> dict[str, Any]:
         "cases": [(case.name, case.title, report.cells(case)) for case in report.cases],
         "legends": {name: family(name).orbits for name in families},
         "statements": names,
+        "members": members,
         "verdicts": VERDICTS,
         "marks": list(MARKS.values()),
         "texts": listed,
@@ -189,7 +196,7 @@ def _case_sheet(rows: list[VerdictRow], details: list[Detail]) -> dict[str, Any]
     scripts = _shared((detail.script, detail.question) for detail in details)
     verdict = attrgetter("statement", "verdict", "reason", "witness", "file")
     return {
-        "verdicts": list(map(verdict, rows)),
+        "verdicts": list(map(verdict, table_lines(rows))),
         "family": rows[0].case.family,
         "orbits": [(questions, facts.header, facts.rows) for facts, questions in orbits.items()],
         "scripts": [(questions, text) for text, questions in scripts.items()],
@@ -295,9 +302,9 @@ def _cut(rule: re.Match[str]) -> str:
 def to_sheet(report: Report) -> Sheet:
     """A sheet for a terminal, in whose width it is laid out: witnesses stand below reasons."""
     blocks: list[Block] = [Facts([("summary", line(report.answer))])]
-    if report.rows:
+    if report.lines:
         header = (*report.headings, "statement", "verdict", "seconds", "reason")
-        blocks.append(Table(header, [_cells_of(report, row) for row in report.rows]))
+        blocks.append(Table(header, [_cells_of(report, row) for row in report.lines]))
     if report.problems:
         unused = [(line(problem.file), line(problem.reason)) for problem in report.problems]
         blocks.append(Table(("file not used", "reason"), unused))

@@ -170,7 +170,7 @@ def test_each_column_sorts_up_and_down(i: int, page: Page) -> None:
         numbers = map(str, case.cells)
         return (*numbers, row.statement, said, row.reason, seconds)[i]
 
-    upwards = [shown(row) for row in sorted(page.report.rows, key=SORT_KEYS[i])]
+    upwards = [shown(row) for row in sorted(page.report.lines, key=SORT_KEYS[i])]
     head = page.find(f"#rows th:nth-child({i + 1})")
     for order, expected in (("ascending", upwards), ("descending", upwards[::-1])):
         head.find_element("css selector", "button").send_keys(ENTER)
@@ -199,16 +199,16 @@ def test_the_refuted_statement_comes_first_with_its_witness(page: Page) -> None:
 )
 def test_words_choose_rows(words: str, wanted: Callable[[VerdictRow], bool], page: Page) -> None:
     page.write(words)
-    expected = [row.statement for row in page.report.rows if wanted(row)]
+    expected = [row.statement for row in page.report.lines if wanted(row)]
     assert page.column(4) == expected
-    assert page.text("#shown") == f"{len(expected)} of {len(page.report.rows)} rows"
+    assert page.text("#shown") == f"{len(expected)} of {len(page.report.lines)} rows"
     page.write("")
-    assert len(page.column(4)) == len(page.report.rows)
+    assert len(page.column(4)) == len(page.report.lines)
 
 
 def test_verdict_and_statement_choose_rows_together(page: Page) -> None:
     page.choose("verdict", "CONFIRMED")
-    confirmed = [row.statement for row in page.report.rows if row.verdict == "CONFIRMED"]
+    confirmed = [row.statement for row in page.report.lines if row.verdict == "CONFIRMED"]
     assert page.column(4) == confirmed
     page.choose("statement", "3.4 (i)")
     assert page.column(4) == [name for name in confirmed if name == "3.4 (i)"] != []
@@ -216,6 +216,13 @@ def test_verdict_and_statement_choose_rows_together(page: Page) -> None:
     assert page.column(4) == [
         row.statement for row in page.report.rows if row.statement == "3.4 (i)"
     ]
+
+
+@pytest.mark.parametrize("statement", ["3.4 (iii)", "A.4"])
+def test_a_line_of_two_statements_is_chosen_by_each(statement: str, page: Page) -> None:
+    page.choose("verdict", "REFUTED")
+    page.choose("statement", statement)
+    assert page.column(4) == ["3.4 (iii), A.4"]
 
 
 @pytest.mark.parametrize("statement", ["", "3.4 (iii)", "closure"])

@@ -48,7 +48,7 @@ def root(tmp_path: Path) -> Path:
     for path in ROOT.iterdir():
         if path.is_file():
             (tmp_path / path.name).symlink_to(path)
-    for folder in ("docs", ".ci", ".github", *FOLDERS):
+    for folder in ("docs", "examples", ".ci", ".github", *FOLDERS):
         shutil.copytree(ROOT / folder, tmp_path / folder, copy_function=os.symlink)
     (tmp_path / "m2bridge").symlink_to(ROOT / "m2bridge")
     rewrite(tmp_path / "CHANGELOG.md", rf"^{HEADING}\(.*\)$", f"{HEADING}({DATE})")

@@ -48,6 +48,8 @@ class Attention(Family[SingleLayerAttention]):
         "m2bridge.families.attention.questions",
     )
     prefix = ""
+    # Both are about singular points: rk A · rk V ≤ 1 is rk A = rk V = 1 where neither is 0.
+    same_fact = (("3.4 (iii)", "A.4"),)
     sample: ClassVar[Mapping[str, str]] = {"d": "2", "d_out": "1"}
 
     def build(self, **values: Any) -> SingleLayerAttention:

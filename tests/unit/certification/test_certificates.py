@@ -386,7 +386,14 @@ def test_the_command_leaves_out_outcomes_and_refuses_nothing_at_all(
         code, captured = commands.run(), capsys.readouterr()
         return code, captured.out + captured.err
 
-    assert run(tmp_path) == (2, "Error: there are no certificates to verify.\n")
+    none = f"Error: there are no certificates to verify: the folder '{tmp_path}'"
+    advice = "; 'm2bridge certify … --out FOLDER' writes some.\n"
+    assert run(tmp_path) == run(tmp_path, "--json") == (2, f"{none} is empty{advice}")
+    (tmp_path / "below").mkdir()
+    named = f"{none} has no file whose name ends in .json"
+    assert run(tmp_path) == (2, f"{named}{advice}")
+    both = run(tmp_path, tmp_path / "below")
+    assert both == (2, f"{named}, and 1 other folder without certificates{advice}")
     (tmp_path / "d9-dout9-a9-t2-3.4.outcome.json").write_text("{}", encoding="utf-8")
     assert run(tmp_path)[0] == 2
     assert "1 outcome of a batch" in run(tmp_path)[1]

@@ -204,43 +204,6 @@ def test_a_script_without_its_programs_says_which(
             locate(path)
 
 
-def test_doctor_asks_each_program_once(
-    nothing: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """One that hangs has the seconds of --timeout, and a table that fits 80 columns says what was
-    found.
-    """
-    nothing.setenv("PATH", "/usr/bin:/bin")
-    path = program(tmp_path / "hangs", "")
-    path.write_text(f"#!/bin/sh\necho asked >>{tmp_path}/log\nexec sleep {PATIENCE}\n")
-    nothing.setattr("sys.argv", ["m2bridge", "doctor", "--m2", str(path), "--timeout", "0.5"])
-    assert commands.run() == 4
-    out, err = capsys.readouterr()
-    assert (tmp_path / "log").read_text() == "asked\n"
-    assert (
-        "did not finish within the limit of 0.5 seconds; give it more with --timeout"
-        in " ".join(err.split())
-    )
-    assert all(len(line) <= 80 for line in out.splitlines() if "/" not in line)
-
-
-def test_doctor_says_what_each_list_is(
-    nothing: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The paths of programs, and why some are not taken, stand under headings of their own."""
-    broken = program(tmp_path / "broken", "hello")
-    nothing.setattr("m2bridge.engine.discovery._in_wheel", lambda: broken)
-    good = program(tmp_path / "good", "1.22")
-    nothing.setenv("PATH", str(good.parent))
-    nothing.setattr("sys.argv", ["m2bridge", "doctor"])
-    assert commands.run() == 0
-    blocks = capsys.readouterr().out.split("\n\n")
-    (paths,) = [block for block in blocks if block.splitlines()[1].endswith(str(broken))]
-    assert paths.splitlines()[0] == "  Where they are"
-    (refused,) = [block for block in blocks if "is not Macaulay2" in block]
-    assert refused.splitlines()[0] == "  Why others are not taken"
-
-
 def test_too_many_open_files_are_not_the_fault_of_the_program(
     nothing: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -520,6 +520,7 @@ class AttentionOfAllSizes(AllSizesFamily):
     paper = LIGHTNING
     orbits = "rk A, rk V, dim of the intersection of column space and row space"
     prefix = "attention-"
+    same_fact = (("3.4 (iii)", "A.4"),)  # as for single cases
     uses_engine = True
 
     def stated(self) -> tuple[Statement, ...]:

@@ -1,0 +1,245 @@
+"""The command that diagnoses the installation: which programs and packages are found, and where."""
+
+import json
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from m2bridge._version import __version__
+from m2bridge.cli import DONE, NO_ENGINE, common
+from m2bridge.cli.common import echo_json, fitted
+from m2bridge.engine import Candidate, candidates, msolve
+from m2bridge.engine.discovery import Probed, first_usable, probed
+from m2bridge.errors import EngineError
+from m2bridge.limits import asked_by, limited
+from m2bridge.results.sheet import Block, Facts, Sheet, Table, line, shortened
+from m2bridge.system import folder
+
+PACKAGES = (
+    "sympy",
+    "python-flint",
+    "jinja2",
+    "pexpect",
+    "click",
+    "psutil",
+    "rich",
+    "passagemath-macaulay2",
+)
+FOLDERS = ("templates", "m2scripts")
+NOT_FOUND = "not found"
+UNUSABLE = "cannot be used"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundProgram:
+    """A place where a program was looked for, and what is there.
+
+    Parameters
+    ----------
+    origin : str
+        Such as ``--m2``, ``M2BRIDGE_M2`` and ``PATH``.
+    program : Path or None
+        ``None`` if nothing is there.
+    version : str
+        Empty if it cannot be used.
+    taken : bool
+        Whether m2bridge uses this one.
+    reason : str
+        Why it cannot be used; empty if it can, or if there is nothing.
+    """
+
+    origin: str
+    program: Path | None
+    version: str
+    taken: bool
+    reason: str
+
+    def to_json(self) -> dict[str, Any]:
+        """A dictionary for ``json.dumps``."""
+        return {
+            "origin": self.origin,
+            "program": None if self.program is None else str(self.program),
+            "version": self.version or None,
+            "taken": self.taken,
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis:
+    """What was found of the programs and packages that m2bridge uses.
+
+    Parameters
+    ----------
+    macaulay2, msolve : sequence of FoundProgram
+        In the order of search.
+    packages : dict of str to str or None
+        The versions of Python packages; ``None`` for one that is not installed.
+    failure : EngineError or None
+        Why there is no Macaulay2.
+    """
+
+    macaulay2: Sequence[FoundProgram]
+    msolve: Sequence[FoundProgram]
+    packages: dict[str, str | None]
+    failure: EngineError | None
+
+    def to_json(self) -> dict[str, Any]:
+        """A dictionary for ``json.dumps``, whose names docs/installation.md explains."""
+        return {
+            "m2bridge": __version__,
+            "python": platform.python_version(),
+            "platform": platform.platform(terse=True),
+            "folders": {name: str(folder(name)) for name in FOLDERS},
+            "macaulay2": [found.to_json() for found in self.macaulay2],
+            "msolve": [found.to_json() for found in self.msolve],
+            "packages": self.packages,
+            "error": None if self.failure is None else str(self.failure),
+        }
+
+    def sheet(self) -> Sheet:
+        """The tables for a terminal."""
+        rows, programs, refused = [], [], []
+        for one in self.macaulay2:
+            rows.append((one.origin, _version_cell(one), "taken" if one.taken else ""))
+            if one.program is not None:
+                programs.append((one.origin, line(str(one.program))))
+            # The error with its advice is printed after the sheet.
+            if one.reason and not self._is_failure(one):
+                refused.append((one.origin, shortened(line(one.reason))))
+        title = (
+            f"m2bridge {__version__}, Python {platform.python_version()},"
+            f" {platform.platform(terse=True)}"
+        )
+        packages = [(name, version or "not installed") for name, version in self.packages.items()]
+        blocks: list[Block] = [
+            Facts([(name, folder(name)) for name in FOLDERS]),
+            Table(("from", "version", ""), rows, "Macaulay2, in the order of search"),
+            Facts(programs, "Where they are"),
+            Facts(refused, "Why others are not taken"),
+            Table(("from", "version"), self._msolve_rows(), "msolve, which is optional"),
+            Table(("package", "version"), packages),
+        ]
+        return Sheet(title, blocks)
+
+    def _is_failure(self, one: FoundProgram) -> bool:
+        """Whether the reason of this program is the error itself."""
+        return self.failure is not None and str(self.failure).startswith(one.reason)
+
+    def _msolve_rows(self) -> list[tuple[str, str]]:
+        rows = []
+        for found in self.msolve:
+            cell = found.version
+            if not found.version:
+                cell = f"{UNUSABLE}: it {found.reason}"
+            elif found.reason:
+                cell += f", but {found.reason}"
+            rows.append((found.origin, cell))
+        return rows or [("", f"{NOT_FOUND}: {msolve.INSTALL}")]
+
+
+def diagnosis(explicit: str | None, timeout: float) -> Diagnosis:
+    """Look for programs and packages.
+
+    Each program has ``timeout`` seconds to print its version.
+    """
+    asked = []
+    for candidate in candidates(explicit):
+        with limited(timeout), asked_by("--timeout"):
+            asked.append(probed(candidate))
+    failure: EngineError | None = None
+    choice: Candidate | None = None
+    try:
+        choice = first_usable(asked)
+    except EngineError as error:
+        failure = error
+    return Diagnosis(
+        macaulay2=[_found(one, taken=one.candidate == choice) for one in asked],
+        msolve=_found_msolve(choice),
+        packages={name: _installed(name) for name in PACKAGES},
+        failure=failure,
+    )
+
+
+def _found(one: Probed, *, taken: bool) -> FoundProgram:
+    """What is known of a Macaulay2 that was asked for its version."""
+    return FoundProgram(
+        origin=one.candidate.origin,
+        program=one.candidate.program,
+        version="" if one.refusal else one.candidate.version,
+        taken=taken,
+        reason="" if one.refusal is None else _reason(one.refusal),
+    )
+
+
+def _reason(refusal: EngineError) -> str:
+    """Return why a program is not used, without the advice; empty if it does not exist."""
+    message = str(refusal).partition(". Get Macaulay2")[0]
+    return "" if message == "nothing there" else message
+
+
+def _found_msolve(macaulay2: Candidate | None) -> list[FoundProgram]:
+    """Where the program msolve is, with its version or why it cannot be used."""
+    beside = None if macaulay2 is None else macaulay2.program
+    listed = []
+    taken = False
+    for found in msolve.candidates(beside):
+        reason = found.refusal
+        if not reason and macaulay2 is not None and not msolve.has_package(macaulay2.version):
+            reason = f"Macaulay2 {macaulay2.version} has no package for it"
+        # The first that can be used is taken.
+        first = not reason and not taken
+        taken = taken or first
+        listed.append(
+            FoundProgram(
+                origin=found.origin,
+                program=found.program,
+                version=found.version,
+                taken=first and macaulay2 is not None,
+                reason=reason,
+            )
+        )
+    return listed
+
+
+def _version_cell(found: FoundProgram) -> str:
+    if found.program is None:
+        return NOT_FOUND
+    return found.version or UNUSABLE
+
+
+def _installed(name: str) -> str | None:
+    """The version of a package; ``None`` if it is not installed."""
+    from importlib import metadata
+
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+@click.command("doctor", epilog="Example: m2bridge doctor")
+@common.engine_option
+@click.option(
+    "--timeout",
+    type=common.seconds,
+    default=10.0,
+    show_default=True,
+    help="Time limit for each program to print its version.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object instead of tables.")
+def doctor_command(program: str | None, timeout: float, as_json: bool) -> int:
+    """Show which Macaulay2 is used, and where programs and packages are found."""
+    found = diagnosis(program, timeout)
+    if as_json:
+        echo_json(json.dumps(found.to_json(), ensure_ascii=False))
+    else:
+        click.echo(fitted(found.sheet()))
+    if found.failure is not None:
+        click.echo(f"\n{shortened(line(str(found.failure)))}", err=True)
+        return NO_ENGINE
+    return DONE
