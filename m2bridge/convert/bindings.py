@@ -12,6 +12,7 @@ from sympy import Expr, Float, MatrixBase
 from sympy.polys.polyerrors import BasePolynomialError
 from sympy.polys.rings import PolyRing
 
+from m2bridge.algebra.expressions import in_plain_symbols, symbol_name, variables_of
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert import values
@@ -65,7 +66,7 @@ def in_one_ring(inputs: Iterable[Any]) -> list[Any]:
         if isinstance(leaf, Expr):
             if leaf.has(Float):
                 raise not_exact(f"'{leaf}'")
-            names.update(str(symbol) for symbol in leaf.free_symbols)
+            names.update(map(symbol_name, variables_of(leaf)))
     candidates = [ring for ring in _rings(leaves) if names <= set(map(str, ring.symbols))]
     if len(candidates) == 1:
         over = candidates[0]
@@ -147,7 +148,7 @@ def _placed(ring: PolyRing, typed: bool, made: str) -> Code:
 
 def _element(value: Expr, over: PolyRing) -> str:
     try:
-        polynomial = over.from_expr(value)
+        polynomial = over.from_expr(in_plain_symbols(value))
     except (BasePolynomialError, ValueError, ZeroDivisionError) as reason:
         advice = _QUOTIENT_ADVICE if value.is_rational_function(*value.free_symbols) else ""
         raise ConversionError(

@@ -26,11 +26,12 @@ from typing import Any, NoReturn
 from unicodedata import category
 
 import flint
-from sympy import Expr, Poly, Symbol
+from sympy import Expr, Poly
 from sympy.polys.rings import PolyElement
 from sympy.utilities.iterables import flatten
 
 from m2bridge.algebra.determinantal import monomial_count
+from m2bridge.algebra.expressions import symbol_name, variables_of
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.numbers import fraction
 from m2bridge.algebra.ring import PolynomialRing, first_names, normal_form, place_of_variant
@@ -434,8 +435,6 @@ def element(ring: PolynomialRing, value: Any) -> PolyElement:
     else:
         if isinstance(value, Poly):
             value = value.as_expr()
-        if isinstance(value, Expr):
-            value = _plain(value)
         polynomial = rational.polynomial(value)
     return polynomial if ring.field == QQ else element(ring, polynomial)
 
@@ -447,11 +446,11 @@ flat = partial(flatten, cls=(list, tuple))
 def ring_variables(value: Any) -> tuple[str, ...]:
     """The variables of the ring of a polynomial; none if it belongs to no ring."""
     if isinstance(value, PolyElement):
-        return tuple(map(str, value.ring.symbols))
+        return tuple(map(symbol_name, value.ring.symbols))
     if isinstance(value, _Flint):
         return tuple(map(str, value.context().names()))
     if isinstance(value, Poly):
-        return tuple(map(str, value.gens))
+        return tuple(map(symbol_name, value.gens))
     return ()
 
 
@@ -460,19 +459,67 @@ def occurring_names(value: Any) -> Iterable[str]:
     if isinstance(value, str):
         return names_in(value)
     if isinstance(value, Expr):
-        return [str(symbol) for symbol in value.free_symbols]
+        return map(symbol_name, variables_of(value))
     return ()
 
 
 def own_field(value: Any) -> CoefficientField | None:
-    """The field of the coefficients of a polynomial; ``None`` if it says none."""
+    """The field of the coefficients of a polynomial, QQ for integers; ``None`` if it says none.
+
+    Raises
+    ------
+    ConversionError
+        If the coefficients are in a ring other than ZZ, QQ and GF(p).
+    """
     if isinstance(value, PolyElement):
-        return CoefficientField(int(value.ring.domain.characteristic()))
+        return _field_of_domain(value.ring.domain)
     if isinstance(value, Poly):
-        return CoefficientField(int(value.domain.characteristic()))
+        return _field_of_domain(value.domain)
     if isinstance(value, flint.nmod_mpoly | flint.fmpz_mod_mpoly):
         return CoefficientField(int(value.context().modulus()))
+    if isinstance(value, flint.fmpz_mpoly | flint.fmpq_mpoly):
+        return QQ
     return None
+
+
+def _field_of_domain(domain: Any) -> CoefficientField:
+    if not (domain.is_ZZ or domain.is_QQ or domain.is_FiniteField):
+        advice = ""
+        if domain.is_PolynomialRing or domain.is_FractionField:
+            advice = (
+                f": give a Poly in all variables, {first_names(list(map(str, domain.symbols)))} too"
+            )
+        raise ConversionError(f"coefficients in {domain} are not in ZZ, QQ or GF(p){advice}")
+    return CoefficientField(int(domain.characteristic()))
+
+
+def common_field(
+    given: Iterable[CoefficientField | None], field: CoefficientField | None
+) -> CoefficientField:
+    """The field of polynomials over these; numbers of QQ are reduced where a field is asked for.
+
+    Parameters
+    ----------
+    given : fields of the polynomials, ``None`` where a polynomial says none
+    field : the field that was asked for, if one was
+
+    Raises
+    ------
+    ConversionError
+        If two polynomials are over different fields, or one is over a prime field and another
+        field was asked for.
+    """
+    fields = list(dict.fromkeys(filter(None, given)))
+    if field is None:
+        if len(fields) > 1:
+            raise ConversionError(
+                f"polynomials over different fields, {fields[0]} and {fields[1]}: give all over one"
+            )
+        return fields[0] if fields else QQ
+    for own in fields:
+        if own not in (QQ, field):
+            raise ConversionError(f"a polynomial over {own} is none over {field}")
+    return field
 
 
 def _number(coefficient: Any, field: CoefficientField) -> Fraction:
@@ -501,11 +548,3 @@ def from_terms(
                 exponents[places[name]] = int(exponent)
         coefficients[tuple(exponents)] = ring.number(coefficient)
     return ring.sympy_ring.from_dict(coefficients)
-
-
-def _plain(expression: Expr) -> Expr:
-    """The expression in symbols without assumptions, which name the variables of rings."""
-    plain = {symbol: Symbol(symbol.name) for symbol in expression.free_symbols}
-    if len(set(plain.values())) < len(plain):
-        raise ConversionError(f"'{expression}' has different symbols with one name")
-    return expression.xreplace(plain)

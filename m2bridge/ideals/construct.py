@@ -1,7 +1,7 @@
 """Ideals from the polynomials, texts and files of people and programs.
 
 Polynomials of many libraries, texts that other programs print (:func:`listing`), files in TOML,
-JSON and ``.mrdi``, programs for Sage. Polynomials themselves are read by ``convert.polynomials``;
+JSON and ``.mrdi``, programs for Sage. Polynomials themselves are read by ``convert.parsing``;
 no text is ever run.
 """
 
@@ -45,7 +45,9 @@ def ideal(
     Parameters
     ----------
     generators : polynomials, or lists of them
-        SymPy expressions, ``Poly`` or elements of its polynomial rings, multivariate polynomials of
+        SymPy expressions (in symbols, or entries such as ``A[1]`` of an ``IndexedBase`` or
+        ``M[0, 1]`` of a ``MatrixSymbol``, which are the variables ``A_1`` and ``M_0_1``), ``Poly``
+        or elements of its polynomial rings, multivariate polynomials of
         python-flint, exact numbers, or text such as ``"x^2 - 2/3*y*z"``, ``"[x + -3*y, 2//3*x]"``
         or what Macaulay2, SymPy, Sage and Oscar print for lists and ideals
         (:func:`m2bridge.ideals.construct.listing`), which a strict parser reads; nothing is
@@ -55,13 +57,14 @@ def ideal(
         ring of the first generator that has one, or that its text names; else all that occur, in
         alphabetical order, numbers in names by their value.
     field : CoefficientField, optional
-        When left out, that of the first generator that has one; else QQ.
+        When left out, that of the generators that have one; else QQ. Polynomials over QQ are
+        reduced modulo p where GF(p) is asked for.
 
     Raises
     ------
     ConversionError
-        If something is not an exact polynomial in the variables over the field, or no variables are
-        known.
+        If something is not an exact polynomial in the variables over the field, polynomials are
+        over different fields, or no variables are known.
     InvalidCaseError
         If the field is not a CoefficientField.
 
@@ -84,13 +87,13 @@ def ideal(
         check_is_field(field)
     texts = [_listing_of(item) for item in items]
     listed = list(chain.from_iterable(text.polynomials for text in texts))
-    fields = [field, *(text.field for text in texts), *map(parsing.own_field, listed)]
+    fields = [*(text.field for text in texts), *map(parsing.own_field, listed)]
     if variables is None:
         variables = next((text.variables for text in texts if text.variables), None)
     names = _variables(listed, variables)
     for name in names:
         check_variable(name)
-    ring = PolynomialRing(next(filter(None, fields), QQ), names)
+    ring = PolynomialRing(parsing.common_field(fields, field), names)
     return Ideal.without_zeros(ring, (parsing.element(ring, given) for given in listed))
 
 
