@@ -6,7 +6,16 @@ Entries of indexed objects and of matrices are variables as in text: ``A[1, 2]``
 
 from typing import Any, NoReturn
 
-from sympy import Expr, Indexed, IndexedBase, Integer, MatrixSymbol, Symbol, preorder_traversal
+from sympy import (
+    Equality,
+    Expr,
+    Indexed,
+    IndexedBase,
+    Integer,
+    MatrixSymbol,
+    Symbol,
+    preorder_traversal,
+)
 from sympy.matrices.expressions.matexpr import MatrixElement, MatrixExpr
 
 from m2bridge.errors import ConversionError
@@ -79,6 +88,11 @@ def in_plain_symbols(expression: Expr) -> Expr:
     if len(set(plain.values())) < len(plain):
         raise ConversionError(f"'{expression}' has different symbols with one name")
     return expression.xreplace(plain)
+
+
+def difference(value: Any) -> Any:
+    """The difference of the sides of an equation of SymPy; anything else as it is."""
+    return value.lhs - value.rhs if isinstance(value, Equality) else value
 
 
 def _refuse_whole(expression: Expr, part: Any) -> NoReturn:

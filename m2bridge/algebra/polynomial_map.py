@@ -21,6 +21,7 @@ import flint
 from sympy import Expr, Symbol
 from sympy.polys.rings import PolyElement
 
+from m2bridge.algebra.expressions import difference
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.linear_algebra import connected, pivot_columns, rank, rank_mod, sparse_rank
 from m2bridge.algebra.numbers import fraction, integer_coefficients, without_denominators
@@ -108,7 +109,7 @@ class PolynomialMap:
         ----------
         parameters : sequence of str or sympy.Symbol
         images : mapping from coordinate name to expression in the parameters
-        relations : expressions that vanish on the source variety
+        relations : expressions that vanish on the source variety, or equations ``Eq(f, g)``
         prime : whether the relations are known to generate a prime ideal over every field
 
         Raises
@@ -139,7 +140,7 @@ class PolynomialMap:
             source=source,
             coordinates=tuple(map(variable_name, images)),
             images=tuple(map(source.polynomial, images.values())),
-            relations=tuple(filter(None, map(source.polynomial, relations))),
+            relations=tuple(filter(None, map(source.polynomial, map(difference, relations)))),
             prime=prime,
         )
 

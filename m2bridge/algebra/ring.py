@@ -305,7 +305,7 @@ def _checked(expression: Any) -> Any:
     if isinstance(expression, str):
         raise ConversionError(
             f"{expression!r} is text, which SymPy would run as a program: give an expression, or"
-            " read the text with m2bridge.convert.parsing.read_polynomial"
+            " read the text with m2bridge.convert.polynomial_text.read_polynomial"
         )
     if isinstance(expression, float) or (isinstance(expression, Expr) and expression.has(Float)):
         raise ConversionError(f"'{expression}' is not exact: write fractions as sympy.Rational")

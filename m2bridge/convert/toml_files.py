@@ -13,7 +13,7 @@ from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import MAX_RING_VARIABLES, PolynomialRing, variable_name
 from m2bridge.convert import MAX_MAP_PARAMETERS
 from m2bridge.convert.bounded_io import read_toml
-from m2bridge.convert.parsing import read_polynomial
+from m2bridge.convert.polynomial_text import read_equation, read_polynomial
 from m2bridge.errors import ConversionError, InvalidCaseError
 
 _EXAMPLES = {
@@ -94,8 +94,10 @@ def strings(value: object, where: str) -> list[str]:
     return value
 
 
-def polynomial(value: object, where: str, ring: PolynomialRing) -> PolyElement:
-    """Read a polynomial from its text.
+def polynomial(
+    value: object, where: str, ring: PolynomialRing, *, equation: bool = False
+) -> PolyElement:
+    """Read a polynomial from its text; also an equation, as the difference of its sides.
 
     Raises
     ------
@@ -107,7 +109,7 @@ def polynomial(value: object, where: str, ring: PolynomialRing) -> PolyElement:
         example = f': write "{value}"' if is_number else ""
         raise ConversionError(f"{where}: must be a polynomial in quotes{example}")
     try:
-        return read_polynomial(value, ring)
+        return read_equation(value, ring) if equation else read_polynomial(value, ring)
     except ConversionError as reason:
         raise ConversionError(f"{where}: {reason}") from None
 
@@ -161,7 +163,7 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
     relations = []
     listed = strings(table.get("relations", []), "[map] relations")
     for number, text in enumerate(listed, 1):
-        relation = polynomial(text, f"[map] relations {number}", source)
+        relation = polynomial(text, f"[map] relations {number}", source, equation=True)
         if relation:
             relations.append(relation)
     return PolynomialMap(source, tuple(coordinates), tuple(images), tuple(relations)), title
