@@ -35,8 +35,8 @@ from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families.registry import DEFAULT_FAMILY, family
 from m2bridge.loading import importing
 from m2bridge.reading import exists
-from m2bridge.results.sheet import name_with_part, printable
-from m2bridge.statements.statement import sharing_one_observation
+from m2bridge.results.sheet import printable
+from m2bridge.statements.statement import statements_named
 
 if TYPE_CHECKING:
     from m2bridge.ideals.ideal import Ideal
@@ -636,19 +636,10 @@ def _chosen(statement: str, name: str) -> list[Statement]:
     statements = family(name).statements()
     if not statements:
         raise InvalidCaseError("family", f"there are no statements about {family(name).title}")
-    if statement == ALL:
-        return list(sharing_one_observation(statements))
-    chosen = [one for one in statements if statement in (*_names(one), *one.follows_from)]
-    if not chosen:
-        keys = ", ".join((*dict.fromkeys(one.key for one in statements), ALL))
-        raise click.BadParameter(
-            f"'{statement:.60}' is not one of {keys}.", param_hint="'STATEMENT'"
-        )
-    return chosen
-
-
-def _names(statement: Statement) -> tuple[str, str]:
-    return statement.key, name_with_part(statement.key, statement.part)
+    try:
+        return list(statements_named(statements, statement))
+    except InvalidCaseError as reason:
+        raise click.BadParameter(reason.message, param_hint="'STATEMENT'") from None
 
 
 def _cross_check_all_sizes(

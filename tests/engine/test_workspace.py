@@ -42,6 +42,20 @@ def work(program: Path) -> Iterator[Workspace]:
 # Values
 
 
+def test_a_symbol_of_an_earlier_call_points_to_workspaces(session: Macaulay2) -> None:
+    session.value("R = QQ[x, y, MonomialOrder => Lex]; I = ideal(x^2, y);")
+    for code in ("degree I", "ideal(x, y)"):
+        with pytest.raises(ScriptError, match=r"in an earlier call, .*m2\.workspace\(\)"):
+            session.value(code)
+    for code in ("I = 0; 1/I", 'degree "I"', "unknownSymbol + 1"):
+        with pytest.raises(ScriptError) as failure:
+            session.value(code)
+        assert "earlier call" not in str(failure.value)
+    with pytest.raises(ScriptError) as failure:
+        session.value("1/I", I=0)
+    assert "earlier call" not in str(failure.value)
+
+
 @pytest.mark.parametrize(
     ("code", "value"),
     [
