@@ -8,7 +8,7 @@ are at that moment, or a new one over QQ.
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from sympy import Expr, Float, MatrixBase
+from sympy import Expr, Float, MatrixBase, fraction, together
 from sympy.polys.polyerrors import BasePolynomialError
 from sympy.polys.rings import PolyRing
 
@@ -131,7 +131,7 @@ def _prepared(value: Any, over: PolyRing, typed: bool) -> Any:
         made = f"map(R^{value.rows}, R^{value.cols}, {braces(written)})"
         return _placed(over, typed, made)
     if isinstance(value, Expr) and value.free_symbols:
-        return _placed(over, typed, _element(value, over))
+        return _placed(over, typed, _quotient(value, over))
     return value
 
 
@@ -144,6 +144,16 @@ def _placed(ring: PolyRing, typed: bool, made: str) -> Code:
     over = ring_of_sympy(ring)
     names = literal(variable_parts(over.variables)) if typed else "null"
     return Code(f"(mbTyped({names}, () -> {encode(over)}, (R, places) -> {made}))")
+
+
+def _quotient(value: Expr, over: PolyRing) -> str:
+    """A polynomial, or a rational function such as a Hilbert series as a quotient of two."""
+    if value.is_polynomial() or not value.is_rational_function():
+        return _element(value, over)
+    above, below = fraction(together(value))
+    if not below.free_symbols:
+        return _element(value, over)
+    return f"({_element(above, over)} / {_element(below, over)})"
 
 
 def _element(value: Expr, over: PolyRing) -> str:
