@@ -9,11 +9,14 @@ from typing import Any, NoReturn
 from sympy import (
     Equality,
     Expr,
+    Float,
     Indexed,
     IndexedBase,
     Integer,
     MatrixSymbol,
     Symbol,
+    cancel,
+    fraction,
     preorder_traversal,
 )
 from sympy.matrices.expressions.matexpr import MatrixElement, MatrixExpr
@@ -93,6 +96,15 @@ def in_plain_symbols(expression: Expr) -> Expr:
 def difference(value: Any) -> Any:
     """The difference of the sides of an equation of SymPy; anything else as it is."""
     return value.lhs - value.rhs if isinstance(value, Equality) else value
+
+
+def numerator_and_denominator(value: Any) -> tuple[Any, Any]:
+    """A rational function of SymPy as coprime polynomials; anything else, and 1."""
+    is_expression = isinstance(value, Expr) and not value.has(Float)
+    if not is_expression or value.is_polynomial() or not value.is_rational_function():
+        return value, 1
+    above, below = fraction(cancel(value))
+    return above, below
 
 
 def _refuse_whole(expression: Expr, part: Any) -> NoReturn:

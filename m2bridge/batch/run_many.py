@@ -227,7 +227,7 @@ class ItemWork(Batch[Job, TaskResult]):
             why = f"the value cannot be sent from the worker: {reason_of(reason)}"
             outcome = Outcome(outcome.name, "failed", reason=why, seconds=outcome.seconds)
             data = cloudpickle.dumps(outcome)
-        counts = Counter([outcome.kind])
+        counts: Counter[str] = Counter([outcome.kind])
         return TaskResult(job, counts, outcome.seconds, outcome=data, reason=outcome.reason)
 
     def make_folder(self) -> None:

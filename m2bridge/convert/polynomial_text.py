@@ -109,6 +109,54 @@ def read_equation(text: str, ring: PolynomialRing) -> PolyElement:
     return _Reader(text, ring).whole(equation=True)
 
 
+def read_rational_function(text: str, ring: PolynomialRing) -> tuple[PolyElement, PolyElement]:
+    """Read a rational function, as coprime numerator and denominator.
+
+    Raises
+    ------
+    ConversionError
+        As :func:`read_polynomial`; or if a divisor is zero.
+
+    Examples
+    --------
+    >>> read_rational_function("(1 - t^2)/(1 + t^2)", PolynomialRing(QQ, ("t",)))
+    (-t**2 + 1, t**2 + 1)
+    """
+    count = text.count("/")
+    if not count:
+        return read_polynomial(text, ring), ring.sympy_ring.one
+    # 1/g is read as a variable, whose name nobody can write, and replaced afterwards.
+    inverses = tuple(f"1/({number})" for number in range(count))
+    reader = _Reader(text, PolynomialRing(ring.field, ring.variables + inverses), inverses)
+    found = reader.whole()
+    values: list[tuple[PolyElement, PolyElement]] = []
+    for divisor in reader.divisors:
+        below, above = _with_values(divisor, ring, values)
+        if not below:
+            raise ConversionError(f"a divisor must not be zero (in {text[:80]!r})")
+        values.append((above, below))
+    return _with_values(found, ring, values)
+
+
+def _with_values(
+    polynomial: PolyElement, ring: PolynomialRing, values: list[tuple[PolyElement, PolyElement]]
+) -> tuple[PolyElement, PolyElement]:
+    """A polynomial in the variables of the ring and more, with fractions in place of the latter."""
+    count = len(ring.variables)
+    parts: dict[tuple[int, ...], dict[tuple[int, ...], object]] = {}
+    for monomial, coefficient in polynomial.items():
+        exponents = monomial[count:]
+        parts.setdefault(exponents, {})[monomial[:count]] = coefficient
+    above, below = ring.sympy_ring.zero, ring.sympy_ring.one
+    for exponents, terms in parts.items():
+        numerator, denominator = ring.sympy_ring.from_dict(terms), ring.sympy_ring.one
+        for (top, bottom), exponent in zip(values, exponents, strict=False):
+            numerator, denominator = numerator * top**exponent, denominator * bottom**exponent
+        above, below = above * denominator + numerator * below, below * denominator
+        above, below = above.cancel(below)
+    return above, below
+
+
 def names_in(text: str) -> tuple[str, ...]:
     """The names that occur in the text of a polynomial, each once, in the order in which they
     occur.
@@ -144,6 +192,10 @@ class _Reader:
 
     text: str
     ring: PolynomialRing
+    inverses: tuple[str, ...] = ()
+    """Variables of the ring that stand for 1/g, where g need not be a number."""
+    divisors: list[PolyElement] = field(default_factory=list)
+    """The g of the inverses that were used."""
     tokens: list[_Token] = field(default_factory=list)
     place: int = 0
     depth: int = 0
@@ -260,6 +312,10 @@ class _Reader:
                 total = total * factor
             elif factor and factor.is_ground:
                 total = total.quo_ground(factor.LC)
+            elif factor and self.inverses:
+                name = self.inverses[len(self.divisors)]
+                self.divisors.append(factor)
+                total = total * _variables(self.ring)[normal_form(name)]
             else:
                 self.refuse_divisor(start + 1)
 
@@ -291,6 +347,8 @@ class _Reader:
 
     def refuse_divisor(self, start: int) -> NoReturn:
         """Refuse a divisor that is not a number, and say how a map can have such a fraction."""
+        if self.inverses:
+            self.fail("a divisor must not be zero", start)
         begin = self.tokens[start].column - 1
         end = self.tokens[self.place].column - 1
         divisor = self.text[begin:end].strip()
@@ -348,7 +406,8 @@ class _Reader:
             # Unicode writes some letters in several ways; the normal form is one of them.
             variable = _variables(self.ring).get(normal_form(token))
             if variable is None:
-                known = first_names([f"{name:.60}" for name in self.ring.variables])
+                names = self.ring.variables[: len(self.ring.variables) - len(self.inverses)]
+                known = first_names([f"{name:.60}" for name in names])
                 advice = ""
                 if len(token) > 1 and set(token) <= set(self.ring.variables):
                     advice = f"; write {'*'.join(token):.60} for the product"

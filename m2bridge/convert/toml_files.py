@@ -13,7 +13,7 @@ from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import MAX_RING_VARIABLES, PolynomialRing, variable_name
 from m2bridge.convert import MAX_MAP_PARAMETERS
 from m2bridge.convert.bounded_io import read_toml
-from m2bridge.convert.polynomial_text import read_equation, read_polynomial
+from m2bridge.convert.polynomial_text import read_equation, read_polynomial, read_rational_function
 from m2bridge.errors import ConversionError, InvalidCaseError
 
 _EXAMPLES = {
@@ -114,6 +114,16 @@ def polynomial(
         raise ConversionError(f"{where}: {reason}") from None
 
 
+def _fraction(value: object, where: str, ring: PolynomialRing) -> tuple[PolyElement, PolyElement]:
+    """Read the numerator and the denominator of a coordinate."""
+    if not isinstance(value, str) or "/" not in value:
+        return polynomial(value, where, ring), ring.sympy_ring.one
+    try:
+        return read_rational_function(value, ring)
+    except ConversionError as reason:
+        raise ConversionError(f"{where}: {reason}") from None
+
+
 def read_map(text: str) -> tuple[PolynomialMap, str]:
     """The map that a TOML file describes, and its title (empty if it has none).
 
@@ -157,13 +167,13 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
     source = PolynomialRing(QQ, tuple(parameters))
     if not coordinates:
         raise ConversionError("[coordinates]: there must be at least one")
-    images = []
+    images = {}
     for name, value in coordinates.items():
-        images.append(polynomial(value, f"[coordinates] {name:.60}", source))
+        images[name] = _fraction(value, f"[coordinates] {name:.60}", source)
     relations = []
     listed = strings(table.get("relations", []), "[map] relations")
     for number, text in enumerate(listed, 1):
         relation = polynomial(text, f"[map] relations {number}", source, equation=True)
         if relation:
             relations.append(relation)
-    return PolynomialMap(source, tuple(coordinates), tuple(images), tuple(relations)), title
+    return PolynomialMap.from_fractions(source, images, relations), title

@@ -9,16 +9,17 @@ from functools import partial
 
 import pytest
 from hypothesis import given, strategies as st
-from sympy import QQ as SYMPY_QQ, sympify
+from sympy import QQ as SYMPY_QQ, symbols, sympify
 
 from m2bridge import CoefficientField, SingleLayerAttention, closure, ideal, read_ideal, read_mrdi
 from m2bridge.algebra.field import QQ
+from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
 from m2bridge.convert.answers import parse
 from m2bridge.convert.decode import decode, decode_value
 from m2bridge.convert.decode_numbers import dense_terms as terms
 from m2bridge.convert.encode import variable_parts
-from m2bridge.convert.polynomial_text import names_in, read_polynomial
+from m2bridge.convert.polynomial_text import names_in, read_polynomial, read_rational_function
 from m2bridge.convert.printing import polynomial_text
 from m2bridge.convert.toml_files import read_map
 from m2bridge.errors import ConversionError, ParseError
@@ -478,3 +479,38 @@ def test_indices_are_decimal_digits_in_names() -> None:
     assert len({tuple(part) for part in parts}) == len(names)
     saved = ideal("x_3 - x_٣").to_mrdi()
     assert read_mrdi(saved).ring.variables == ("x_3", "x_٣")
+
+
+@pytest.mark.parametrize(
+    ("text", "above", "below"),
+    [
+        ("(1 - x^2)/(1 + x^2)", "1 - x^2", "x^2 + 1"),
+        ("1/(1 + 1/x)", "x", "x + 1"),
+        ("x/y_1/x", "1", "y_1"),
+        ("(1/x)^2 - 1/x^2", "0", "1"),
+        ("x/(2*y_1) + y_1/(3*x)", "3*x^2 + 2*y_1^2", "6*x*y_1"),
+        ("2/3*x", "2*x", "3"),
+        ("x + 1", "x + 1", "1"),
+    ],
+)
+def test_rational_functions(text: str, above: str, below: str) -> None:
+    found = read_rational_function(text, RING)
+    assert found[0] * read_polynomial(below, RING) == found[1] * read_polynomial(above, RING)
+    assert found[1].monic() == read_polynomial(below, RING).monic()
+
+
+def test_maps_by_rational_functions_have_the_inverse_of_a_denominator() -> None:
+    t = symbols("t")
+    text = '[map]\nparameters = ["t"]\n[coordinates]\nx = "(1 - t^2)/(1 + t^2)"\ny = "2t/(1 + t^2)"'
+    found, _ = read_map(text)
+    assert found == PolynomialMap.from_expressions(
+        [t], {"x": (1 - t**2) / (1 + t**2), "y": 2 * t / (1 + t**2)}
+    )
+    assert (found.source.variables, found.coordinates) == (("t", "w"), ("x", "y"))
+    assert str(found.relations) == "(t**2*w + w - 1,)"
+    x, y = found.evaluate((2, Fraction(1, 5)))
+    assert x**2 + y**2 == 1
+    for name, images in (("w", {"x": 1 / t}), ("w_1", {"w": 1 / (2 * t)})):
+        one = PolynomialMap.from_expressions([t], images)
+        assert one.source.variables == ("t", name)
+        assert str(one.relations) == f"(t*{name} - 1,)"
