@@ -346,7 +346,7 @@ class _Reader:
         return is_product
 
     def refuse_divisor(self, start: int) -> NoReturn:
-        """Refuse a divisor that is not a number, and say how a map can have such a fraction."""
+        """Refuse a divisor that is not a number, and say what to write instead."""
         if self.inverses:
             self.fail("a divisor must not be zero", start)
         begin = self.tokens[start].column - 1
@@ -354,10 +354,7 @@ class _Reader:
         divisor = self.text[begin:end].strip()
         message = "only numbers that are not zero can be divisors"
         if len(divisor) <= _MAX_DIVISOR_CHARS:
-            relation = f'"w*{divisor} - 1"'
-            message += (
-                f"; in a map, 1/{divisor} is a further parameter w with relations = [{relation}]"
-            )
+            message += f"; 1/{divisor} is a further variable w with the equation w*{divisor} = 1"
         self.fail(message, start)
 
     def factor(self) -> PolyElement:
