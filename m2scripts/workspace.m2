@@ -7,8 +7,14 @@ mbOthers = name -> (
     else flatten apply(folders, d -> apply(select(readDirectory d, f -> match("^[A-Za-z0-9]+\\.m2$", f)),
         f -> substring(0, #f - 3, f))))
 
--- As people read it: tables as tables, all else in a line that Macaulay2 can read again.
-mbShown = x -> if x === null then "" else if instance(x, BettiTally) then toString net x else toString x
+-- Classes without a text that Macaulay2 can read again; some are of packages that need not be loaded.
+mbDrawn = set {"BettiTally", "Complex", "ChainComplex", "ComplexMap", "ChainComplexMap", "ProjectiveHilbertPolynomial"}
+
+-- As people read it: tables and complexes as Macaulay2 draws them, all else in a line that it can read again.
+mbShown = x -> (
+    if x === null then ""
+    else if mbDrawn#?(toString class x) or instance(x, BettiTally) then toString net x
+    else toString x)
 
 -- form: "" for nothing, "value", "reference" (the value, with references for what has no counterpart),
 -- "text" (as Macaulay2 writes it, and the value).

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
-from itertools import count
+from itertools import chain, count
 from math import prod
 from numbers import Rational
 from random import Random
@@ -21,6 +21,7 @@ import flint
 from sympy import Expr, Symbol
 from sympy.polys.rings import PolyElement
 
+from m2bridge.algebra.expressions import difference, numerator_and_denominator
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.linear_algebra import connected, pivot_columns, rank, rank_mod, sparse_rank
 from m2bridge.algebra.numbers import fraction, integer_coefficients, without_denominators
@@ -108,7 +109,8 @@ class PolynomialMap:
         ----------
         parameters : sequence of str or sympy.Symbol
         images : mapping from coordinate name to expression in the parameters
-        relations : expressions that vanish on the source variety
+            Rational functions have a further parameter, the inverse of their common denominator.
+        relations : expressions that vanish on the source variety, or equations ``Eq(f, g)``
         prime : whether the relations are known to generate a prime ideal over every field
 
         Raises
@@ -135,13 +137,12 @@ class PolynomialMap:
                 f'images: a dictionary is needed, such as {{"x": s**2}}, not {images!r:.60}'
             )
         source = PolynomialRing(QQ, tuple(map(variable_name, parameters)))
-        return cls(
-            source=source,
-            coordinates=tuple(map(variable_name, images)),
-            images=tuple(map(source.polynomial, images.values())),
-            relations=tuple(filter(None, map(source.polynomial, relations))),
-            prime=prime,
-        )
+        fractions = {}
+        for name, image in images.items():
+            above, below = numerator_and_denominator(image)
+            fractions[variable_name(name)] = (source.polynomial(above), source.polynomial(below))
+        equations = tuple(filter(None, map(source.polynomial, map(difference, relations))))
+        return cls.from_fractions(source, fractions, equations, prime)
 
     @classmethod
     def from_terms(
@@ -156,6 +157,50 @@ class PolynomialMap:
             terms = {exponents: source.number(c) for exponents, c in image.items()}
             elements.append(source.sympy_ring.from_dict(terms))
         return cls(source, tuple(images), tuple(elements))
+
+    @classmethod
+    def from_fractions(
+        cls,
+        source: PolynomialRing,
+        images: Mapping[str, tuple[PolyElement, PolyElement]],
+        relations: Sequence[PolyElement] = (),
+        prime: bool = False,
+    ) -> PolynomialMap:
+        """Build a map from numerators and denominators of its coordinates, in the source ring.
+
+        Where a denominator is no number, a further parameter is the inverse of the least common
+        multiple q of all, and a relation says so: w*q = 1. The source is then the set of points
+        where q does not vanish; w*q − 1 is irreducible over every field, since q is primitive.
+        """
+        common = source.sympy_ring.one
+        for _, below in images.values():
+            common = common.lcm(below)
+        _, common = common.clear_denoms()
+        _, common = common.primitive()
+        if common.is_ground:
+            polynomials = [above.quo_ground(below.LC) for above, below in images.values()]
+            return cls(source, tuple(images), tuple(polynomials), tuple(relations), prime)
+        taken = {*source.variables, *images}
+        names = chain(["w"], map("w_{}".format, count(1)))
+        name = next(candidate for candidate in names if candidate not in taken)
+        extended = PolynomialRing(QQ, (*source.variables, name))
+        inverse = extended.sympy_ring.gens[-1]
+
+        def lifted(polynomial: PolyElement) -> PolyElement:
+            terms = {(*monomial, 0): c for monomial, c in polynomial.items()}
+            return extended.sympy_ring.from_dict(terms)
+
+        polynomials = [
+            lifted(above * common.exquo(below)) * inverse for above, below in images.values()
+        ]
+        defining = inverse * lifted(common) - 1
+        return cls(
+            source=extended,
+            coordinates=tuple(images),
+            images=tuple(polynomials),
+            relations=(*map(lifted, relations), defining),
+            prime=not relations,
+        )
 
     def target(self, *, field: CoefficientField = QQ) -> PolynomialRing:
         """Ring of polynomial functions on the target, over ``field``."""

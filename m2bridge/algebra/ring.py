@@ -27,6 +27,7 @@ from sympy.polys.orderings import grevlex
 from sympy.polys.polyerrors import BasePolynomialError
 
 from m2bridge.algebra.determinantal import monomial_count
+from m2bridge.algebra.expressions import SymbolEntry, in_plain_symbols, symbol_name
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.errors import ConversionError, TooLargeError, check_kind
 from m2bridge.limits import check_deadline_in
@@ -271,7 +272,11 @@ def _check_letters(names: Iterable[str]) -> None:
 
 
 def variable_name(variable: object) -> str:
-    """Return the name of a symbol, or text that is a name; everything else is refused."""
+    """Return the name of a symbol or of an entry of an indexed object, or text that is a name;
+    everything else is refused.
+    """
+    if isinstance(variable, SymbolEntry):
+        return symbol_name(variable)
     if isinstance(variable, Symbol | str):
         check_characters(str(variable))
     if isinstance(variable, Symbol):
@@ -300,7 +305,7 @@ def _checked(expression: Any) -> Any:
     if isinstance(expression, str):
         raise ConversionError(
             f"{expression!r} is text, which SymPy would run as a program: give an expression, or"
-            " read the text with m2bridge.convert.parsing.read_polynomial"
+            " read the text with m2bridge.convert.polynomial_text.read_polynomial"
         )
     if isinstance(expression, float) or (isinstance(expression, Expr) and expression.has(Float)):
         raise ConversionError(f"'{expression}' is not exact: write fractions as sympy.Rational")
@@ -308,7 +313,7 @@ def _checked(expression: Any) -> Any:
         raise ConversionError(
             f"a {type(expression).__name__} is not a polynomial: give a SymPy expression"
         )
-    return expression
+    return in_plain_symbols(expression) if isinstance(expression, Expr) else expression
 
 
 @lru_cache(maxsize=256)

@@ -18,7 +18,7 @@ from m2bridge.batch import HELD_CASE_PAUSE_SECONDS
 from m2bridge.batch.store import KINDS, Store, Task, TaskResult, count_answers
 from m2bridge.certificates.form import file_name
 from m2bridge.errors import check_kind
-from m2bridge.results.sheet import duration, plural
+from m2bridge.results.sheet import duration, line, plural, shortened
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -134,6 +134,8 @@ class Lines(Progress):
         super().finished(report)
         name, answers = report.task.name, _counts_text(report.counts)
         text = f"{self._done}/{self._number}  {name}  {duration(report.seconds)}  {answers}"
+        if report.reason:
+            text += f": {_reason_text(report)}"
         with suppress(OSError):  # the batch continues even if nobody can read the line
             print(text, file=self._stream, flush=True)
 
@@ -152,7 +154,7 @@ class Live(Progress):
         self._running: dict[Any, float] = {}
         self._effort = sum(task.effort for task in plan.left)
         self._effort_done = 0
-        console = Console(stderr=True)
+        console = self._console = Console(stderr=True)
         display = Display(
             get_renderable=self._table, console=console, refresh_per_second=4, transient=True
         )
@@ -167,6 +169,9 @@ class Live(Progress):
         """Record that a task is done."""
         super().finished(report)
         self._running.pop(report.task, None)
+        if report.reason:  # stays on the screen, above the table
+            text = f"{report.task.name}: {_reason_text(report)}"
+            self._console.print(text, markup=False, highlight=False)
         self._answers += report.counts
         self._effort_done += report.task.effort
 
@@ -200,6 +205,10 @@ def progress_display(quiet: bool) -> Progress:
     if sys.stderr.isatty():
         return Live()
     return Lines()
+
+
+def _reason_text(report: TaskResult) -> str:
+    return shortened(line(report.reason))
 
 
 def _counts_text(answers: Counter[str]) -> str:

@@ -227,7 +227,8 @@ class ItemWork(Batch[Job, TaskResult]):
             why = f"the value cannot be sent from the worker: {reason_of(reason)}"
             outcome = Outcome(outcome.name, "failed", reason=why, seconds=outcome.seconds)
             data = cloudpickle.dumps(outcome)
-        return TaskResult(job, Counter([outcome.kind]), outcome.seconds, outcome=data)
+        counts: Counter[str] = Counter([outcome.kind])
+        return TaskResult(job, counts, outcome.seconds, outcome=data, reason=outcome.reason)
 
     def make_folder(self) -> None:
         """Make the folder of outcomes, if there is one."""
@@ -295,7 +296,11 @@ class Performance(Performer[Job, TaskResult]):
             done = self._work.stored(job)
             if done is not None:
                 return TaskResult(
-                    job, Counter([done.kind]), done.seconds, outcome=pickle.dumps(done)
+                    job,
+                    Counter([done.kind]),
+                    done.seconds,
+                    outcome=pickle.dumps(done),
+                    reason=done.reason,
                 )
             return self._work.report(job, self._outcome(job))
 

@@ -174,6 +174,8 @@ class TaskResult:
         Another process is working on this case; nothing was done.
     outcome : bytes
         The pickled outcome of an item.
+    reason : str
+        Why the item has no result; empty if it has one.
     """
 
     task: Any
@@ -181,6 +183,7 @@ class TaskResult:
     seconds: float
     held: bool = False
     outcome: bytes = b""
+    reason: str = ""
 
 
 def count_answers(answers: Mapping[str, Iterable[str]]) -> Counter[str]:

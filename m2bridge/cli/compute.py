@@ -35,8 +35,8 @@ from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families.registry import DEFAULT_FAMILY, family
 from m2bridge.loading import importing
 from m2bridge.reading import exists
-from m2bridge.results.sheet import name_with_part, printable
-from m2bridge.statements.statement import sharing_one_observation
+from m2bridge.results.sheet import printable
+from m2bridge.statements.statement import statements_named
 
 if TYPE_CHECKING:
     from m2bridge.ideals.ideal import Ideal
@@ -128,6 +128,9 @@ def closure_command(
                 "no_generators": no_generators or None,
             }
         )
+    is_default = "weights" not in common.explicit_options(click.get_current_context())
+    if options["named_file"] is not None and is_default:
+        weights = None  # a map has its own parameters
     more = {
         "early": strategy != "multigraded" and max_degree is None,
         "max_degree": max_degree,
@@ -173,8 +176,8 @@ OPTIONS_FOR_IDEALS = frozenset(
 def ideal_option(command: Command) -> Command:
     """Give a command the option ``--ideal FILE|TEXT``."""
     help_ideal = (
-        "Compute for the variety of an ideal: polynomials such as 'x^2 - y^2*z, x*y', or a TOML"
-        " file: "
+        "Compute for the variety of an ideal: polynomials such as 'x^2 - y^2*z, x*y', a file of"
+        " polynomials, or a TOML file: "
         '[ideal], variables = ["x", "y"], generators = ["x^2 - y^3"].'
     )
     return click.option("--ideal", "named_ideal", metavar="FILE|TEXT", help=help_ideal)(command)
@@ -431,10 +434,47 @@ METHODS_OF_TWO_IDEALS = ("contains", "equals", "intersect", "quotient", "saturat
 """Methods that take another ideal, a polynomial, or variables."""
 
 
-@click.command("ideal", epilog="Example: m2bridge ideal 'x^2 - y^2*z, x*y' radical")
+_COMMANDS_OF_IDEALS = {
+    "singular_locus": "singular-locus --ideal",
+    "projective": "singular-locus --projective --ideal",
+    "polar_degrees": "polar-degrees --ideal",
+}
+"""Computations that are methods of ideals, or like them, and are commands of their own."""
+
+
+class IdealMethod(click.Choice[str]):
+    """The name of a method of ideals; ``groebner-basis`` is one, and commands are pointed to."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Convert to the name in Python."""
+        name = str(value).strip().replace("-", "_")
+        if name in _COMMANDS_OF_IDEALS:
+            command = _COMMANDS_OF_IDEALS[name]
+            self.fail(f"'{name}' is a command of its own: m2bridge {command} FILE|TEXT", param, ctx)
+        return super().convert(name, param, ctx)
+
+
+class PolynomialsFirst(click.Command):
+    """A command whose first argument is a text that may start with a minus sign."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put a blank before such a text, so that it is no option; then parse."""
+        options = {option for param in self.get_params(ctx) for option in param.opts}
+        for place, arg in enumerate(args):
+            is_text = re.match(r"-(?!-|[0-9.]*$)", arg) is not None
+            # -3 may be the value of an option, and -json is --json with one dash too few
+            if is_text and arg not in options and f"-{arg.partition('=')[0]}" not in options:
+                args = [*args[:place], f" {arg}", *args[place + 1 :]]
+                break
+        return super().parse_args(ctx, args)
+
+
+@click.command(
+    "ideal", cls=PolynomialsFirst, epilog="Example: m2bridge ideal 'x^2 - y^2*z, x*y' radical"
+)
 @click.argument("ideal", metavar="FILE|TEXT")
 @click.argument(
-    "method", type=click.Choice(METHODS_OF_IDEALS + METHODS_OF_TWO_IDEALS), metavar="METHOD"
+    "method", type=IdealMethod(METHODS_OF_IDEALS + METHODS_OF_TWO_IDEALS), metavar="METHOD"
 )
 @click.option(
     "--other", help="The polynomials of the second ideal, or the variables of 'eliminate': 'x, y'."
@@ -456,13 +496,15 @@ def ideal_command(
 ) -> int:
     """Compute the dimension, radical, primary decomposition and so on of an ideal.
 
-    The ideal is given by polynomials such as 'x^2 - y^2*z, x*y', or by a file.
+    The ideal is given by polynomials or equations such as 'x^2 - y^2*z, x*y = 1', or by a file:
+    TOML, or plain text with a polynomial on each line.
     """
     if (other is not None) != (method in METHODS_OF_TWO_IDEALS):
         raise click.UsageError(
             f"--other belongs to {', '.join(METHODS_OF_TWO_IDEALS)}, which need it"
         )
     request = common.Run.of(options)
+    ideal = ideal.strip()
     with common.time_limit(timeout=request.timeout), request.engine():
         with importing():
             from m2bridge.ideals import construct  # noqa: F401  (while Macaulay2 starts)
@@ -625,19 +667,10 @@ def _chosen(statement: str, name: str) -> list[Statement]:
     statements = family(name).statements()
     if not statements:
         raise InvalidCaseError("family", f"there are no statements about {family(name).title}")
-    if statement == ALL:
-        return list(sharing_one_observation(statements))
-    chosen = [one for one in statements if statement in (*_names(one), *one.follows_from)]
-    if not chosen:
-        keys = ", ".join((*dict.fromkeys(one.key for one in statements), ALL))
-        raise click.BadParameter(
-            f"'{statement:.60}' is not one of {keys}.", param_hint="'STATEMENT'"
-        )
-    return chosen
-
-
-def _names(statement: Statement) -> tuple[str, str]:
-    return statement.key, name_with_part(statement.key, statement.part)
+    try:
+        return list(statements_named(statements, statement))
+    except InvalidCaseError as reason:
+        raise click.BadParameter(reason.message, param_hint="'STATEMENT'") from None
 
 
 def _cross_check_all_sizes(

@@ -87,9 +87,9 @@ def run_command(
                 if not as_json:
                     _print(error.output)
                 if isinstance(error, ScriptError) and error.line is not None:
-                    error.message = (
-                        f"{name}:{error.line}:{error.column}: {error.error}\n{error.excerpt}"
-                    )
+                    place = f"{error.file}:{error.line}:{error.column}"
+                    caller = f" (called from {name})" if error.file != name else ""
+                    error.message = f"{place}: {error.error}{caller}\n{error.excerpt}"
                 raise
     if as_json:
         data = {

@@ -8,10 +8,11 @@ are at that moment, or a new one over QQ.
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from sympy import Expr, Float, MatrixBase
+from sympy import Expr, Float, MatrixBase, fraction, together
 from sympy.polys.polyerrors import BasePolynomialError
 from sympy.polys.rings import PolyRing
 
+from m2bridge.algebra.expressions import in_plain_symbols, symbol_name, variables_of
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert import values
@@ -65,7 +66,7 @@ def in_one_ring(inputs: Iterable[Any]) -> list[Any]:
         if isinstance(leaf, Expr):
             if leaf.has(Float):
                 raise not_exact(f"'{leaf}'")
-            names.update(str(symbol) for symbol in leaf.free_symbols)
+            names.update(map(symbol_name, variables_of(leaf)))
     candidates = [ring for ring in _rings(leaves) if names <= set(map(str, ring.symbols))]
     if len(candidates) == 1:
         over = candidates[0]
@@ -130,7 +131,7 @@ def _prepared(value: Any, over: PolyRing, typed: bool) -> Any:
         made = f"map(R^{value.rows}, R^{value.cols}, {braces(written)})"
         return _placed(over, typed, made)
     if isinstance(value, Expr) and value.free_symbols:
-        return _placed(over, typed, _element(value, over))
+        return _placed(over, typed, _quotient(value, over))
     return value
 
 
@@ -145,9 +146,19 @@ def _placed(ring: PolyRing, typed: bool, made: str) -> Code:
     return Code(f"(mbTyped({names}, () -> {encode(over)}, (R, places) -> {made}))")
 
 
+def _quotient(value: Expr, over: PolyRing) -> str:
+    """A polynomial, or a rational function such as a Hilbert series as a quotient of two."""
+    if value.is_polynomial() or not value.is_rational_function():
+        return _element(value, over)
+    above, below = fraction(together(value))
+    if not below.free_symbols:
+        return _element(value, over)
+    return f"({_element(above, over)} / {_element(below, over)})"
+
+
 def _element(value: Expr, over: PolyRing) -> str:
     try:
-        polynomial = over.from_expr(value)
+        polynomial = over.from_expr(in_plain_symbols(value))
     except (BasePolynomialError, ValueError, ZeroDivisionError) as reason:
         advice = _QUOTIENT_ADVICE if value.is_rational_function(*value.free_symbols) else ""
         raise ConversionError(

@@ -13,7 +13,7 @@ from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import MAX_RING_VARIABLES, PolynomialRing, variable_name
 from m2bridge.convert import MAX_MAP_PARAMETERS
 from m2bridge.convert.bounded_io import read_toml
-from m2bridge.convert.parsing import read_polynomial
+from m2bridge.convert.polynomial_text import read_equation, read_polynomial, read_rational_function
 from m2bridge.errors import ConversionError, InvalidCaseError
 
 _EXAMPLES = {
@@ -94,8 +94,10 @@ def strings(value: object, where: str) -> list[str]:
     return value
 
 
-def polynomial(value: object, where: str, ring: PolynomialRing) -> PolyElement:
-    """Read a polynomial from its text.
+def polynomial(
+    value: object, where: str, ring: PolynomialRing, *, equation: bool = False
+) -> PolyElement:
+    """Read a polynomial from its text; also an equation, as the difference of its sides.
 
     Raises
     ------
@@ -107,7 +109,17 @@ def polynomial(value: object, where: str, ring: PolynomialRing) -> PolyElement:
         example = f': write "{value}"' if is_number else ""
         raise ConversionError(f"{where}: must be a polynomial in quotes{example}")
     try:
-        return read_polynomial(value, ring)
+        return read_equation(value, ring) if equation else read_polynomial(value, ring)
+    except ConversionError as reason:
+        raise ConversionError(f"{where}: {reason}") from None
+
+
+def _fraction(value: object, where: str, ring: PolynomialRing) -> tuple[PolyElement, PolyElement]:
+    """Read the numerator and the denominator of a coordinate."""
+    if not isinstance(value, str) or "/" not in value:
+        return polynomial(value, where, ring), ring.sympy_ring.one
+    try:
+        return read_rational_function(value, ring)
     except ConversionError as reason:
         raise ConversionError(f"{where}: {reason}") from None
 
@@ -155,13 +167,13 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
     source = PolynomialRing(QQ, tuple(parameters))
     if not coordinates:
         raise ConversionError("[coordinates]: there must be at least one")
-    images = []
+    images = {}
     for name, value in coordinates.items():
-        images.append(polynomial(value, f"[coordinates] {name:.60}", source))
+        images[name] = _fraction(value, f"[coordinates] {name:.60}", source)
     relations = []
     listed = strings(table.get("relations", []), "[map] relations")
     for number, text in enumerate(listed, 1):
-        relation = polynomial(text, f"[map] relations {number}", source)
+        relation = polynomial(text, f"[map] relations {number}", source, equation=True)
         if relation:
             relations.append(relation)
-    return PolynomialMap(source, tuple(coordinates), tuple(images), tuple(relations)), title
+    return PolynomialMap.from_fractions(source, images, relations), title

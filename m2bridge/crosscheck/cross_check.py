@@ -7,12 +7,19 @@ from typing import Any, Unpack
 from m2bridge.algebra.field import QQ
 from m2bridge.crosscheck.verdict import Verdict, verdicts_on
 from m2bridge.engine import RunOptions, computation, current
-from m2bridge.errors import InvalidCaseError, MemoryLimitError, TimeLimitError
+from m2bridge.errors import InvalidCaseError, MemoryLimitError, TimeLimitError, check_kind
 from m2bridge.limits import clock
 from m2bridge.maps.model import Model
 from m2bridge.results.base import Decision, VerdictsResult, result_json
 from m2bridge.results.sheet import Block, Facts, Findings, Sheet, Table, computed_by
-from m2bridge.statements.statement import Statement, check_statements, sharing_one_observation
+from m2bridge.statements.statement import (
+    GlobalStatement,
+    OrbitStatement,
+    Statement,
+    check_statements,
+    sharing_one_observation,
+    statements_named,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +106,9 @@ class CrossCheck(VerdictsResult):
 
 @computation
 def cross_check(
-    model: Model, *, statements: Sequence[Statement] | None = None, **options: Unpack[RunOptions]
+    model: Model,
+    statements: str | Statement | Sequence[str | Statement] | None = None,
+    **options: Unpack[RunOptions],
 ) -> CrossCheck:
     """Decide statements for one case, assuming none of them.
 
@@ -107,8 +116,9 @@ def cross_check(
     ----------
     model : Model
         A model of a family with statements.
-    statements : sequence of Statement, optional
-        The statements to decide; all that share one observation when left out.
+    statements : str, Statement, or a sequence of them, optional
+        The statements to decide, also by their keys or names, as ``"3.4"`` and ``"3.4 (iii)"``; all
+        that share one observation when left out.
     engine : Engine, optional
         A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
         process shares.
@@ -118,7 +128,7 @@ def cross_check(
     Raises
     ------
     InvalidCaseError
-        If there are no statements about such models.
+        If there are no statements about such models, or none of this name.
     ContradictionError
         If independent methods disagree.
     EngineError
@@ -134,22 +144,18 @@ def cross_check(
         raise InvalidCaseError(
             "model", f"there are no statements about a {getattr(model, 'title', model)}"
         )
-    if statements is None:
-        statements = sharing_one_observation(model.statements())
-    check_statements(statements)
+    chosen = _chosen(model, statements)
     # separate computations are expensive: none is done for a statement that does not apply
-    applying = [
-        one for one in statements if not (one.separate_computation and one.hypotheses(model))
-    ]
+    applying = [one for one in chosen if not (one.separate_computation and one.hypotheses(model))]
     observables = model.observables(applying)
     # the observables of all such statements are passed, since they select the kind of observation
-    separate = {one.observable for one in statements if one.separate_computation}
+    separate = {one.observable for one in chosen if one.separate_computation}
     observed, unfinished, version = None, "", ""
     try:
         observed = model.observe(observables | separate)
     except (TimeLimitError, MemoryLimitError) as limit:
         unfinished = str(limit)
-    verdicts = verdicts_on(statements, model, observed, unfinished)
+    verdicts = verdicts_on(chosen, model, observed, unfinished)
     if observed is not None:
         # a table of numbers by degree has a column of predictions
         observed = observed.with_predictions(
@@ -167,6 +173,23 @@ def cross_check(
         seconds=clock().seconds,
         unfinished=unfinished,
     )
+
+
+def _chosen(
+    model: Model, given: str | Statement | Sequence[str | Statement] | None
+) -> tuple[Statement, ...]:
+    """The statements that are given, some by their names; those of one observation for None."""
+    about = model.statements()
+    if given is None:
+        return sharing_one_observation(about)
+    if isinstance(given, str | GlobalStatement | OrbitStatement):
+        given = (given,)
+    check_kind("statements", given, Sequence, "statements or their names")
+    chosen: list[Statement] = []
+    for one in given:
+        chosen += statements_named(about, one) if isinstance(one, str) else [one]
+    check_statements(chosen)
+    return tuple(dict.fromkeys(chosen))
 
 
 # the keys of an observation, for programs that read both

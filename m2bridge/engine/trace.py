@@ -8,6 +8,7 @@ import re
 import signal
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from m2bridge.engine.discovery import OTHER_PROCESSOR
 from m2bridge.engine.scratch import PREFIX
@@ -19,7 +20,14 @@ from m2bridge.errors import (
     ScriptError,
 )
 from m2bridge.limits import Limits
-from m2bridge.system import LIMIT_REFUSED_STATUS, address_space, exit_text, limits_memory, signal_of
+from m2bridge.system import (
+    LIMIT_REFUSED_STATUS,
+    address_space,
+    exit_text,
+    folder,
+    limits_memory,
+    signal_of,
+)
 
 # file:line:column:(load depth):[depth]: error: …, and such lines for the calls that led there.
 _PLACE = r"(?P<file>[^\n]*?)\"?:(?P<line>\d+):(?P<column>\d+):\(\d+\):(?:\[\d+\]:)? "
@@ -37,7 +45,10 @@ _MAX_LINE_CHARS = 200
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Code that Macaulay2 ran, and its name in messages."""
+    """Code that Macaulay2 ran, and its name in messages.
+
+    The code is empty for a file that the code loads: only Macaulay2 has read it.
+    """
 
     name: str
     code: str
@@ -61,7 +72,7 @@ class Place:
     def excerpt(self) -> str:
         """The lines around the position, with the position marked."""
         lines = self.source.lines
-        if self.line is None or self.column is None:
+        if self.line is None or self.column is None or not self.source.code:
             return ""
         first = max(1, self.line - _CONTEXT_LINES)
         last = min(len(lines), self.line + _CONTEXT_LINES)
@@ -110,18 +121,20 @@ def script_error(
     place = places[0]
     outermost = places[-1]
     where = str(place)
+    excerpt = place.excerpt
     if place.source is not outermost.source:
         where += f", called from {outermost}"
+        excerpt = excerpt or outermost.excerpt
     said = f"Macaulay2 reported an error: {message} ({where})"
-    if place.excerpt:
-        said += "\n" + place.excerpt
+    if excerpt:
+        said += "\n" + excerpt
     return ScriptError(
         said,
         error=message,
         file=place.source.name,
         line=place.line,
         column=place.column,
-        excerpt=place.excerpt,
+        excerpt=excerpt,
         records=records,
         output=printed,
     )
@@ -163,8 +176,19 @@ def _message(output: str, begin: int) -> str:
 def _places(text: str, sources: Mapping[str, Source], first_column: int) -> Iterator[Place]:
     for frame in _FRAME.finditer(text):
         nonce = frame["file"].rpartition("/")[2].removesuffix(".m2")
+        line, width = int(frame["line"]), int(frame["column"]) - first_column
         if nonce in sources:
-            yield _place(sources[nonce], int(frame["line"]), int(frame["column"]) - first_column)
+            yield _place(sources[nonce], line, width)
+        elif frame.start() == 0 and not _is_own(frame["file"]):
+            # A file that the code has loaded. Later lines may be words of the message.
+            yield Place(Source(frame["file"], ""), line, width + 1)
+
+
+def _is_own(file: str) -> bool:
+    """Whether a file belongs to m2bridge or Macaulay2: then the code that called it is named."""
+    parts = file.split("/")
+    is_shared = parts[-2:-1] == ["m2scripts"] and Path(folder("m2scripts"), parts[-1]).is_file()
+    return is_shared or "Macaulay2" in parts or any(part.startswith(PREFIX) for part in parts)
 
 
 def _place(source: Source, line: int, width: int) -> Place:

@@ -1,7 +1,7 @@
 """Ideals from the polynomials, texts and files of people and programs.
 
 Polynomials of many libraries, texts that other programs print (:func:`listing`), files in TOML,
-JSON and ``.mrdi``, programs for Sage. Polynomials themselves are read by ``convert.polynomials``;
+JSON and ``.mrdi``, programs for Sage. Polynomials themselves are read by ``convert.parsing``;
 no text is ever run.
 """
 
@@ -27,8 +27,9 @@ from m2bridge.algebra.ring import (
 )
 from m2bridge.convert import parsing
 from m2bridge.convert.bounded_io import read_toml
+from m2bridge.convert.polynomial_text import check_short_forms
 from m2bridge.convert.toml_files import check_keys, line, polynomial, read_field, strings, table_of
-from m2bridge.errors import ConversionError
+from m2bridge.errors import ConversionError, check_kind
 from m2bridge.ideals import MAX_BRACKET_DEPTH
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.ideals.interop import from_mrdi, sage_generators, sage_parts
@@ -45,8 +46,11 @@ def ideal(
     Parameters
     ----------
     generators : polynomials, or lists of them
-        SymPy expressions, ``Poly`` or elements of its polynomial rings, multivariate polynomials of
-        python-flint, exact numbers, or text such as ``"x^2 - 2/3*y*z"``, ``"[x + -3*y, 2//3*x]"``
+        SymPy expressions (in symbols, or entries such as ``A[1]`` of an ``IndexedBase`` or
+        ``M[0, 1]`` of a ``MatrixSymbol``, which are the variables ``A_1`` and ``M_0_1``), ``Poly``
+        or elements of its polynomial rings, multivariate polynomials of
+        python-flint, exact numbers, equations of SymPy (``Eq(f, g)`` is f − g), or text such as
+        ``"x^2 - 2/3*y*z"``, ``"[x + -3*y, 2//3*x]"``, ``"x^2 + y^2 = 1"``
         or what Macaulay2, SymPy, Sage and Oscar print for lists and ideals
         (:func:`m2bridge.ideals.construct.listing`), which a strict parser reads; nothing is
         evaluated.
@@ -55,13 +59,14 @@ def ideal(
         ring of the first generator that has one, or that its text names; else all that occur, in
         alphabetical order, numbers in names by their value.
     field : CoefficientField, optional
-        When left out, that of the first generator that has one; else QQ.
+        When left out, that of the generators that have one; else QQ. Polynomials over QQ are
+        reduced modulo p where GF(p) is asked for.
 
     Raises
     ------
     ConversionError
-        If something is not an exact polynomial in the variables over the field, or no variables are
-        known.
+        If something is not an exact polynomial in the variables over the field, polynomials are
+        over different fields, or no variables are known.
     InvalidCaseError
         If the field is not a CoefficientField.
 
@@ -84,13 +89,13 @@ def ideal(
         check_is_field(field)
     texts = [_listing_of(item) for item in items]
     listed = list(chain.from_iterable(text.polynomials for text in texts))
-    fields = [field, *(text.field for text in texts), *map(parsing.own_field, listed)]
+    fields = [*(text.field for text in texts), *map(parsing.own_field, listed)]
     if variables is None:
         variables = next((text.variables for text in texts if text.variables), None)
     names = _variables(listed, variables)
     for name in names:
         check_variable(name)
-    ring = PolynomialRing(next(filter(None, fields), QQ), names)
+    ring = PolynomialRing(parsing.common_field(fields, field), names)
     return Ideal.without_zeros(ring, (parsing.element(ring, given) for given in listed))
 
 
@@ -113,6 +118,7 @@ def _variables(
     owned = next(filter(None, map(parsing.ring_variables, listed)), None)
     if owned is not None:
         return owned
+    check_short_forms(text for text in listed if isinstance(text, str))
     names: set[str] = set().union(*map(parsing.occurring_names, listed))
     if not names:
         raise ConversionError(
@@ -240,20 +246,22 @@ def read_sage_text(text: str) -> Ideal:
 
 
 def read_ideal_file(text: str, *, field: CoefficientField | None = None) -> tuple[Ideal, str]:
-    """The ideal that a TOML file describes, and its title (empty if it has none).
+    """The ideal that a file describes, and its title (empty if it has none).
 
     Parameters
     ----------
     text : str
-        What the file holds.
+        The content of the file: TOML with a table ``[ideal]``, or plain text: polynomials with
+        commas between them, a polynomial or equation on each line, or one of the forms of
+        :func:`listing`. A line may end with a sign, and continue on the next; in plain text lines
+        that begin with ``#`` are comments.
     field : CoefficientField, optional
         Where the file names none; QQ when left out.
 
     Raises
     ------
     ConversionError
-        In one line, with the place, if it is not TOML, or a part is missing, unknown or not a
-        polynomial.
+        In one line, with the place, if a part is missing, unknown or not a polynomial.
 
     Examples
     --------
@@ -266,6 +274,9 @@ def read_ideal_file(text: str, *, field: CoefficientField | None = None) -> tupl
     >>> title, umbrella.dimension()
     ('Whitney umbrella', 2)
     """
+    check_kind("text", text, str, "the content of a file, as text")
+    if text.strip() and not _TOML.search(text):
+        return ideal(_plain_listing(text), field=field), ""
     content = read_toml(text)
     if "ideal" not in content and content.keys() & {"map", "layers"}:
         raise ConversionError("this file holds a map, and no ideal: write --map FILE")
@@ -282,13 +293,49 @@ def read_ideal_file(text: str, *, field: CoefficientField | None = None) -> tupl
     generators = []
     for number, text_of_one in enumerate(texts, 1):
         place = f"[ideal] generators {number}"
-        generators.append(polynomial(text_of_one, place, rational))
+        generators.append(polynomial(text_of_one, place, rational, equation=True))
     own = read_field(name_of_field) if name_of_field else None
     if own and field and own != field:
         raise ConversionError(f"[ideal] field: the ideal is over {own}, and {field} was asked for")
     ring = PolynomialRing(own or field or QQ, names)
     elements = [parsing.element(ring, generator) for generator in generators]
     return Ideal.without_zeros(ring, elements), title
+
+
+_TOML = re.compile(r"(?m)\"|^\s*\[+\s*[A-Za-z]{2,}\s*\]+\s*(?:#|$)|^\s*[A-Za-z]{2,}\s*=\s*[\['0-9]")
+"""What a file in TOML has, and a list of polynomials has not: texts in quotes, or a heading."""
+_COMMENT = re.compile(r"(?m)^\s*#.*$")
+_CONTINUED = re.compile(r"[-+*/^=−–·⋅×({[]\s*\Z")
+_CONTINUES = re.compile(r"\s*[+*/^=·⋅×)}\]]")
+
+
+def _plain_listing(text: str) -> str:
+    """A list with commas of the polynomials in a text that has one on each line, or commas.
+
+    Raises
+    ------
+    ConversionError
+        If a line without commas before it begins with a minus sign, so that it could be a
+        polynomial or the rest of one.
+    """
+    text = _COMMENT.sub("", text)
+    if len(_parts(text)) > 1 or _HEAD.match(text.strip()) or _inside(text.strip()) is not None:
+        return text
+    polynomials: list[str] = []
+    for number, row in enumerate(text.splitlines(), 1):
+        if not row.strip():
+            continue
+        is_rest = bool(polynomials) and bool(_CONTINUED.search(polynomials[-1]))
+        if polynomials and not is_rest and row.lstrip()[0] in "-−–":
+            raise ConversionError(
+                f"line {number}: it begins with a minus sign, and could be a polynomial or belong"
+                " to the line before it: write a comma after each polynomial"
+            )
+        if is_rest or (polynomials and _CONTINUES.match(row)):
+            polynomials[-1] += f" {row.strip()}"
+        else:
+            polynomials.append(row.strip())
+    return ", ".join(polynomials)
 
 
 _HEAD = re.compile(
@@ -301,6 +348,7 @@ _RING = re.compile(
     r"(?:Multi|Uni)variate Polynomial Ring in (?P<names>[\w, ]+?) over (?P<sage>[^\n]+)"
     r"|(?P<field>QQ|GF\(\d+\))\[(?P<own>[^]]*)\])\s*"
 )
+_EQUATION = re.compile(r"(?s)\s*Eq\((?P<sides>.*)\)\s*")
 _SYMPY = re.compile(r"(?s)\s*(?:Poly|GroebnerBasis)\((?P<body>.*)\)\s*")
 _OPTION = re.compile(r"\s*(domain|modulus|order)\s*=\s*'?([^']*)'?\s*")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
@@ -340,6 +388,7 @@ def listing(text: str) -> Listing:
     nothing is run. These forms are accepted, with ``f, g`` for polynomials::
 
         f, g     [f, g]     {f, g}     (f, g)     [[f], [g]]                        lists
+        f = g     f == g     Eq(f, g)                                               equations
         ideal(f,g)     monomialIdeal(f,g)     ideal f     matrix {{f, g}}           Macaulay2
         Poly(f, x, y, domain='QQ')     GroebnerBasis([f, g], x, y, modulus=7, …)    SymPy
         Ideal (f, g) of Multivariate Polynomial Ring in x, y over Rational Field    Sage
@@ -381,7 +430,7 @@ def listing(text: str) -> Listing:
 
 def _together(text: str) -> Listing:
     """The polynomials of all parts of a list; they are of one ring."""
-    parts = [part.strip() for part in _parts(text)]
+    parts = [_without_eq(part.strip()) for part in _parts(text)]
     if len(parts) == 1 and not _inside(parts[0]) and not _SYMPY.fullmatch(parts[0]):
         return Listing((parts[0],))
     listed: list[Any] = []
@@ -401,6 +450,13 @@ def _together(text: str) -> Listing:
         raise ConversionError(f"the text holds polynomials of different rings (in {text[:80]!r})")
     ((variables, field),) = rings
     return Listing(tuple(listed), variables, field)
+
+
+def _without_eq(part: str) -> str:
+    """SymPy's ``Eq(f, g)`` as ``f = g``; other text as it is."""
+    match = _EQUATION.fullmatch(part)
+    sides = _parts(match["sides"]) if match else []
+    return " = ".join(sides) if len(sides) == 2 else part
 
 
 def _of_sympy(body: str) -> Listing:

@@ -39,7 +39,7 @@ from m2bridge.algebra.ring import (
 from m2bridge.algebra.typeset import Typeset, ideal_latex as ideal_in_ring
 from m2bridge.convert.answers import Answer
 from m2bridge.convert.m2_syntax import all_to_macaulay2
-from m2bridge.convert.parsing import element, flat
+from m2bridge.convert.parsing import common_field, element, flat, own_field
 from m2bridge.convert.printing import (
     generator_lines,
     ideal_latex,
@@ -604,6 +604,7 @@ class Ideal(Result, GeneratingSet, Typeset):
         """The given ideal, or the one that a polynomial generates in the ring of this one."""
         if isinstance(value, GeneratingSet):
             return value
+        common_field([own_field(value)], self.ring.field)
         return GeneratingSet.without_zeros(self.ring, [element(self.ring, value)])
 
     def _check_ring(self, ring: PolynomialRing, owner: str) -> None:

@@ -14,7 +14,7 @@ from sympy import Expr, degree, lambdify, latex
 from m2bridge.algebra.hilbert_series import HilbertSeries, n
 from m2bridge.convert.printing import expression_text
 from m2bridge.engine import RunOptions, computation
-from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError
+from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError, check_kind
 from m2bridge.limits import check_deadline_in, clock
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
@@ -148,20 +148,20 @@ class HilbertFunction(PictureResult):
 
 @computation
 def hilbert_function(
-    case: Case | Closure, *, degree: int = 8, **options: Unpack[RunOptions]
+    case: Case | Closure, degree: int = 8, **options: Unpack[RunOptions]
 ) -> HilbertFunction:
     """Compute the Hilbert function of the Zariski closure up to a degree, and its polynomial.
 
     Parameters
     ----------
     case : a model, a PolynomialMap or a Closure
+    degree : int
+        The last degree.
     engine : Engine, optional
         A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
         process shares.
     timeout : float, optional
         Seconds for the whole computation.
-    degree : int
-        The last degree.
 
     Raises
     ------
@@ -178,6 +178,7 @@ def hilbert_function(
     ...     hilbert_function(SingleLayerAttention(d=2, d_out=1)).polynomial
     n**4/6 + 2*n**3/3 + 11*n**2/6 + 7*n/3 + 1
     """
+    check_kind("degree", degree, int, "an integer")
     if not 0 <= degree <= MAX_SHOWN_HILBERT_VALUES:
         raise InvalidCaseError(
             "degree", f"must be from 0 to {MAX_SHOWN_HILBERT_VALUES}, not {degree}"

@@ -6,10 +6,11 @@ Macaulay2. It has no mathematics; polynomials are given as text.
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, zip_longest
 from pathlib import Path
+from textwrap import wrap
 from typing import TypeAlias
 
 from m2bridge.results import MAX_POLYNOMIAL_CHARS, MAX_SHOWN_GENERATORS
@@ -87,11 +88,20 @@ def first_terms(text: str, width: int) -> str:
     return f"{text[: max(end, 0)]} …  ({plural(terms, 'term')})"
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return aligned columns under a header; numbers to the right, words to the left."""
+MAX_COLUMN_CHARS = 80
+"""The width of a column in text; longer cells, such as ideals, continue on the next line."""
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[object]], most: int | None = None) -> str:
+    """Return aligned columns under a header; numbers to the right, words to the left.
+
+    Cells of more than ``most`` characters are broken at blanks, if they have any.
+    """
     names = list(map(str, header))
     lines = [[str(cell) for cell in row] for row in rows]
     right = numeric(lines, len(names))
+    if most is not None:
+        lines = list(_broken(lines, most))
     columns = []
     for column, is_numeric in zip(zip(names, *lines, strict=True), right, strict=True):
         width = max(map(len, column))
@@ -100,6 +110,19 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     head, *body = ["  " + "   ".join(cells).rstrip() for cells in zip(*columns, strict=True)]
     rule = "  " + "   ".join("─" * len(column[0]) for column in columns)
     return "\n".join([head, rule, *body])
+
+
+def _broken(rows: Iterable[Sequence[str]], most: int) -> Iterator[list[str]]:
+    """The rows, those with long cells as several lines."""
+    for row in rows:
+        cells = []
+        for cell in row:
+            lines = [cell]
+            if len(cell) > most:
+                lines = wrap(cell, most, break_long_words=False, break_on_hyphens=False)
+            cells.append(lines)
+        for line in zip_longest(*cells, fillvalue=""):
+            yield list(line)
 
 
 def numeric(lines: Sequence[Sequence[str]], columns: int) -> list[bool]:
@@ -215,7 +238,7 @@ class Table:
     def text(self, most: int | None) -> str:
         """Return aligned columns after an empty line or the caption."""
         heading = _heading(self.caption) or [""]
-        return "\n".join([*heading, table(self.header, self.rows)])
+        return "\n".join([*heading, table(self.header, self.rows, MAX_COLUMN_CHARS)])
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
-from m2bridge.errors import check_kind
+from m2bridge.errors import InvalidCaseError, check_kind
 from m2bridge.results.base import Decision
-from m2bridge.results.sheet import value_text
+from m2bridge.results.sheet import name_with_part, value_text
 
 if TYPE_CHECKING:
     pass
@@ -242,6 +242,10 @@ class Always:
         return self.value
 
 
+ALL_STATEMENTS = "all"
+"""The name of all statements that share one observation."""
+
+
 def check_statements(statements: object) -> None:
     """Raise InvalidCaseError if ``statements`` is not a sequence of statements."""
     wanted = "a sequence of statements"
@@ -254,6 +258,31 @@ def check_statements(statements: object) -> None:
 def sharing_one_observation(statements: Iterable[Statement]) -> tuple[Statement, ...]:
     """Return the statements that share one observation, which are also those with certificates."""
     return tuple(statement for statement in statements if not statement.separate_computation)
+
+
+def statements_named(statements: Iterable[Statement], name: str) -> tuple[Statement, ...]:
+    """Return the statements with this key or name, and those that follow from them.
+
+    The name of a statement is its key and part, as results and reports write it; ``all`` is
+    :func:`sharing_one_observation`.
+
+    Raises
+    ------
+    InvalidCaseError
+        If no statement has this key or name.
+    """
+    known = tuple(statements)
+    if name == ALL_STATEMENTS:
+        return sharing_one_observation(known)
+
+    def is_meant(one: Statement) -> bool:
+        return name in (one.key, name_with_part(one.key, one.part), *one.follows_from)
+
+    chosen = tuple(filter(is_meant, known))
+    if not chosen:
+        keys = ", ".join((*dict.fromkeys(one.key for one in known), ALL_STATEMENTS))
+        raise InvalidCaseError("statement", f"'{name:.60}' is not one of {keys}")
+    return chosen
 
 
 IntegerMatrix = tuple[tuple[int, ...], ...]

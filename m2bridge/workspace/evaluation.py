@@ -13,12 +13,16 @@ from m2bridge.engine.discovery import Candidate
 from m2bridge.engine.script import Transcript, fields_of
 from m2bridge.engine.session import Conversation
 from m2bridge.engine.trace import Source
-from m2bridge.errors import InvalidCaseError
+from m2bridge.errors import InvalidCaseError, ScriptError
 from m2bridge.limits import Limits
 from m2bridge.results.sheet import quoted
 from m2bridge.system import address_space, collection_paused
 
 _STRING_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|///.*?///|-\*.*?\*-|--[^\n]*', re.DOTALL)
+
+_ASSIGNED = re.compile(r"([A-Za-z][A-Za-z0-9']*)\s*:?=(?![=>])")
+_BRACKETS = re.compile(r"\[([^\[\]]*)\]")
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9']*")
 
 _WORDS = """
 and break breakpoint catch continue do elapsedTime elapsedTiming else except finish for
@@ -39,6 +43,24 @@ def is_silent(code: str) -> bool:
     """
     bare = _STRING_OR_COMMENT.sub(lambda match: " " if match[0].startswith("-") else "string", code)
     return bare.rstrip().endswith(";")
+
+
+def defined_names(code: str) -> set[str]:
+    """The symbols to which code assigns values, and those that seem to be variables of its rings.
+
+    Examples
+    --------
+    >>> sorted(defined_names("R = QQ[x, y_1..y_3, MonomialOrder => Lex]; I := ideal x"))
+    ['I', 'R', 'x', 'y']
+    """
+    bare = _STRING_OR_COMMENT.sub(" ", code)
+    names = set(_ASSIGNED.findall(bare))
+    for inside in _BRACKETS.findall(bare):
+        for part in inside.split(","):
+            variable = _NAME.match(part.strip())
+            if variable is not None and "=>" not in part:
+                names.add(variable[0])
+    return names
 
 
 def check_name(name: str) -> str:
@@ -111,6 +133,7 @@ class Evaluator(Conversation):
         super().__init__(locate, limits, (), _LIBRARIES)
         self._passing = passing
         self._count = 0
+        self._forgotten: set[str] = set()
 
     def settings(self) -> Mapping[str, str]:
         """A larger heap to begin with, where address space is not limited."""
@@ -128,10 +151,29 @@ class Evaluator(Conversation):
         timeout: float | None = None,
     ) -> Evaluation:
         """The value of the last statement, what was printed, and the time."""
-        fields, transcript = self.answer(
-            code, form, file, bindings_of(inputs), output=True, timeout=timeout
-        )
+        try:
+            fields, transcript = self.answer(
+                code, form, file, bindings_of(inputs), output=True, timeout=timeout
+            )
+        except ScriptError as error:
+            if self._passing:
+                error.message += self._advice(code, inputs)
+            raise
+        if self._passing:
+            self._forgotten |= defined_names(code).union(inputs)
         return Evaluation(value_of(fields), transcript.output, transcript.seconds)
+
+    def _advice(self, code: str, inputs: Mapping[str, Any]) -> str:
+        """What to do if code uses a symbol that only an earlier call has defined."""
+        used = _NAME.findall(_STRING_OR_COMMENT.sub(" ", code))
+        own = defined_names(code).union(inputs)
+        missing = [name for name in used if name in self._forgotten and name not in own]
+        if not missing:
+            return ""
+        return (
+            f"\n'{missing[0]}' was defined in an earlier call, and value() and evaluate() forget"
+            " symbols: with m2.workspace() as work: work.value(…) keeps them"
+        )
 
     def show(self, code: str, file: str, given: str = "", *, timeout: float | None) -> Display:
         """The value as text; empty if there is no value."""

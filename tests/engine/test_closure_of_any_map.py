@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from sympy import Expr, Poly, Symbol, symbols
 
-from m2bridge import CoefficientField, Engine, PolynomialMap, closure
+from m2bridge import CoefficientField, Engine, PolynomialMap, closure, ideal
 from m2bridge.algebra.field import QQ
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.maps import completeness, toric
@@ -226,3 +226,15 @@ def test_a_basis_of_the_lattice_not_of_a_sublattice() -> None:
     assert sorted(toric.lattice_basis([(6,), (10,), (15,)])) != []
     for u in toric.lattice_basis([(6,), (10,), (15,)]):
         assert 6 * u[0] + 10 * u[1] + 15 * u[2] == 0
+
+
+def test_rational_functions_as_coordinates(engine: Engine) -> None:
+    """The circle; and a surface in which xy = 1, by two different denominators."""
+    s, t = symbols("s t")
+    circle = {"x": (1 - t**2) / (1 + t**2), "y": 2 * t / (1 + t**2)}
+    for field in (QQ, CoefficientField(7)):
+        found = closure(PolynomialMap.from_expressions([t], circle), engine=engine, field=field)
+        assert found.ideal is not None
+        assert found.ideal == ideal("x^2 + y^2 = 1", field=field)
+    surface = PolynomialMap.from_expressions([s, t], {"x": s / t, "y": t / s, "z": s + t})
+    assert closure(surface, engine=engine).ideal == ideal("x*y - 1", variables="x y z")

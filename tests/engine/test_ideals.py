@@ -554,6 +554,8 @@ def test_macaulay2_reads_rings_in_oscars_words(engine_of_mrdi: Macaulay2, tmp_pa
         (["x*y, x*z", "quotient", "--other", "x"], ["y", "z"]),
         (["x*y, x*z", "contains", "--other", "x*y + x*z"], True),
         (["x^2 - y^3", "jacobian"], "((2*x, -3*y**2))"),
+        (["-x^2 + y", "jacobian"], "((-2*x, 1))"),
+        (["Eq(x*y, 0)", "minimal-primes"], [["x"], ["y"]]),
         (["examples/ideals/whitney_umbrella.toml", "degree"], 3),
     ],
     ids=lambda value: value[1] if isinstance(value, list) and len(value) > 1 else "",
@@ -569,9 +571,33 @@ def test_methods_on_the_command_line(
     done = invoke("ideal", *words, "--json", "--m2", str(program))
     assert done.returncode == 0, done.stderr
     printed = json.loads(done.stdout)
-    assert printed["method"] == words[1]
+    assert printed["method"] == words[1].replace("-", "_")
     assert plain(printed["value"]) == value
     assert invoke("ideal", *words, "--m2", str(program)).stdout.rstrip() == printed["text"]
+
+
+def test_a_text_that_starts_with_a_minus_sign_and_a_plain_file(
+    invoke: Invoke, program: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "curve.txt"
+    file.write_text("x^2 - y\nx y = 1\n", encoding="utf-8")
+    for written, matrix in (
+        ("-h^2 + y", "((-2*h, 1))"),
+        ("-x^2 + y", "((-2*x, 1))"),
+        (str(file), "((2*x, -1); (y, x))"),
+    ):
+        assert invoke("ideal", written, "jacobian", "--m2", str(program)).stdout.strip() == matrix
+
+
+def test_closure_takes_a_file_as_dimension_does(invoke: Invoke, program: Path) -> None:
+    file = "examples/whitney_umbrella.toml"
+    by_name = invoke("closure", file, "--json", "--m2", str(program))
+    assert by_name.returncode == 0, by_name.stderr
+    by_option = invoke("closure", "--map", file, "--json", "--m2", str(program))
+    generators = [json.loads(done.stdout)["generators"] for done in (by_name, by_option)]
+    assert generators[0] == generators[1]
+    refused = invoke("closure", file, "--weights", "factored", "--m2", str(program))
+    assert (refused.returncode, "'--weights' does not apply" in refused.stderr) == (2, True)
 
 
 def test_every_method_that_the_command_line_names_is_there(invoke: Invoke) -> None:

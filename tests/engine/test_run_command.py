@@ -98,6 +98,13 @@ def test_tables(run: Invoke) -> None:
     assert betti == "       0 1 2\ntotal: 1 2 1\n    0: 1 2 1\n"
 
 
+def test_resolutions_and_hilbert_polynomials_are_drawn(run: Invoke) -> None:
+    """As at Macaulay2's prompt; other versions write a last module 0 too."""
+    made = "R = QQ[x,y,z]; I = ideal(x*y, y*z); "
+    assert run("-", code=made + "hilbertPolynomial I").stdout == "P  + P\n 0    1\n"
+    assert run("-", code=made + "res I").stdout.startswith(" 1      2      1\nR  <-- R  <-- R")
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("bare")
 def test_errors_point_at_the_code(run: Invoke, tmp_path: Path) -> None:

@@ -141,7 +141,7 @@ REFUSED = [
     numpy.array([0.5]),
     sqrt(2),
     x + 0.5,
-    1 / x,
+    Matrix([[1 / x]]),
     flint.arb(1),
     NINE.base_field().gen(),
     flint.fmpz_mod_ctx(7)(3),
@@ -364,3 +364,12 @@ def test_noncommutative_variables_are_not_meant(work: Workspace) -> None:
     """The products of SymPy's symbols have no order."""
     work.run("W = QQ[x, y, WeylAlgebra => {x => y}]")
     assert work.value("isCommutative ring f", f=x * y)
+
+
+def test_a_hilbert_series_can_be_given_back(session: Macaulay2) -> None:
+    """As a fraction: (1 - 2T^2 + T^3) / (1 - T)^3, of a line and a plane in space."""
+    code = "R = QQ[x, y, z]; hilbertSeries ideal(x*y, y*z)"
+    series = session.value(code)
+    assert session.value("h * (1 - T)^3 == 1 - 2*T^2 + T^3", h=series) is True
+    assert session.value("denominator h == (1 - T)^2", h=series) is True
+    assert session.value("numerator q", q=1 / x + y) == session.value("f", f=x * y + 1)

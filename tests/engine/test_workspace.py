@@ -42,6 +42,20 @@ def work(program: Path) -> Iterator[Workspace]:
 # Values
 
 
+def test_a_symbol_of_an_earlier_call_points_to_workspaces(session: Macaulay2) -> None:
+    session.value("R = QQ[x, y, MonomialOrder => Lex]; I = ideal(x^2, y);")
+    for code in ("degree I", "ideal(x, y)"):
+        with pytest.raises(ScriptError, match=r"in an earlier call, .*m2\.workspace\(\)"):
+            session.value(code)
+    for code in ("I = 0; 1/I", 'degree "I"', "unknownSymbol + 1"):
+        with pytest.raises(ScriptError) as failure:
+            session.value(code)
+        assert "earlier call" not in str(failure.value)
+    with pytest.raises(ScriptError) as failure:
+        session.value("1/I", I=0)
+    assert "earlier call" not in str(failure.value)
+
+
 @pytest.mark.parametrize(
     ("code", "value"),
     [
@@ -294,6 +308,27 @@ def test_an_error_in_a_function_of_an_earlier_input(work: Workspace) -> None:
     assert (failure.value.file, failure.value.line, failure.value.column) == ("functions.m2", 2, 4)
     assert "line 2, column 4 of functions.m2, called from line 2, column" in str(failure.value)
     assert ">    2 |   y/0)\n       |    ^" in failure.value.excerpt
+
+
+def test_errors_in_a_file_that_is_loaded(work: Workspace, tmp_path: Path) -> None:
+    """Functions that are defined there, statements, and what cannot be parsed."""
+    (tmp_path / "lib4.m2").write_text("-- lib\nf = x -> (\n    1/0\n    )\ng = x -> f(x) + 1\n")
+    (tmp_path / "lib7.m2").write_text("1\n  2/0")
+    (tmp_path / "lib5.m2").write_text("y = sin(1 \nz")
+    work.run(f'path = prepend("{tmp_path}/", path);')
+    for code, file, line, column in (
+        ('load "lib4.m2"\ng 3', "lib4.m2", 3, 6),
+        ("f 3", "lib4.m2", 3, 6),
+        ('load "lib7.m2"', "lib7.m2", 2, 4),
+        ('load "lib5.m2"', "lib5.m2", 2, 1),
+    ):
+        with pytest.raises(ScriptError) as failure:
+            work.value(code, file="cell")
+        found = failure.value
+        assert (Path(str(found.file)).name, found.line, found.column) == (file, line, column)
+        assert "called from line" in str(found)
+        assert "of cell)" in str(found)
+        assert found.excerpt.endswith("^")  # of the cell
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """Cases, plans, outcomes and claims, without Macaulay2."""
 
+import io
 import json
 import multiprocessing
 import os
@@ -543,3 +544,14 @@ def test_a_worker_is_late_after_its_limit_and_a_grace(
     pool = SimpleNamespace(_batch=SimpleNamespace(timeout=timeout, patience=5.0))
     monkeypatch.setattr("m2bridge.batch.pool.time.monotonic", lambda: 102.0)
     assert Pool._seconds_left(pool, SimpleNamespace(since=100.0)) == expected  # type: ignore[arg-type]
+
+
+def test_the_reason_of_a_failure_is_printed() -> None:
+    stream = io.StringIO()
+    display = Lines(stream)
+    job = SimpleNamespace(name="i1", effort=1.0)
+    display.finished(TaskResult(job, Counter(["failed"]), 0.0, reason="an error:\nno (line 1)"))
+    display.finished(TaskResult(job, Counter(["computed"]), 0.0))
+    first, second = stream.getvalue().splitlines()
+    assert first.endswith("i1  less than 0.1 s  1 failed: an error: no (line 1)")
+    assert second.endswith("1 computed")

@@ -9,16 +9,17 @@ from functools import partial
 
 import pytest
 from hypothesis import given, strategies as st
-from sympy import QQ as SYMPY_QQ, sympify
+from sympy import QQ as SYMPY_QQ, symbols, sympify
 
 from m2bridge import CoefficientField, SingleLayerAttention, closure, ideal, read_ideal, read_mrdi
 from m2bridge.algebra.field import QQ
+from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
 from m2bridge.convert.answers import parse
 from m2bridge.convert.decode import decode, decode_value
 from m2bridge.convert.decode_numbers import dense_terms as terms
 from m2bridge.convert.encode import variable_parts
-from m2bridge.convert.parsing import names_in, read_polynomial
+from m2bridge.convert.polynomial_text import names_in, read_polynomial, read_rational_function
 from m2bridge.convert.printing import polynomial_text
 from m2bridge.convert.toml_files import read_map
 from m2bridge.errors import ConversionError, ParseError
@@ -83,6 +84,13 @@ def test_anything_else_is_refused_in_one_line(text):
         ("x/-2", -X / 2),
         ("-" * 5001 + "x", -X),
         ("1/2/3", RING.sympy_ring.ground_new(SYMPY_QQ(1, 6))),
+        ("1.5*x - .25", X * SYMPY_QQ(3, 2) - SYMPY_QQ(1, 4)),
+        ("0.1", RING.sympy_ring.ground_new(SYMPY_QQ(1, 10))),
+        ("2x^2y_1", 2 * X**2 * Y),
+        ("2Zeta*x", 2 * Z * X),
+        ("-3(x + 1)(x - 1)y_1", -3 * (X**2 - 1) * Y),
+        ("x y_1 − 2·x×y_1", -X * Y),
+        ("2x/3", X * SYMPY_QQ(2, 3)),
         ("9" * 5000, RING.sympy_ring.ground_new(10**5000 - 1)),
     ],
 )
@@ -96,7 +104,13 @@ def test_notation(text, expected):
     [
         ("", "column 1: expected a number"),
         ("x +", "column 4: expected a number, a name or '(', found the end"),
-        ("2 x", "column 3: expected an operator, found 'x'"),
+        ("x 2", "column 3: expected an operator, found '2'"),
+        ("x(y_1)", "write * between factors: x*(y_1)"),
+        ("1/2x", "'x' could be a factor of the divisor, or of the fraction"),
+        ("x\ny_1", "column 3: expected an operator, found 'y_1'"),
+        ("2 Zeta", "column 3: expected an operator, found 'Zeta'"),
+        ("2e-3*x", "'2e-3*x' could be a number with an exponent, or a product"),
+        ("x = y_1", "no equation is expected here"),
         ("x*/1", "column 3: expected a number"),
         ("x + *y_1", "column 5: expected a number, a name or '(', found '*' (in 'x + *y_1')"),
         ("x -", "column 4: expected a number, a name or '(', found the end (in 'x -')"),
@@ -112,7 +126,8 @@ def test_notation(text, expected):
         ("x^2^3", "column 4: expected an operator"),
         ("(x", "column 3: expected ')'"),
         ("x)", "column 2: expected an operator, found ')'"),
-        ("1.5*x", "column 2: numbers are exact: write 3/2*x"),
+        ("x^0.5", "column 3: an exponent must be an integer"),
+        ("1..5", "expected an operator, found '.5'"),
         ("__import__('os')", "column 1: unexpected character '_'"),
         ("x; y_1", "column 2: unexpected character ';'"),
         ("(x+y_1+Zeta)^1000", "column 13: too large"),
@@ -405,6 +420,7 @@ def test_a_monomial_occurs_once_on_the_wire(exponent: int) -> None:
         ("2²*x ²", "4*x^2"),
         ("-x²", "-(x^2)"),
         ("y_(1)²", "y_1^2"),
+        ("x²y_1", "x^2*y_1"),
     ],
 )
 def test_superscript_digits_are_powers(text: str, meant: str) -> None:
@@ -415,7 +431,6 @@ def test_superscript_digits_are_powers(text: str, meant: str) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("x²y_1", r"write \* between factors: x²\*y_1"),
         ("x^2²", "expected an operator"),
         ("x⁹⁹⁹⁹", "an exponent must be an integer"),
         ("½*x", "column 1: unexpected character '½'"),
@@ -464,3 +479,38 @@ def test_indices_are_decimal_digits_in_names() -> None:
     assert len({tuple(part) for part in parts}) == len(names)
     saved = ideal("x_3 - x_٣").to_mrdi()
     assert read_mrdi(saved).ring.variables == ("x_3", "x_٣")
+
+
+@pytest.mark.parametrize(
+    ("text", "above", "below"),
+    [
+        ("(1 - x^2)/(1 + x^2)", "1 - x^2", "x^2 + 1"),
+        ("1/(1 + 1/x)", "x", "x + 1"),
+        ("x/y_1/x", "1", "y_1"),
+        ("(1/x)^2 - 1/x^2", "0", "1"),
+        ("x/(2*y_1) + y_1/(3*x)", "3*x^2 + 2*y_1^2", "6*x*y_1"),
+        ("2/3*x", "2*x", "3"),
+        ("x + 1", "x + 1", "1"),
+    ],
+)
+def test_rational_functions(text: str, above: str, below: str) -> None:
+    found = read_rational_function(text, RING)
+    assert found[0] * read_polynomial(below, RING) == found[1] * read_polynomial(above, RING)
+    assert found[1].monic() == read_polynomial(below, RING).monic()
+
+
+def test_maps_by_rational_functions_have_the_inverse_of_a_denominator() -> None:
+    t = symbols("t")
+    text = '[map]\nparameters = ["t"]\n[coordinates]\nx = "(1 - t^2)/(1 + t^2)"\ny = "2t/(1 + t^2)"'
+    found, _ = read_map(text)
+    assert found == PolynomialMap.from_expressions(
+        [t], {"x": (1 - t**2) / (1 + t**2), "y": 2 * t / (1 + t**2)}
+    )
+    assert (found.source.variables, found.coordinates) == (("t", "w"), ("x", "y"))
+    assert str(found.relations) == "(t**2*w + w - 1,)"
+    x, y = found.evaluate((2, Fraction(1, 5)))
+    assert x**2 + y**2 == 1
+    for name, images in (("w", {"x": 1 / t}), ("w_1", {"w": 1 / (2 * t)})):
+        one = PolynomialMap.from_expressions([t], images)
+        assert one.source.variables == ("t", name)
+        assert str(one.relations) == f"(t*{name} - 1,)"

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from m2bridge import DeepAttention, Orbit, PolynomialNetwork, SingleLayerAttention
+from m2bridge import DeepAttention, Orbit, PolynomialNetwork, SingleLayerAttention, cross_check
 from m2bridge._version import __version__
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.polynomial_map import same_span
@@ -21,7 +21,7 @@ from m2bridge.certificates.form import Content, read
 from m2bridge.certification.make import question_of
 from m2bridge.checker import global_verdict, of_several
 from m2bridge.crosscheck.verdict import NO_ORBIT, NONE_SPECIAL, Verdict, compare
-from m2bridge.errors import ContradictionError
+from m2bridge.errors import ContradictionError, InvalidCaseError
 from m2bridge.families.attention.checker import slices, statements as checker
 from m2bridge.families.attention.checker.case import Case
 from m2bridge.families.attention.hypotheses import WORDS, nondegenerate, two_dimensions
@@ -50,6 +50,7 @@ from m2bridge.statements.statement import (
     Statement,
     Value,
     sharing_one_observation,
+    statements_named,
     value_json,
 )
 from tests import changing as rechecking, stated
@@ -778,3 +779,16 @@ def _planted_at(
     where: Any, wrong: Value, right: Callable[..., Value], orbit: Any, model: Any
 ) -> Value:
     return wrong if orbit == where else right(orbit, model)
+
+
+def test_statements_are_chosen_by_name() -> None:
+    about = SingleLayerAttention(3, 3).statements()
+    names = [(one.key, one.part) for one in statements_named(about, "3.4")]
+    assert ("3.4", "iii") in names
+    assert {key for key, _ in names} == {"3.4"}
+    assert [(one.key, one.part) for one in statements_named(about, "3.4 (iii)")] == [("3.4", "iii")]
+    assert statements_named(about, "all") == sharing_one_observation(about)
+    with pytest.raises(InvalidCaseError, match=r"'9\.9' is not one of 3\.2, 3\.3"):
+        cross_check(SingleLayerAttention(3, 3), "9.9")
+    with pytest.raises(InvalidCaseError, match="must be statements or their names, not a int"):
+        cross_check(SingleLayerAttention(3, 3), 5)  # type: ignore[arg-type]

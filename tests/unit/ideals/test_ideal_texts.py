@@ -4,19 +4,20 @@ without an engine.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from hypothesis import given, strategies as st
-from sympy import Poly, groebner, symbols
+from sympy import Eq, Poly, groebner, symbols
 
 from m2bridge import CoefficientField, Ideal, PolynomialRing, ideal
 from m2bridge.algebra.field import QQ
 from m2bridge.cli.commands import cli
-from m2bridge.convert.parsing import read_polynomial
+from m2bridge.convert.polynomial_text import read_polynomial
 from m2bridge.errors import ConversionError, MethodUnavailableError
-from m2bridge.ideals.construct import listing
+from m2bridge.ideals.construct import listing, read_ideal_file
 
 X, Y = symbols("x y_1")
 NAMES = ("x", "y_1", "z_1_2")
@@ -143,6 +144,74 @@ def test_other_text_is_refused_by_name(text: str) -> None:
             read_polynomial(polynomial, RING)
         except ConversionError:
             return
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("x^2 + y^2 = 1", "x^2 + y^2 - 1"),
+        ("x == 2y", "x - 2*y"),
+        ("Eq(x**2, y*(z + 1)), z", "x^2 - y*(z + 1), z"),
+        ("[Eq(x, y), y = z]", "x - y, y - z"),
+        ("{x − 0.5·y}", "x - 1/2*y"),
+    ],
+)
+def test_equations_and_signs_as_people_write_them(text: str, meant: str) -> None:
+    assert ideal(text).generators == ideal(meant).generators
+
+
+def test_equations_of_sympy() -> None:
+    assert ideal(Eq(X**2, Y)).generators == ideal(X**2 - Y).generators
+
+
+@pytest.mark.parametrize(
+    ("text", "reading"),
+    [
+        ("a2b-c3", "'a2b' could be a^2*b or one variable"),
+        ("a*b - a2b", "'a2b' could be a^2*b"),
+        ("x2-xy+y", "'xy' could be x*y or one variable"),
+        ("x^2 - x_1y_1", r"'x_1y_1' could be x_1*y_1"),
+        ("x2 - x", "'x2' could be x^2"),
+    ],
+)
+def test_names_that_could_be_products_are_refused(text: str, reading: str) -> None:
+    with pytest.raises(ConversionError, match=re.escape(reading)):
+        ideal(text)
+    names = ["a", "b", "c3", "a2b", "x", "y", "xy", "x2", "x_1y_1"]
+    assert ideal(text, variables=names).ring.variables == tuple(names)
+
+
+def test_names_of_several_letters_beside_written_products() -> None:
+    """Products of others are written with signs, so these are names."""
+    text = "x0y0*x1y1 - x0y1*x1y0"
+    assert ideal(text).ring.variables == ("x0y0", "x0y1", "x1y0", "x1y1")
+    assert ideal("x*y - xy").ring.variables == ("x", "xy", "y")
+    assert ideal("t^2 - t0").ring.variables == ("t", "t0")
+
+
+@pytest.mark.parametrize(
+    ("text", "generators"),
+    [
+        ("# a curve\nx^2 - y\n\nx*y\n", ["x**2 - y", "x*y"]),
+        ("x^2 +\n  y\nz = 1\n", ["x**2 + y", "z - 1"]),
+        ("x^2,\n-y", ["x**2", "-y"]),
+        ("-x + y\n(x + y)(x - y)", ["-x + y", "x**2 - y**2"]),
+        ("ideal(x,y)", ["x", "y"]),
+    ],
+)
+def test_a_plain_text_file(text: str, generators: list[str]) -> None:
+    found, title = read_ideal_file(text)
+    assert (list(map(str, found.generators)), title) == (generators, "")
+
+
+def test_a_line_with_two_readings_in_a_plain_text_file_is_refused() -> None:
+    with pytest.raises(ConversionError, match="line 2: it begins with a minus sign"):
+        read_ideal_file("x^2\n- y")
+
+
+def test_equations_in_files_with_tables() -> None:
+    text = '[ideal]\nvariables = ["x", "y"]\ngenerators = ["x^2 = y"]'
+    assert str(read_ideal_file(text)[0].generators) == "(x**2 - y,)"
 
 
 def test_indices_are_read_as_macaulay2_and_oscar_write_them() -> None:

@@ -315,3 +315,12 @@ def test_error_messages(
         said = capsys.readouterr().err
         assert said.removesuffix("\n").isprintable()
         assert len(said) < 1000
+
+
+def test_long_cells_of_tables_continue_on_the_next_line() -> None:
+    generators = ", ".join(f"x_{n}**2 - x_{n + 1}" for n in range(1, 40))
+    text = Table(("variety", "dimension"), [(f"V({generators})", 2), ("V(y)", 1)]).text(None)
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= 120
+    assert [line.split()[-1] for line in lines if line.endswith((" 2", " 1"))] == ["2", "1"]
+    assert "".join(line.strip() for line in lines).count("x_20**2 - x_21") == 1

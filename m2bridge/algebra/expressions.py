@@ -1,0 +1,114 @@
+"""Expressions of SymPy in plain symbols, which name the variables of rings.
+
+Entries of indexed objects and of matrices are variables as in text: ``A[1, 2]`` of
+``IndexedBase("A")`` and of ``MatrixSymbol("A", 2, 3)`` is ``A_1_2``.
+"""
+
+from typing import Any, NoReturn
+
+from sympy import (
+    Equality,
+    Expr,
+    Float,
+    Indexed,
+    IndexedBase,
+    Integer,
+    MatrixSymbol,
+    Symbol,
+    cancel,
+    fraction,
+    preorder_traversal,
+)
+from sympy.matrices.expressions.matexpr import MatrixElement, MatrixExpr
+
+from m2bridge.errors import ConversionError
+
+SymbolEntry = Indexed | MatrixElement
+"""An entry of an indexed object or of a matrix of symbols."""
+
+
+def symbol_name(symbol: Any) -> str:
+    """The name of the variable that a symbol is, or an entry with numbers as indices.
+
+    Raises
+    ------
+    ConversionError
+        If the entry has other indices, or is one of a product or another combination of matrices.
+    """
+    if isinstance(symbol, Symbol):
+        return str(symbol.name)
+    if not isinstance(symbol, SymbolEntry):
+        return str(symbol)
+    if isinstance(symbol, Indexed):
+        owner, label, indices = symbol.base, symbol.base.label, symbol.indices
+    else:
+        owner, indices = symbol.parent, (symbol.i, symbol.j)
+        label = owner
+    if not isinstance(owner, IndexedBase | MatrixSymbol):
+        raise ConversionError(
+            f"'{symbol}' is an entry of no matrix of symbols: compute with M.as_explicit()"
+        )
+    for index in indices:
+        if not isinstance(index, Integer) or index < 0:
+            raise ConversionError(
+                f"'{symbol}' is no variable, because {index} is not an integer from 0 on: write"
+                " indices as numbers, and sums by .doit()"
+            )
+    return "_".join([str(label).removesuffix("_"), *map(str, indices)])
+
+
+def variables_of(expression: Expr) -> set[Any]:
+    """The symbols of an expression, and its entries of indexed objects and matrices.
+
+    Raises
+    ------
+    ConversionError
+        If a matrix of symbols or an indexed object occurs as a whole.
+    """
+    symbols = expression.free_symbols
+    if all(isinstance(symbol, Symbol) for symbol in symbols):
+        return symbols  # type: ignore[no-any-return]
+    found = set()
+    parts = preorder_traversal(expression)
+    for part in parts:
+        if isinstance(part, Symbol | SymbolEntry):
+            found.add(part)
+            parts.skip()
+        elif isinstance(part, IndexedBase | MatrixExpr):
+            _refuse_whole(expression, part)
+    return found
+
+
+def in_plain_symbols(expression: Expr) -> Expr:
+    """The expression in symbols without assumptions, which name the variables of rings.
+
+    Raises
+    ------
+    ConversionError
+        If two symbols have one name, or an entry is no variable.
+    """
+    plain = {symbol: Symbol(symbol_name(symbol)) for symbol in variables_of(expression)}
+    if len(set(plain.values())) < len(plain):
+        raise ConversionError(f"'{expression}' has different symbols with one name")
+    return expression.xreplace(plain)
+
+
+def difference(value: Any) -> Any:
+    """The difference of the sides of an equation of SymPy; anything else as it is."""
+    return value.lhs - value.rhs if isinstance(value, Equality) else value
+
+
+def numerator_and_denominator(value: Any) -> tuple[Any, Any]:
+    """A rational function of SymPy as coprime polynomials; anything else, and 1."""
+    is_expression = isinstance(value, Expr) and not value.has(Float)
+    if not is_expression or value.is_polynomial() or not value.is_rational_function():
+        return value, 1
+    above, below = fraction(cancel(value))
+    return above, below
+
+
+def _refuse_whole(expression: Expr, part: Any) -> NoReturn:
+    raise ConversionError(
+        f"'{expression}' contains {part} as a whole, and is no polynomial in its entries: write"
+        " them out, for a matrix by M.as_explicit()"
+    )
