@@ -35,9 +35,9 @@ from m2bridge.ideals.varieties import (
     most_minors,
     proved_until,
 )
-from m2bridge.limits import clock, share
+from m2bridge.limits import clock, limited
 from m2bridge.maps.closure import closure
-from m2bridge.maps.closure_result import Closure
+from m2bridge.maps.closure_result import Closure, Strategy
 from m2bridge.maps.completeness import elimination_values, linear_reduction
 from m2bridge.maps.locus import ORIGIN, ZERO, Component, LocusFindings, OrbitStatus, compare
 from m2bridge.maps.model import Model
@@ -54,6 +54,10 @@ MAX_ORBIT_IDEAL_COORDINATES = 20
 """With at most this many independent coordinates ``orbits`` computes the ideal, in seconds."""
 MAX_AUTO_CRITERION_MINORS = 500
 """With at most this many minors ``auto`` uses the Jacobian criterion, as a third method."""
+MAX_SHORT_ELIMINATION_SECONDS = 5.0
+"""Seconds of elimination before linear algebra, since small maps take a fraction of one."""
+MAX_LINEAR_ALGEBRA_SECONDS = 20.0
+"""Seconds of linear algebra, before elimination has the rest of the time."""
 MAX_SHOWN_EQUATION_CHARS = 60
 """The largest number of characters of equations in a table."""
 
@@ -417,21 +421,31 @@ def _from_ideal(
 
 
 def _whole_closure(model: Model, field: CoefficientField) -> Closure:
-    """Return the closure with its whole ideal: as ``closure`` finds it, else by elimination.
+    """Return the closure with its whole ideal; ``ideal`` is ``None`` if the time does not suffice.
 
-    Where ``closure`` does not prove in half of the time that its generators are all, elimination
-    has the rest; the ideal is ``None`` where that does not suffice either.
+    Elimination, which is instantaneous for small maps, is tried for a short time. Then ``closure``
+    looks for generators by linear algebra, which counts if it proves that they are all. Elimination
+    has the rest of the time.
     """
-    try:
-        with share(0.5):
-            variety = closure(model, field=field)
-    except (errors.TimeLimitError, errors.MemoryLimitError):
-        pass
-    else:
-        eliminated = variety.strategy == "elimination"
-        if eliminated or (variety.completeness.proved and variety.ideal is not None):
-            return variety
+    with limited(MAX_SHORT_ELIMINATION_SECONDS):
+        eliminated = _closure_within_limits(model, field, "elimination")
+    if eliminated is not None and eliminated.ideal is not None:
+        return eliminated
+    with limited(MAX_LINEAR_ALGEBRA_SECONDS):
+        found = _closure_within_limits(model, field, "auto")
+    if found is not None and found.ideal is not None and found.completeness.proved:
+        return found
     return closure(model, field=field, strategy="elimination")
+
+
+def _closure_within_limits(
+    model: Model, field: CoefficientField, strategy: Strategy
+) -> Closure | None:
+    """Return the closure, which may be unfinished; ``None`` if a limit was reached before that."""
+    try:
+        return closure(model, field=field, strategy=strategy)
+    except (errors.TimeLimitError, errors.MemoryLimitError):
+        return None
 
 
 def _by_jacobian(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:

@@ -303,14 +303,17 @@ def test_fibres_that_were_found_before_the_limit_are_shown(
 
 
 @pytest.mark.slow
-def test_a_limit_of_the_whole_ideal_does_not_spoil_what_bounds_decide(session: Macaulay2) -> None:
-    """The ideal of (3, 1) is found and proved without Macaulay2; that of (3, 2) is eliminated."""
+def test_a_limit_of_the_whole_ideal_does_not_spoil_what_bounds_decide(
+    session: Macaulay2, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Linear algebra, which would find these ideals, has no time."""
+    monkeypatch.setattr("m2bridge.maps.singular_locus.MAX_LINEAR_ALGEBRA_SECONDS", 0.01)
     with limit_after(session, 0, "closure") as stuck:
         orbits = singular_locus(
             SingleLayerAttention(3, 1), engine=stuck, method="orbits", timeout=HOUR
         )
     assert ([c.orbit for c in orbits.components or ()], orbits.unfinished) == ([Orbit(1, 1, 0)], "")
-    assert orbits.remarks == ("tangent bounds (degree ≤ 4) and orbits agree",)
+    assert "orbits: Macaulay2 did not finish" in " ".join(orbits.remarks)
     with limit_after(session, 0, "closure") as stuck:
         everything = singular_locus(
             SingleLayerAttention(3, 2), engine=stuck, method="all", timeout=HOUR

@@ -136,10 +136,13 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("method", ["auto", "fibres", "orbits", "jacobian", "all"])
-def test_advice_leads_to_a_method_that_applies(case: str, method: Any) -> None:
+def test_advice_leads_to_a_method_that_applies(
+    case: str, method: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whatever is advised, in a refusal or at a limit, is no circle; where no method applies none
     is advised.
     """
+    monkeypatch.setattr("m2bridge.maps.singular_locus.MAX_LINEAR_ALGEBRA_SECONDS", 0.01)
     name, options, field = CASES[case]
     model = family(name).from_options(options)
     said, tried, refused = "", set(), False
