@@ -34,7 +34,7 @@ from m2bridge.convert.bounded_io import read_json, read_rational, read_text
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families.registry import DEFAULT_FAMILY, family
 from m2bridge.loading import importing
-from m2bridge.reading import exists
+from m2bridge.reading import exists, folders
 from m2bridge.results.sheet import printable
 from m2bridge.statements.statement import statements_named
 
@@ -301,7 +301,9 @@ def read_ideal(
     from m2bridge.ideals.construct import ideal, read_ideal_file
 
     if exists(named):
-        return read_file(Path(named), partial(read_ideal_file, field=field))
+        # to assistants the polynomials in any plain text would be shown, such as TOKEN = secret
+        is_plain_read = folders() is None
+        return read_file(Path(named), partial(read_ideal_file, field=field, plain=is_plain_read))
     try:
         return ideal(named, field=field), ""
     except ConversionError as reason:

@@ -245,7 +245,9 @@ def read_sage_text(text: str) -> Ideal:
     return ideal(generators, variables=names, field=field)
 
 
-def read_ideal_file(text: str, *, field: CoefficientField | None = None) -> tuple[Ideal, str]:
+def read_ideal_file(
+    text: str, *, field: CoefficientField | None = None, plain: bool = True
+) -> tuple[Ideal, str]:
     """The ideal that a file describes, and its title (empty if it has none).
 
     Parameters
@@ -257,6 +259,8 @@ def read_ideal_file(text: str, *, field: CoefficientField | None = None) -> tupl
         that begin with ``#`` are comments.
     field : CoefficientField, optional
         Where the file names none; QQ when left out.
+    plain : bool, optional
+        Whether plain text is read; else the file has to be in TOML.
 
     Raises
     ------
@@ -275,7 +279,7 @@ def read_ideal_file(text: str, *, field: CoefficientField | None = None) -> tupl
     ('Whitney umbrella', 2)
     """
     check_kind("text", text, str, "the content of a file, as text")
-    if text.strip() and not _TOML.search(text):
+    if plain and text.strip() and not _TOML.search(text):
         return ideal(_plain_listing(text), field=field), ""
     content = read_toml(text)
     if "ideal" not in content and content.keys() & {"map", "layers"}:
