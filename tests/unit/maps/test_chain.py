@@ -333,7 +333,7 @@ def test_a_file_with_coordinates_is_a_map() -> None:
             "layer 2 has 1 inputs",
         ),
         ('w = "(a + 1/2)*y"', "w = 3", "layer 1, outputs w: must be a polynomial in quotes"),
-        ('w = "(a + 1/2)*y"', 'w = "1e5*y"', "layer 1, outputs w: column 2"),
+        ('w = "(a + 1/2)*y"', 'w = "1e5*y"', "layer 1, outputs w: column 1"),
         ('w = "(a + 1/2)*y"', 'x = "y"', "layer 1, .*'x' occurs twice"),
     ],
 )
