@@ -71,7 +71,6 @@ _MOVED = {
     "maps.polar": "maps.polar_degrees",
     "maps.rank": "maps.jacobian_rank",
     "maps.verdict": "crosscheck.verdict",
-    "reports.collect": "reports.read",
 }
 """The present name of each module by its name in release 1.0, both without ``m2bridge``."""
 FORMER_MODULES = {f"m2bridge.{former}": f"m2bridge.{present}" for former, present in _MOVED.items()}

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -23,6 +24,14 @@ PLUG_IN_1_0 = Path(__file__).parents[1] / "plug_in_1_0"
 @pytest.mark.parametrize("former", FORMER_MODULES)
 def test_a_module_has_its_former_name_too(former: str) -> None:
     assert import_module(former) is import_module(FORMER_MODULES[former])
+
+
+def test_no_former_module_takes_the_place_of_a_function() -> None:
+    """Python sets the module that it has imported as an attribute of its package."""
+    for former in FORMER_MODULES:
+        package, _, name = former.rpartition(".")
+        there = vars(import_module(package)).get(name)
+        assert there is None or isinstance(there, ModuleType), former
 
 
 def test_names_of_a_module_that_was_divided() -> None:
