@@ -293,9 +293,13 @@ def _general_type(ranks: dict[str, int], shape: LayerSizes) -> WeightType:
     """The type of these ranks in general position; A as one matrix is K = 1."""
     from m2bridge.families.attention.training.types import WeightType  # with SymPy
 
-    r, s = ranks["A"], ranks["V"]
-    k, q = ranks.get("K", shape.d), ranks.get("Q", r)
-    return WeightType(k=k, q=q, r=r, s=s, m=max(0, r + s - shape.d))
+    r = ranks["A"]
+    s = ranks["V"]
+    k = ranks.get("K", shape.d)
+    q = ranks.get("Q", r)
+    # two general subspaces of dimensions r and s meet in no more than they must
+    m = max(0, r + s - shape.d)
+    return WeightType(k=k, q=q, r=r, s=s, m=m)
 
 
 def training_run(source: Any, *, tolerance: float = TOLERANCE) -> TrainingRun:

@@ -203,11 +203,14 @@ class Chart:
     @cached_property
     def all_directions(self) -> list[Direction]:
         """All directions of weights, one for each entry."""
-        heads = list(product(range(self.case.a), range(self.case.d)))
-        values = product(range(self.case.d_out), range(self.case.d))
-        found = [Direction({place: 1}, {}, {}) for place in heads]
-        found += [Direction({}, {place: 1}, {}) for place in heads]
-        return found + [Direction({}, {}, {place: 1}) for place in values]
+        case = self.case
+        heads = list(product(range(case.a), range(case.d)))
+        of_values = product(range(case.d_out), range(case.d))
+        return [
+            *(Direction(K={place: 1}, Q={}, V={}) for place in heads),
+            *(Direction(K={}, Q={place: 1}, V={}) for place in heads),
+            *(Direction(K={}, Q={}, V={place: 1}) for place in of_values),
+        ]
 
     @cached_property
     def tangents(self) -> list[Direction]:

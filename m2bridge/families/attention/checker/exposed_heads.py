@@ -132,12 +132,19 @@ def ranks_of_products(left: int, inner: int, right: int) -> list[tuple[int, int,
 
 def types(case: Case) -> list[HeadType]:
     """All types, in the order of their ranks (k, q, r, s, m, o, v). L + U fits into R^d."""
+    of_a = ranks_of_products(case.d, case.a, case.d)
+    of_w = ranks_of_products(case.d_out, case.a, case.d)
     found = []
-    for k, q, r in ranks_of_products(case.d, case.a, case.d):
-        for o, v, s in ranks_of_products(case.d_out, case.a, case.d):
-            least = max(0, r + s - case.d)
-            found += [HeadType(k, q, o, v, r, s, m) for m in range(least, min(r, s) + 1)]
-    return sorted(found, key=lambda kind: (*kind[:2], *kind[4:], kind.o, kind.v))
+    for (k, q, r), (o, v, s) in product(of_a, of_w):
+        least = max(0, r + s - case.d)
+        most = min(r, s)
+        found += [HeadType(k, q, o, v, r, s, m) for m in range(least, most + 1)]
+    return sorted(found, key=_place_in_order)
+
+
+def _place_in_order(kind: HeadType) -> tuple[int, ...]:
+    """What decides where a type stands among all types."""
+    return (kind.k, kind.q, kind.r, kind.s, kind.m, kind.o, kind.v)
 
 
 def is_stated(kind: HeadType, case: Case) -> bool:

@@ -12,7 +12,7 @@ enough, and the number of weights of this kind.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -35,6 +35,11 @@ def _sum(*characters: tuple[TorusCharacter, int]) -> TorusWeight:
     for symbol, coefficient in characters:
         total[symbol] += coefficient
     return tuple(sorted((symbol, c) for symbol, c in total.items() if c))
+
+
+def _diagonal(symbols: Sequence[TorusCharacter]) -> list[IndexPair]:
+    """The pairs (i, i) of indices of a list."""
+    return [(i, i) for i in range(len(symbols))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +109,18 @@ class WeightSpaces:
 
         All that have weight zero, or a weight of few symbols only, are among them.
         """
-        for i, j in self._pairs(self.tokens, self.tokens, enumerate(range(len(self.tokens)))):
-            yield "X", (i, j), _sum((self.tokens[i], 1), (self.tokens[j], -1))
+        tokens = self.tokens
+        for i, j in self._pairs(tokens, tokens, _diagonal(tokens)):
+            yield "X", (i, j), _sum((tokens[i], 1), (tokens[j], -1))
         for name, characters in (("Y", self.inputs), ("Z", self.outputs)):
+            # Y moves column i to place j, and Z moves row j to place i
+            sign = -1 if name == "Y" else 1
             symbols = [symbol for symbol, _ in characters]
-            for i, j in self._pairs(symbols, symbols, enumerate(range(len(symbols)))):
-                (one, c), (other, e) = characters[i], characters[j]
-                # Y moves column i to place j, and Z moves row j to place i
-                sign = -1 if name == "Y" else 1
-                yield name, (i, j), _sum((one, sign * c), (other, -sign * e))
+            for i, j in self._pairs(symbols, symbols, _diagonal(symbols)):
+                left, factor_of_left = characters[i]
+                right, factor_of_right = characters[j]
+                weight = _sum((left, sign * factor_of_left), (right, -sign * factor_of_right))
+                yield name, (i, j), weight
 
     def entries_of_a(self) -> Iterator[tuple[IndexPair, TorusWeight]]:
         """The entries (p, i) of A, as in :meth:`action`."""
