@@ -206,7 +206,7 @@ def test_an_item_at_which_a_process_is_killed_is_done_by_another(
 
 @pytest.mark.slow
 def test_a_file_that_is_no_ideal_has_an_outcome(ideals: Path, m2: str) -> None:
-    (ideals / "power3.toml").write_text("nothing")
+    (ideals / "power3.toml").write_text('nothing = "')
     with running(ideals, m2) as process:
         printed, _ = ended(process)
     assert (process.returncode, printed.strip().endswith("5 computed, 1 failed")) == (3, True)
