@@ -185,7 +185,7 @@ LAYOUTS: dict[str, Callable[[Planted], Arrays]] = {
         *(f"trf_blocks.0.att.{x}.weight" for x in ("W_query", "W_key", "W_value", "out_proj"))
     ),
     "Dive into Deep Learning": separate(*(f"blks.0.attention.W_{x}.weight" for x in "qkvo")),
-    "q_linear": separate(
+    "q-linear": separate(
         *(f"layers.0.attn.{x}.weight" for x in ("q_linear", "k_linear", "v_linear", "out"))
     ),
     "queries": separate(
@@ -219,7 +219,7 @@ LAYOUTS: dict[str, Callable[[Planted], Arrays]] = {
         )
     ),
     "MPNet": separate(*(f"encoder.layer.0.attention.attn.{x}.weight" for x in "qkvo")),
-    "w_concat": separate(
+    "w-concat": separate(
         *(f"encoder.layers.0.attention.{x}.weight" for x in ("w_q", "w_k", "w_v", "w_concat"))
     ),
     "fc_q": separate(*(f"encoder.layers.0.self_attention.fc_{x}.weight" for x in "qkvo")),
