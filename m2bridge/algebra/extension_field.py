@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
+from numbers import Rational
 from typing import Any
 
 import flint
@@ -22,7 +23,7 @@ from sympy.polys.polyerrors import CoercionFailed
 from sympy.polys.rings import PolyRing
 
 from m2bridge.algebra.field import CoefficientField
-from m2bridge.errors import InvalidCaseError, MethodUnavailableError
+from m2bridge.errors import InvalidCaseError, MethodUnavailableError, check_kind
 
 MAX_EXTENSION_DEGREE = 24
 """Degree of a minimal polynomial: Gröbner bases over larger fields take minutes."""
@@ -36,8 +37,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:_[0-9]+)*")
 IMAGINARY_UNITS = frozenset({"i", "I", "ii", "j"})
 """Names that people give to a root of −1, so that QQ(i) as a field with a parameter is refused."""
 
-Exponents = tuple[int, ...]
-Terms = Mapping[Exponents, Any]
+GeneratorTerms = Mapping[tuple[int, ...], Any]
 """A polynomial in the generators: exponents, and rational numbers."""
 
 
@@ -77,6 +77,10 @@ class ExtensionField(CoefficientField):
 
     def __post_init__(self) -> None:
         CoefficientField.__post_init__(self)
+        check_kind("names", self.names, tuple, "a tuple of names")
+        check_kind("minimal_polynomial", self.minimal_polynomial, tuple, "a tuple of numbers")
+        for number in self.minimal_polynomial:
+            check_kind("minimal_polynomial", number, Rational, "a tuple of rational numbers")
         for name in self.names:
             if not isinstance(name, str) or not _NAME.fullmatch(name):
                 rule = "letters and digits, perhaps with indices, as a_1"
@@ -185,7 +189,7 @@ class ExtensionField(CoefficientField):
             terms[(exponent,)] = _converted(ring.domain, nearest)
         return ring.from_dict(terms)
 
-    def element(self, numerator: Terms, denominator: Terms | None = None) -> Any:
+    def element(self, numerator: GeneratorTerms, denominator: GeneratorTerms | None = None) -> Any:
         """The element that is a polynomial, or a fraction of two, in the generators.
 
         Raises
@@ -201,7 +205,7 @@ class ExtensionField(CoefficientField):
             raise ZeroDivisionError("a denominator is zero in the field")
         return above / below
 
-    def _polynomial(self, terms: Terms) -> Any:
+    def _polynomial(self, terms: GeneratorTerms) -> Any:
         domain = self.domain
         if not self.minimal_polynomial:
             ring = domain.field.ring

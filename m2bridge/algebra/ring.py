@@ -156,6 +156,9 @@ class PolynomialRing:
     variables: tuple[str, ...]
 
     def __post_init__(self) -> None:
+        check_kind(
+            "field", self.field, CoefficientField, "QQ, CoefficientField(p) or another field"
+        )
         check_kind("variables", self.variables, (tuple, list), "a tuple of names")
         if len(set(self.variables)) != len(self.variables):
             repeated = [name for name, count in Counter(self.variables).items() if count > 1]

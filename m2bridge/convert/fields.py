@@ -12,7 +12,7 @@ from sympy.polys.polyerrors import BasePolynomialError
 
 from m2bridge.algebra.extension_field import IMAGINARY_UNITS, ExtensionField
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.numbers import is_prime
+from m2bridge.algebra.numbers import fraction, is_prime
 from m2bridge.algebra.ring import PolynomialRing, first_names
 from m2bridge.convert.polynomial_text import read_equation
 from m2bridge.errors import ConversionError, InvalidCaseError
@@ -69,6 +69,12 @@ def parse_field(text: str) -> CoefficientField:
         field = _galois(galois[1], galois[2], galois[3])
         if field is not None:
             return field
+    if short == "ZZ":
+        raise InvalidCaseError(
+            "field",
+            "ZZ is no field, and Macaulay2 has no dimensions or decompositions there: take QQ, or"
+            " its own code by 'm2bridge run'",
+        )
     try:
         return CoefficientField.parse(short)
     except InvalidCaseError as reason:
@@ -103,7 +109,8 @@ def _algebraic(prime: CoefficientField, name: str, relation: str) -> ExtensionFi
     except ConversionError as reason:
         raise InvalidCaseError("field", f"minimal polynomial of {name:.60}: {reason}") from None
     degree = max((exponent for (exponent,) in polynomial), default=0)
-    coefficients = tuple(polynomial.get((exponent,), 0) for exponent in range(degree + 1))
+    numbers = [polynomial.get((exponent,), 0) for exponent in range(degree + 1)]
+    coefficients = tuple(map(fraction, numbers))
     return ExtensionField(prime.characteristic, (name,), coefficients)
 
 
@@ -164,7 +171,7 @@ def field_of_root(domain: Any) -> ExtensionField:
         name = f"sqrt{root.base}" if root.base > 0 else name
     elif domain.ext.alias is not None:
         name = str(domain.ext.alias)
-    ascending = tuple(reversed(domain.mod.to_list()))
+    ascending = tuple(map(fraction, reversed(domain.mod.to_list())))
     return ExtensionField(0, (name,), ascending, root=domain.ext)
 
 

@@ -43,7 +43,7 @@ from m2bridge.system import collection_paused
 def ideal(
     *generators: Any,
     variables: str | Sequence[str | Symbol] | None = None,
-    field: CoefficientField | None = None,
+    field: CoefficientField | str | None = None,
 ) -> Ideal:
     """The ideal that polynomials generate.
 
@@ -62,9 +62,11 @@ def ideal(
         Of the ring, in this order, which matters for Gröbner bases. When left out, those of the
         ring of the first generator that has one, or that its text names; else all that occur, in
         alphabetical order, numbers in names by their value.
-    field : CoefficientField, optional
-        When left out, that of the generators that have one; else QQ. Polynomials over QQ are
-        reduced modulo p where GF(p) is asked for.
+    field : CoefficientField or str, optional
+        Also by name: ``"GF(9)"``, ``"QQ[i]/(i^2+1)"`` with a root as a constant, ``"QQ(a,b)"`` with
+        parameters as constants. When left out, that of the generators that have one, or of the
+        roots and of I in expressions; else QQ. Polynomials over QQ are reduced modulo p where GF(p)
+        is asked for.
 
     Raises
     ------
@@ -72,7 +74,7 @@ def ideal(
         If something is not an exact polynomial in the variables over the field, polynomials are
         over different fields, or no variables are known.
     InvalidCaseError
-        If the field is not a CoefficientField.
+        If the field is neither a CoefficientField nor the name of a field.
 
     Examples
     --------
@@ -85,7 +87,12 @@ def ideal(
     >>> sage = "Multivariate Polynomial Ring in y, x over Finite Field of size 7"
     >>> print(ideal(f"Ideal (x^2 + 4*y) of {sage}"))
     ideal(x**2 - 3*y) of GF(7)[y, x]
+    >>> print(*ideal("x^2 + y^2", field="QQ[i]/(i^2+1)").minimal_primes(), sep="\\n")
+    ideal(x + i*y) of (QQ[i]/(i**2 + 1))[x, y]
+    ideal(x - i*y) of (QQ[i]/(i**2 + 1))[x, y]
     """
+    if isinstance(field, str):
+        field = parse_field(field)
     items = list(parsing.flat(generators))
     for item in items:
         parsing.check_polynomial(item)
