@@ -62,11 +62,11 @@ from .limits import Limits
 from .maps.chain import Chain, Layer
 from .maps.closure import Image, closure, image, implicitize
 from .maps.closure_result import Closure
+from .maps.degrees.ed_degree import EDDegree, ed_degree
+from .maps.degrees.polar_degrees import PolarDegrees, polar_degrees
 from .maps.dimension import Dimension, dimension
-from .maps.ed_degree import EDDegree, ed_degree
 from .maps.hilbert_function import HilbertFunction, hilbert_function
 from .maps.locus import Component, OrbitStatus
-from .maps.polar_degrees import PolarDegrees, polar_degrees
 from .maps.polynomial_map_model import read_model
 from .maps.singular_locus import SingularLocus, singular_locus
 from .maps.slice_surface import SliceSurface, slice_surface

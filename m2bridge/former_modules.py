@@ -68,7 +68,7 @@ _MOVED = {
     "maps.cross_check": "crosscheck.cross_check",
     "maps.lattice": "maps.toric",
     "maps.map_model": "maps.polynomial_map_model",
-    "maps.polar": "maps.polar_degrees",
+    "maps.polar": "maps.degrees.polar_degrees",
     "maps.rank": "maps.jacobian_rank",
     "maps.verdict": "crosscheck.verdict",
 }

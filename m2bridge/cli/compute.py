@@ -342,13 +342,13 @@ def polar_degrees_command(method: Any, named_ideal: str | None, **options: Any) 
 
 
 def _polar_degrees() -> Callable[..., Result]:
-    from m2bridge.maps.polar_degrees import polar_degrees
+    from m2bridge.maps.degrees.polar_degrees import polar_degrees
 
     return polar_degrees
 
 
 def _polar_of_ideal(named: str) -> Callable[..., Result]:
-    from m2bridge.maps.polar_degrees import polar_degrees
+    from m2bridge.maps.degrees.polar_degrees import polar_degrees
 
     return lambda ideal, title, **more: polar_degrees(
         ideal, title=title or f"variety of {printable(named):.60}", **more

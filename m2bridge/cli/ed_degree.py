@@ -85,13 +85,13 @@ def _form(text: str) -> Any:
 
 
 def _ed_degree() -> Callable[..., Result]:
-    from m2bridge.maps.ed_degree import ed_degree
+    from m2bridge.maps.degrees.ed_degree import ed_degree
 
     return ed_degree
 
 
 def _of_ideal(named: str, own: dict[str, Any]) -> Callable[..., Result]:
-    from m2bridge.maps.ed_degree import ed_degree
+    from m2bridge.maps.degrees.ed_degree import ed_degree
 
     return lambda ideal, title, **more: ed_degree(
         ideal, title=title or f"variety of {printable(named):.60}", **own, **more

@@ -26,7 +26,7 @@ from m2bridge.families.attention.checker.slices import LARGE_MULTIDEGREES, count
 from m2bridge.families.attention.polar.theorem import counted_polar_degrees
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.maps import polar_degrees as polar
-from m2bridge.maps.polar_degrees import PolarMethod
+from m2bridge.maps.degrees.polar_degrees import PolarMethod
 
 pytestmark = pytest.mark.macaulay2("any")
 

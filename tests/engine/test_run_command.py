@@ -38,7 +38,7 @@ from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.maps import polar_degrees as polar
 from m2bridge.maps.closure import closure, closure_script
 from m2bridge.maps.completeness import completeness_script
-from m2bridge.maps.distance import (
+from m2bridge.maps.degrees.distance import (
     ParametrizedImage,
     Variety,
     ideal_script,

@@ -40,7 +40,7 @@ from m2bridge.errors import (
 )
 from m2bridge.ideals.program import question
 from m2bridge.limits import clock
-from m2bridge.maps.polar_degrees import (
+from m2bridge.maps.degrees.polar_degrees import (
     COUNTS,
     LONG_PRIME_BITS,
     MAX_CHEAP_SECONDS,
