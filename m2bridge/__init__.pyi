@@ -63,7 +63,8 @@ from .maps.chain import Chain, Layer
 from .maps.closure import Image, closure, image, implicitize
 from .maps.closure_result import Closure
 from .maps.degrees.ed_degree import EDDegree, ed_degree
-from .maps.degrees.polar_degrees import PolarDegrees, polar_degrees
+from .maps.degrees.polar_degrees import polar_degrees
+from .maps.degrees.polar_result import PolarDegrees
 from .maps.dimension import Dimension, dimension
 from .maps.hilbert_function import HilbertFunction, hilbert_function
 from .maps.locus import Component, OrbitStatus

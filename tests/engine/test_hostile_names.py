@@ -86,7 +86,8 @@ from m2bridge.maps.degrees.distance import (
     map_script,
     read_quadratic,
 )
-from m2bridge.maps.degrees.polar_degrees import conormal_script, slices_script
+from m2bridge.maps.degrees.polar_degrees import conormal_script
+from m2bridge.maps.degrees.slices import slices_script
 from m2bridge.maps.polynomial_map_model import MapModel
 from m2bridge.maps.singular_locus import jacobian_script
 from m2bridge.maps.slice_surface import SliceSpace, slice_script

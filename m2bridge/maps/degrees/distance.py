@@ -40,14 +40,15 @@ from m2bridge.errors import (
 )
 from m2bridge.ideals.program import question
 from m2bridge.limits import clock
-from m2bridge.maps.degrees.polar_degrees import (
-    COUNTS,
+from m2bridge.maps.degrees.counting_primes import (
     LONG_PRIME_BITS,
-    MAX_CHEAP_SECONDS,
     MAX_COUNTING_PRIMES,
     MIN_AGREEING_PRIMES,
+    deciding,
     leading,
+    modulo_primes,
     primes_for,
+    too_few,
     with_given_prime,
 )
 from m2bridge.results.sheet import quoted
@@ -239,10 +240,7 @@ class Agreed:
     @property
     def known(self) -> str:
         """How the number is known, in words."""
-        text = f"modulo {COUNTS[len(self.primes)]} random primes"
-        if self.others:
-            text += f" (other numbers modulo {', '.join(map(str, self.others))})"
-        return f"{text}; this is not a proof over QQ"
+        return modulo_primes(self.primes, (*self.primes, *self.others))
 
 
 def agreed(counted: Callable[[int], CriticalCount], primes: Iterator[int]) -> Agreed:
@@ -262,12 +260,10 @@ def agreed(counted: Callable[[int], CriticalCount], primes: Iterator[int]) -> Ag
             counts[prime] = counted(prime)
         except (TimeLimitError, MemoryLimitError) as limit:
             return _until_limit(counts, limit)
-        cheap = len(counts) >= MIN_AGREEING_PRIMES and clock().seconds - begin < MAX_CHEAP_SECONDS
-        agreeing = leading(counts, MIN_AGREEING_PRIMES + cheap)
+        agreeing = deciding(counts, clock().seconds - begin)
         if agreeing:
             return _of_primes(counts, agreeing)
-    listed = ", ".join(map(str, counts))
-    raise MethodUnavailableError(f"modulo the primes {listed} too few have the same numbers")
+    raise too_few(counts)
 
 
 def _of_primes(counts: Mapping[int, CriticalCount], agreeing: tuple[int, ...]) -> Agreed:

@@ -35,7 +35,8 @@ from m2bridge.maps.degrees.distance import (
     read_quadratic,
     real_points,
 )
-from m2bridge.maps.degrees.polar_degrees import parametrizes_cone, polar_degrees
+from m2bridge.maps.degrees.polar_degrees import polar_degrees
+from m2bridge.maps.degrees.slices import parametrizes_cone
 from m2bridge.maps.model import Model
 from m2bridge.maps.polynomial_map_model import Case, as_model
 from m2bridge.results.base import Result, result_json
