@@ -10,10 +10,11 @@ from math import prod
 from typing import Any, Unpack
 
 from m2bridge import errors
+from m2bridge.algebra.differential import random_point
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.linear_algebra import sparse_rank
-from m2bridge.algebra.polynomial_map import PolynomialMap, random_point
+from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.schur import Representation
 from m2bridge.algebra.sparse_polynomial import gradient_of_terms
 from m2bridge.convert.answers import Answer, answer_until_limit

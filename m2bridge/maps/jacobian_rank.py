@@ -345,7 +345,7 @@ def jacobian_findings(model: Model, *, field: CoefficientField = QQ) -> list[Met
         upper = upper_bound(model, differentiable(model), p).value
         if not p:
             return _over_the_rationals(model.free_map, upper)
-        from m2bridge.algebra.polynomial_map import generic_rank  # imports SymPy
+        from m2bridge.algebra.differential import generic_rank  # imports SymPy
 
         value, place = generic_rank(model.free_map, upper, field=field)
         place += "; in this characteristic it can be less than the dimension at every point"
@@ -368,7 +368,7 @@ def _over_the_rationals(free: PolynomialMap, upper: int) -> list[MethodValue]:
 
     Another prime is tried where the rank modulo the first one is less than that over QQ.
     """
-    from m2bridge.algebra.polynomial_map import generic_rank  # imports SymPy
+    from m2bridge.algebra.differential import generic_rank  # imports SymPy
 
     prime, *others = islice(primes_from(LARGE_PRIME), MAX_RANK_PRIMES)
     modular = generic_rank(free, upper, field=CoefficientField(prime))[0]

@@ -9,9 +9,9 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from m2bridge.algebra.determinantal import monomial_count
+from m2bridge.algebra.differential import tangent_dimension
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
-from m2bridge.algebra.polynomial_map import tangent_dimension
 from m2bridge.algebra.ring import GeneratingSet, is_homogeneous, total_degree
 from m2bridge.certificates.form import Content
 from m2bridge.convert.answers import answer_to

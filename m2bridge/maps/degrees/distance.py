@@ -19,9 +19,10 @@ from typing import Any
 import flint
 import numpy
 
+from m2bridge.algebra.differential import jacobian_at
 from m2bridge.algebra.linear_algebra import pivot_columns, signature
 from m2bridge.algebra.numbers import flint_rational, fraction, integer_coefficients, random_primes
-from m2bridge.algebra.polynomial_map import PolynomialMap, jacobian_at
+from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_homogeneous, total_degree
 from m2bridge.convert import m2_syntax
 from m2bridge.convert.answers import Answer, answer_to

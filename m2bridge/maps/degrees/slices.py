@@ -10,9 +10,10 @@ from math import comb
 
 import flint
 
+from m2bridge.algebra.differential import jacobian_at
 from m2bridge.algebra.linear_algebra import pivot_columns
 from m2bridge.algebra.numbers import random_primes
-from m2bridge.algebra.polynomial_map import PolynomialMap, jacobian_at
+from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.convert import m2_syntax
 from m2bridge.convert.answers import Answer, answer_until_limit
 from m2bridge.engine import current

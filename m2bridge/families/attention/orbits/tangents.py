@@ -12,9 +12,10 @@ from functools import partial
 from itertools import product
 
 from m2bridge.algebra.determinantal import matrices_of_rank
+from m2bridge.algebra.differential import tangent_dimension
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.linear_algebra import sparse_rank
-from m2bridge.algebra.polynomial_map import PolynomialMap, reduce_linearly, tangent_dimension
+from m2bridge.algebra.polynomial_map import PolynomialMap, reduce_linearly
 from m2bridge.algebra.ring import GeneratingSet
 from m2bridge.algebra.sparse_polynomial import gradient_of_terms
 from m2bridge.engine.script import Script, render
