@@ -15,7 +15,8 @@ from typing import Any, ClassVar, Unpack
 import islpy as isl
 
 from m2bridge.citation import LIGHTNING
-from m2bridge.crosscheck.verdict import Verdict, VerdictScope
+from m2bridge.crosscheck.scope import VerdictScope
+from m2bridge.crosscheck.verdict import Verdict
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script
 from m2bridge.families.all_sizes import (
