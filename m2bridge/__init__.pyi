@@ -69,7 +69,8 @@ from .maps.dimension import Dimension, dimension
 from .maps.hilbert_function import HilbertFunction, hilbert_function
 from .maps.locus import Component, OrbitStatus
 from .maps.polynomial_map_model import read_model
-from .maps.singular_locus import SingularLocus, singular_locus
+from .maps.singular_locus import singular_locus
+from .maps.singular_locus_result import SingularLocus
 from .maps.slice_surface import SliceSurface, slice_surface
 from .results.base import Decision
 from .trained_weights.heads.membership import membership

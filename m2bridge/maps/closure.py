@@ -26,6 +26,7 @@ from m2bridge.implicitization.multigraded_map import MultigradedMap
 from m2bridge.limits import check_deadline_in, clock, share
 from m2bridge.maps import completeness, projective_closure, toric
 from m2bridge.maps.closure_result import Closure, Strategy
+from m2bridge.maps.equations import Equations, graded_source, low_degree_equations
 from m2bridge.maps.jacobian_rank import best_value, jacobian_findings
 from m2bridge.maps.model import Model
 from m2bridge.maps.polynomial_map_model import Case, as_model
@@ -255,11 +256,11 @@ def _graded(
     ``auto`` wants all generators, and the proof that they are all is for the standard grading.
     """
     if strategy == "multigraded" or max_degree is not None:
-        return completeness.graded_source(model)
+        return graded_source(model)
     if strategy != "auto" or field != QQ:
         return None
     try:
-        source = completeness.graded_source(model)
+        source = graded_source(model)
     except errors.MethodUnavailableError:  # relations, or no positive grading
         return None
     return source if source.grading.is_standard else None
@@ -279,7 +280,7 @@ def _multigraded(
     elif strategy == "auto" and max_degree is not None and core is not None:
         equations = completeness.equations_by_core(source, max_degree, core)
     else:
-        equations = completeness.low_degree_equations(source, max_degree)
+        equations = low_degree_equations(source, max_degree)
     series = equations.series
     return Closure(
         model=model,
@@ -298,9 +299,7 @@ def _multigraded(
     )
 
 
-def _representations(
-    equations: completeness.Equations, model: Model
-) -> tuple[Representation, ...] | None:
+def _representations(equations: Equations, model: Model) -> tuple[Representation, ...] | None:
     """Return all representations that are proved, or those of the generators found.
 
     Raises
@@ -328,7 +327,7 @@ def _representations(
     return known
 
 
-def _multigraded_dimension(equations: completeness.Equations, ranks: Bounds) -> Bounds:
+def _multigraded_dimension(equations: Equations, ranks: Bounds) -> Bounds:
     """The dimension: ranks of the differential bound it below, the equations above.
 
     At a point of the image the tangent space has at least the dimension of the closure, and lies in
