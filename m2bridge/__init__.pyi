@@ -7,8 +7,9 @@ from ._version import __version__
 from .algebra.field import QQ, CoefficientField
 from .algebra.polynomial_map import PolynomialMap
 from .algebra.ring import PolynomialRing
+from .batch.items import Outcome
 from .batch.plan import Plan, plan
-from .batch.run_many import Outcome, run_many
+from .batch.run_many import run_many
 from .batch.store import Store, Task, tasks
 from .certification.make import certify
 from .certification.verify import verify

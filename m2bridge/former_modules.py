@@ -12,7 +12,6 @@ from types import ModuleType
 
 _MOVED = {
     "algebra.symmetry_groups": "trained_weights.networks.groups",
-    "batch.many": "batch.run_many",
     "certificates.schema": "certificates.form",
     "cli.bridge": "cli.macaulay2",
     "cli.certifying": "cli.certificates",
@@ -76,6 +75,7 @@ FORMER_MODULES = {f"m2bridge.{former}": f"m2bridge.{present}" for former, presen
 
 
 DIVIDED_MODULES = {
+    "m2bridge.batch.many": ("m2bridge.batch.items", "m2bridge.batch.run_many"),
     "m2bridge.maps.polar": (
         "m2bridge.maps.degrees.counting_primes",
         "m2bridge.maps.degrees.polar_result",

@@ -124,8 +124,9 @@ def _run_each(
     if options["out"] is None:
         raise click.UsageError("--each needs --out, the folder for results")
     with importing():
+        from m2bridge.batch.items import ItemWork
         from m2bridge.batch.plan import progress_display
-        from m2bridge.batch.run_many import ItemWork, file_jobs, run_jobs
+        from m2bridge.batch.run_many import file_jobs, run_jobs
 
     work = ItemWork(
         code,

@@ -525,8 +525,8 @@ def test_lowered_highest_weight_vectors_generate_the_ideal(size: tuple[int, ...]
 
 def search_up_to(degree: int, patch: pytest.MonkeyPatch) -> None:
     """Find generators of at most this degree by linear algebra, where no degree is given."""
-    for module in ("completeness", "equations"):
-        patch.setattr(f"m2bridge.maps.{module}.default_max_degree", lambda *_: degree)
+    for name in ("completeness", "equations"):
+        patch.setattr(f"m2bridge.maps.{name}.default_max_degree", lambda *_: degree)
 
 
 @pytest.mark.parametrize("size", [(1, 2), (2, 2), (2, 1), (2, 2, 1), (3, 1, 1)], ids=str)
