@@ -15,7 +15,6 @@ _MOVED = {
     "certificates.schema": "certificates.form",
     "cli.bridge": "cli.macaulay2",
     "cli.certifying": "cli.certificates",
-    "cli.computing": "cli.compute",
     "cli.families": "cli.cases",
     "cli.shared": "cli.common",
     "cli.showing": "cli.show",
@@ -75,6 +74,11 @@ FORMER_MODULES = {f"m2bridge.{former}": f"m2bridge.{present}" for former, presen
 
 
 DIVIDED_MODULES = {
+    "m2bridge.cli.computing": (
+        "m2bridge.cli.ideals",
+        "m2bridge.cli.compute",
+        "m2bridge.cli.decide",
+    ),
     "m2bridge.batch.many": ("m2bridge.batch.items", "m2bridge.batch.run_many"),
     "m2bridge.maps.polar": (
         "m2bridge.maps.degrees.counting_primes",

@@ -11,7 +11,8 @@ import click
 from m2bridge.algebra.field import QQ
 from m2bridge.cli import common
 from m2bridge.cli.cases import FamilyCommand
-from m2bridge.cli.compute import ideal_option, method_option, model_options, show_for_ideal
+from m2bridge.cli.compute import method_option, model_options
+from m2bridge.cli.ideals import ideal_option, show_for_ideal
 from m2bridge.convert.bounded_io import read_json, read_rational
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.results.sheet import printable

@@ -43,7 +43,9 @@ from m2bridge.cli import (
     certificates as certifying,
     common,
     compute as computing,
+    decide as deciding,
     ed_degree as distances,
+    ideals,
     macaulay2 as bridge,
     show as showing,
 )
@@ -80,14 +82,14 @@ TOOL_COMMANDS: dict[str, click.Command] = {
     "closure": computing.closure_command,
     "dimension": computing.dimension_command,
     "singular_locus": computing.singular_locus_command,
-    "cross_check": computing.cross_check_command,
-    "membership": computing.membership_command,
+    "cross_check": deciding.cross_check_command,
+    "membership": deciding.membership_command,
     "polar_degrees": computing.polar_degrees_command,
     "ed_degree": distances.ed_degree_command,
     "critical_points": computing.critical_points_command,
     "weights": showing.weights_command,
     "verify": certifying.verify_command,
-    "ideal": computing.ideal_command,
+    "ideal": ideals.ideal_command,
     "evaluate": bridge.run_command,
 }
 """The command of each tool."""

@@ -17,7 +17,7 @@ from m2bridge import QQ, CoefficientField
 from m2bridge.cli import commands
 from m2bridge.cli.cases import all_sizes_family
 from m2bridge.cli.common import exit_code, finished
-from m2bridge.cli.compute import membership_command
+from m2bridge.cli.decide import membership_command
 from m2bridge.errors import InvalidCaseError, TooLargeError
 from tests.conftest import Invoke
 from tests.events import PATIENCE
