@@ -384,6 +384,7 @@ def reduce_linearly(
     basis: list[int] = []
     dependencies: dict[int, dict[int, Fraction]] = {}
     for block in check_deadline_in(connected(parametrization.images)):
+        # the first coordinates of a block become its basis
         block.sort(key=preference)
         rows = _coefficient_rows([parametrization.images[j] for j in block])
         pivots, echelon = pivot_columns(rows, field.characteristic)

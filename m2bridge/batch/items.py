@@ -137,7 +137,7 @@ class ItemWork(Batch[Job, TaskResult]):
         The name of the code in errors.
     packages : tuple of str
         Packages of Macaulay2 that the code needs.
-    beside : str
+    code_folder : str
         The folder in which Macaulay2 first looks for files that the code loads.
     program : str or None
     timeout : float or None
@@ -157,7 +157,7 @@ class ItemWork(Batch[Job, TaskResult]):
     function: bytes = b""
     file: str = "the code"
     packages: tuple[str, ...] = ()
-    beside: str = ""
+    code_folder: str = ""
     program: str | None = None
     timeout: float | None = None
     memory: int | None = None
@@ -336,8 +336,8 @@ class Performance(Performer[Job, TaskResult]):
             item = {"item": item}
         work = self._work
         prelude = ""
-        if work.beside:
-            prelude += f"path = prepend({quoted(work.beside + '/')}, path);\n"
+        if work.code_folder:
+            prelude += f"path = prepend({quoted(work.code_folder + '/')}, path);\n"
         for package in work.packages:
             prelude += f"needsPackage {quoted(package)};\n"
         prelude += bindings_of(item)

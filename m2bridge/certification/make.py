@@ -342,6 +342,7 @@ def _certificate(
 ) -> Certificate:
     """Return the certificate of an answer, with the program behind it and its digest."""
     content = question.content(model, observation)
+    # the program is part of the certificate: whoever distrusts both checkers can run it
     text, libraries = _program(question.script(model))
     return Certificate(
         schema=SCHEMA,

@@ -260,6 +260,7 @@ def named_case(options: dict[str, Any]) -> Any:
     argument = options.pop("named_file", None)
     outputs = options.pop("outputs", None)
     if argument is not None:
+        # the argument FILE and the option --map are two ways to name one thing
         others = [file, *(options.get(option) for option in _NUMBERS)]
         if others != [None] * len(others):
             raise click.UsageError(f"'{argument}' and a case, or --map, exclude each other")
@@ -280,6 +281,7 @@ def named_case(options: dict[str, Any]) -> Any:
     chosen = family(name)
     texts = {option.name: options.pop(option.name, None) for option in chosen.options}
     model = chosen.from_options(texts)
+    # a family of all sizes has no single map that could be computed with
     if not isinstance(model, Model):
         raise InvalidCaseError(
             "family", f"{model.title} is not a single model: it can only be certified"

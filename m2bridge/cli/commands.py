@@ -167,6 +167,7 @@ def _where_option_belongs(
     if name in ("--out", "--output", "-o"):
         return f": redirect the output to a file, as in '{example} > FILE'"
     takes_families = any(param.name == "family" for param in ctx.command.params)
+    # only commands that know families can be pointed to the family that has the option
     owners = _families_with(name)
     if not owners or not takes_families:
         return ""

@@ -65,7 +65,7 @@ from m2bridge.system import cores, end_with, limit_address_space
 if TYPE_CHECKING:
     from m2bridge.families.base import CaseOption
 
-MAX_ANSWER_TEXT_CHARS = 4000  # the text for people, beside the structured result
+MAX_ANSWER_TEXT_CHARS = 4000  # the text for people, in addition to the structured result
 NOTICE_INTERVAL_SECONDS = 2.0  # between two reports of progress
 PATIENCE_SECONDS = 5.0  # after the limit, for a worker in code that does not check the deadline
 LOADING_SECONDS = 120.0  # for the start of a worker, on a slow disk

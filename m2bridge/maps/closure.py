@@ -176,8 +176,10 @@ def _affine_hypersurface(model: Model, dimension: Bounds) -> Closure | None:
     if polynomial_map.relations or constant or dimension.lower is None:
         return None
     source = projective_closure.homogenized(polynomial_map)
+    # only there one equation is the whole ideal, so that no completeness has to be proved
     if not projective_closure.is_hypersurface(source, dimension.lower):
         return None
+    # small maps are eliminated sooner than their degree is searched
     with share(0.25, otherwise=MAX_SHORT_ELIMINATION_SECONDS):
         eliminated = _by_macaulay2(model, QQ, "elimination", dimension)
     if not eliminated.unfinished:
@@ -398,6 +400,7 @@ def read_closure(
     if "generators" in answer:
         target = model.polynomial_map.target(field=field)
         carried = [g.set_ring(target.sympy_ring) for g in answer.ideal("generators").generators]
+        # low degrees first, as people read them
         carried.sort(key=lambda generator: sum(generator.LM))
         linear = reduction.linear_forms(model.polynomial_map, field=field)
         ideal = Ideal(target, (*linear, *carried))
@@ -550,10 +553,12 @@ def image(
         reason = "must be a PolynomialMap, such as model.parametrization(); closure takes models"
         raise errors.InvalidCaseError("polynomial_map", reason)
     title = printable(title)
+    # the rest of the time is for the base locus, which is asked even if the closure is late
     with share(CLOSURE_PART):
         result = closure(polynomial_map, field=field, strategy=strategy, max_degree=max_degree)
     answer, late = answer_until_limit(base_locus_script(polynomial_map, field=field, title=title))
     source_dimension = _integer(answer, "source_dimension")
+    # relations that contradict each other are a mistake in the input, not an empty image
     if source_dimension == -1:
         raise completeness.empty_source()
     irreducible: bool | None = True

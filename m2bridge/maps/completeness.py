@@ -312,12 +312,14 @@ def _by_minimal_prime(equations: Equations, rank: int | None) -> Equations:
     ideal = equations.implicitization.ideal()
     script = question("one_minimal_prime", {"givenIdeal": ideal}, None, ("wire", "invariants"))
     answer = answer_to(script)
+    # several minimal primes, or another dimension, decide nothing
     if answer.integer("count") != 1 or answer.integer("dimension") != rank:
         return equations
     numerator = answer.integer_pairs("hilbert_numerator")
     series = HilbertSeries.from_numerator(numerator, len(ideal.ring.variables))
     largest = answer.integer("largest_degree")
     equations = up_to(largest, equations)
+    # time did not suffice for generators up to that degree
     if largest > equations.implicitization.max_degree:
         return equations
     if not equations.continued_by(series):

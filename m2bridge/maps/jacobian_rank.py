@@ -221,6 +221,7 @@ def _gradients(
     source: DifferentiableModel, count: int, prime: int, random: Random
 ) -> list[list[int]]:
     """Return gradients at one random point, for each coordinate or for ``count`` random inputs."""
+    # functions are known by their values: a random covector at a random input gives one row
     size = count if source.input_count else source.output_count
     if size * source.parameter_count > MAX_ENTRIES:
         raise TooLargeError(
@@ -247,6 +248,7 @@ def _gradients(
     rows: list[list[int]] = []
     pairs = inputs_and_covectors()
     while batch := list(islice(pairs, GRADIENTS_PER_CLOCK_CHECK)):
+        # a batch is short enough for the clock to be read often, and long enough for NumPy
         check()
         inputs, covectors = zip(*batch, strict=True)
         rows += source.pullbacks(point, inputs, covectors, prime)

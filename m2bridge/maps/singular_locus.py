@@ -431,6 +431,7 @@ def _with_ideal(component: Component, model: Model, field: CoefficientField) -> 
         return component
     if variety.ideal is None or variety.degree is None:
         return component
+    # elimination knows nothing of the group, so it checks dimension and degree
     if variety.dimension != component.dimension or component.degree not in (None, variety.degree):
         raise errors.ContradictionError(
             f"the {component.description} has dimension {component.dimension} and degree"

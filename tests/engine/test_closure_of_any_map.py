@@ -106,7 +106,7 @@ def test_several_minimal_primes_or_another_dimension_prove_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """One quadric through the twisted cubic leaves the dimension open, two leave a line
-    besides it.
+    in addition.
     """
     monkeypatch.setattr(completeness, "_by_elimination", lambda equations, model: equations)
     source = graded_source(as_model(named(MONOMIAL["Harris, Lecture 1, twisted cubic"][0])))

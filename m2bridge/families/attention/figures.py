@@ -452,7 +452,7 @@ def figures(case: tuple[CaseOption, ...]) -> tuple[Figure, ...]:
         ),
         Figure(
             "hilbert",
-            "The Hilbert function beside its polynomial",
+            "The Hilbert function with its polynomial",
             (*case, last),
             _of_case(hilbert_function),
             needs_engine=True,

@@ -49,6 +49,7 @@ def by_slices(model: Model) -> tuple[Callable[[int], PolarDegrees], Iterator[int
     forms, cone = _forms(model)
     kept = _spanning_parameters(forms)
     last = len(kept)
+    # with `cut` hyperplanes, cut + 2 random columns are dependent: a minor for each choice of rows
     minors = max(comb(last + 1, cut + 2) for cut in range(last + 1))
     if minors > MAX_SLICE_MINORS:
         raise TooLargeError(
@@ -94,6 +95,7 @@ def _forms(model: Model) -> tuple[PolynomialMap, bool]:
     cone = parametrizes_cone(free)
     names = free.coordinates
     images = tuple(image.clear_denoms()[1] for image in free.images)
+    # a further coordinate that is 1 makes the image the affine part of its projective closure
     if not cone:
         number = 0
         while f"h{number}" in names:
