@@ -214,15 +214,14 @@ def map_options(command: Command) -> Command:
     return click.argument("named_file", metavar="[FILE]", required=False, type=MapFile())(command)
 
 
-def all_sizes_family(
-    name: str, options: Mapping[str, Any], more: Iterable[str] = ()
-) -> Family[Any]:
-    """Return the family whose only case is all sizes of the named family.
+def has_all_sizes(name: str, options: Mapping[str, Any], more: Iterable[str] = ()) -> Family[Any]:
+    """Return the named family, after checking that ``--all-sizes`` means something for it.
 
     Raises
     ------
     InvalidCaseError
-        If there is none, or if a size or one of the options in ``more`` is given.
+        If no statement has a form for all sizes, or a size or one of the options in ``more`` is
+        given.
     """
     chosen = family(name)
     is_batch = "all_a" in options  # there the family fills in defaults later
@@ -242,7 +241,7 @@ def all_sizes_family(
         raise InvalidCaseError(
             "all_sizes", f"no statement about {chosen.title} has a form for all sizes"
         )
-    return family(chosen.all_sizes)
+    return chosen
 
 
 def named_case(options: dict[str, Any]) -> Any:

@@ -16,8 +16,8 @@ from m2bridge.cli.cases import (
     WEIGHTS,
     Command,
     FamilyCommand,
-    all_sizes_family,
     family_options,
+    has_all_sizes,
     map_options,
     named_case,
     read_file,
@@ -25,7 +25,7 @@ from m2bridge.cli.cases import (
 from m2bridge.cli.common import progress, show
 from m2bridge.cli.ideals import ideal_option, show_for_ideal
 from m2bridge.errors import ConversionError, InvalidCaseError
-from m2bridge.families.registry import DEFAULT_FAMILY, family
+from m2bridge.families.registry import DEFAULT_FAMILY
 from m2bridge.loading import importing
 from m2bridge.results.sheet import printable
 
@@ -146,14 +146,18 @@ def _closure_without_generators() -> Callable[..., Result]:
 
 
 def _closures_of_all_sizes(options: dict[str, Any]) -> int:
-    name, of_one_size = (
-        options.get("family") or DEFAULT_FAMILY,
-        ("strategy", "max_degree", "weights", "no_generators", "outputs"),
+    name = options.get("family") or DEFAULT_FAMILY
+    of_one_size = ("strategy", "max_degree", "weights", "no_generators", "outputs")
+    of_a_model = ("file", "named_file", "field", "coordinates")
+    chosen = has_all_sizes(name, options, (*of_a_model, *of_one_size))
+    request = common.Run.of(options)
+    _, exit_code = request.compute(
+        "Zariski closures for all sizes",
+        lambda: chosen.closures_of_all_sizes,
+        early=False,
+        vectors=request.everything,
     )
-    all_sizes_family(name, options, ("file", "named_file", "field", "coordinates", *of_one_size))
-    request, what = common.Run.of(options), "Zariski closures for all sizes"
-    closures = family(name).closures_of_all_sizes
-    return request.compute(what, lambda: closures, early=False, vectors=request.everything)[1]
+    return exit_code
 
 
 @click.command(

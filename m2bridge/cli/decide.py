@@ -17,9 +17,9 @@ from m2bridge.cli import MAX_FUNCTION_FILE_BYTES, common
 from m2bridge.cli.cases import (
     ALL,
     FamilyCommand,
-    all_sizes_family,
     complete_statements,
     family_options,
+    has_all_sizes,
 )
 from m2bridge.cli.common import exit_code, progress, show
 from m2bridge.convert import MAX_NUMBER_DIGITS
@@ -117,12 +117,13 @@ def _chosen(statement: str, name: str) -> list[Statement]:
 def _cross_check_all_sizes(
     statement: str, name: str, options: dict[str, Any], exit_zero: bool
 ) -> int:
-    every = all_sizes_family(name, options, ("file", "field", "coordinates"))
+    chosen = has_all_sizes(name, options, ("file", "field", "coordinates"))
     statements = _chosen(statement, name)
-    needs_engine = any(question.needs_engine(every.build()) for question in every.questions())
-    check = family(name).cross_check_all_sizes
     result, unfinished = common.Run.of(options).compute(
-        "cross-check for all sizes", lambda: check, statements, early=needs_engine
+        "cross-check for all sizes",
+        lambda: chosen.cross_check_all_sizes,
+        statements,
+        early=chosen.all_sizes_use_engine,
     )
     return exit_code(result, exit_zero) or unfinished
 
