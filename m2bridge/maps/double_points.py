@@ -37,11 +37,11 @@ from m2bridge.maps.model import Model
 MAX_CHARTS = 32
 """The largest number of charts of the source, whose pairs are all examined."""
 
-Factors = tuple[tuple[int, ...], ...]
+ParameterFactors = tuple[tuple[int, ...], ...]
 """The positions of the parameters in each factor."""
 
 
-def projective_factors(parametrization: PolynomialMap) -> Factors:
+def projective_factors(parametrization: PolynomialMap) -> ParameterFactors:
     """Return the factors of the parameters in each of which all images have the same degree.
 
     They are empty if there are none, or if the images have further gradings.
@@ -117,7 +117,7 @@ def double_points_script(model: Model) -> Script:
     return render("double_points", values=values)
 
 
-def _lists(factors: Factors) -> str:
+def _lists(factors: ParameterFactors) -> str:
     """The positions as lists of Macaulay2."""
     listed = ["{" + ", ".join(map(str, factor)) + "}" for factor in factors]
     return "{" + ", ".join(listed) + "}"
