@@ -193,7 +193,7 @@ def common_field(
         return fields[0] if fields else QQ
     for own in fields:
         if own not in (QQ, field):
-            raise ConversionError(f"a polynomial over {own} is none over {field}")
+            raise ConversionError(f"a polynomial over {own} is not one over {field}")
     return field
 
 

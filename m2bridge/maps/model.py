@@ -208,8 +208,8 @@ class WithoutRealWeights:
 
     Parameters
     ----------
-        zero : tuple of PolyElement
-            Polynomials in the coordinates.
+    zero : tuple of PolyElement
+        Polynomials in the coordinates.
     positive : PolyElement
     reason : str
         The reason, in one line.

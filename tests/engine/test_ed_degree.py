@@ -28,7 +28,7 @@ from m2bridge.errors import (
     TimeLimitError,
 )
 from m2bridge.ideals.ideal import Ideal
-from m2bridge.maps import distance
+from m2bridge.maps.degrees import distance
 from tests.conftest import Invoke
 
 pytestmark = pytest.mark.macaulay2("any")

@@ -35,10 +35,10 @@ from m2bridge.families.attention.training_loss.loss import gaussian, random_func
 from m2bridge.families.attention.training_loss.real_points import real_script
 from m2bridge.families.deep_attention import fibres as closedness, fibres as generic_fibre
 from m2bridge.families.deep_attention.model import DeepAttention
-from m2bridge.maps import polar_degrees as polar
 from m2bridge.maps.closure import closure, closure_script
 from m2bridge.maps.completeness import completeness_script
-from m2bridge.maps.distance import (
+from m2bridge.maps.degrees import polar_degrees, slices as polar_slices
+from m2bridge.maps.degrees.distance import (
     ParametrizedImage,
     Variety,
     ideal_script,
@@ -198,8 +198,8 @@ def umbrella_script() -> Script:
 
 def slices() -> Script:
     """Points of (2, 1, 2) in general slices."""
-    forms, _ = polar._forms(SingleLayerAttention(2, 1))
-    return polar.slices_script(forms, polar._spanning_parameters(forms), "(2, 1, 2)")
+    forms, _ = polar_slices._forms(SingleLayerAttention(2, 1))
+    return polar_slices.slices_script(forms, polar_slices._spanning_parameters(forms), "(2, 1, 2)")
 
 
 def critical_points_scripts() -> dict[str, Script]:
@@ -250,7 +250,7 @@ SCRIPTS: dict[str, Script] = {
     "all-sizes": base_ideals_script(),
     "slice-2-1-2": umbrella_script(),
     "polar-slices-2-1-2": slices(),
-    "polar-conormal-nodal-cubic": polar.conormal_script(
+    "polar-conormal-nodal-cubic": polar_degrees.conormal_script(
         ideal("y^2 - x^3 - x^2"), "nodal cubic", prime=False
     ),
     **ed_degree_scripts(),

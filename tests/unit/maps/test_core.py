@@ -33,13 +33,8 @@ from m2bridge.families.attention.sizes import degree_formula, dimension_formula
 from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
 from m2bridge.limits import limited
 from m2bridge.maps.closure import _multigraded_dimension
-from m2bridge.maps.completeness import (
-    Core,
-    Equations,
-    graded_source,
-    low_degree_equations,
-    prove_by_core,
-)
+from m2bridge.maps.completeness import Core, prove_by_core
+from m2bridge.maps.equations import Equations, graded_source, low_degree_equations
 from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.results.known import Bounds
 from tests.exact_ideals import series_of
