@@ -55,7 +55,7 @@ from m2bridge.families.attention.all_sizes.closures import (
     _verdict,
     closures_of_all_sizes,
 )
-from m2bridge.families.attention.checker.equations import Products
+from m2bridge.families.attention.checker.ideal_parts import Products
 from m2bridge.families.attention.checker.representations import closure
 from m2bridge.families.attention.hypotheses import WORDS
 from m2bridge.families.attention.ideal import (
