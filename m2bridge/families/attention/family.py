@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from m2bridge.engine.script import Script
-    from m2bridge.families.attention.all_sizes.closures import AllClosures, GeneratorsOfAllSizes
+    from m2bridge.families.attention.all_sizes.closures import AllClosures
     from m2bridge.families.attention.all_sizes.family import AllSizes
+    from m2bridge.families.attention.all_sizes.generators import GeneratorsOfAllSizes
     from m2bridge.families.base import Figure, Question
     from m2bridge.statements.statement import Statement
 
@@ -109,8 +110,8 @@ class Attention(Family[SingleLayerAttention]):
     ) -> AllSizes | GeneratorsOfAllSizes:
         """Decide statements for all sizes; those about generators for all small cores."""
         with importing():
-            from m2bridge.families.attention.all_sizes.closures import generators_of_all_sizes
             from m2bridge.families.attention.all_sizes.family import cross_check_all_sizes
+            from m2bridge.families.attention.all_sizes.generators import generators_of_all_sizes
             from m2bridge.families.attention.statements import BY_DEGREE
 
         # generators are observed by degree, and never together with orbits
