@@ -8,7 +8,6 @@ of it (docs/representations.md).
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
-from math import prod
 from typing import Any
 
 from sympy import Expr, Integer, Mul, Symbol, binomial, factor, factorial, latex
@@ -357,11 +356,16 @@ def _closure_of_sizes(size: CoreSize, vectors: bool = False) -> ClosureOfSizes:
 
 def _dimension(shape: tuple[int, ...], size: Expr) -> Expr:
     """The dimension of a Schur functor of a space: Π (size + j − i)/hook(i, j) over all cells."""
-    legs = columns(shape)
-    cells = [(i, j) for i, part in enumerate(shape) for j in range(part)]
-    # The hook of a cell is the cell itself with the cells to its right and below it.
-    hooks = prod(shape[i] - j + legs[j] - i - 1 for i, j in cells)
-    return Mul(*(size + j - i for i, j in cells)) / hooks
+    heights = columns(shape)
+    numerator = Integer(1)
+    hooks = 1
+    for i, length in enumerate(shape):
+        for j in range(length):
+            numerator *= size + j - i
+            # the cell itself, those to its right, and those below it
+            right, below = length - j - 1, heights[j] - i - 1
+            hooks *= 1 + right + below
+    return numerator / hooks
 
 
 # A type in words, of spaces of no size: its dimension is a polynomial in d and d'.
