@@ -74,7 +74,7 @@ class HeadType(NamedTuple):
     @property
     def balanced(self) -> "HeadType":
         """The type of the same A and W whose factors have no larger ranks."""
-        return HeadType(self.r, self.r, self.s, self.s, self.r, self.s, self.m)
+        return self._replace(k=self.r, q=self.r, o=self.s, v=self.s)
 
 
 def exposed_heads(certificate: Certificate) -> Content | Difference:
@@ -128,7 +128,8 @@ def types(case: Case) -> list[HeadType]:
     for (k, q, r), (o, v, s) in product(of_a, of_w):
         least = max(0, r + s - case.d)
         most = min(r, s)
-        found += [HeadType(k, q, o, v, r, s, m) for m in range(least, most + 1)]
+        shared = range(least, most + 1)
+        found += [HeadType(k=k, q=q, o=o, v=v, r=r, s=s, m=m) for m in shared]
     return sorted(found, key=_place_in_order)
 
 

@@ -40,7 +40,7 @@ MOST_DENOMINATOR = 10**9
 FloatInterval = tuple[float, float]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LossAtPoint:
     """The matrices of weights, the loss, its gradient and its Hessian, in a chart."""
 
@@ -129,7 +129,11 @@ class Landscape:
             gradient, hessian = self._through_factors(matrices, gradient, hessian)
         chart = self.slopes.transpose()
         return LossAtPoint(
-            matrices, function, loss, chart * gradient, chart * hessian * self.slopes
+            matrices=matrices,
+            function=function,
+            loss=loss,
+            gradient=chart * gradient,
+            hessian=chart * hessian * self.slopes,
         )
 
     def _matrices(self, point: Sequence[Any], matrix_class: Any) -> dict[str, Any]:
