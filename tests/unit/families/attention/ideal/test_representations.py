@@ -438,6 +438,7 @@ def test_the_coordinate_ring_is_all_sections_in_the_degree_that_decides() -> Non
     assert three.hilbert_function(4) == three.number_of_sections(4)
 
 
+@pytest.mark.slow
 def test_generators_of_the_core_with_too_many_representations_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -472,6 +473,7 @@ def generators_cross_checked(
     return cross_check(model, statements=stated, engine=RecordedEngine(Path()))
 
 
+@pytest.mark.slow
 def test_generators_of_a_case_by_weight_spaces_are_compared(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
