@@ -62,7 +62,8 @@ from m2bridge.engine import script as programs
 from m2bridge.engine.script import Script
 from m2bridge.errors import ScriptError
 from m2bridge.families.attention.all_sizes.base_ideals import base_ideals_script
-from m2bridge.families.attention.all_sizes.closures import CORES, generators_of_all_sizes
+from m2bridge.families.attention.all_sizes.closures import CORES
+from m2bridge.families.attention.all_sizes.generators import generators_of_all_sizes
 from m2bridge.families.attention.orbits.fibres import fibres_script
 from m2bridge.families.attention.orbits.tangents import orbit_script
 from m2bridge.families.attention.sizes import LayerSizes

@@ -100,6 +100,7 @@ def test_tables(run: Invoke) -> None:
     assert betti == "       0 1 2\ntotal: 1 2 1\n    0: 1 2 1\n"
 
 
+@pytest.mark.slow
 def test_resolutions_and_hilbert_polynomials_are_drawn(run: Invoke) -> None:
     """As at Macaulay2's prompt; other versions write a last module 0 too."""
     made = "R = QQ[x,y,z]; I = ideal(x*y, y*z); "
@@ -148,6 +149,7 @@ def test_exit_codes(run: Invoke, arguments: list[str], code: str, status: int, s
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bare")
 def test_packages(run: Invoke) -> None:
     code = "instance(cyclotomicField, Function) and instance(eliminate, Function)"
@@ -161,6 +163,7 @@ def test_no_macaulay2(invoke: Invoke, program: Path) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.macaulay2("any")
 @pytest.mark.usefixtures("bare")
 def test_code_of_any_bytes(run: Invoke, tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ from m2bridge.families.registry import OWN_FAMILIES, family
 from m2bridge.reports import FORMATS
 from m2bridge.reports.read import collect
 from tests.examples import ASKING, NAMES, VERBS, WITH_ENGINE, examples, failures
+from tests.tiers import few
 
 # The pages of the documentation say what the program says; that they are built without warnings is
 # for ``.ci/run``.
@@ -433,7 +434,7 @@ def test_json_is_a_list_for_csl() -> None:
     assert items[0]["version"] == __version__
 
 
-@pytest.mark.parametrize("form", sorted(set(FORMATS) - {"csv"}))
+@pytest.mark.parametrize("form", few(sorted(set(FORMATS) - {"csv"}), 2))
 def test_every_report_says_what_to_cite(form: str) -> None:
     """But for a table that programs read."""
     text = re.sub(r"(?<=-)\s+", "", re.sub(r"[{}\\]", "", FORMATS[form](collect(CERTIFICATES))))

@@ -57,6 +57,7 @@ print(verify(certificate).outcome, certificate.answer["verdicts"][0]["verdict"])
 """
 
 
+@pytest.mark.slow
 def test_a_package_for_release_1_0_works(tmp_path: Path) -> None:
     """In a process of its own, where nothing was imported by its present name."""
     plug_in.install(tmp_path, PLUG_IN_1_0)

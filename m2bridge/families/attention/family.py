@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from m2bridge.engine.script import Script
-    from m2bridge.families.attention.all_sizes.closures import AllClosures, GeneratorsOfAllSizes
+    from m2bridge.families.attention.all_sizes.closures import AllClosures
     from m2bridge.families.attention.all_sizes.family import AllSizes
+    from m2bridge.families.attention.all_sizes.generators import GeneratorsOfAllSizes
     from m2bridge.families.base import Figure, Question
     from m2bridge.statements.statement import Statement
 
@@ -116,7 +117,7 @@ class Attention(Family[SingleLayerAttention]):
         # generators are observed by degree, and never together with orbits
         if all(statement.observable in BY_DEGREE for statement in statements):
             with importing():  # imports NumPy
-                from m2bridge.families.attention.all_sizes.closures import generators_of_all_sizes
+                from m2bridge.families.attention.all_sizes.generators import generators_of_all_sizes
 
             return generators_of_all_sizes(statements=statements)
         return cross_check_all_sizes(statements)

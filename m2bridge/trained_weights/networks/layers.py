@@ -129,7 +129,7 @@ def analyse_layers(
         elif around.is_grouped:
             reduced = list(options.reduced_heads(number, layer))
             alone[number] = grouped_layer(heads, reduced, around)
-        elif sum(shape.parameters for shape in shapes) <= _MAX_LAYER_PARAMETERS and len(shapes) > 1:
+        elif _is_differentiated(shapes):
             own_options = replace(options, skip=False)
             alone[number] = _at_weights({number: layer}, found, own_options)
         else:
@@ -290,8 +290,15 @@ def find_network(
         return own if changed else replace(own, model=network_model(shapes, options))
     if changed and is_affine_softmax(shapes[0][0], found.around[1]):
         return alone.get(1)
-    numbered = dict(enumerate(layers, 1))
-    return _at_weights(numbered, found, replace(options, skip=options.skip and not changed))
+    skip = options.skip and not changed
+    if len(layers) == 1 and not skip and 1 in alone and _is_differentiated(shapes[0]):
+        return alone[1]  # computed in the same way
+    return _at_weights(dict(enumerate(layers, 1)), found, replace(options, skip=skip))
+
+
+def _is_differentiated(shapes: Sequence[HeadShape]) -> bool:
+    """Whether a layer has several heads, with few enough parameters for its Jacobian matrix."""
+    return len(shapes) > 1 and sum(shape.parameters for shape in shapes) <= _MAX_LAYER_PARAMETERS
 
 
 def _at_weights(

@@ -58,6 +58,7 @@ from tests import changing as rechecking, stated
 from tests.certificates.__main__ import by_release
 from tests.changing import changed, fibres_at, recheck
 from tests.checking import verify
+from tests.tiers import slow
 
 PAPER = "Henry, Marchetti, Kohn"
 TOGETHER = sharing_one_observation(REGISTRY)
@@ -405,7 +406,7 @@ def test_a_source_said_to_be_smooth_where_it_is_singular(planting: pytest.Monkey
         seen(3, 2, 2)
 
 
-@pytest.mark.parametrize("case", [(3, 2, 2), (3, 1, 2), (3, 3, 2), (4, 2, 3)])
+@pytest.mark.parametrize("case", [slow((3, 2, 2)), (3, 1, 2), (3, 3, 2), slow((4, 2, 3))])
 def test_one_reduced_point_is_singular_by_tangent_vectors_only(case: tuple[int, int, int]) -> None:
     observed = seen(*case)
     found = [fact for fact in observed.orbits if fact.singular and fact.fibre.length == 1]

@@ -60,8 +60,10 @@ class WeightType:
     @property
     def balanced(self) -> WeightType:
         """The type of the same A and V (or W) whose factors have no larger ranks."""
-        of_values = None if self.o is None else self.s
-        return replace(self, k=self.r, q=self.r, o=of_values, v=of_values)
+        balanced = replace(self, k=self.r, q=self.r)
+        if self.o is None:
+            return balanced
+        return replace(balanced, o=self.s, v=self.s)
 
     def is_exposed(self, shape: LayerSizes) -> bool:
         """Whether the type is exposed, by the theorem (docs/training.md#theorem-exposed).

@@ -40,7 +40,7 @@ MOST_DENOMINATOR = 10**9
 FloatInterval = tuple[float, float]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LossAtPoint:
     """The matrices of weights, the loss, its gradient and its Hessian, in a chart."""
 
@@ -298,12 +298,15 @@ class Landscape:
         along_A, along_V = self._along_A(V), self._along_V(A)
         function = along_A * flint.fmpq_mat(d * d, 1, A.entries())
         error = self.loss.gram * function - self.loss.linear
+        of_V = flint.fmpq_mat(outputs, d, (along_V.transpose() * error).entries())
         of_A = flint.fmpq_mat(d, d, (along_A.transpose() * error).entries())
-        parts = [flint.fmpq_mat(outputs, d, (along_V.transpose() * error).entries()), of_A]
+        gradient = [of_V, of_A]
         if "K" in matrices:
             # A = KᵀQ, by the chain rule
-            parts[1:] = [matrices["K"] * of_A, matrices["Q"] * of_A.transpose()]
-        return not any(entry != 0 for part in parts for entry in part.entries())
+            of_Q = matrices["K"] * of_A
+            of_K = matrices["Q"] * of_A.transpose()
+            gradient = [of_V, of_K, of_Q]
+        return not any(any(part.entries()) for part in gradient)
 
 
 def _simple_rational(side: flint.arb) -> flint.fmpq | None:

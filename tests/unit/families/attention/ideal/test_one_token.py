@@ -20,6 +20,7 @@ from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.equations import graded_source, low_degree_equations
 from m2bridge.maps.polynomial_map_model import as_model
 from tests.limits import RecordedEngine
+from tests.tiers import slow
 
 NO_ENGINE = RecordedEngine(Path())
 
@@ -88,7 +89,7 @@ def test_generators_of_one_output_are_generators_of_all() -> None:
     assert closure(one_token(3, 1, 1), max_degree=4).generator_degrees == {4: 35}
 
 
-@pytest.mark.parametrize(("case", "degree"), [((2, 2, 1), 4), ((3, 2, 2), 4)])
+@pytest.mark.parametrize(("case", "degree"), [((2, 2, 1), 4), slow((3, 2, 2), 4)])
 def test_what_is_eliminated_has_the_same_equations(case: tuple[int, int, int], degree: int) -> None:
     """Matrices of rank α have all quadratic forms, where 2α ≥ d."""
     model = one_token(*case)

@@ -45,22 +45,25 @@ from m2bridge.errors import (
     TooLargeError,
 )
 from m2bridge.families.attention.all_sizes.closures import (
-    ABOUT_GENERATORS,
     CORES,
     D_OUT,
-    VALUES,
     ClosureOfSizes,
     D,
-    GeneratorsOfAllSizes,
-    _verdict,
     closures_of_all_sizes,
 )
-from m2bridge.families.attention.checker.equations import Products
+from m2bridge.families.attention.all_sizes.generators import (
+    ABOUT_GENERATORS,
+    VALUES,
+    GeneratorsOfAllSizes,
+    _verdict,
+)
+from m2bridge.families.attention.checker.ideal_parts import Products
 from m2bridge.families.attention.checker.representations import closure
 from m2bridge.families.attention.hypotheses import WORDS
 from m2bridge.families.attention.ideal import (
     covariants as covariants_module,
     highest_weights,
+    multiplicity_spaces as spaces_module,
     representations as module,
 )
 from m2bridge.families.attention.ideal.covariants import (
@@ -70,16 +73,18 @@ from m2bridge.families.attention.ideal.covariants import (
     SourcePoints,
     values,
 )
-from m2bridge.families.attention.ideal.representations import (
+from m2bridge.families.attention.ideal.multiplicity_spaces import (
     MultiplicitySpaces,
     alternating,
     boundary,
+    multiplicity_spaces,
+)
+from m2bridge.families.attention.ideal.representations import (
     coordinate_ring,
     core_types,
     from_multidegrees,
     generators,
     hilbert_series,
-    multiplicity_spaces,
     representations,
 )
 from m2bridge.families.attention.ideal.sections import CoreSize, sections_of
@@ -363,13 +368,14 @@ def test_a_wrong_multiplicity_of_sections_is_an_error(monkeypatch: pytest.Monkey
             kind: number - (n == 2 and kind == ((2,), (2,), (4,))) for kind, number in found.items()
         }
 
-    monkeypatch.setattr(module, "section_multiplicities", less)
+    for one in (module, spaces_module):
+        monkeypatch.setattr(one, "section_multiplicities", less)
     with pytest.raises(ContradictionError):
         degrees(CoreSize(2, 2, 2))
 
 
 def test_a_missing_hook_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_hook", lambda n, legs: (n,))
+    monkeypatch.setattr(spaces_module, "_hook", lambda n, legs: (n,))
     with pytest.raises(ContradictionError):
         degrees(CoreSize(3, 2, 2))
 
@@ -383,8 +389,8 @@ def test_too_few_covariants_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> No
     ) -> Covariant | None:
         return first.setdefault(type_, right(type_, random))
 
-    monkeypatch.setattr(module.Covariant, "random", same)
-    monkeypatch.setattr(module, "MAX_RANK_TRIES", 20)
+    monkeypatch.setattr(Covariant, "random", same)
+    monkeypatch.setattr(spaces_module, "MAX_RANK_TRIES", 20)
     with pytest.raises(MethodUnavailableError, match="covariants of type"):
         degrees(CoreSize(3, 2, 2))
 
@@ -394,13 +400,13 @@ def test_a_wrong_product_of_representations_is_an_error(
     rule: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = {"pieri": "strips_added", "times": "littlewood_richardson"}[rule]
-    right = getattr(module, name)
+    right = getattr(spaces_module, name)
 
     def wrong(shape: PartitionTuple, other: object, rows: int) -> object:
         found = right(shape, other, rows)
         return list(found)[:1] if rule == "pieri" else dict(list(found.items())[:1])
 
-    monkeypatch.setattr(module, name, wrong)
+    monkeypatch.setattr(spaces_module, name, wrong)
     with pytest.raises(ContradictionError):
         degrees(CoreSize(3, 2, 2))
 
@@ -432,6 +438,7 @@ def test_the_coordinate_ring_is_all_sections_in_the_degree_that_decides() -> Non
     assert three.hilbert_function(4) == three.number_of_sections(4)
 
 
+@pytest.mark.slow
 def test_generators_of_the_core_with_too_many_representations_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -466,6 +473,7 @@ def generators_cross_checked(
     return cross_check(model, statements=stated, engine=RecordedEngine(Path()))
 
 
+@pytest.mark.slow
 def test_generators_of_a_case_by_weight_spaces_are_compared(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

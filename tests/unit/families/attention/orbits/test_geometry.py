@@ -50,6 +50,7 @@ from m2bridge.maps.locus import Component, LocusFindings, OrbitStatus, compare, 
 from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.results.known import Bounds
 from m2bridge.system import decimal, integer
+from tests.tiers import few
 
 # Exact mathematics against SymPy, closed formulas and values printed elsewhere.
 
@@ -406,7 +407,7 @@ CASES_BOUND_CRITERION = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES_BOUND_CRITERION)
+@pytest.mark.parametrize("case", few(CASES_BOUND_CRITERION, 4))
 def test_the_bounds_meet(case: tuple[int, ...]) -> None:
     """Tangent vectors and equations know nothing of each other; so both are exact, and so is the
     dimension.
