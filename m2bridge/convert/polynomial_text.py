@@ -534,9 +534,9 @@ def check_short_forms(texts: Iterable[str]) -> None:
 
 
 def _could_be_powers(names: Collection[str]) -> bool:
-    """Whether each name is a letter with a number that could be its exponent, and no letter has two.
+    """Whether each name is a letter with a number above 1, and no letter has two numbers.
 
-    Of variables with numbers, as x2 and x3, the same letter usually occurs with several, or with 1.
+    Of variables with numbers, as x2 and x3, the same letter usually has several, or 1.
     """
     letters = {name[0] for name in names}
     if not len(names) == len(letters) > 1:
