@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 # Copies of choices that are defined in modules which import SymPy, and that is slow; a test
 # compares them.
 DIMENSION_METHODS = ("auto", "elimination", "jacobian", "formula", "all")
-LOCUS_METHODS = ("auto", "fibres", "orbits", "jacobian", "all")
+LOCUS_METHODS = ("auto", "fibres", "orbits", "double-points", "jacobian", "all")
 POLAR_METHODS = ("auto", "theorem", "slices", "conormal")
 
 

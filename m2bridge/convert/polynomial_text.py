@@ -21,7 +21,7 @@ end of a line.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -494,6 +494,7 @@ def check_short_forms(texts: Iterable[str]) -> None:
     Singular and Macaulay2 accept a2b for a^2*b, and people write xy for x*y. Refused are names such
     as ``a2b``, where ``a`` and ``b`` occur, or no product is written with a sign; ``xy``, where
     letters ``x`` and ``y`` occur, and ``x2``, where ``x`` does, if nothing is written with a sign.
+    In ``x2 - y3`` there is nothing but letters with one number each, which could all be powers.
 
     Raises
     ------
@@ -513,6 +514,9 @@ def check_short_forms(texts: Iterable[str]) -> None:
     has_products = any(map(_PRODUCT_SIGN.search, listed))
     has_powers = any(map(_POWER_SIGN.search, listed))
     first_letters = {name[0] for name in names if _PIECE.fullmatch(name)}
+    if not (has_products or has_powers) and _could_be_powers(names):
+        first = next(iter(names))
+        _refuse_short_form(first, [first])
     for name in names:
         if _PIECES.fullmatch(name) is None:
             continue
@@ -527,6 +531,19 @@ def check_short_forms(texts: Iterable[str]) -> None:
             ambiguous = first_letters >= letters and not has_products
         if ambiguous:
             _refuse_short_form(name, pieces)
+
+
+def _could_be_powers(names: Collection[str]) -> bool:
+    """Whether each name is a letter with a number above 1, and no letter has two numbers.
+
+    Of variables with numbers, as x2 and x3, the same letter usually has several, or 1.
+    """
+    letters = {name[0] for name in names}
+    if not len(names) == len(letters) > 1:
+        return False
+    return all(
+        _PIECE.fullmatch(name) and name[1:].isdecimal() and int(name[1:]) > 1 for name in names
+    )
 
 
 def _refuse_short_form(name: str, pieces: list[str]) -> NoReturn:

@@ -1,11 +1,13 @@
-"""The singular locus of the closure of an image: by fibres, by orbits, by the Jacobian criterion.
+"""The singular locus of the closure of an image: by fibres, orbits, double points, minors.
 
 Which methods run is decided in :func:`_plan`. Those that look at orbits of a group are ways of the
-model (``maps.statement.OrbitMethods``); the Jacobian criterion on the whole variety is here. Any
+model (``maps.locus.OrbitMethods``); double points are found in ``maps.double_points``, and the
+Jacobian criterion on the whole variety is here. Any
 two that ran are compared, and the result is that of the last one that finished.
 """
 
 from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import combinations
 from math import comb
@@ -29,16 +31,17 @@ from m2bridge.ideals.varieties import (
     most_minors,
     proved_until,
 )
-from m2bridge.limits import clock, limited
+from m2bridge.limits import clock, limited, share
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure, Strategy
 from m2bridge.maps.completeness import elimination_values, linear_reduction
+from m2bridge.maps.double_points import double_points, no_double_points, source_dimension
 from m2bridge.maps.locus import ORIGIN, ZERO, Component, LocusFindings, OrbitStatus, compare
 from m2bridge.maps.model import Model
 from m2bridge.maps.polynomial_map_model import Case, as_model
 from m2bridge.maps.singular_locus_result import SingularLocus
 
-SingularLocusMethod = Literal["auto", "fibres", "orbits", "jacobian", "all"]
+SingularLocusMethod = Literal["auto", "fibres", "orbits", "double-points", "jacobian", "all"]
 
 MAX_AUTO_IDEAL_COORDINATES = 12
 """With at most this many coordinates ``auto`` also computes the ideal, as a second method."""
@@ -46,6 +49,10 @@ MAX_ORBIT_IDEAL_COORDINATES = 20
 """With at most this many independent coordinates ``orbits`` computes the ideal, in seconds."""
 MAX_AUTO_CRITERION_MINORS = 500
 """With at most this many minors ``auto`` uses the Jacobian criterion, as a third method."""
+MAX_SECOND_OPINION_COORDINATES = 6
+"""With at most this many coordinates ``auto`` uses the criterion in addition to double points."""
+MAX_DOUBLE_POINTS_SECONDS = 60.0
+"""Seconds of ``auto`` for double points without a limit on time, before the Jacobian criterion."""
 MAX_SHORT_ELIMINATION_SECONDS = 5.0
 """Seconds of elimination before linear algebra, since small maps take a fraction of one."""
 MAX_LINEAR_ALGEBRA_SECONDS = 20.0
@@ -70,14 +77,16 @@ def singular_locus(
     engine : Engine, optional
         A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
         process shares.
-    method : {"auto", "fibres", "orbits", "jacobian", "all"}
+    method : {"auto", "fibres", "orbits", "double-points", "jacobian", "all"}
         ``fibres``: the fibre of the parametrization over one point of each orbit, for models whose
         orbits are known and whose fibres decide smoothness. ``orbits``: the Jacobian criterion at
         one point of each orbit; over QQ, with more than 12 coordinates, by tangent vectors and
         equations of low degree, by the whole ideal with at most 20 independent coordinates, and
-        over GF(p). ``jacobian``: the Jacobian criterion on the whole variety, decomposed into
-        irreducible components. ``auto``: the first of these that applies, with the others as second
-        opinions where they are cheap. ``all``: all that apply.
+        over GF(p). ``double-points``: points of the source with the same image, for maps from a
+        product of projective spaces, over QQ (:mod:`m2bridge.maps.double_points`). ``jacobian``:
+        the Jacobian criterion on the whole variety, decomposed into irreducible components.
+        ``auto``: the first of these that applies, with the others as second opinions where they
+        are cheap. ``all``: all that apply.
     ideals : bool
         Compute the ideals of the components too.
     timeout : float, optional
@@ -110,6 +119,10 @@ def singular_locus(
     plan = _plan(method, model, field)
     findings: list[LocusFindings] = []
     orbit_methods = model.orbit_methods()
+    if "double-points" in plan:
+        findings += _by_double_points(model, required=method == "double-points")
+        if method == "auto" and _suffices(findings, model):
+            return _result(findings, model, field, ideals, second_opinion=True)
     if orbit_methods is not None and "fibres" in plan:
         findings.append(orbit_methods.by_fibres())
     if orbit_methods is not None and "bounds" in plan:
@@ -170,8 +183,15 @@ def _plan(method: SingularLocusMethod, model: Model, field: CoefficientField) ->
         other = "jacobian" if no_orbits else "orbits"
         raise errors.MethodUnavailableError(f"{no_orbits or no_fibres}; use --method {other}")
     orbit_methods = model.orbit_methods()
-    if orbit_methods is None:
+    unavailable = no_double_points(model, field)
+    if method == "double-points":
+        if unavailable:
+            raise errors.MethodUnavailableError(f"{unavailable}; use --method jacobian")
+        return ("double-points",)
+    if orbit_methods is None and (method == "jacobian" or unavailable):
         return ("jacobian",)
+    if orbit_methods is None:
+        return ("double-points", "jacobian")
     large = field == QQ and model.coordinate_count > MAX_AUTO_IDEAL_COORDINATES
     if method == "fibres" or (method == "auto" and large and not no_fibres):
         return ("fibres",)
@@ -182,6 +202,35 @@ def _plan(method: SingularLocusMethod, model: Model, field: CoefficientField) ->
     if no_fibres or method == "jacobian":
         return (*orbits, "jacobian")
     return ("fibres", *orbits, "jacobian")
+
+
+def _by_double_points(model: Model, *, required: bool) -> list[LocusFindings]:
+    """Return the findings by double points; none if these do not decide and are not required.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If they are required and do not decide.
+    """
+    dimension = source_dimension(model)
+    try:
+        # elimination and the criterion have the rest of the time
+        with nullcontext() if required else share(0.5, otherwise=MAX_DOUBLE_POINTS_SECONDS):
+            primes = double_points(model)
+    except errors.MethodUnavailableError as reason:
+        if required:
+            raise errors.MethodUnavailableError(f"{reason}; use --method jacobian") from None
+        return []
+    except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
+        return [LocusFindings("double points", dimension, unfinished=str(limit))]
+    components = _components(model, primes)
+    return [LocusFindings("double points", dimension, components=components)]
+
+
+def _suffices(findings: Iterable[LocusFindings], model: Model) -> bool:
+    """Whether double points decided, where the criterion as a second opinion may take long."""
+    finished = any(one.components is not None for one in findings)
+    return finished and model.coordinate_count > MAX_SECOND_OPINION_COORDINATES
 
 
 def _from_ideal(

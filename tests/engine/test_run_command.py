@@ -33,6 +33,7 @@ from m2bridge.families.attention.training_loss.gradient import (
 )
 from m2bridge.families.attention.training_loss.loss import gaussian, random_function
 from m2bridge.families.attention.training_loss.real_points import real_script
+from m2bridge.families.convolutional_network.model import ConvolutionalNetwork
 from m2bridge.families.deep_attention import fibres as closedness, fibres as generic_fibre
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.maps.closure import closure, closure_script
@@ -45,6 +46,7 @@ from m2bridge.maps.degrees.distance import (
     map_script,
     read_quadratic,
 )
+from m2bridge.maps.double_points import double_points_script
 from m2bridge.maps.model import Model
 from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.maps.singular_locus import jacobian_script
@@ -244,6 +246,7 @@ SCRIPTS: dict[str, Script] = {
         model(2, 1), field=QQ, strategy="ungraded-elimination"
     ),
     "jacobian-2-1-2": jacobian_script(model(2, 1), field=QQ),
+    "double-points-2-2": double_points_script(ConvolutionalNetwork((2, 2))),
     "orbits-2-2-2": orbit_script(model(2, 2), field=QQ),
     "fibres-3-2-2": fibres_script(SingleLayerAttention(3, 2, 2)),
     "completeness-2-1-2-full": completeness_script(

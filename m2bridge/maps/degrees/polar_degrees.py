@@ -105,9 +105,11 @@ def polar_degrees(
         return PolarDegrees(
             title=model.title,
             case=model.case,
-            ambient=model.coordinate_count - 1,
+            # a projective closure has one coordinate more
+            ambient=model.coordinate_count - 1 + theorem.closure,
             dimension=len(theorem.degrees) - 1,
             method="theorem",
+            closure=theorem.closure,
             theorem=theorem,
             seconds=clock().seconds,
         )
