@@ -293,6 +293,7 @@ def test_primes_that_give_other_numbers_are_named_and_outvoted(engine: Engine) -
         assert DRAWN not in found.primes
 
 
+@pytest.mark.slow
 def test_two_unlucky_primes_do_not_decide_where_a_third_is_cheap(engine: Engine) -> None:
     with drawn_first(2):
         found = polar_degrees(
