@@ -35,7 +35,7 @@ RADIUS = flint.arb(2) ** -70
 """Of the box in which a critical point is proved to lie, relative to the size of its entries."""
 
 FloatInterval = tuple[float, float]
-Side = tuple[Fraction, Fraction]
+CoordinateSide = tuple[Fraction, Fraction]
 """A coordinate lies between these two numbers."""
 
 
@@ -53,7 +53,7 @@ class LossAtPoint:
     hessian: Any
 
 
-class Ranks(NamedTuple):
+class FunctionRanks(NamedTuple):
     """The ranks of A and V, and the dimension of the span of columns of A and rows of V."""
 
     A: int
@@ -81,9 +81,9 @@ class RealPoint:
         The number of negative eigenvalues of that Hessian.
     loss : pair of float
         The loss lies between them; at a point that is not proved, as far as it is approximated.
-    least_ranks : Ranks
+    least_ranks : FunctionRanks
         Lower bounds for ranks, which are proved: zero at a point that is not proved.
-    ranks : Ranks or None
+    ranks : FunctionRanks or None
         The ranks; ``None`` where they are not decided.
     is_dense : bool
         Whether the function is proved to be in the dense orbit.
@@ -98,8 +98,8 @@ class RealPoint:
     kind: str
     index: int | None
     loss: FloatInterval
-    least_ranks: Ranks
-    ranks: Ranks | None
+    least_ranks: FunctionRanks
+    ranks: FunctionRanks | None
     is_dense: bool
     weights: dict[str, tuple[tuple[float, ...], ...]]
     coordinates: list[flint.arb]
@@ -247,7 +247,7 @@ class Landscape:
             found[entry, row] += gradient[p * d + i, 0]
         return chain.transpose() * gradient, found
 
-    def critical_point(self, sides: Sequence[Side]) -> RealPoint:
+    def critical_point(self, sides: Sequence[CoordinateSide]) -> RealPoint:
         """The critical point that lies between these numbers, and all that is proved of it."""
         with flint.ctx.workprec(BITS):
             exact = [flint_rational(simplest_between(*side)) for side in sides]
@@ -274,7 +274,7 @@ class Landscape:
             kind = "minimum"
         A, V = values.matrices["A"], values.matrices["V"]
         both = _above(A.transpose(), V)
-        ranks = Ranks(A.rank(), V.rank(), both.rank())
+        ranks = FunctionRanks(A.rank(), V.rank(), both.rank())
         lower, upper = interval(flint.arb(values.loss))
         if values.loss == 0:
             lower = upper = 0.0
@@ -296,7 +296,7 @@ class Landscape:
         index = negative_eigenvalues(values.hessian)
         A, V = values.matrices["A"], values.matrices["V"]
         both = _above(A.transpose(), V)
-        least = Ranks(least_rank(A), least_rank(V), least_rank(both))
+        least = FunctionRanks(least_rank(A), least_rank(V), least_rank(both))
         is_dense = least == self._dense_ranks()
         return RealPoint(
             kind="undecided" if index is None else _kind(index, len(box)),
@@ -310,7 +310,7 @@ class Landscape:
             function=values.function,
         )
 
-    def _approximated_point(self, sides: Sequence[Side]) -> RealPoint:
+    def _approximated_point(self, sides: Sequence[CoordinateSide]) -> RealPoint:
         """A point of which nothing is proved: it may be degenerate."""
         box = [_between(*side) for side in sides]
         values = self.values(box)
@@ -318,7 +318,7 @@ class Landscape:
             kind="undecided",
             index=None,
             loss=_at_least_zero(interval(values.loss)),
-            least_ranks=Ranks(0, 0, 0),
+            least_ranks=FunctionRanks(0, 0, 0),
             ranks=None,
             is_dense=False,
             weights=_shown_weights(values),
@@ -326,12 +326,12 @@ class Landscape:
             function=values.function,
         )
 
-    def _dense_ranks(self) -> Ranks:
+    def _dense_ranks(self) -> FunctionRanks:
         """The ranks of functions in the dense orbit."""
         dense = generic_orbit(self.shape)
-        return Ranks(dense.r, dense.s, dense.span)
+        return FunctionRanks(dense.r, dense.s, dense.span)
 
-    def _proved_box(self, sides: Sequence[Side]) -> list[flint.arb] | None:
+    def _proved_box(self, sides: Sequence[CoordinateSide]) -> list[flint.arb] | None:
         """A box with exactly one zero of the gradient, which is not shown to be outside of sides.
 
         ``None`` if there is no proof.

@@ -38,7 +38,12 @@ from m2bridge.families.attention.training_loss.gradient import (
     transposed,
     weights_in,
 )
-from m2bridge.families.attention.training_loss.landscape import Landscape, Ranks, RealPoint, Side
+from m2bridge.families.attention.training_loss.landscape import (
+    CoordinateSide,
+    FunctionRanks,
+    Landscape,
+    RealPoint,
+)
 from m2bridge.families.attention.training_loss.loss import Loss
 from m2bridge.limits import check_deadline_in
 from m2bridge.results.sheet import quoted
@@ -138,7 +143,7 @@ class Isolation:
         """
         if self.conditions or all(point.ranks for point in points):
             return tuple(points)
-        most = [self._most(name, points) for name in Ranks._fields]
+        most = [self._most(name, points) for name in FunctionRanks._fields]
         decided = []
         for point, upper in zip(points, zip(*most, strict=True), strict=True):
             ranks = point.ranks
@@ -220,7 +225,7 @@ def _complete_chart(loss: Loss, counts: Counts, seed: int) -> WeightChart:
     )
 
 
-def _boxes(answer: Answer, unknowns: int) -> list[list[Side]]:
+def _boxes(answer: Answer, unknowns: int) -> list[list[CoordinateSide]]:
     """The sides of the isolating boxes; the inverse of the minors is left out."""
     boxes = []
     for box in answer.lists("boxes"):
@@ -231,7 +236,7 @@ def _boxes(answer: Answer, unknowns: int) -> list[list[Side]]:
     return boxes
 
 
-def _around(approximation: float) -> Side:
+def _around(approximation: float) -> CoordinateSide:
     """An interval in which a number lies that is approximated by eigenvalues."""
     radius = Fraction(REAL * (1 + abs(approximation)))
     return Fraction(approximation) - radius, Fraction(approximation) + radius
