@@ -22,9 +22,9 @@ from m2bridge.families.attention.orbits.parametrization import indices
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.training_loss import counting
-from m2bridge.families.attention.training_loss.counting import count_in_chart, counted_modulo
+from m2bridge.families.attention.training_loss.counting import count_in_chart
 from m2bridge.families.attention.training_loss.eliminated import eliminated_system
-from m2bridge.families.attention.training_loss.gradient import WeightChart
+from m2bridge.families.attention.training_loss.gradient import WeightChart, random_chart
 from m2bridge.families.attention.training_loss.loss import Loss, gaussian, random_function
 from m2bridge.families.attention.training_loss.real_points import Isolation
 from m2bridge.training.data import read_loss
@@ -71,16 +71,34 @@ def test_with_factors_the_chart_has_boundary_functions_too(engine: Engine) -> No
     assert (found.counts.count.dense, found.counts.count.elsewhere) == (20, 16)
 
 
-def test_elimination_and_the_whole_gradient_count_alike(engine: Engine) -> None:
-    shape = LayerSizes(3, 1, 3, 2)
+@pytest.mark.parametrize(("d", "number"), [(3, 25), pytest.param(4, 90, marks=pytest.mark.slow)])
+def test_elimination_and_the_whole_gradient_count_alike(
+    d: int, number: int, engine: Engine
+) -> None:
+    """The whole gradient of (4, 1, 4) takes 20 seconds of processor time."""
+    shape = LayerSizes(d, 1, d, 2)
     loss = gaussian(shape).towards(random_function(shape, 4), "")
     with using(engine):
-        whole = counted_modulo(32003, loss)
+        whole = count_in_chart(32003, loss, random_chart(shape, 32002, Random(5)))
         system = eliminated_system(loss, 32003, Random(5))
         assert system is not None
         answer = answer_to(counting.count_script(*system, 32003, ""))
-    assert whole.dense == 25
-    assert answer.integers("critical") == answer.integers("dense") == [0, 25]
+    assert (whole.dense, whole.elsewhere) == (number, 0)
+    assert answer.integers("critical") == answer.integers("dense") == [0, number]
+
+
+def test_the_program_of_a_certificate_counts_modulo_two_primes(engine: Engine) -> None:
+    """As the observation does, whose primes are the first two of the same seed."""
+    model = SingleLayerAttention(2, 1)
+    question = question_of("attention", "learning-degree")
+    script = question.script(model)
+    assert script is not None
+    with using(engine):
+        observed = question.observe(model)
+        answer = answer_to(script)
+    for prime in observed.evidence()["primes"]:
+        assert f"ZZ/{prime}" in script.body
+    assert answer.integers("dense") == answer.integers("dense_again") == [0, 6]
 
 
 @pytest.mark.slow
