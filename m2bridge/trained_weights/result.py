@@ -98,6 +98,9 @@ class Weights(PictureResult):
         What each array of the file is used for, or why it is left out.
     list_arrays : bool
         Whether the text has a table of them.
+    assumed : tuple of str
+        What only names of arrays say of norms and of the model, as clauses: what is proved is
+        proved where they hold.
 
     Examples
     --------
@@ -123,6 +126,7 @@ class Weights(PictureResult):
     all_heads: bool = False
     arrays: tuple[ArrayUse, ...] = ()
     list_arrays: bool = False
+    assumed: tuple[str, ...] = ()
 
     @property
     def symmetries(self) -> dict[int, Symmetries]:
@@ -189,6 +193,9 @@ class Weights(PictureResult):
         title = f"Weights of {normalized} self-attention{source}: {self.size_text}, {self.tokens}"
         if self.choice is not None and not self.choice.is_said:
             title += "; --as softmax for softmax attention"
+        if self.choice is not None and self.choice.unknown:
+            unknown = visible(self.choice.unknown)
+            title += f"; config.json says '{unknown:.60}', of which no architecture is known"
         return title
 
     @property
@@ -200,7 +207,10 @@ class Weights(PictureResult):
     @property
     def summary(self) -> str | None:
         """The sentence on what the function of all weights determines, which can be quoted."""
-        return summary(self.heads, self.layers, self.network)
+        sentence = summary(self.heads, self.layers, self.network)
+        if sentence is None or not self.assumed:
+            return sentence
+        return f"{sentence.removesuffix('.')}, assuming that {'; and that '.join(self.assumed)}."
 
     @property
     def sentence_on_ranks(self) -> str | None:
@@ -246,6 +256,7 @@ class Weights(PictureResult):
             "left_out": list(self.left_out),
             "arrays": [use.to_json() for use in self.arrays],
             "remarks": list(self.remarks),
+            "assumed": list(self.assumed),
             "unfinished": self.unfinished or None,
             "model": self._model_json(),
         }
@@ -407,6 +418,8 @@ def _analysed(
     fields = _layers_and_network(layers, found, options, rotary=rotary)
     fields["left_out"] = left_out(available, layers)
     fields["remarks"] += choice.remarks
+    assumed = [layer.norm.assumed for layer in layers if layer.norm is not None]
+    fields["assumed"] = (*choice.assumed, *dict.fromkeys(filter(None, assumed)))
     if choice.tied_embeddings and any(kind.startswith("emb") for kind in fields["left_out"]):
         fields["remarks"] += (TIED_EMBEDDINGS,)
     return fields

@@ -410,7 +410,13 @@ def _remarks_on_arrays(
             " give separate arrays"
         )
     if any(part.norm is not None and part.norm.adds_one for part in layers):
-        yield "the RMSNorm multiplies by 1 + γ"
+        titles = {part.norm.kind for part in layers if part.norm is not None}
+        yield f"the {'RMSNorm' if titles == {'rms'} else 'LayerNorm'} multiplies by 1 + γ"
+    if any(part.has_factors for part in layers):
+        yield (
+            "the factors of the outputs (LayerScale) are multiplied into O and its bias, exactly,"
+            " and are counted with them"
+        )
 
 
 def _remarks_on_positions(found: AnalysedHeads, *, rotary: bool) -> Iterator[str]:
