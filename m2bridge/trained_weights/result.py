@@ -417,7 +417,7 @@ def _analysed(
     rotary = has_rotary_positions(source, available) or choice.rotary_left_out
     fields = _layers_and_network(layers, found, options, rotary=rotary)
     fields["left_out"] = left_out(available, layers)
-    fields["remarks"] += choice.remarks
+    fields["remarks"] += choice.remarks(len(layers))
     assumed = [layer.norm.assumed for layer in layers if layer.norm is not None]
     fields["assumed"] = (*choice.assumed, *dict.fromkeys(filter(None, assumed)))
     if choice.tied_embeddings and any(kind.startswith("emb") for kind in fields["left_out"]):

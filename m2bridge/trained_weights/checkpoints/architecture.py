@@ -251,6 +251,11 @@ def _model(config: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, Mapping
     return None, text
 
 
+def number_of_layers(config: Mapping[str, Any]) -> int | None:
+    """Return the number of layers that a configuration says; ``None`` if it says none."""
+    return number_in(text_model(config), "layers")
+
+
 def _has(config: Mapping[str, Any], keys: Iterable[str]) -> bool:
     return all(key in config for key in keys)
 

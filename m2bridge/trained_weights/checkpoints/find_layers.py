@@ -16,6 +16,8 @@ from m2bridge.errors import InvalidCaseError
 from m2bridge.results.sheet import visible
 from m2bridge.trained_weights.checkpoints.accounting import StoredOptions, check_accounted
 from m2bridge.trained_weights.checkpoints.architecture import (
+    Architecture,
+    architecture_by_names,
     norms_add_one,
     number_in,
     read_architecture,
@@ -91,6 +93,9 @@ def find_layers(
         )
     # A layer whose names are given may lack what is usually read beside them, as its output matrix.
     usual = usual_layers(weights, said) if has_names else []
+    if not has_names:
+        _check_outputs(layers, read_architecture(config) or architecture_by_names(weights))
+        _check_no_bare_integers(layers)
     layers = [with_factors(layer, weights, options.ignored) for layer in layers]
     check_accounted(layers, weights, options, known=usual)
     if read_architecture(config) is None and options.norm is None:
@@ -199,6 +204,45 @@ def _check_heads_are_known(layers: Iterable[LayerTensors], *, is_configured: boo
             f"{named}, and nothing says how many heads a layer has: give their number, or the file"
             " in a folder with its config.json",
         )
+
+
+def _check_outputs(layers: Iterable[LayerTensors], architecture: Architecture | None) -> None:
+    """Check that layers of a known model have their output matrices.
+
+    Raises
+    ------
+    InvalidCaseError
+        If one has none: its outputs would be taken for other functions.
+    """
+    for layer in layers:
+        if architecture is not None and "O" not in layer.parts and not layer.is_one_head:
+            raise InvalidCaseError(
+                "output",
+                f"the layer of '{visible(layer.parts['V'].name):.120}' has no output matrix in this"
+                f" file, which {architecture.name} has: give its name, or, for the layer without"
+                " it, the names of query, key and value",
+            )
+
+
+_FEW_BITS = ("I8", "U8", "int8", "uint8")
+
+
+def _check_no_bare_integers(layers: Iterable[LayerTensors]) -> None:
+    """Check that no matrix under the name of a library holds integers of 8 bits as they are.
+
+    Raises
+    ------
+    InvalidCaseError
+        If one does: the weights are products with scales that are not in the file.
+    """
+    for layer in layers:
+        for part in layer.parts.values():
+            if part.kind in _FEW_BITS and not layer.is_one_head:
+                raise InvalidCaseError(
+                    "weights",
+                    f"'{visible(part.name):.120}' holds integers of 8 bits, and no scales are"
+                    " beside it: dequantize the model and save it in float16",
+                )
 
 
 def _check_norms(layers: Iterable[LayerTensors]) -> None:

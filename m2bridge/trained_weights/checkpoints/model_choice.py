@@ -16,6 +16,7 @@ from m2bridge.trained_weights.checkpoints.architecture import (
     Architecture,
     architecture_by_names,
     attention_window,
+    number_of_layers,
     read_architecture,
     text_model,
     unknown_model,
@@ -58,6 +59,8 @@ class ModelChoice:
     norm_of_ones : str
         The kind of a norm before the layers whose γ is 1, as it is not trained; empty if there is
         none.
+    layers : int or None
+        As many layers config.json says.
     unknown : str
         The ``model_type`` that config.json says, of which no architecture is known; or empty.
     """
@@ -74,6 +77,7 @@ class ModelChoice:
     window: int | None = None
     tied_embeddings: bool = False
     norm_of_ones: str = ""
+    layers: int | None = None
     unknown: str = ""
 
     @classmethod
@@ -149,6 +153,7 @@ class ModelChoice:
             window=attention_window(config),
             tied_embeddings=architecture.tied_embeddings,
             norm_of_ones=architecture.norm or "" if is_of_ones else "",
+            layers=number_of_layers(config),
         )
 
     @property
@@ -158,15 +163,21 @@ class ModelChoice:
             return ()
         return (f"the model is {self.name}, as the names of its arrays say",)
 
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """What holds for short texts alone, as tokens attend to those near them."""
-        if self.window is None:
-            return ()
-        return (
-            f"tokens attend to {self.window} tokens at most: what is said of more is said of the"
-            " model without this limit",
-        )
+    def remarks(self, layers: int) -> tuple[str, ...]:
+        """What holds for the layers of the file, which are so many, or for short texts alone."""
+        found = []
+        if self.layers is not None and layers < self.layers:
+            found.append(
+                f"config.json says {self.layers} layers, and {layers} with weights of their own"
+                f" {'is' if layers == 1 else 'are'} in the file: what is said of a network is said"
+                " of these"
+            )
+        if self.window is not None:
+            found.append(
+                f"tokens attend to {self.window} tokens at most: what is said of more is said of"
+                " the model without this limit"
+            )
+        return tuple(found)
 
     @property
     def words(self) -> str:

@@ -226,10 +226,7 @@ def test_layer_scale_that_is_zero_lowers_ranks_and_is_listed() -> None:
     found = weights(SCALED | {"blocks.0.ls1.gamma": gamma}, heads=HEADS)
     assert {head.ranks.s for head in found.heads} == {1}
     uses = {use.name: use.used_for for use in found.arrays}
-    assert (
-        uses["blocks.0.ls1.gamma"] == "O and bias of O of layer 1"
-        or "O of layer 1" in (uses["blocks.0.ls1.gamma"])
-    )
+    assert uses["blocks.0.ls1.gamma"] == "O of layer 1; bias of O of layer 1"
     assert any("LayerScale" in remark for remark in found.remarks)
     without = weights(SCALED | {"blocks.0.ls1.gamma": gamma}, heads=HEADS, ignore="*ls1.gamma")
     assert {head.ranks.s for head in without.heads} == {A}
@@ -278,3 +275,36 @@ def test_numbers_of_architectures_are_those_of_their_configurations() -> None:
         found = read_architecture(esm)
         assert found is not None
         assert (found.norm_place, found.rotary) == ("before", rotary)
+
+
+LLAMA = {f"model.layers.0.self_attn.{x}_proj.weight": drawn(D, D) for x in "qkvo"}
+LLAMA_CONFIG = {"model_type": "llama", "num_attention_heads": HEADS, "hidden_size": D}
+
+
+def test_an_output_matrix_that_a_model_has_is_not_missed(tmp_path: Path) -> None:
+    state = {name: array for name, array in LLAMA.items() if "o_proj" not in name}
+    folder = saved(state, tmp_path, LLAMA_CONFIG)
+    with pytest.raises(InvalidCaseError, match=r"Argument 'output': .* which LLaMA has"):
+        weights(folder)
+    names = {x: f"*.{x[0]}_proj.weight" for x in ("query", "key", "value")}
+    assert weights(folder, **names, as_="lightning").heads
+
+
+def test_integers_without_scales_are_no_weights(tmp_path: Path) -> None:
+    state = {name: array.astype(numpy.int8) for name, array in LLAMA.items()}
+    with pytest.raises(InvalidCaseError, match=r"holds integers of 8 bits, and no scales"):
+        weights(saved(state, tmp_path, LLAMA_CONFIG))
+    letters = {letter: drawn(A, D).astype(numpy.int8) for letter in "KQV"}
+    assert len(weights(saved(letters, tmp_path)).heads) == 1
+
+
+def test_a_mask_of_heads_is_no_mask_of_tokens() -> None:
+    with pytest.raises(InvalidCaseError, match=r"'model.layers.0.self_attn.head_mask' \(4\)"):
+        weights(LLAMA | {"model.layers.0.self_attn.head_mask": numpy.zeros(4)}, heads=HEADS)
+
+
+def test_layers_that_the_file_lacks_are_said(tmp_path: Path) -> None:
+    found = weights(saved(LLAMA, tmp_path, LLAMA_CONFIG | {"num_hidden_layers": 3}))
+    assert any(remark.startswith("config.json says 3 layers, and 1") for remark in found.remarks)
+    found = weights(saved(LLAMA, tmp_path, LLAMA_CONFIG | {"num_hidden_layers": 1}))
+    assert not any("config.json says" in remark for remark in found.remarks)
