@@ -295,6 +295,7 @@ def test_integers_without_scales_are_no_weights(tmp_path: Path) -> None:
     with pytest.raises(InvalidCaseError, match=r"holds integers of 8 bits, and no scales"):
         weights(saved(state, tmp_path, LLAMA_CONFIG))
     letters = {letter: drawn(A, D).astype(numpy.int8) for letter in "KQV"}
+    (tmp_path / "config.json").unlink()
     assert len(weights(saved(letters, tmp_path)).heads) == 1
 
 
