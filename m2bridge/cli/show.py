@@ -395,9 +395,9 @@ def _heads(
     "--heads",
     metavar="NUMBER",
     callback=_heads,
-    help="Number of heads, the same in each layer [default: as config.json next to FILE, shapes or names say;"
-    " 1 for arrays K, Q and V]. With 'all', or '12,all', the text has all facts, and tables of all"
-    " heads.",
+    help="Number of heads, the same in each layer [default: as config.json next to FILE, shapes or"
+    " names say; 1 for arrays K, Q and V]. With 'all', or '12,all', the text has all facts, and"
+    " tables of all heads.",
 )
 @click.option(
     "--a", type=common.integer, help="Largest rank of A, where A = KᵀQ is given [default: d]."

@@ -134,7 +134,7 @@ def verdict(layer: Layer, p: Parameters, **options: Any) -> tuple[Any, Any, Any]
     )
     layers: Any = [Given(layer, p)]
     found = find_heads(layers, reading, None, None)
-    symmetries = analyse_layers(layers, found, reading)
+    symmetries = dict(analyse_layers(layers, found, reading))
     network = find_network(layers, found, reading, symmetries) if layer.heads > 1 else None
     judged = network.symmetries if network is not None else symmetries[1]
     return found.heads, judged.to_json(), network
