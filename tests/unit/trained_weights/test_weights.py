@@ -1586,3 +1586,16 @@ def test_a_figure_takes_the_options_of_the_heads(
     answer = CliRunner().invoke(commands.cli, words, standalone_mode=False)
     assert answer.return_value == 0, answer.output
     assert [line[0] for line in answer.stdout.splitlines()[1:]] == ["2", "3"]
+
+
+def test_a_head_without_a_type_says_why() -> None:
+    state = {letter: numpy.array([[1.0, 2.0], [3.0, 5.0]]) for letter in "KQV"}
+
+    def types(**more: Any) -> list[str]:
+        facts = weights(state | more).to_sheet().blocks[0]
+        return [str(value) for name, value in facts.rows if name == "type"]
+
+    (named,) = types()
+    assert named.startswith("rk K = 2, rk Q = 2, rk V = 2, rk A = 2: ")
+    (reason,) = types(V_bias=numpy.ones(2))
+    assert reason.startswith("none: the theorem on where training stops is about layers without")

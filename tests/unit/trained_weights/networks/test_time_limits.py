@@ -1,4 +1,4 @@
-"""What was computed before the time is over is not lost."""
+"""What was computed before the time is over, or where it does not suffice, is not lost."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from m2bridge import weights
 from m2bridge.errors import TimeLimitError
 from m2bridge.trained_weights import result
-from m2bridge.trained_weights.networks import network
+from m2bridge.trained_weights.networks import network, network_with_norms
 
 LIMIT = "the computation did not finish within the limit of 1 second"
 
@@ -74,3 +74,20 @@ def test_layers_that_are_decided_are_kept(monkeypatch: pytest.MonkeyPatch) -> No
     assert list(found.layers) == [1]
     assert found.unfinished == LIMIT
     assert found.summary is None
+
+
+def test_a_layer_alone_is_a_lower_bound_with_skip_connections(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    state = stacks(2, 2, bias=True)
+    whole = weights(state, skip=True).network
+    monkeypatch.setattr(network_with_norms, "differential_ranks", late)
+    found = weights(state, skip=True)
+    assert found.network is not None
+    assert whole is not None
+    lower = found.network.dimension.lower
+    assert lower == max(layer.dimension.exact or 0 for layer in found.layers.values())
+    assert 0 < (lower or 0) < (whole.dimension.lower or 0)
+    without = weights(state).network
+    assert without is not None
+    assert without.dimension.lower is None
