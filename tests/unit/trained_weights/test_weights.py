@@ -1455,7 +1455,7 @@ def test_text_has_two_sentences_and_ten_facts_and_more_on_request() -> None:
     assert {"the network", "dimension", "regular point", "left out", "remark"} <= set(names)
     assert names[-1] == "computed by"
     assert dict(block.pairs)["computed by"].endswith(
-        "9 more facts and tables of the heads with --heads all"
+        "10 more facts and tables of the heads with --heads all"
     )
     everything, exact, numerical = replace(found, all_heads=True).to_sheet().blocks
     assert isinstance(everything, Facts)
