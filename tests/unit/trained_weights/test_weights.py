@@ -1459,7 +1459,7 @@ def test_text_has_two_sentences_and_ten_facts_and_more_on_request() -> None:
     )
     everything, exact, numerical = replace(found, all_heads=True).to_sheet().blocks
     assert isinstance(everything, Facts)
-    assert len(everything.pairs) == len(names) + 9
+    assert len(everything.pairs) == len(names) + 10
     assert len(exact.rows) == len(numerical.rows) == 8
 
 
