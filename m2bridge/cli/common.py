@@ -508,6 +508,7 @@ def show(result: Result, form: str, clock: Clock, everything: bool = False) -> i
         "json": lambda: json.dumps(result.to_json(), ensure_ascii=False),
     }
     try:
+        # what was computed within the limit is worth some seconds of writing
         with overtime(clock, WRITING_SECONDS):
             text = writers[form]()
     except TimeLimitError:
@@ -544,6 +545,7 @@ def progress(what: str) -> Iterator[None]:
     elapsed = TimeElapsedColumn()
     count = TextColumn("{task.completed} of {task.total} {task.fields[steps]}", markup=False)
     console = Console(stderr=True)
+    # transient: when the result is printed, nothing of the display is left above it
     with Progress(spinner, text, elapsed, console=console, transient=True) as display:
         task = display.add_task(visible(what), total=None, steps="")
 

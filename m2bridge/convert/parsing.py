@@ -139,7 +139,7 @@ def _element_over_extension(ring: PolynomialRing, value: Any) -> PolyElement:
         prime = ring.field.characteristic
         field = own_field(value) or QQ
         if field not in (QQ, CoefficientField(prime)):
-            raise ConversionError(f"a polynomial over {field} is none over {ring.field}")
+            raise ConversionError(f"a polynomial over {field} is not one over {ring.field}")
         rational = element(PolynomialRing(QQ, ring.variables + ring.field.names), value)
         return over_extension(rational, ring)
     if isinstance(value, Poly | PolyElement):
@@ -281,7 +281,7 @@ def common_field(
         return fields[0] if fields else QQ
     for own in fields:
         if own not in (QQ, field, field.base):
-            raise ConversionError(f"a polynomial over {own} is none over {field}")
+            raise ConversionError(f"a polynomial over {own} is not one over {field}")
     return field
 
 

@@ -1,7 +1,7 @@
 """Names in text that could also be products without signs, as Singular writes them."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NoReturn
 
 from m2bridge.convert.polynomial_text import SUPERSCRIPTS, names_in
@@ -26,6 +26,7 @@ def check_short_forms(texts: Iterable[str], constants: Sequence[str] = ()) -> No
     is, or signs are left out, as in ``2x``, refused are ``xy``, ``xyz`` and so on in the letters
     x, y, z, w; other names of which all letters but one occur; names of two or three letters where
     signs are left out; and ``x2``, where ``x`` occurs and no power is written with a sign.
+    In ``x2 - y3`` there is nothing but letters with one number each, which could all be powers.
     Names of ``constants``, of a field, count as if they occurred.
 
     Raises
@@ -48,6 +49,9 @@ def check_short_forms(texts: Iterable[str], constants: Sequence[str] = ()) -> No
     has_products = any(map(_PRODUCT_SIGN.search, listed)) and not omits_signs
     has_powers = any(map(_POWER_SIGN.search, listed))
     first_letters = {name[0] for name in names if _PIECE.fullmatch(name)}
+    if not (has_products or has_powers) and _could_be_powers(names):
+        first = next(iter(names))
+        _refuse_short_form(first, [first])
     for name in names:
         if name in constants or _PIECES.fullmatch(name) is None:
             continue
@@ -67,6 +71,19 @@ def check_short_forms(texts: Iterable[str], constants: Sequence[str] = ()) -> No
         has_constant = len(pieces) > 1 and not letters.isdisjoint(constants)
         if ambiguous or (has_constant and (len(pieces) == 2 or not has_products)):
             _refuse_short_form(name, pieces)
+
+
+def _could_be_powers(names: Collection[str]) -> bool:
+    """Whether each name is a letter with a number above 1, and no letter has two numbers.
+
+    Of variables with numbers, as x2 and x3, the same letter usually has several, or 1.
+    """
+    letters = {name[0] for name in names}
+    if not len(names) == len(letters) > 1:
+        return False
+    return all(
+        _PIECE.fullmatch(name) and name[1:].isdecimal() and int(name[1:]) > 1 for name in names
+    )
 
 
 def _refuse_short_form(name: str, pieces: list[str]) -> NoReturn:

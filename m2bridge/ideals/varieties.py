@@ -11,9 +11,9 @@ from functools import partial
 from itertools import count
 from typing import Any, Generic, Literal, TypeVar, Unpack
 
+from m2bridge.algebra.differential import tangent_dimension
 from m2bridge.algebra.extension_field import ExtensionField
 from m2bridge.algebra.modules import HilbertPolynomial
-from m2bridge.algebra.polynomial_map import tangent_dimension
 from m2bridge.algebra.ring import GeneratingSet, is_homogeneous
 from m2bridge.convert.answers import Answer, answer_until_limit
 from m2bridge.convert.printing import (

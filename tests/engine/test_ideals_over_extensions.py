@@ -11,7 +11,7 @@ import sympy
 from sympy import I, Poly, symbols
 
 from m2bridge import Engine, ideal
-from m2bridge.cli.compute import METHODS_OF_IDEALS
+from m2bridge.cli.ideals import METHODS_OF_IDEALS
 from m2bridge.convert.fields import parse_field
 from m2bridge.errors import InvalidCaseError
 from tests.conftest import Invoke

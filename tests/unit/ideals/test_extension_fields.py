@@ -171,8 +171,8 @@ def test_expressions_in_the_symbols_of_a_field() -> None:
         (x + I, GAUSS, "not a polynomial over QQ[i]/(i**2 + 1)"),
         (x * sympy.pi, PARAMETERS, "not a polynomial"),
         (1.5 * I * x, GAUSS, "not exact"),
-        (Poly(x, x, modulus=5), GAUSS, "is none over"),
-        (Poly(x + sqrt(2), x, extension=True), GAUSS, "is none over"),
+        (Poly(x, x, modulus=5), GAUSS, "is not one over"),
+        (Poly(x + sqrt(2), x, extension=True), GAUSS, "is not one over"),
     ],
 )
 def test_what_is_no_polynomial_over_the_field_is_refused(
