@@ -6,6 +6,7 @@ of the conormal variety, which needs the ideal. What each means is in docs/polar
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from typing import Any, Literal, Unpack
@@ -22,11 +23,12 @@ from m2bridge.errors import (
     MemoryLimitError,
     MethodUnavailableError,
     TimeLimitError,
+    TooLargeError,
     check_choice,
 )
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.ideals.program import question
-from m2bridge.limits import clock
+from m2bridge.limits import clock, limited, share
 from m2bridge.maps.closure import closure
 from m2bridge.maps.degrees.counting_primes import (
     MAX_COUNTING_PRIMES,
@@ -43,6 +45,11 @@ from m2bridge.maps.degrees.slices import by_slices
 from m2bridge.maps.model import Model, PolarData
 from m2bridge.maps.polynomial_map_model import Case, as_model
 from m2bridge.results.sheet import printable
+
+MAX_SLICES_SECONDS = 20.0
+"""Seconds of ``auto`` for points in slices, before it tries the conormal variety."""
+MAX_CONORMAL_SECONDS = 60.0
+"""Seconds of ``auto`` for the conormal variety, before slices have the rest of the time."""
 
 PolarMethod = Literal["auto", "theorem", "slices", "conormal"]
 
@@ -121,6 +128,28 @@ def polar_degrees(
     by_ideal = method == "conormal" or (method == "auto" and model.free_map.relations)
     if by_ideal:
         return _of_closure(model)
+    if method == "auto":
+        return _by_the_quicker(model)
+    return _in_slices(model)
+
+
+def _by_the_quicker(model: Model) -> PolarDegrees:
+    """Slices for a short time, else the conormal variety, else slices as long as they take.
+
+    Which of them is quicker is not seen from the map: slices have few variables where the variety
+    is small, and the conormal variety has few equations where its codimension is.
+    """
+    ways = ((_in_slices, MAX_SLICES_SECONDS), (_of_closure, MAX_CONORMAL_SECONDS))
+    for compute, seconds in ways:
+        with suppress(TimeLimitError, MemoryLimitError, TooLargeError, MethodUnavailableError):
+            with share(0.3), limited(seconds):
+                found = compute(model)
+            if not found.unfinished:
+                return replace(found, seconds=clock().seconds)
+    return _in_slices(model)
+
+
+def _in_slices(model: Model) -> PolarDegrees:
     return _of_random_primes(*by_slices(model))
 
 
