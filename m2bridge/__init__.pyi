@@ -4,6 +4,7 @@
 """
 
 from ._version import __version__
+from .algebra.extension_field import ExtensionField
 from .algebra.field import QQ, CoefficientField
 from .algebra.polynomial_map import PolynomialMap
 from .algebra.ring import PolynomialRing
@@ -102,6 +103,7 @@ __all__ = [
     "Engine",
     "EngineDiedError",
     "Evaluation",
+    "ExtensionField",
     "Fibre",
     "HilbertFunction",
     "Ideal",

@@ -130,6 +130,8 @@ def run_many(
     import cloudpickle
 
     check_timeout(timeout)
+    if isinstance(items, str | bytes) or not isinstance(items, Iterable):
+        raise InvalidCaseError("items", f"must be a list of items, not {items!r:.40}")
     if executor not in ("processes", "dask"):
         raise InvalidCaseError("executor", f"must be processes or dask, not {executor!r:.40}")
     if workers is not None and workers < 1:

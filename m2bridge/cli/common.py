@@ -313,9 +313,20 @@ engine_option = click.option(
     "--m2", "program", default=None, metavar="PATH", help="The Macaulay2 program to use."
 )
 
+
+def _named_field(text: str) -> CoefficientField:
+    """The field of this name; for singular loci of ideals also one with generators."""
+    context = click.get_current_context(silent=True)
+    if text == "QQ" or context is None or context.info_name != "singular-locus":
+        return CoefficientField.parse(text)
+    from m2bridge.convert.fields import parse_field  # imports SymPy
+
+    return parse_field(text)
+
+
 field_option = click.option(
     "--field",
-    type=CoefficientField.parse,
+    type=_named_field,
     metavar="FIELD",
     default="QQ",
     show_default=True,

@@ -181,9 +181,11 @@ class PolynomialsFirst(click.Command):
 )
 @click.option(
     "--field",
-    type=CoefficientField.parse,
     metavar="FIELD",
-    help="The field of coefficients, QQ or GF(p).",
+    help=(
+        "The field of coefficients: QQ, GF(p), GF(9), a root of a polynomial as in"
+        " 'QQ[i]/(i^2+1)', or with parameters as constants, 'QQ(a,b)'."
+    ),
 )
 @common.timeout_option
 @common.memory_option
@@ -192,7 +194,7 @@ class PolynomialsFirst(click.Command):
     "--json", "as_json", is_flag=True, help="Print a JSON object: ideal, method, value, text."
 )
 def ideal_command(
-    ideal: str, method: str, other: str | None, field: Any, as_json: bool, **options: Any
+    ideal: str, method: str, other: str | None, field: str | None, as_json: bool, **options: Any
 ) -> int:
     """Compute the dimension, radical, primary decomposition and so on of an ideal.
 
@@ -207,19 +209,34 @@ def ideal_command(
     ideal = ideal.strip()
     with common.time_limit(timeout=request.timeout), request.engine():
         with importing():
+            from m2bridge.convert.fields import parse_field
             from m2bridge.ideals import construct  # noqa: F401  (while Macaulay2 starts)
-        given, title = read_ideal(ideal, field, option="")
+        coefficients = None if field is None else parse_field(field)
+        given, title = read_ideal(ideal, coefficients, option="")
         arguments: list[Any] = []
         if other is not None:
             arguments = _second_operand(other, method, given)
         with progress(f"{method} of {title or printable(ideal):.60}"):
             value = getattr(given, method)(*arguments)
+    remark = _about_decomposition(method, value, str(given.ring.field))
     if as_json:
         data = {"ideal": given.to_json(), "method": method, "value": _as_json(value)}
-        common.echo_json(json.dumps(data | {"text": str(value)}, ensure_ascii=False))
+        data |= {"text": str(value), "remark": remark}
+        common.echo_json(json.dumps(data, ensure_ascii=False))
     else:
         click.echo(str(value))
+        if remark:
+            click.echo(remark, err=True)
     return DONE
+
+
+def _about_decomposition(method: str, value: Any, field: str) -> str:
+    """A sentence on the field of a decomposition, which is not absolute; else nothing."""
+    if method in ("minimal_primes", "primary_decomposition", "associated_primes"):
+        return f"This is over {field}; over a larger field components can decompose further."
+    if method == "is_prime" and value:
+        return f"It is prime over {field}; over a larger field it can decompose."
+    return ""
 
 
 ideal_command.help = (

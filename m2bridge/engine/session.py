@@ -411,7 +411,7 @@ def _complete_records(answers: Path | None) -> tuple[str, ...]:
     return tuple(complete)
 
 
-LIBRARIES = ("wire", "invariants", "fibres", "fibres_of_weights")
+LIBRARIES = ("wire", "extension_fields", "invariants", "fibres", "fibres_of_weights")
 """The shared scripts that every session loads."""
 
 

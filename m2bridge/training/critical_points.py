@@ -25,7 +25,7 @@ from m2bridge.families.attention.sizes import is_birational
 from m2bridge.families.attention.training_loss.counting import Counts, counted
 from m2bridge.families.attention.training_loss.landscape import RealPoint
 from m2bridge.families.attention.training_loss.loss import Loss
-from m2bridge.families.attention.training_loss.real_points import real_points
+from m2bridge.families.attention.training_loss.real_points import Isolation
 from m2bridge.limits import clock
 from m2bridge.results.base import Result, result_json
 from m2bridge.results.sheet import Block, Facts, Sheet, Table, computed_by, matrix_text
@@ -124,6 +124,8 @@ class CriticalPoints(Result):
         if any(point.kind == "undecided" for point in self.points) or self._leaves_out_real_points:
             return None
         if len(minima) == 1 or self._are_one_function(minima):
+            return False
+        if all(point.loss == (0, 0) for point in minima):
             return False
         return None
 
@@ -241,7 +243,7 @@ def _tables(result: CriticalPoints) -> list[Block]:
     blocks: list[Block] = []
     captions = {
         "Real critical points": result.real_points,
-        "Real critical points not shown to be in the dense orbit": result.real_points_elsewhere,
+        "Real critical points elsewhere": result.real_points_elsewhere,
     }
     for caption, points in captions.items():
         if not points:
@@ -249,7 +251,9 @@ def _tables(result: CriticalPoints) -> list[Block]:
         names = list(points[0].weights)
         rows = []
         for point in points:
-            orbit = "–" if point.orbit is None else str(point.orbit)
+            orbit = str(point.orbit or "–")
+            if point.is_zero:
+                orbit = "zero"
             index = "–" if point.index is None else point.index
             shown = [_matrix(point.weights[name]) for name in names]
             rows.append((point.kind, index, _loss(point), orbit, *shown))
@@ -261,6 +265,8 @@ def _tables(result: CriticalPoints) -> list[Block]:
 def _loss(point: RealPoint) -> str:
     """A loss with few digits; a bound for one that may be zero."""
     lower, upper = point.loss
+    if upper == 0:
+        return "0"
     return f"at most {upper:.1g}" if lower <= 0 else f"{(lower + upper) / 2:.9g}"
 
 
@@ -379,14 +385,20 @@ def _isolated(
 ) -> tuple[tuple[RealPoint, ...] | None, str, str]:
     """The real points, what isolated them, and why there are none, if so."""
     program, found_by = msolve.for_engine(current())
+    if counts.count.dense == 0 and not counts.count.elsewhere:
+        return (), found_by, ""
     try:
-        points = real_points(
+        isolation = Isolation.of(
             loss,
             counts,
             seed,
             msolve=program is not None,
             program=None if program is None else program.program,
         )
+        points = isolation.real_points()
     except (TimeLimitError, MemoryLimitError, MethodUnavailableError) as reason:
         return None, "", f"real critical points: {reason}"
-    return points, found_by, ""
+    try:
+        return isolation.with_ranks(points), found_by, ""
+    except (TimeLimitError, MemoryLimitError) as reason:
+        return points, found_by, f"orbits of real critical points: {reason}"

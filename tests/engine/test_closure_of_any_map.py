@@ -101,6 +101,7 @@ def test_one_minimal_prime_proves_generators(
     assert one.hilbert_series == expected.hilbert_series
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("chosen")
 def test_several_minimal_primes_or_another_dimension_prove_nothing(
     monkeypatch: pytest.MonkeyPatch,

@@ -69,7 +69,7 @@ from m2bridge.families.attention.orbits.tangents import orbit_script
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.families.attention.training_loss.gradient import WeightChart, weights_in
 from m2bridge.families.attention.training_loss.loss import gaussian, random_function
-from m2bridge.families.attention.training_loss.real_points import real_script
+from m2bridge.families.attention.training_loss.real_points import Isolation
 from m2bridge.families.convolutional_network.fibres import (
     fibres_script as convolutional_fibres_script,
 )
@@ -306,7 +306,10 @@ def real_points_script() -> Script:
     shape = LayerSizes(2, 1, 2, 2)
     loss = gaussian(shape).towards(random_function(shape, 0), "")
     weights_in_chart = weights_in(shape, WeightChart((2,)))
-    return real_script(loss, weights_in_chart, (), msolve=False, program=None, title=HOSTILE)
+    isolation = Isolation(
+        loss=loss, weights=weights_in_chart, conditions=(), msolve=False, program=None
+    )
+    return isolation.script(title=HOSTILE)
 
 
 def programs_about_ideals() -> Iterator[Callable[[], Any]]:

@@ -32,7 +32,7 @@ from m2bridge.families.attention.training_loss.gradient import (
     weights_in,
 )
 from m2bridge.families.attention.training_loss.loss import gaussian, random_function
-from m2bridge.families.attention.training_loss.real_points import real_script
+from m2bridge.families.attention.training_loss.real_points import Isolation
 from m2bridge.families.convolutional_network.model import ConvolutionalNetwork
 from m2bridge.families.deep_attention import fibres as closedness, fibres as generic_fibre
 from m2bridge.families.deep_attention.model import DeepAttention
@@ -214,7 +214,9 @@ def critical_points_scripts() -> dict[str, Script]:
     weights = weights_in(shape, WeightChart((2,)))
     conditions = dense_orbit(shape, weights)
     counted = count_script(gradient(loss, weights), conditions, 32003, "(2, 1, 2)")
-    real = real_script(loss, weights, (), msolve=False, program=None, title="(2, 1, 2)")
+    real = Isolation(loss=loss, weights=weights, conditions=(), msolve=False, program=None).script(
+        title="(2, 1, 2)"
+    )
     return {"critical-points-count-2-1-2": counted, "critical-points-real-2-1-2": real}
 
 

@@ -414,6 +414,7 @@ def test_one_reduced_point_is_singular_by_tangent_vectors_only(case: tuple[int, 
     assert bool(found) == (case[1] > 1 or case[2] > 2)
 
 
+@pytest.mark.slow
 def test_statements_about_nothing_say_so() -> None:
     for name, said in {"A.2 (special fibres)": NONE_SPECIAL, "3.2 (otherwise)": NO_ORBIT}.items():
         found = verdict(name, 1, 2, 1)

@@ -21,7 +21,7 @@ from m2bridge.families.attention.observations.learning_degree import (
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.training.observed import ObservedTypes, observe_types
 from m2bridge.families.attention.training.types import ExposedTypes
-from m2bridge.families.attention.training_loss.counting import first_script
+from m2bridge.families.attention.training_loss.counting import script_for_two_primes
 from m2bridge.families.base import AnswerRow, Question
 from m2bridge.results.base import Decision
 from m2bridge.statements.statement import Statement
@@ -174,11 +174,11 @@ class LearningDegreeQuestion(StatementQuestion[ObservedLearningDegree | None]):
         return f"{verdict.reason}, modulo {' and '.join(map(str, evidence['primes']))}"
 
     def script(self, model: SingleLayerAttention) -> Script | None:
-        """The program that counts modulo the first prime."""
+        """The program that counts modulo the first two primes."""
         if self.statement.hypotheses(model):
             return None
         loss = loss_of_random_target(model)
-        return first_script(loss, seed_of_primes(loss))
+        return script_for_two_primes(loss, seed_of_primes(loss))
 
     def needs_engine(self, model: SingleLayerAttention) -> bool:
         """Return whether anything is counted, which Macaulay2 does."""
