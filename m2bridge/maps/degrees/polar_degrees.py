@@ -31,6 +31,7 @@ from m2bridge.ideals.program import question
 from m2bridge.limits import clock, limited, share
 from m2bridge.maps.closure import closure
 from m2bridge.maps.degrees.counting_primes import (
+    MAX_CHEAP_SECONDS,
     MAX_COUNTING_PRIMES,
     MIN_AGREEING_PRIMES,
     deciding,
@@ -149,6 +150,14 @@ def _by_the_quicker(model: Model) -> PolarDegrees:
     return _in_slices(model)
 
 
+def second_opinion(case: Case) -> PolarDegrees:
+    """Return the numbers by slices modulo two primes, a third one only if these give others.
+
+    A third prime guards against two that are wrong alike, which the numbers of a theorem do too.
+    """
+    return _of_random_primes(*by_slices(as_model(case)), cheap=0.0)
+
+
 def _in_slices(model: Model) -> PolarDegrees:
     return _of_random_primes(*by_slices(model))
 
@@ -182,7 +191,9 @@ def _of_ideal(
 CountedDegrees = PolarDegrees | InvalidCaseError | MethodUnavailableError
 
 
-def _of_random_primes(found: Callable[[int], PolarDegrees], primes: Iterator[int]) -> PolarDegrees:
+def _of_random_primes(
+    found: Callable[[int], PolarDegrees], primes: Iterator[int], *, cheap: float = MAX_CHEAP_SECONDS
+) -> PolarDegrees:
     """Return the numbers that most random primes give, by two or three primes more than any others.
 
     Modulo a prime the variety can change, for example from a conic to two lines, even if the prime
@@ -204,7 +215,7 @@ def _of_random_primes(found: Callable[[int], PolarDegrees], primes: Iterator[int
         last = outcomes[prime]
         if isinstance(last, PolarDegrees) and last.unfinished:
             return _until_limit(outcomes, None)
-        agreeing = deciding(_kinds(outcomes), clock().seconds - begin)
+        agreeing = deciding(_kinds(outcomes), clock().seconds - begin, cheap)
         if agreeing:
             return _agreed(outcomes, agreeing)
     raise too_few(outcomes)
