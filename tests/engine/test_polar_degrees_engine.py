@@ -25,7 +25,7 @@ from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitE
 from m2bridge.families.attention.checker.slices import LARGE_MULTIDEGREES, counted
 from m2bridge.families.attention.polar.theorem import counted_polar_degrees
 from m2bridge.families.attention.statements import REGISTRY
-from m2bridge.maps.degrees import counting_primes, slices
+from m2bridge.maps.degrees import counting_primes, polar_degrees as choosing, slices
 from m2bridge.maps.degrees.polar_degrees import PolarMethod
 from tests.limits import Late
 
@@ -407,3 +407,18 @@ def test_families_without_a_theorem_have_two_primes_too(name: str, engine: Engin
     assert len(set(found.primes)) >= 2
     assert found.theorem.known.endswith("random primes; this is not a proof over QQ")
     assert "theorem" not in found.theorem.known
+
+
+def test_slices_that_take_long_give_way_to_the_conormal_variety(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """And this one to slices again, which then have no limit of their own."""
+    nodal = {"x": s * (s**2 - t**2), "y": t * (s**2 - t**2), "z": s**3}
+    given = PolynomialMap.from_expressions([s, t], nodal)
+    assert polar_degrees(given).method == "slices"
+    monkeypatch.setattr(choosing, "MAX_SLICES_SECONDS", 1e-6)
+    found = polar_degrees(given)
+    assert (found.method, found.degrees) == ("conormal", (3, 4))
+    monkeypatch.setattr(choosing, "MAX_CONORMAL_SECONDS", 1e-6)
+    found = polar_degrees(given)
+    assert (found.method, found.degrees) == ("slices", (3, 4))
