@@ -16,7 +16,7 @@ from typing import Any
 
 from m2bridge.errors import InvalidCaseError
 from m2bridge.results.sheet import visible
-from m2bridge.trained_weights.checkpoints.files import Tensor
+from m2bridge.trained_weights.checkpoints.arrays import Tensor
 from m2bridge.trained_weights.checkpoints.names import file_names, kinds_of
 from m2bridge.trained_weights.checkpoints.tensors import NAMES, LayerTensors
 

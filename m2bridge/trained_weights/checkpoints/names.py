@@ -25,7 +25,7 @@ import numpy
 
 from m2bridge.errors import InvalidCaseError
 from m2bridge.results.sheet import visible
-from m2bridge.trained_weights.checkpoints.files import Tensor, stack_of, tensor
+from m2bridge.trained_weights.checkpoints.arrays import Tensor, stack_of, tensor
 from m2bridge.trained_weights.checkpoints.layouts import (
     KERNEL,
     LAYOUTS,

@@ -48,8 +48,8 @@ from m2bridge.results.terminal import written
 from m2bridge.trained_weights.checkpoints.accounting import left_out
 from m2bridge.trained_weights.checkpoints.configuration import heads_in_configuration
 from m2bridge.trained_weights.checkpoints.files import tensors
+from m2bridge.trained_weights.checkpoints.find_layers import contents
 from m2bridge.trained_weights.checkpoints.names import usual_layers
-from m2bridge.trained_weights.contents import contents
 from m2bridge.trained_weights.heads import spectrum as numerical_weights
 from m2bridge.trained_weights.heads.membership import TAKEN, exact_weights
 from m2bridge.trained_weights.heads.ranks import HeadShape, exact_ranks, integers, residues
@@ -1455,11 +1455,11 @@ def test_text_has_two_sentences_and_ten_facts_and_more_on_request() -> None:
     assert {"the network", "dimension", "regular point", "left out", "remark"} <= set(names)
     assert names[-1] == "computed by"
     assert dict(block.pairs)["computed by"].endswith(
-        "9 more facts and tables of the heads with --heads all"
+        "10 more facts and tables of the heads with --heads all"
     )
     everything, exact, numerical = replace(found, all_heads=True).to_sheet().blocks
     assert isinstance(everything, Facts)
-    assert len(everything.pairs) == len(names) + 9
+    assert len(everything.pairs) == len(names) + 10
     assert len(exact.rows) == len(numerical.rows) == 8
 
 
