@@ -108,6 +108,9 @@ LAYOUTS: dict[str, Callable[[Planted], Arrays]] = {
     "OPT, BART, Whisper, CLIP, GPT-J, GPT-Neo": separate(
         *(f"decoder.{L}.{x}_proj.weight" for x in ("q", "k", "v", "out"))
     ),
+    "torchtune, fairseq2": separate(
+        *(f"layers.0.attn.{x}_proj.weight" for x in ("q", "k", "v", "output"))
+    ),
     "Phi": separate(*(f"{L}.{x}.weight" for x in ("q_proj", "k_proj", "v_proj", "dense"))),
     "Phi-3": stacked(f"{L}.qkv_proj.weight", f"{L}.o_proj.weight"),
     "CodeGen": stacked(
