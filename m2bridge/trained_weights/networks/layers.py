@@ -134,7 +134,7 @@ def _layer_alone(
         return softmax_layer(shapes, around, at_weights)
     if around.is_grouped:
         return grouped_layer(heads, list(options.reduced_heads(number, layer)), around)
-    if sum(shape.parameters for shape in shapes) <= _MAX_LAYER_PARAMETERS and len(shapes) > 1:
+    if _is_differentiated(shapes):
         return _at_weights({number: layer}, found, replace(options, skip=False))
     return symmetries_of_layer(shapes, options, _extra_parameters([number], found))
 
@@ -289,8 +289,15 @@ def find_network(
         return own if changed else replace(own, model=network_model(shapes, options))
     if changed and is_affine_softmax(shapes[0][0], found.around[1]):
         return alone.get(1)
-    numbered = dict(enumerate(layers, 1))
-    return _at_weights(numbered, found, replace(options, skip=options.skip and not changed))
+    skip = options.skip and not changed
+    if len(layers) == 1 and not skip and 1 in alone and _is_differentiated(shapes[0]):
+        return alone[1]  # computed in the same way
+    return _at_weights(dict(enumerate(layers, 1)), found, replace(options, skip=skip))
+
+
+def _is_differentiated(shapes: Sequence[HeadShape]) -> bool:
+    """Whether a layer has several heads, with few enough parameters for its Jacobian matrix."""
+    return len(shapes) > 1 and sum(shape.parameters for shape in shapes) <= _MAX_LAYER_PARAMETERS
 
 
 def _at_weights(

@@ -17,10 +17,11 @@ from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ContradictionError
-from m2bridge.families.attention.ideal import representations
+from m2bridge.families.attention.ideal import multiplicity_spaces, representations
 from m2bridge.families.attention.ideal.covariants import PartitionTriple
 from m2bridge.families.attention.ideal.highest_weights import core
-from m2bridge.families.attention.ideal.representations import MultiplicitySpaces, coordinate_ring
+from m2bridge.families.attention.ideal.multiplicity_spaces import MultiplicitySpaces
+from m2bridge.families.attention.ideal.representations import coordinate_ring
 from m2bridge.families.attention.ideal.sections import (
     CoreSize,
     least_degree,
@@ -33,18 +34,14 @@ from m2bridge.families.attention.sizes import degree_formula, dimension_formula
 from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
 from m2bridge.limits import limited
 from m2bridge.maps.closure import _multigraded_dimension
-from m2bridge.maps.completeness import (
-    Core,
-    Equations,
-    graded_source,
-    low_degree_equations,
-    prove_by_core,
-)
+from m2bridge.maps.completeness import Core, prove_by_core
+from m2bridge.maps.equations import Equations, graded_source, low_degree_equations
 from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.results.known import Bounds
 from tests.exact_ideals import series_of
 from tests.hilbert_by_ranks import hilbert_function
 from tests.limits import Looks
+from tests.tiers import slow
 
 Vector = tuple[int, ...]
 SIZES = {
@@ -189,6 +186,7 @@ def koszul_differentials(i: int, n: int, weight: Vector) -> Iterator[dict[object
         yield {key: value for key, value in image.items() if value}
 
 
+@pytest.mark.slow
 def test_antisymmetric_functions_have_linear_relations() -> None:
     """Lemma 5: Tor_i in degree i + 1 only for i ≤ 2; its regularity 3 bounds the degrees. Tor_3 is
     in degree 6.
@@ -253,7 +251,7 @@ def source_differentials(size: CoreSize, i: int, degree: int) -> Iterator[dict[o
         yield image
 
 
-@pytest.mark.parametrize("size", [(2, 1, 1), (2, 2, 2), (3, 2, 1)], ids=str)
+@pytest.mark.parametrize("size", [(2, 1, 1), (2, 2, 2), slow((3, 2, 1))], ids=str)
 def test_the_source_has_generators_and_relations_of_low_degree(size: tuple[int, int, int]) -> None:
     """Generators Λⁿ ⊗ Λⁿ ⊗ Λ²ⁿ, of which every weight is seen in the balanced one; relations of
     degree ≤ 3 here.
@@ -329,7 +327,7 @@ def test_sections_have_the_degree_of_the_closure(case: tuple[int, int, int]) -> 
 
 
 @pytest.mark.parametrize(
-    "size", [(2, 1, 1), (2, 2, 1), (2, 1, 2), (2, 2, 2), (3, 2, 1), (3, 3, 1)], ids=str
+    "size", [(2, 1, 1), (2, 2, 1), (2, 1, 2), (2, 2, 2), (3, 2, 1), slow((3, 3, 1))], ids=str
 )
 def test_no_generators_just_above_the_bound(size: tuple[int, int, int]) -> None:
     """What the theorem says and the program does not look for: in degree B + 1 there are none."""
@@ -364,6 +362,7 @@ def test_a_groebner_basis_agrees(case: tuple[int, int, int]) -> None:
     assert proved.series.degree == degree_formula(model)
 
 
+@pytest.mark.slow
 def test_generators_of_higher_degree_are_found() -> None:
     """(3, 2, 2) needs degree 5, after degrees 2, 3 and 4; the Hilbert function is below the
     sections at first.
@@ -404,7 +403,8 @@ def test_what_decides_nothing_proves_nothing(monkeypatch: pytest.MonkeyPatch) ->
             for kind, number in right(size, n).items()
         }
 
-    monkeypatch.setattr(representations, "section_multiplicities", more)
+    for module in (multiplicity_spaces, representations):
+        monkeypatch.setattr(module, "section_multiplicities", more)
     forget()
     found = prove_by_core(known(model, 4), core_of(model))
     assert (found.series, found.all_generators) == (None, False)

@@ -57,7 +57,7 @@ from m2bridge.trained_weights.heads.spectrum import rounded
 from m2bridge.trained_weights.networks import network as at_weights
 from m2bridge.trained_weights.result import Weights
 from tests.fuzz.weight_files import HOSTILE, NASTY
-from tests.tiers import examples
+from tests.tiers import examples, few, slow
 
 TYPES = [numpy.float16, ml_dtypes.bfloat16, numpy.float32, numpy.float64]
 
@@ -227,7 +227,7 @@ def norm(values: Any) -> Any:
     return sqrt(sum(value * value for value in values))
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", few(range(8), 3))
 def test_every_digit_is_right(seed: int) -> None:
     random = numpy.random.default_rng(seed)
     d, d_out = (int(n) for n in random.integers(2, 5, 2))
@@ -778,7 +778,7 @@ def test_width_that_heads_cannot_use_is_no_dimension(
     assert expected in (None, network.dimension.exact)
 
 
-@pytest.mark.parametrize("skip", [False, True])
+@pytest.mark.parametrize("skip", [False, slow(True)])
 @pytest.mark.parametrize("normalization", ["none", "softmax"])
 def test_a_singular_head_makes_a_network_critical(skip: bool, normalization: str) -> None:
     """The rank at the weights is at most the sum of those of the heads."""

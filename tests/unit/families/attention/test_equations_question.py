@@ -24,12 +24,12 @@ from m2bridge.cli.certificates import certify_command
 from m2bridge.errors import MethodUnavailableError, TooExpensiveError, TooLargeError
 from m2bridge.families.attention.checker import (
     equations as checker,
-    equations as products,
-    equations as sections,
+    ideal_parts as products,
     schur,
+    sections,
 )
 from m2bridge.families.attention.checker.case import Case, function
-from m2bridge.families.attention.checker.equations import (
+from m2bridge.families.attention.checker.ideal_parts import (
     Part,
     Products,
     fraction,
@@ -42,6 +42,7 @@ from m2bridge.families.attention.orbits.tangents import default_degree, tangent_
 from m2bridge.families.attention.questions import degree_for
 from m2bridge.families.attention.sizes import degree_formula, dimension_formula
 from tests.checking import verify
+from tests.tiers import few
 
 # Equations up to a degree: what is certified against elimination, the formula for sections, and
 # another program.
@@ -59,7 +60,7 @@ def sections_by_checker(d: int, d_out: int, a: int) -> Any:
     return partial(sections.sections_of_case, Case(d, d_out, a, 2))
 
 
-@pytest.mark.parametrize("case", QUICK, ids=str)
+@pytest.mark.parametrize("case", few(QUICK, 5), ids=str)
 def test_the_checker_finds_the_same_by_its_own_way(case: tuple[int, int, int]) -> None:
     certificate = made(*case)
     assert verify(certificate).accepted
@@ -181,11 +182,14 @@ def test_sparse_elimination_finds_whether_rows_span(seed: int) -> None:
     for _ in range(random.randint(0, 9)):
         columns = random.sample(range(size), random.randint(0, min(size, 3)))
         rows.append(
-            {column: random.choice([-2, -1, 1, 3, checker.ELIMINATION_PRIME]) for column in columns}
+            {
+                column: random.choice([-2, -1, 1, 3, products.ELIMINATION_PRIME])
+                for column in columns
+            }
         )
     rank = matrix(rows, size).rank() if rows else 0
-    modulo = flint.nmod_mat(matrix(rows, size), checker.ELIMINATION_PRIME).rank() if rows else 0
-    found = checker.span_modulo_prime(rows, size)
+    modulo = flint.nmod_mat(matrix(rows, size), products.ELIMINATION_PRIME).rank() if rows else 0
+    found = products.span_modulo_prime(rows, size)
     assert found == (modulo == size)
     assert rank == size or not found
 
@@ -193,9 +197,9 @@ def test_sparse_elimination_finds_whether_rows_span(seed: int) -> None:
 def test_generators_are_as_many_by_sparse_elimination(monkeypatch: pytest.MonkeyPatch) -> None:
     """With it in every weight the numbers are those without it."""
     without = Products(rows=2, columns=2, variables=2, alpha=2).generator_numbers(4)
-    monkeypatch.setattr(checker, "MIN_SPARSE_MATRIX_ENTRIES", 0)
+    monkeypatch.setattr(products, "MIN_SPARSE_MATRIX_ENTRIES", 0)
     assert Products(rows=2, columns=2, variables=2, alpha=2).generator_numbers(4) == without
-    monkeypatch.setattr(checker, "span_modulo_prime", lambda rows, width: True)
+    monkeypatch.setattr(products, "span_modulo_prime", lambda rows, width: True)
     assert Products(rows=2, columns=2, variables=2, alpha=2).generator_numbers(4) == {}
 
 
@@ -277,7 +281,7 @@ def test_a_core_that_decides_nothing_proves_no_series(monkeypatch: pytest.Monkey
     """With sections that are too many H is not h in any degree that is looked at."""
     assert checker.all_degrees.__wrapped__(Case(3, 2, 2, 2), 4)[0] == 4
     right = sections.number_of_sections
-    monkeypatch.setattr(sections, "number_of_sections", lambda n, **sizes: right(n, **sizes) + 1)
+    monkeypatch.setattr(products, "number_of_sections", lambda n, **sizes: right(n, **sizes) + 1)
     with pytest.raises(TooExpensiveError, match="not decided"):
         checker.all_degrees.__wrapped__(Case(2, 2, 2, 2), 4)
 
@@ -417,6 +421,7 @@ def test_where_there_is_nothing_to_say() -> None:
     assert tangent_upper_bounds(SingleLayerAttention(1, 2)) == {Orbit(1, 1, 1): 2}
 
 
+@pytest.mark.slow
 def test_quartics_prove_smooth_orbits_smooth() -> None:
     """For (3, 2, 3) only rk A = rk V = 1 stays open; for (3, 2, 2) also the orbits with rk A = 1,
     as they should.

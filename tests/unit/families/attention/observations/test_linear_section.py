@@ -15,7 +15,7 @@ from m2bridge.certification.make import question_of
 from m2bridge.crosscheck.verdict import compare
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention import sizes as formulas
-from m2bridge.families.attention.checker import case as observations
+from m2bridge.families.attention.checker import degree as degrees, evidence as checked
 from m2bridge.families.attention.observations import (
     observe as linear_section,
     observe as source_degree,
@@ -37,6 +37,7 @@ from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.results.base import Decision
 from m2bridge.statements.statement import sharing_one_observation
 from tests.changing import _observations, fibres_at, recheck
+from tests.tiers import slow
 
 GRID = [
     SingleLayerAttention(d, d_out, a)
@@ -108,7 +109,9 @@ PLANTED = {
 
 
 @pytest.mark.parametrize("name", PLANTED)
-@pytest.mark.parametrize("case", [(3, 2, 1), (2, 2, 2), (2, 1, 1), (3, 2, 2), (4, 4, 4)])
+@pytest.mark.parametrize(
+    "case", [slow((3, 2, 1)), (2, 2, 2), (2, 1, 1), slow((3, 2, 2)), slow((4, 4, 4))]
+)
 def test_a_wrong_product_formula_is_refuted(
     monkeypatch: pytest.MonkeyPatch, name: str, case: tuple[int, int, int]
 ) -> None:
@@ -143,11 +146,11 @@ def test_the_degree_of_every_small_case_is_decided(model: SingleLayerAttention) 
     assert compare(DEGREE, seen).decision is Decision.CONFIRMED
     assert (BY_SECTION in seen.remarks) == is_counted(model)
     content = question_of("attention", "degree").content(model, seen)
-    evidence, _ = observations.observe(model.d, model.d_out, model.alpha)
+    evidence, _ = checked.observe(model.d, model.d_out, model.alpha)
     assert content.evidence["degree"] == evidence["degree"] == degree_formula(model)
 
 
-@pytest.mark.parametrize("case", [(4, 4, 4), (3, 2, 2), (4, 3, 2), (5, 2, 3)])
+@pytest.mark.parametrize("case", [(4, 4, 4), slow((3, 2, 2)), slow((4, 3, 2)), (5, 2, 3)])
 @pytest.mark.parametrize("wrong", [lambda degree: degree + 1, lambda degree: degree // 2])
 def test_a_wrong_degree_is_refuted_where_no_section_is_counted(
     case: tuple[int, int, int], wrong: Callable[[int], int]
@@ -177,7 +180,7 @@ def test_the_degree_of_matrices_of_low_rank_in_five_ways(size: int) -> None:
         assert difference(values, dimension + 1) == 0
         degree = difference(values, dimension)
         assert degree == degree_of_low_rank(size, rank) == determinantal_degree(size, size, rank)
-        assert degree == observations.paths(size, rank) == families(size, rank)
+        assert degree == degrees.paths(size, rank) == families(size, rank)
 
 
 def difference(values: list[int], order: int) -> int:
@@ -220,7 +223,7 @@ def test_a_section_that_disagrees(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("case", "wrong"),
-    [((3, 2, 2), Fibre(2, 2)), ((2, 1, 1), Fibre(1, 1)), ((3, 2, 2), Fibre(2, 1))],
+    [slow((3, 2, 2), Fibre(2, 2)), ((2, 1, 1), Fibre(1, 1)), ((3, 2, 2), Fibre(2, 1))],
 )
 def test_a_wrong_generic_fibre_is_noticed(case: tuple[int, int, int], wrong: Fibre) -> None:
     """By the points that solve the equations, or by the rank of the differential."""
@@ -243,6 +246,7 @@ def test_a_wrong_number_of_points_gives_another_degree_or_none(wrong: Fibre) -> 
             degree_by_projection(model, 13, wrong)
 
 
+@pytest.mark.slow
 def test_a_wrong_degree_of_matrices_of_low_rank_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """By a linear section where one is counted; else it refutes the formula, rather than confirm
     it.
