@@ -130,6 +130,9 @@ LAYOUTS: dict[str, Callable[[Planted], Arrays]] = {
         "gpt_neox.layers.0.attention.dense.weight",
         "by_group",
     ),
+    "LitGPT": stacked(
+        "transformer.h.0.attn.attn.weight", "transformer.h.0.attn.proj.weight", "by_group"
+    ),
     "MPT, flash-attn": stacked(
         "transformer.blocks.0.attn.Wqkv.weight", "transformer.blocks.0.attn.out_proj.weight"
     ),
@@ -297,6 +300,7 @@ SHARED: dict[str, Callable[[Planted], Arrays]] = {
             "InternLM2",
             "Megatron Core",
             "GPT-NeoX, BLOOM, Falcon",
+            "LitGPT",
             "MPT, flash-attn",
             "keys and values in one array",
         )
