@@ -48,8 +48,8 @@ from m2bridge.results.terminal import written
 from m2bridge.trained_weights.checkpoints.accounting import left_out
 from m2bridge.trained_weights.checkpoints.configuration import heads_in_configuration
 from m2bridge.trained_weights.checkpoints.files import tensors
+from m2bridge.trained_weights.checkpoints.find_layers import contents
 from m2bridge.trained_weights.checkpoints.names import usual_layers
-from m2bridge.trained_weights.contents import contents
 from m2bridge.trained_weights.heads import spectrum as numerical_weights
 from m2bridge.trained_weights.heads.membership import TAKEN, exact_weights
 from m2bridge.trained_weights.heads.ranks import HeadShape, exact_ranks, integers, residues
