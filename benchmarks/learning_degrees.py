@@ -237,7 +237,8 @@ def counted(system: System, rng: np.random.Generator, quiet_loops: int) -> int:
 
 def key(y: Array) -> tuple[complex, ...]:
     """Rounded coordinates, which most often agree for equal points."""
-    return tuple(complex(x) for x in y.round(6).flat)
+    rounded: Any = y.round(6)
+    return tuple(rounded.tolist())
 
 
 def same(one: Array, other: Array) -> bool:
