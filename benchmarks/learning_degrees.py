@@ -237,8 +237,7 @@ def counted(system: System, rng: np.random.Generator, quiet_loops: int) -> int:
 
 def key(y: Array) -> tuple[complex, ...]:
     """Rounded coordinates, which most often agree for equal points."""
-    rounded: Any = y.round(6)
-    return tuple(rounded.tolist())
+    return tuple(y.round(6).ravel().tolist())
 
 
 def same(one: Array, other: Array) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -126,6 +127,23 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         )
 
 
+WHOLLY_SLOW = re.compile(r"^pytestmark = .*\bpytest\.mark\.slow\b", re.MULTILINE)
+
+
+def is_left_out(file: Path, config: pytest.Config) -> bool:
+    """Return whether all tests of a file are slow, and slow ones are left out."""
+    if not leaves_out_slow_tests(config):
+        return False
+    return WHOLLY_SLOW.search(file.read_text(encoding="utf-8")) is not None
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """A file of slow tests is not imported among the fast ones."""
+    if collection_path.suffix == ".py" and is_left_out(collection_path, config):
+        return True
+    return None
+
+
 def pytest_collection(session: pytest.Session) -> None:
     """A worker of xdist imports its share of all tests before the rest, which the others have
     compiled meanwhile.
@@ -134,9 +152,11 @@ def pytest_collection(session: pytest.Session) -> None:
     if worker is None or session.config.option.file_or_dir:
         return
     gc.disable()  # until all are collected
-    files = sorted(Path(__file__).parent.rglob("test_*.py"))[
-        int(worker["workerid"][2:]) :: worker["workercount"]
-    ]
+    files = [
+        file
+        for file in sorted(Path(__file__).parent.rglob("test_*.py"))
+        if not is_left_out(file, session.config)
+    ][int(worker["workerid"][2:]) :: worker["workercount"]]
     sys.path[:0] = sorted({str(file.parent) for file in files})
     for file in files:
         with suppress(Exception, pytest.skip.Exception):  # the collection says it
@@ -181,14 +201,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(pytest.mark.skip(reason="--no-engine was given"))
 
 
-@pytest.fixture(autouse=True)
-def no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="session", autouse=True)
+def no_hurry() -> Iterator[None]:
     """What a computation without a limit gives itself, a minute, is more than any needs here, on a
     busy machine too.
     """
-    monkeypatch.setattr("m2bridge.maps.completeness.MAX_PROOF_SECONDS", PATIENCE)
-    monkeypatch.setattr("m2bridge.maps.dimension.MAX_ELIMINATION_SECONDS", PATIENCE)
-    monkeypatch.setattr("m2bridge.families.attention.orbits.tangents.MAX_BOUND_SECONDS", PATIENCE)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("m2bridge.maps.completeness.MAX_PROOF_SECONDS", PATIENCE)
+        patch.setattr("m2bridge.maps.dimension.MAX_ELIMINATION_SECONDS", PATIENCE)
+        patch.setattr("m2bridge.families.attention.orbits.tangents.MAX_BOUND_SECONDS", PATIENCE)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

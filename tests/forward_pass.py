@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -71,7 +72,10 @@ def drawn(layer: Layer, seed: int) -> Parameters:
 
 @dataclass(frozen=True)
 class Dual:
-    """A matrix modulo the prime, and its derivative by one weight."""
+    """A matrix modulo the prime, or several one after the other, and its derivative by one weight.
+
+    Products of two residues are numbers of 62 bits, and have to be reduced before they are added.
+    """
 
     value: Any
     slope: Any
@@ -81,19 +85,24 @@ class Dual:
 
     def __mul__(self, other: Dual) -> Dual:
         """The entries are multiplied."""
-        slope = self.value * other.slope + self.slope * other.value
+        slope = self.value * other.slope % PRIME + self.slope * other.value % PRIME
         return Dual(self.value * other.value % PRIME, slope % PRIME)
 
     def __matmul__(self, other: Dual) -> Dual:
-        slope = self.value @ other.slope + self.slope @ other.value
-        return Dual(self.value @ other.value % PRIME, slope % PRIME)
+        slope = product(self.value, other.slope) + product(self.slope, other.value)
+        return Dual(product(self.value, other.value), slope % PRIME)
 
     def __getitem__(self, key: Any) -> Dual:
         return Dual(self.value[key], self.slope[key])
 
     @property
     def T(self) -> Dual:
-        return Dual(self.value.T, self.slope.T)
+        return Dual(self.value.swapaxes(-1, -2), self.slope.swapaxes(-1, -2))
+
+
+def product(A: Any, B: Any) -> Any:
+    """The product of matrices modulo the prime."""
+    return (A[..., :, :, None] * B[..., None, :, :] % PRIME).sum(-2) % PRIME
 
 
 def constant(value: Any) -> Dual:
@@ -102,8 +111,8 @@ def constant(value: Any) -> Dual:
 
 
 def residues(array: Any) -> Any:
-    """Floating-point numbers as residues: arrays of integers of Python, which do not overflow."""
-    found = numpy.empty(array.shape, dtype=object)
+    """Floating-point numbers as residues."""
+    found = numpy.empty(array.shape, dtype=numpy.int64)
     for place in numpy.ndindex(array.shape):
         number = Fraction(float(array[place]))
         found[place] = number.numerator * pow(number.denominator, -1, PRIME) % PRIME
@@ -125,19 +134,22 @@ def drawn_tokens(layer: Layer, random: Random, epsilon: int) -> Any:
                 continue
             x = x * pow(root, -1, PRIME) % PRIME
         columns.append(x)
-    return numpy.array(columns, dtype=object).T
+    return numpy.array(columns, dtype=numpy.int64).T
 
 
 def attention(layer: Layer, p: dict[str, Dual], X: Dual, exponentials: Any) -> Dual:
-    """The outputs of the layer; ``exponentials`` has one for each head, key and query."""
+    """The outputs of the layer; ``exponentials`` has one for each head, key and query.
+
+    ``X`` may be several inputs, [sample, d, token]; then these are [head, sample, key, query].
+    """
     if layer.positions:
-        fixed = residues(numpy.random.default_rng(9).integers(-9, 10, X.value.shape))
+        fixed = residues(numpy.random.default_rng(9).integers(-9, 10, X.value.shape[-2:]))
         X = X + constant(fixed)
     if layer.norm:
         X = p["gamma"][:, None] * X
         if layer.beta:
             X = X + p["beta"][:, None]
-    total = constant(numpy.zeros((layer.d_out, layer.tokens), dtype=object))
+    total = constant(numpy.zeros((layer.d_out, layer.tokens), dtype=numpy.int64))
     for h in range(layer.heads):
         seen = {}
         for x in "KQV":
@@ -148,7 +160,7 @@ def attention(layer: Layer, p: dict[str, Dual], X: Dual, exponentials: Any) -> D
             seen |= {x: rotated(seen[x]) for x in "KQ"}
         scores = seen["K"].T @ seen["Q"]
         # A causal mask: token j looks at the tokens s ≤ j.
-        mask = numpy.array(numpy.triu(numpy.ones((layer.tokens,) * 2, dtype=int)), dtype=object)
+        mask = numpy.triu(numpy.ones((layer.tokens,) * 2, dtype=numpy.int64))
         if layer.softmax:
             scores = softmax(scores, exponentials[h] * mask if layer.causal else exponentials[h])
         elif layer.causal:
@@ -165,21 +177,22 @@ def rotated(columns: Dual) -> Dual:
 
     The angles have the cosines (n² − 1)/(n² + 1) and sines 2n/(n² + 1), for n = 2, 3, …
     """
-    rows, tokens = columns.value.shape
-    cosines = numpy.ones((rows // 2, tokens), dtype=object)
+    rows, tokens = columns.value.shape[-2:]
+    cosines = numpy.ones((rows // 2, tokens), dtype=numpy.int64)
     sines = cosines * 0
     for plane in range(rows // 2):
         n = plane + 2
         inverse = pow(n * n + 1, -1, PRIME)
         c, s = (n * n - 1) * inverse % PRIME, 2 * n * inverse % PRIME
         for j in range(1, tokens):
-            u, v = cosines[plane, j - 1], sines[plane, j - 1]
+            u, v = int(cosines[plane, j - 1]), int(sines[plane, j - 1])
             cosines[plane, j] = (u * c - v * s) % PRIME
             sines[plane, j] = (u * s + v * c) % PRIME
     found = Dual(columns.value.copy(), columns.slope.copy())
     for own, part in ((found.value, columns.value), (found.slope, columns.slope)):
-        own[::2] = (part[::2] * cosines - part[1::2] * sines) % PRIME
-        own[1::2] = (part[::2] * sines + part[1::2] * cosines) % PRIME
+        u, v = part[..., ::2, :], part[..., 1::2, :]
+        own[..., ::2, :] = (u * cosines % PRIME - v * sines % PRIME) % PRIME
+        own[..., 1::2, :] = (u * sines % PRIME + v * cosines % PRIME) % PRIME
     return found
 
 
@@ -190,22 +203,41 @@ def behind_norm(norm: str, X: Dual) -> Dual | None:
     """
     if not norm:
         return X
-    per_entry = pow(len(X.value), -1, PRIME)
+    per_entry = pow(X.value.shape[-2], -1, PRIME)
     if norm == "layer":
-        means = Dual(X.value.sum(0) * per_entry % PRIME, X.slope.sum(0) * per_entry % PRIME)
-        X = X + Dual(-means.value, -means.slope)[None, :]
-    squares = X * X
-    squares = Dual(squares.value.sum(0) * per_entry + 1, squares.slope.sum(0) * per_entry)
-    inverses = []
-    for number in squares.value:
-        root = pow(int(number), (PRIME + 1) // 4, PRIME)
-        if not root or (root * root - int(number)) % PRIME:
-            return None
-        inverses.append(pow(root, -1, PRIME))
-    inverse = numpy.array(inverses, dtype=object)
+        means = sum_over_coordinates(X) * constant(numpy.array(per_entry))
+        X = X + Dual(-means.value, -means.slope)
+    squares = sum_over_coordinates(X * X) * constant(numpy.array(per_entry))
+    squares = Dual(squares.value + 1, squares.slope)
+    inverse = numpy.array([inverse_root(int(number)) for number in squares.value.flat])
+    inverse = inverse.reshape(squares.value.shape)
+    if not inverse.all():
+        return None
     # The derivative of u^(−1/2) is −u^(−3/2)/2.
-    slope = -(inverse**3) * pow(2, -1, PRIME) * squares.slope
-    return X * Dual(inverse, slope % PRIME)[None, :]
+    cube = inverse * inverse % PRIME * inverse % PRIME
+    slope = -cube * pow(2, -1, PRIME) % PRIME * squares.slope % PRIME
+    return X * Dual(inverse, slope)
+
+
+def sum_over_coordinates(X: Dual) -> Dual:
+    """For each token the sum of its entries, as a matrix of one row."""
+    value, slope = (part.sum(-2, keepdims=True) % PRIME for part in (X.value, X.slope))
+    return Dual(value, slope)
+
+
+@cache
+def inverse_root(number: int) -> int:
+    """One over the root modulo the prime that is a square itself; 0 if there is none."""
+    root = pow(number, (PRIME + 1) // 4, PRIME)
+    if not root or (root * root - number) % PRIME:
+        return 0
+    return pow(root, -1, PRIME)
+
+
+@cache
+def inverse_of(number: int) -> int:
+    """One over a residue."""
+    return pow(number, -1, PRIME)
 
 
 def whole(layer: Layer, p: dict[str, Dual], X: Dual, exponentials: Any) -> Dual | None:
@@ -219,9 +251,11 @@ def whole(layer: Layer, p: dict[str, Dual], X: Dual, exponentials: Any) -> Dual 
 def softmax(scores: Dual, exponentials: Any) -> Dual:
     """The scores as exponentials, over their sum for each query."""
     powers = Dual(exponentials, exponentials * scores.slope % PRIME)
-    sums = Dual(powers.value.sum(0) % PRIME, powers.slope.sum(0) % PRIME)
-    inverse = numpy.array([pow(int(n), -1, PRIME) for n in sums.value], dtype=object)
-    return powers * Dual(inverse, -inverse * inverse * sums.slope % PRIME)[None, :]
+    sums = sum_over_coordinates(powers)
+    inverse = numpy.array([inverse_of(int(number)) for number in sums.value.flat])
+    inverse = inverse.reshape(sums.value.shape)
+    slope = -inverse * inverse % PRIME * sums.slope % PRIME
+    return powers * Dual(inverse, slope)
 
 
 def exact_rank(
@@ -254,27 +288,26 @@ def jacobian(
     values = {name: residues(array) for name, array in p.items()}
     count = sum(array.size for array in p.values())
     shape = (layer.heads, layer.tokens, layer.tokens)
-    samples: list[tuple[Dual, Any]] = []
+    samples: list[tuple[Any, Any]] = []
     still = {name: constant(value) for name, value in values.items()}
     # Behind a mask the scores of a sample may be seen in one number only.
     seen = layer.tokens if on_a_line else layer.d_out * layer.tokens
     if layer.causal:
         seen = 1
     while len(samples) < count // seen + 4:
-        exponentials = numpy.empty(shape, dtype=object)
+        exponentials = numpy.empty(shape, dtype=numpy.int64)
         for place in numpy.ndindex(shape):
             exponentials[place] = random.randrange(1, PRIME)
-        X = constant(drawn_tokens(layer, random, epsilon))
-        if whole(layer, still, X, exponentials) is not None:
-            samples.append((X, exponentials))
+        tokens = drawn_tokens(layer, random, epsilon)
+        if whole(layer, still, constant(tokens), exponentials) is not None:
+            samples.append((tokens, exponentials))
+    X = constant(numpy.stack([tokens for tokens, _ in samples]))
+    by_head = numpy.stack([exponentials for _, exponentials in samples], axis=1)
     rows = []
     for moved in weights_of(values, fixed, sharing):
-        outputs = []
-        for X, e in samples:
-            out = whole(layer, moved, X, e)
-            assert out is not None
-            outputs.append(out.slope.ravel())
-        rows.append([int(number) for number in numpy.concatenate(outputs)])
+        out = whole(layer, moved, X, by_head)
+        assert out is not None
+        rows.append(out.slope.ravel().tolist())
     return rows
 
 
@@ -323,26 +356,28 @@ def exact_network_rank(
     still = [{name: constant(value) for name, value in own.items()} for own in values]
     count = sum(array.size for p in ps for array in p.values())
     first, last = layers[0], layers[-1]
-    samples: list[tuple[Dual, Any]] = []
+    samples: list[tuple[Any, list[Any]]] = []
     while len(samples) < count // (last.d_out * last.tokens) + 4:
         entries = [random.randrange(PRIME) for _ in range(first.d * first.tokens)]
-        X = constant(numpy.array(entries, dtype=object).reshape(first.d, first.tokens))
+        tokens = numpy.array(entries).reshape(first.d, first.tokens)
         exponentials = []
         for layer in layers:
-            own = numpy.empty((layer.heads, layer.tokens, layer.tokens), dtype=object)
+            own = numpy.empty((layer.heads, layer.tokens, layer.tokens), dtype=numpy.int64)
             for place in numpy.ndindex(own.shape):
                 own[place] = random.randrange(1, PRIME)
             exponentials.append(own)
         # Tokens are drawn until all roots exist, which do not depend on derivatives.
-        if network(layers, still, X, exponentials, skip) is not None:
-            samples.append((X, exponentials))
+        if network(layers, still, constant(tokens), exponentials, skip) is not None:
+            samples.append((tokens, exponentials))
+    X = constant(numpy.stack([tokens for tokens, _ in samples]))
+    by_layer = [
+        numpy.stack([exponentials[k] for _, exponentials in samples], axis=1)
+        for k in range(len(layers))
+    ]
     rows = []
     for k, own_values in enumerate(values):
         for moved in weights_of(own_values, fixed, sharing):
-            outputs = []
-            for X, exponentials in samples:
-                found = network(layers, [*still[:k], moved, *still[k + 1 :]], X, exponentials, skip)
-                assert found is not None
-                outputs.append(found.slope.ravel())
-            rows.append([int(number) % PRIME for number in numpy.concatenate(outputs)])
+            found = network(layers, [*still[:k], moved, *still[k + 1 :]], X, by_layer, skip)
+            assert found is not None
+            rows.append(found.slope.ravel().tolist())
     return int(rank_mod(rows, PRIME))

@@ -15,7 +15,7 @@ import pytest
 from m2bridge.engine import Engine, Transcript
 from m2bridge.engine.process import Overdue, Process
 from m2bridge.engine.script import Script
-from m2bridge.errors import EngineNotFoundError
+from m2bridge.errors import EngineNotFoundError, TimeLimitError
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.results.sheet import name_with_part
 from m2bridge.workspace.macaulay2 import Macaulay2
@@ -109,6 +109,23 @@ def answers_so_far(session: Macaulay2) -> list[str]:
 def _files(session: Macaulay2) -> list[Path]:
     scratch = session._scratch
     return [] if scratch is None else list(scratch.path.glob("*.jsonl"))
+
+
+class Late:
+    """An engine that reaches its limit after some runs."""
+
+    def __init__(self, engine: Engine, runs: int) -> None:
+        self._engine, self._runs = engine, runs
+
+    @property
+    def version(self) -> str:
+        return self._engine.version
+
+    def run(self, script: Script, *, timeout: float | None = None) -> Transcript:
+        if not self._runs:
+            raise TimeLimitError("late")
+        self._runs -= 1
+        return self._engine.run(script, timeout=timeout)
 
 
 # Engines for tests: one Macaulay2 that is asked each question once, and transcripts that stand for

@@ -23,14 +23,19 @@ def examples(number: int) -> int:
     return min(number, 10) if settings.get_current_profile_name() == TEN else number
 
 
-def few(values: Iterable[Any], number: int) -> list[Any]:
-    """Return values for a parameter of a test: so many are fast, the others slow.
+def slow(*values: Any) -> Any:
+    """Return the values of the parameters of a test, which is slow with them."""
+    return pytest.param(*values, marks=pytest.mark.slow)
 
-    The fast ones are spread over all of them.
+
+def few(values: Iterable[Any], number: int, *, rows: bool = False) -> list[Any]:
+    """Return values for a parameter of a test: at most so many are fast, the others slow.
+
+    The fast ones are spread over all of them. With ``rows`` each one is a tuple of the values of
+    several parameters.
     """
-    listed = list(values)
+    listed = [value if rows else (value,) for value in values]
     step = -(-len(listed) // number)
     return [
-        pytest.param(value, marks=() if place % step == 0 else pytest.mark.slow)
-        for place, value in enumerate(listed)
+        pytest.param(*row) if place % step == 0 else slow(*row) for place, row in enumerate(listed)
     ]

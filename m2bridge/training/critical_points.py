@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import Any, Unpack
 
 from m2bridge.convert.m2_syntax import sequence
-from m2bridge.engine import RunOptions, Session, computation, current, msolve
+from m2bridge.engine import RunOptions, computation, current, msolve
 from m2bridge.errors import (
     InvalidCaseError,
     MemoryLimitError,
@@ -113,7 +113,7 @@ class CriticalPoints(Result):
     def spurious_minima(self) -> bool | None:
         """Whether some local minimum is not a smallest one; ``None`` if it is undecided.
 
-        True is proved by the minima themselves. False rests besides on the list being complete.
+        True is proved by the minima themselves. False also depends on the list being complete.
         """
         if self.points is None:
             return None
@@ -348,6 +348,7 @@ def critical_points(
     model = replace(model, t=loss.shape.t)
     counts = counted(loss, _name(loss, seed))
     points, isolated_by, unfinished = None, "", ""
+    # isolating real points takes far longer than counting the complex ones
     if not count_only:
         points, isolated_by, unfinished = _isolated(loss, counts, seed)
     return CriticalPoints(
@@ -385,13 +386,7 @@ def _isolated(
     loss: Loss, counts: Counts, seed: int
 ) -> tuple[tuple[RealPoint, ...] | None, str, str]:
     """The real points, what isolated them, and why there are none, if so."""
-    version = current().version
-    engine, program = current(), None
-    if msolve.has_package(version):
-        program = msolve.usable(engine.candidate.program if isinstance(engine, Session) else None)
-    found_by = f"Macaulay2's RealRoots ({version})"
-    if program is not None:
-        found_by = f"msolve {program.version}"
+    program, found_by = msolve.for_engine(current())
     if counts.count.dense == 0 and not counts.count.elsewhere:
         return (), found_by, ""
     try:

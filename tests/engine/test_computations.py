@@ -413,6 +413,7 @@ def check_bounds_against_ideal(model: SingleLayerAttention, engine: Engine) -> N
     assert (ideal.components, ideal.dimension) == (bounds.components, bounds.dimension)
 
 
+@pytest.mark.slow
 def test_a_planted_contradiction_between_bounds_and_ideal(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

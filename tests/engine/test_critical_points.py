@@ -29,6 +29,7 @@ from m2bridge.families.attention.training_loss.loss import Loss, gaussian, rando
 from m2bridge.families.attention.training_loss.real_points import Isolation
 from m2bridge.training.data import read_loss
 from tests.conftest import Invoke
+from tests.tiers import few
 
 pytestmark = pytest.mark.macaulay2("any")
 
@@ -44,7 +45,7 @@ GAUSSIAN = {
 }
 
 
-@pytest.mark.parametrize(("case", "t"), GAUSSIAN, ids=str)
+@pytest.mark.parametrize(("case", "t"), few(GAUSSIAN, 3, rows=True), ids=str)
 def test_standard_normal_tokens(case: tuple[int, int, int], t: int, engine: Engine) -> None:
     model = SingleLayerAttention(*case, t)
     found = critical_points(model, tokens="gaussian", count_only=True, engine=engine)

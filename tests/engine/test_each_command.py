@@ -70,6 +70,7 @@ def test_no_command_is_left_out() -> None:
     assert set(COMMANDS) == set(cli.commands)
 
 
+@pytest.mark.usefixtures("one_session")
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_command(name: str, invoke: Invoke, engine: Any, tmp_path: Path) -> None:
     arguments, code, part = COMMANDS[name]

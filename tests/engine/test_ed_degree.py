@@ -19,8 +19,7 @@ from m2bridge import (
     polar_degrees,
 )
 from m2bridge.algebra.field import CoefficientField
-from m2bridge.engine import Engine, Transcript
-from m2bridge.engine.script import Script
+from m2bridge.engine import Engine
 from m2bridge.errors import (
     ConversionError,
     InvalidCaseError,
@@ -28,8 +27,9 @@ from m2bridge.errors import (
     TimeLimitError,
 )
 from m2bridge.ideals.ideal import Ideal
-from m2bridge.maps import distance
+from m2bridge.maps.degrees import distance
 from tests.conftest import Invoke
+from tests.limits import Late
 
 pytestmark = pytest.mark.macaulay2("any")
 
@@ -302,23 +302,6 @@ def test_varieties_that_are_refused(engine: Engine) -> None:
     curve = PolynomialMap(CIRCLE.ring, ("a",), (ring.gens[0],), relations=CIRCLE.generators)
     with pytest.raises(MethodUnavailableError, match="use ideal"):
         ed_degree(curve, engine=engine, method="parametrization")
-
-
-class Late:
-    """An engine that reaches its limit after some runs."""
-
-    def __init__(self, engine: Engine, runs: int) -> None:
-        self._engine, self._runs = engine, runs
-
-    @property
-    def version(self) -> str:
-        return self._engine.version
-
-    def run(self, script: Script, *, timeout: float | None = None) -> Transcript:
-        if not self._runs:
-            raise TimeLimitError("late")
-        self._runs -= 1
-        return self._engine.run(script, timeout=timeout)
 
 
 @pytest.mark.slow

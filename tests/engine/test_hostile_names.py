@@ -80,14 +80,16 @@ from m2bridge.ideals.program import question
 from m2bridge.maps.closure import base_locus_script, closure_script
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.completeness import completeness_script
-from m2bridge.maps.distance import (
+from m2bridge.maps.degrees.distance import (
     ParametrizedImage,
     Variety,
     ideal_script,
     map_script,
     read_quadratic,
 )
-from m2bridge.maps.polar_degrees import conormal_script, slices_script
+from m2bridge.maps.degrees.polar_degrees import conormal_script
+from m2bridge.maps.degrees.slices import slices_script
+from m2bridge.maps.double_points import double_points_script
 from m2bridge.maps.polynomial_map_model import MapModel
 from m2bridge.maps.singular_locus import jacobian_script
 from m2bridge.maps.slice_surface import SliceSpace, slice_script
@@ -347,6 +349,7 @@ def programs_about_maps() -> Iterator[Callable[[], Any]]:
     yield partial(closure_script, model, field=QQ)
     yield partial(completeness_script, model, field=CoefficientField(32003))
     yield partial(jacobian_script, model, field=QQ)
+    yield partial(double_points_script, model)
     yield partial(lattice_script, cubic, field=QQ, title=HOSTILE)
     yield partial(conormal_script, equations, HOSTILE, prime=True)
     yield partial(slices_script, cubic, (0,), HOSTILE)

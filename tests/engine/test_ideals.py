@@ -24,7 +24,7 @@ from m2bridge import (
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.hilbert_series import HilbertSeries, n
 from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.cli.compute import METHODS_OF_IDEALS, METHODS_OF_TWO_IDEALS
+from m2bridge.cli.ideals import METHODS_OF_IDEALS, METHODS_OF_TWO_IDEALS
 from m2bridge.convert import m2_syntax
 from m2bridge.convert.answers import parse
 from m2bridge.errors import ConversionError, MethodUnavailableError, TimeLimitError
@@ -94,6 +94,7 @@ def test_an_embedded_component(engine: Engine) -> None:
     assert given_ideal.saturate(ideal("x", "y"), engine=engine) == ideal("x", variables="x y")
 
 
+@pytest.mark.slow
 def test_adjacent_minors(engine: Engine) -> None:
     """Diaconis, Eisenbud, Sturmfels (1998): of a 2 × 3 matrix, adjacent minors meet in all minors
     and a plane.
@@ -589,6 +590,7 @@ def test_a_text_that_starts_with_a_minus_sign_and_a_plain_file(
         assert invoke("ideal", written, "jacobian", "--m2", str(program)).stdout.strip() == matrix
 
 
+@pytest.mark.usefixtures("one_session")
 def test_closure_takes_a_file_as_dimension_does(invoke: Invoke, program: Path) -> None:
     file = "examples/whitney_umbrella.toml"
     by_name = invoke("closure", file, "--json", "--m2", str(program))

@@ -18,6 +18,7 @@ from m2bridge.families.attention.sizes import degree_formula, dimension_formula
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.maps import completeness
 from m2bridge.maps.closure_result import Closure
+from tests.tiers import slow
 
 pytestmark = pytest.mark.macaulay2("any")
 
@@ -88,9 +89,9 @@ def test_the_degree_for_one_token_is_that_of_the_ideal(engine: Engine, a: int, d
         ((3, 1, 2), {3: 30, 4: 90}),
         ((3, 1, 3), {3: 20, 4: 90}),
         ((2, 4, 2), {2: 30, 3: 16, 4: 135}),
-        ((4, 1, 1), {2: 270, 3: 200}),
-        ((3, 2, 1), {2: 198, 3: 40, 4: 225}),
-        ((2, 6, 2), {2: 75, 3: 80, 4: 651}),
+        slow((4, 1, 1), {2: 270, 3: 200}),
+        slow((3, 2, 1), {2: 198, 3: 40, 4: 225}),
+        slow((2, 6, 2), {2: 75, 3: 80, 4: 651}),
         ((3, 1, 3, 2, "full"), {1: 38, 3: 20, 4: 90}),
     ],
 )

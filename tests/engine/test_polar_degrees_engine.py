@@ -20,13 +20,14 @@ from m2bridge import (
 )
 from m2bridge.convert.answers import parse
 from m2bridge.engine import using
-from m2bridge.engine.script import Script, Transcript
+from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitError
 from m2bridge.families.attention.checker.slices import LARGE_MULTIDEGREES, counted
 from m2bridge.families.attention.polar.theorem import counted_polar_degrees
 from m2bridge.families.attention.statements import REGISTRY
-from m2bridge.maps import polar_degrees as polar
-from m2bridge.maps.polar_degrees import PolarMethod
+from m2bridge.maps.degrees import counting_primes, slices
+from m2bridge.maps.degrees.polar_degrees import PolarMethod
+from tests.limits import Late
 
 pytestmark = pytest.mark.macaulay2("any")
 
@@ -254,7 +255,7 @@ def drawn_first(times: int = 1) -> Iterator[None]:
     draw = secrets.randbits
 
     def drawn(bits: int) -> int:
-        return next(known, draw(bits)) if bits == polar.PRIME_BITS else draw(bits)
+        return next(known, draw(bits)) if bits == counting_primes.PRIME_BITS else draw(bits)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(secrets, "randbits", drawn)
@@ -293,6 +294,7 @@ def test_primes_that_give_other_numbers_are_named_and_outvoted(engine: Engine) -
         assert DRAWN not in found.primes
 
 
+@pytest.mark.slow
 def test_two_unlucky_primes_do_not_decide_where_a_third_is_cheap(engine: Engine) -> None:
     with drawn_first(2):
         found = polar_degrees(
@@ -312,9 +314,12 @@ def test_where_many_primes_could_divide_a_discriminant_they_are_longer(engine: E
 def test_a_program_does_not_depend_on_what_is_drawn(engine: Engine) -> None:
     """It is the same in each process, and one that is given no prime draws it itself."""
     model = SingleLayerAttention(2, 1)
-    script = polar.slices_program(model)
-    assert script == polar.slices_program(model)
-    first, second = polar.with_given_prime(script, 32003), polar.with_given_prime(script, 31991)
+    script = slices.slices_program(model)
+    assert script == slices.slices_program(model)
+    first, second = (
+        counting_primes.with_given_prime(script, 32003),
+        counting_primes.with_given_prime(script, 31991),
+    )
     assert first != second
     assert (first.body, first.digest, first.standalone()) == (
         second.body,
@@ -337,23 +342,6 @@ def test_one_prime_within_the_limit_is_no_result_and_refutes_nothing(engine: Eng
         polar_degrees(conic, engine=Late(engine, 0))
     with using(Late(engine, 1)):
         assert counted_polar_degrees(SingleLayerAttention(2, 1)).entries == (None,) * 5
-
-
-class Late:
-    """An engine that reaches its limit after some runs."""
-
-    def __init__(self, engine: Engine, runs: int) -> None:
-        self._engine, self._runs = engine, runs
-
-    @property
-    def version(self) -> str:
-        return self._engine.version
-
-    def run(self, script: Script, *, timeout: float | None = None) -> Transcript:
-        if not self._runs:
-            raise TimeLimitError("late")
-        self._runs -= 1
-        return self._engine.run(script, timeout=timeout)
 
 
 @pytest.mark.slow

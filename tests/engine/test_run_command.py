@@ -33,18 +33,20 @@ from m2bridge.families.attention.training_loss.gradient import (
 )
 from m2bridge.families.attention.training_loss.loss import gaussian, random_function
 from m2bridge.families.attention.training_loss.real_points import Isolation
+from m2bridge.families.convolutional_network.model import ConvolutionalNetwork
 from m2bridge.families.deep_attention import fibres as closedness, fibres as generic_fibre
 from m2bridge.families.deep_attention.model import DeepAttention
-from m2bridge.maps import polar_degrees as polar
 from m2bridge.maps.closure import closure, closure_script
 from m2bridge.maps.completeness import completeness_script
-from m2bridge.maps.distance import (
+from m2bridge.maps.degrees import polar_degrees, slices as polar_slices
+from m2bridge.maps.degrees.distance import (
     ParametrizedImage,
     Variety,
     ideal_script,
     map_script,
     read_quadratic,
 )
+from m2bridge.maps.double_points import double_points_script
 from m2bridge.maps.model import Model
 from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.maps.singular_locus import jacobian_script
@@ -98,6 +100,7 @@ def test_tables(run: Invoke) -> None:
     assert betti == "       0 1 2\ntotal: 1 2 1\n    0: 1 2 1\n"
 
 
+@pytest.mark.slow
 def test_resolutions_and_hilbert_polynomials_are_drawn(run: Invoke) -> None:
     """As at Macaulay2's prompt; other versions write a last module 0 too."""
     made = "R = QQ[x,y,z]; I = ideal(x*y, y*z); "
@@ -146,6 +149,7 @@ def test_exit_codes(run: Invoke, arguments: list[str], code: str, status: int, s
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bare")
 def test_packages(run: Invoke) -> None:
     code = "instance(cyclotomicField, Function) and instance(eliminate, Function)"
@@ -159,6 +163,7 @@ def test_no_macaulay2(invoke: Invoke, program: Path) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.macaulay2("any")
 @pytest.mark.usefixtures("bare")
 def test_code_of_any_bytes(run: Invoke, tmp_path: Path) -> None:
@@ -198,8 +203,8 @@ def umbrella_script() -> Script:
 
 def slices() -> Script:
     """Points of (2, 1, 2) in general slices."""
-    forms, _ = polar._forms(SingleLayerAttention(2, 1))
-    return polar.slices_script(forms, polar._spanning_parameters(forms), "(2, 1, 2)")
+    forms, _ = polar_slices._forms(SingleLayerAttention(2, 1))
+    return polar_slices.slices_script(forms, polar_slices._spanning_parameters(forms), "(2, 1, 2)")
 
 
 def critical_points_scripts() -> dict[str, Script]:
@@ -243,6 +248,7 @@ SCRIPTS: dict[str, Script] = {
         model(2, 1), field=QQ, strategy="ungraded-elimination"
     ),
     "jacobian-2-1-2": jacobian_script(model(2, 1), field=QQ),
+    "double-points-2-2": double_points_script(ConvolutionalNetwork((2, 2))),
     "orbits-2-2-2": orbit_script(model(2, 2), field=QQ),
     "fibres-3-2-2": fibres_script(SingleLayerAttention(3, 2, 2)),
     "completeness-2-1-2-full": completeness_script(
@@ -252,7 +258,7 @@ SCRIPTS: dict[str, Script] = {
     "all-sizes": base_ideals_script(),
     "slice-2-1-2": umbrella_script(),
     "polar-slices-2-1-2": slices(),
-    "polar-conormal-nodal-cubic": polar.conormal_script(
+    "polar-conormal-nodal-cubic": polar_degrees.conormal_script(
         ideal("y^2 - x^3 - x^2"), "nodal cubic", prime=False
     ),
     **ed_degree_scripts(),

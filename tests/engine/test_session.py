@@ -211,6 +211,7 @@ def test_no_script_is_blamed_for_a_death_before_it(program: Path) -> None:
         assert engine.pid != process.pid
 
 
+@pytest.mark.slow
 @pytest.mark.macaulay2("any")
 def test_a_start_is_not_waited_for(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Macaulay2(program) as engine:
@@ -277,6 +278,7 @@ def bytes_in(terminal: int) -> int:
     return int.from_bytes(fcntl.ioctl(terminal, termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
+@pytest.mark.slow
 @pytest.mark.macaulay2("any")
 def test_who_started_early_is_not_late(program: Path) -> None:
     """What a Macaulay2 said while nobody listened is heard, although the limit of a start is over."""
@@ -484,6 +486,7 @@ for line in iter(input, "end"):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not limits_memory(), reason="only Linux measures the peak anew")
 def test_the_peak_of_a_large_computation_does_not_stay_with_the_small_ones_after_it(
     tmp_path: Path,

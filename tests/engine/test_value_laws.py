@@ -231,6 +231,7 @@ def test_elements_are_compared_as_in_macaulay2(work: Workspace, kind: str) -> No
     law()
 
 
+@pytest.mark.slow
 def test_numbers_are_compared_modulo_the_characteristic(session: Macaulay2) -> None:
     two, zero = session.value("R = ZZ/7[x]/(x^2 - 3); (8_R/4, 0_R)")
     assert two == 9 != zero

@@ -342,6 +342,7 @@ def test_coefficients_have_to_be_in_the_ring(m2: Macaulay2) -> None:
     assert m2.value("f == x", f=3 * x, R=ring)
 
 
+@pytest.mark.slow
 def test_expressions_in_a_workspace_are_as_if_typed(work: Workspace) -> None:
     work.run("R = ZZ/7[t, y, x]")
     work["f"] = x**2 + Rational(3, 2) * y

@@ -71,14 +71,22 @@ def map_refusals() -> list[tuple[str, str]]:
 
 
 @cache
+def text_of(path: Path) -> str:
+    """What a file contains, read once for all tests here."""
+    return path.read_text(encoding="utf-8")
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """The syntax tree of a file, made once for all tests here."""
+    return ast.parse(text_of(path))
+
+
+@cache
 def nodes(path: Path) -> list[ast.AST]:
-    """All nodes of a file's tree that any test here reads."""
+    """The nodes of a file's tree that say what it imports."""
     kinds = (ast.Import, ast.ImportFrom, ast.Constant, ast.Call)
-    return [
-        node
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, kinds)
-    ]
+    return [node for node in ast.walk(tree_of(path)) if isinstance(node, kinds)]
 
 
 def imports(path: Path) -> set[str]:
@@ -106,6 +114,7 @@ def libraries(path: Path) -> set[str]:
     return found
 
 
+@cache
 def sources() -> list[Path]:
     return [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]
 
@@ -172,7 +181,7 @@ def test_general_packages_know_no_family() -> None:
                 module for module in imports(path) if module.startswith("m2bridge.families.")
             }
             assert of_families <= ABOUT_ALL_FAMILIES, path
-            assert not WORDS.findall(examples.sub("", path.read_text(encoding="utf-8"))), path
+            assert not WORDS.findall(examples.sub("", text_of(path))), path
 
 
 FAMILY_PACKAGES = sorted(path.parent.name for path in PACKAGE.glob("families/*/family.py"))
@@ -188,6 +197,8 @@ def test_no_family_imports_another(one: str, other: str) -> None:
 
 def calls_through_the_registry(code: str) -> set[str]:
     """The attributes of ``family(…)`` that a program uses, directly or by a variable."""
+    if "family" not in code:
+        return set()
     tree = ast.parse(code)
 
     def is_family(node: ast.AST | None) -> bool:
@@ -213,7 +224,7 @@ def test_families_are_called_by_methods_of_their_base_class_only() -> None:
     """So mypy sees each call through the registry, and every family answers it."""
     declared = {name for base in Family.__mro__ for name in vars(base)}
     for path in sources():
-        undeclared = calls_through_the_registry(path.read_text(encoding="utf-8")) - declared
+        undeclared = calls_through_the_registry(text_of(path)) - declared
         assert not undeclared, path
 
 
@@ -279,7 +290,7 @@ def of_one_system(code: str) -> list[str]:
 def test_what_only_one_system_has_is_in_one_file() -> None:
     found = {}
     for path in sources():
-        if names := of_one_system(path.read_text(encoding="utf-8")):
+        if names := of_one_system(text_of(path)):
             found[str(path.relative_to(PACKAGE))] = names
     assert found.keys() == {"system.py"}, found
     assert LACKING & {*found["system.py"]} == {"os.sched_getaffinity", "os.waitid"}
@@ -412,6 +423,7 @@ def test_the_command_line_imports_no_mathematics_and_nothing_slow() -> None:
     )
 
 
+@cache
 def modules() -> dict[str, Path]:
     found = {}
     for path in sorted(PACKAGE.rglob("*.py")):
@@ -508,10 +520,7 @@ def test_only_the_registry_and_the_command_line_import_by_string() -> None:
     users = {
         str(path.relative_to(PACKAGE))
         for path in modules().values()
-        if re.search(
-            r"\bimport_module\(|\b__import__\(|\.attach_stub\(|\.load\(\)",
-            path.read_text(encoding="utf-8"),
-        )
+        if re.search(r"\bimport_module\(|\b__import__\(|\.attach_stub\(|\.load\(\)", text_of(path))
     }
     assert users <= BY_NAME
 
@@ -548,7 +557,7 @@ def test_packages_import_from_packages_below() -> None:
 def defined_names(path: Path) -> set[str]:
     """The capitalised names of classes, types and type variables that a module defines."""
     names = set()
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    for node in tree_of(path).body:
         targets: list[ast.expr] = []
         if isinstance(node, ast.ClassDef):
             names.add(node.name)

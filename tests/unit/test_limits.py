@@ -105,6 +105,7 @@ def test_dimensions_are_right_or_missing() -> None:
     assert seen == {"unfinished", whole[0].status}
 
 
+@pytest.mark.slow
 def test_closures_keep_the_dimension_and_the_degrees_that_are_complete() -> None:
     whole = closure(MODEL, max_degree=3)
     assert isinstance(whole, Closure)

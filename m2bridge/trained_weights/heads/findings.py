@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, Self
 
 from m2bridge.algebra.determinantal import determinantal_dimension
@@ -23,6 +24,14 @@ _LARGE = 2000
 """Matrices of this rank are decomposed by several threads; for smaller ones these take longer than
 they save.
 """
+
+
+@cache
+def _thread_pools() -> Any:
+    """Return the libraries of linear algebra in this process, which are looked for once."""
+    from threadpoolctl import ThreadpoolController  # slow to import
+
+    return ThreadpoolController()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,14 +59,12 @@ class HeadWeights:
     @classmethod
     def of(cls, head: ReducedHead, a: int | None, softmax: bool, tolerance: float | None) -> Self:
         """Compute everything about a head; ``a`` is the largest rank of A where A is given."""
-        from threadpoolctl import threadpool_limits  # slow to import
-
         shape = HeadShape.of(head.matrices, a, softmax, head.coordinates)
         ranks = exact_ranks(head.matrices)
         threads = None
         if max(shape.alpha, shape.beta) < _LARGE:
             threads = 1
-        with threadpool_limits(threads):
+        with _thread_pools().limit(limits=threads):
             numerical = Numerical.of(head, shape, ranks, tolerance)
             types = HeadTypes.of(head.given, shape, ranks, numerical)
         return cls(

@@ -31,7 +31,7 @@ from tests.events import PATIENCE, wait_for, wait_for_end
 from tests.limits import HOUR
 
 FOLDER = Path(__file__).parents[2] / "certificates"
-LONG = ("deep-attention-all-sizes", "attention-all-sizes-closures")
+LONG = ("deep-attention-all-sizes", "attention-all-sizes-closures", "d2-dout2-a1-t2-polar")
 FILES = sorted(path for path in FOLDER.rglob("*.json") if not path.name.startswith(LONG))
 """All samples but those that take seconds."""
 alone = cache(verify_path)

@@ -15,12 +15,13 @@ import pytest
 
 from m2bridge import QQ, CoefficientField
 from m2bridge.cli import commands
-from m2bridge.cli.cases import all_sizes_family
+from m2bridge.cli.cases import has_all_sizes
 from m2bridge.cli.common import exit_code, finished
-from m2bridge.cli.compute import membership_command
+from m2bridge.cli.decide import membership_command
 from m2bridge.errors import InvalidCaseError, TooLargeError
 from tests.conftest import Invoke
 from tests.events import PATIENCE
+from tests.tiers import slow
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 CASE = ["--d", "2", "--d-out", "1"]
@@ -259,8 +260,8 @@ def test_a_macaulay2_that_does_not_say_its_version(command: str, tmp_path: Path)
             "--heads",
             "2",
         ],
-        ["closure", "--d", "12", "--d-out", "12", "--max-degree", "2", "--json"],
-        ["script", "singular-locus", "--d", "12", "--d-out", "12"],
+        slow(["closure", "--d", "12", "--d-out", "12", "--max-degree", "2", "--json"]),
+        slow(["script", "singular-locus", "--d", "12", "--d-out", "12"]),
     ],
 )
 def test_large_cases_end_with_the_limit(command: str, arguments: list[str]) -> None:
@@ -510,6 +511,7 @@ def test_generators_up_to_a_degree_need_no_engine(
     assert (found["dimension"], found["dimension_status"], found["degree"]) == (11, "proved", None)
 
 
+@pytest.mark.slow
 def test_generators_are_left_out_where_nobody_asks_for_them(
     invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -643,7 +645,7 @@ def test_options_as_usual_stand_beside_all_sizes() -> None:
         "max_degree": None,
         "coordinates": None,
     }
-    assert all_sizes_family("attention", usual, usual).name == "attention-all-sizes"
+    assert has_all_sizes("attention", usual, usual).all_sizes == "attention-all-sizes"
     others = {
         "t": 3,
         "field": CoefficientField(7),
@@ -653,7 +655,7 @@ def test_options_as_usual_stand_beside_all_sizes() -> None:
     }
     for option, value in others.items():
         with pytest.raises(InvalidCaseError, match="has no effect with --all-sizes"):
-            all_sizes_family("attention", usual | {option: value}, usual)
+            has_all_sizes("attention", usual | {option: value}, usual)
 
 
 @pytest.mark.parametrize("written", ["1_0", "٣", "１", "0x10", "1e1"])

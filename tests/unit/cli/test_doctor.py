@@ -10,26 +10,15 @@ import pytest
 from m2bridge._version import __version__
 from m2bridge.cli import commands
 from tests.events import PATIENCE
+from tests.programs import hide_programs, program
 
 PAGE = Path(__file__).parents[3] / "docs" / "installation.md"
-
-
-def program(folder: Path, version: str) -> Path:
-    """A program that prints this version, whatever it is asked."""
-    folder.mkdir()
-    path = folder / "M2"
-    path.write_text(f"#!/bin/sh\necho {version}\n")
-    path.chmod(0o755)
-    return path
 
 
 @pytest.fixture
 def only(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """Nothing is found, but for what a test adds."""
-    monkeypatch.setattr("m2bridge.engine.discovery._in_wheel", lambda: None)
-    monkeypatch.setattr("m2bridge.engine.msolve._in_wheel", lambda: None)
-    monkeypatch.delenv("M2BRIDGE_M2", raising=False)
-    monkeypatch.setenv("PATH", "")
+    hide_programs(monkeypatch)
     return monkeypatch
 
 

@@ -20,7 +20,8 @@ from m2bridge.algebra.polynomial_map import same_span
 from m2bridge.certificates.form import Content, read
 from m2bridge.certification.make import question_of
 from m2bridge.checker import global_verdict, of_several
-from m2bridge.crosscheck.verdict import NO_ORBIT, NONE_SPECIAL, Verdict, compare
+from m2bridge.crosscheck.scope import NO_ORBIT, NONE_SPECIAL
+from m2bridge.crosscheck.verdict import Verdict, compare
 from m2bridge.errors import ContradictionError, InvalidCaseError
 from m2bridge.families.attention.checker import slices, statements as checker
 from m2bridge.families.attention.checker.case import Case
@@ -57,6 +58,7 @@ from tests import changing as rechecking, stated
 from tests.certificates.__main__ import by_release
 from tests.changing import changed, fibres_at, recheck
 from tests.checking import verify
+from tests.tiers import slow
 
 PAPER = "Henry, Marchetti, Kohn"
 TOGETHER = sharing_one_observation(REGISTRY)
@@ -404,7 +406,7 @@ def test_a_source_said_to_be_smooth_where_it_is_singular(planting: pytest.Monkey
         seen(3, 2, 2)
 
 
-@pytest.mark.parametrize("case", [(3, 2, 2), (3, 1, 2), (3, 3, 2), (4, 2, 3)])
+@pytest.mark.parametrize("case", [slow((3, 2, 2)), (3, 1, 2), (3, 3, 2), slow((4, 2, 3))])
 def test_one_reduced_point_is_singular_by_tangent_vectors_only(case: tuple[int, int, int]) -> None:
     observed = seen(*case)
     found = [fact for fact in observed.orbits if fact.singular and fact.fibre.length == 1]
@@ -412,6 +414,7 @@ def test_one_reduced_point_is_singular_by_tangent_vectors_only(case: tuple[int, 
     assert bool(found) == (case[1] > 1 or case[2] > 2)
 
 
+@pytest.mark.slow
 def test_statements_about_nothing_say_so() -> None:
     for name, said in {"A.2 (special fibres)": NONE_SPECIAL, "3.2 (otherwise)": NO_ORBIT}.items():
         found = verdict(name, 1, 2, 1)

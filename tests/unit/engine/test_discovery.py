@@ -28,25 +28,17 @@ from m2bridge.system import cores, folder, leave
 from tests.conftest import usable
 from tests.events import PATIENCE
 from tests.limits import RecordedEngine
+from tests.programs import hide_programs, program
 from tests.systems import SYSTEMS
 from tests.wheel import OF_AVX_512, uses
 
 # Where Macaulay2 is looked for.
 
 
-def program(folder: Path, version: str) -> Path:
-    folder.mkdir()
-    path = folder / "M2"
-    path.write_text(f"#!/bin/sh\necho {version}\n")
-    path.chmod(0o755)
-    return path
-
-
 @pytest.fixture
 def nothing(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    monkeypatch.setattr("m2bridge.engine.discovery._in_wheel", lambda: None)
-    monkeypatch.delenv("M2BRIDGE_M2", raising=False)
-    monkeypatch.setenv("PATH", "")
+    """Nothing is found, but for what a test adds."""
+    hide_programs(monkeypatch)
     return monkeypatch
 
 

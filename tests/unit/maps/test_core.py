@@ -34,18 +34,14 @@ from m2bridge.families.attention.sizes import degree_formula, dimension_formula
 from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
 from m2bridge.limits import limited
 from m2bridge.maps.closure import _multigraded_dimension
-from m2bridge.maps.completeness import (
-    Core,
-    Equations,
-    graded_source,
-    low_degree_equations,
-    prove_by_core,
-)
+from m2bridge.maps.completeness import Core, prove_by_core
+from m2bridge.maps.equations import Equations, graded_source, low_degree_equations
 from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.results.known import Bounds
 from tests.exact_ideals import series_of
 from tests.hilbert_by_ranks import hilbert_function
 from tests.limits import Looks
+from tests.tiers import slow
 
 Vector = tuple[int, ...]
 SIZES = {
@@ -190,6 +186,7 @@ def koszul_differentials(i: int, n: int, weight: Vector) -> Iterator[dict[object
         yield {key: value for key, value in image.items() if value}
 
 
+@pytest.mark.slow
 def test_antisymmetric_functions_have_linear_relations() -> None:
     """Lemma 5: Tor_i in degree i + 1 only for i ≤ 2; its regularity 3 bounds the degrees. Tor_3 is
     in degree 6.
@@ -254,7 +251,7 @@ def source_differentials(size: CoreSize, i: int, degree: int) -> Iterator[dict[o
         yield image
 
 
-@pytest.mark.parametrize("size", [(2, 1, 1), (2, 2, 2), (3, 2, 1)], ids=str)
+@pytest.mark.parametrize("size", [(2, 1, 1), (2, 2, 2), slow((3, 2, 1))], ids=str)
 def test_the_source_has_generators_and_relations_of_low_degree(size: tuple[int, int, int]) -> None:
     """Generators Λⁿ ⊗ Λⁿ ⊗ Λ²ⁿ, of which every weight is seen in the balanced one; relations of
     degree ≤ 3 here.
@@ -330,7 +327,7 @@ def test_sections_have_the_degree_of_the_closure(case: tuple[int, int, int]) -> 
 
 
 @pytest.mark.parametrize(
-    "size", [(2, 1, 1), (2, 2, 1), (2, 1, 2), (2, 2, 2), (3, 2, 1), (3, 3, 1)], ids=str
+    "size", [(2, 1, 1), (2, 2, 1), (2, 1, 2), (2, 2, 2), (3, 2, 1), slow((3, 3, 1))], ids=str
 )
 def test_no_generators_just_above_the_bound(size: tuple[int, int, int]) -> None:
     """What the theorem says and the program does not look for: in degree B + 1 there are none."""
@@ -365,6 +362,7 @@ def test_a_groebner_basis_agrees(case: tuple[int, int, int]) -> None:
     assert proved.series.degree == degree_formula(model)
 
 
+@pytest.mark.slow
 def test_generators_of_higher_degree_are_found() -> None:
     """(3, 2, 2) needs degree 5, after degrees 2, 3 and 4; the Hilbert function is below the
     sections at first.

@@ -55,6 +55,7 @@ from m2bridge.pictures.real_geometry import (
 )
 from m2bridge.results.picture import add_title, check_available, new_figure, picture_format
 from tests.limits import Looks
+from tests.tiers import slow
 
 # Pictures without an engine: closures of orbits by limits, layered graphs, files, and what is
 # imported when.
@@ -486,7 +487,7 @@ SURFACES = {
 }
 
 
-@pytest.mark.parametrize("name", SURFACES)
+@pytest.mark.parametrize("name", [slow(name) if name == "torus" else name for name in SURFACES])
 def test_points_of_cells_lie_on_the_surface(name: str) -> None:
     surface, count = SURFACES[name]
     cells = patches(surface, cube(-2, 2), [], 8)

@@ -25,6 +25,7 @@ from m2bridge.limits import progress_listener, with_progress
 from m2bridge.results import markup, markup as escape, writers
 from m2bridge.results.base import Result
 from m2bridge.results.sheet import Facts, Finding, Findings, Formula, Polynomials, Sheet, Table
+from tests.tiers import slow
 
 # A sheet in every form: what it shows is there, nothing is markup that should be text, and nothing
 # is too long.
@@ -104,7 +105,7 @@ def test_words_stay_words(text: str) -> None:
     assert page.text.count(text) == 11
 
 
-@pytest.mark.parametrize("number", [0, 1, 12, 13, 2000])
+@pytest.mark.parametrize("number", [0, 1, 12, 13, slow(2000)])
 def test_long_outputs_fold_and_end(number: int) -> None:
     texts = [f"x**{n} - {n}*c_1_1_1_2" for n in range(1, number + 1)]
     sheet = Sheet(

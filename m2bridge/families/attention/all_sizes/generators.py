@@ -10,7 +10,8 @@ from typing import Any, Unpack
 
 from m2bridge.convert.printing import expression_text
 from m2bridge.crosscheck.cross_check import CrossCheck, cross_check
-from m2bridge.crosscheck.verdict import Verdict, VerdictScope
+from m2bridge.crosscheck.scope import VerdictScope
+from m2bridge.crosscheck.verdict import Verdict
 from m2bridge.engine import RunOptions, computation
 from m2bridge.errors import TimeLimitError
 from m2bridge.families.all_sizes import split_by_all_sizes_form

@@ -312,7 +312,7 @@ def zero_divisor(leading: list[tuple[int, ...]]) -> Difference | None:
     """
     if any(exponents[-1] for exponents in leading):
         return Difference(
-            "generators", "c_1_1_1_1 is a zero divisor modulo them", "it is none modulo all"
+            "generators", "c_1_1_1_1 is a zero divisor modulo them", "it is not one modulo all"
         )
     return None
 

@@ -42,6 +42,7 @@ from m2bridge.families.attention.orbits.tangents import default_degree, tangent_
 from m2bridge.families.attention.questions import degree_for
 from m2bridge.families.attention.sizes import degree_formula, dimension_formula
 from tests.checking import verify
+from tests.tiers import few
 
 # Equations up to a degree: what is certified against elimination, the formula for sections, and
 # another program.
@@ -59,7 +60,7 @@ def sections_by_checker(d: int, d_out: int, a: int) -> Any:
     return partial(sections.sections_of_case, Case(d, d_out, a, 2))
 
 
-@pytest.mark.parametrize("case", QUICK, ids=str)
+@pytest.mark.parametrize("case", few(QUICK, 5), ids=str)
 def test_the_checker_finds_the_same_by_its_own_way(case: tuple[int, int, int]) -> None:
     certificate = made(*case)
     assert verify(certificate).accepted
@@ -420,6 +421,7 @@ def test_where_there_is_nothing_to_say() -> None:
     assert tangent_upper_bounds(SingleLayerAttention(1, 2)) == {Orbit(1, 1, 1): 2}
 
 
+@pytest.mark.slow
 def test_quartics_prove_smooth_orbits_smooth() -> None:
     """For (3, 2, 3) only rk A = rk V = 1 stays open; for (3, 2, 2) also the orbits with rk A = 1,
     as they should.

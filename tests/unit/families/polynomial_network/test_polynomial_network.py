@@ -353,6 +353,7 @@ def test_what_is_too_large_to_expand_is_refused_and_has_a_dimension() -> None:
         PolynomialNetwork((9, 2, 1), 9).grading()
 
 
+@pytest.mark.slow
 def test_enormous_degrees() -> None:
     """Forms whose degree has hundreds of digits."""
     deep = PolynomialNetwork((2,) * 101, 10**6)

@@ -257,6 +257,7 @@ def test_attention_of_a_decoder_to_an_encoder_is_no_layer(name: str, other: str)
     assert found_ranks(state | between, heads=HEADS) == p.ranks
 
 
+@pytest.mark.slow
 def test_modules_that_keras_counts_are_layers_in_their_order() -> None:
     state = {}
     for number in (10, 2, 0):

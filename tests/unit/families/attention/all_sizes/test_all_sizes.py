@@ -238,6 +238,7 @@ def _coefficients(expression: object, z: list[object]) -> list[Fraction]:
     return [Fraction(int(c.p), int(c.q)) if c else Fraction(0) for c in values]
 
 
+@pytest.mark.slow
 def test_singular_orbits_are_those_with_too_many_tangent_vectors() -> None:
     birational, singular = points(facts().birational, 6), points(facts().singular, 6)
     larger = [

@@ -165,6 +165,7 @@ def changed(certificate: Certificate, path: tuple[Any, ...], value: Any) -> dict
     return data
 
 
+@pytest.mark.slow
 def test_every_changed_value_is_noticed() -> None:
     """With a digest that fits, so that the content alone can say no."""
     certificate = sample("A.4")

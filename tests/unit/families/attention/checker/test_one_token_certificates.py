@@ -135,6 +135,7 @@ def test_a_closure_of_release_1_0_is_accepted() -> None:
     assert (finding.outcome, finding.accepted, finding.content_right) == ("accepted", True, True)
 
 
+@pytest.mark.slow
 def test_generators_that_are_dropped_are_missed() -> None:
     """One after the other, the last ones, and all of the highest degree."""
     for path in (PROVED, ON_TRUST):

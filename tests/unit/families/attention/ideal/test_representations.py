@@ -98,7 +98,7 @@ from m2bridge.families.attention.sizes import degree_formula, dimension_formula
 from m2bridge.implicitization.implicitize import HigherDegrees, implicitize
 from m2bridge.limits import limited
 from m2bridge.maps.closure import _representations, closure as closure_of_model
-from m2bridge.maps.completeness import Equations, graded_source
+from m2bridge.maps.equations import Equations, graded_source
 from m2bridge.results.sheet import Table
 from m2bridge.statements.statement import sharing_one_observation
 from tests.limits import Looks, RecordedEngine
@@ -438,6 +438,7 @@ def test_the_coordinate_ring_is_all_sections_in_the_degree_that_decides() -> Non
     assert three.hilbert_function(4) == three.number_of_sections(4)
 
 
+@pytest.mark.slow
 def test_generators_of_the_core_with_too_many_representations_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -472,6 +473,7 @@ def generators_cross_checked(
     return cross_check(model, statements=stated, engine=RecordedEngine(Path()))
 
 
+@pytest.mark.slow
 def test_generators_of_a_case_by_weight_spaces_are_compared(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -529,6 +531,12 @@ def test_lowered_highest_weight_vectors_generate_the_ideal(size: tuple[int, ...]
         assert dimensions == {comb(model.coordinate_count + n - 1, n) - found.hilbert_function[n]}
 
 
+def search_up_to(degree: int, patch: pytest.MonkeyPatch) -> None:
+    """Find generators of at most this degree by linear algebra, where no degree is given."""
+    for name in ("completeness", "equations"):
+        patch.setattr(f"m2bridge.maps.{name}.default_max_degree", lambda *_: degree)
+
+
 @pytest.mark.parametrize("size", [(1, 2), (2, 2), (2, 1), (2, 2, 1), (3, 1, 1)], ids=str)
 @pytest.mark.parametrize("last", [None, 2, 4])
 def test_multiplicity_spaces_and_weight_spaces_agree(
@@ -539,7 +547,7 @@ def test_multiplicity_spaces_and_weight_spaces_agree(
     """
     model = SingleLayerAttention(*size)
     with monkeypatch.context() as patch:
-        patch.setattr("m2bridge.maps.completeness.default_max_degree", lambda *_: 1)
+        search_up_to(1, patch)
         found = closure_of_model(model, engine=RecordedEngine(Path()), max_degree=last)
     degree = last or max((part.degree for part in found.representations or ()), default=1)
     expected = closure_of_model(model, strategy="multigraded", max_degree=degree)
@@ -564,7 +572,7 @@ def sparse_terms(polynomial: PolyElement) -> dict[tuple[int, ...], int]:
 
 def test_a_limit_leaves_the_degrees_that_were_completed(monkeypatch: pytest.MonkeyPatch) -> None:
     model, looks = SingleLayerAttention(2, 2), Looks()
-    monkeypatch.setattr("m2bridge.maps.completeness.default_max_degree", lambda *_: 1)
+    search_up_to(1, monkeypatch)
     multiplicity_spaces.cache_clear()
     with limited(1e9, now=looks):
         whole = closure_of_model(model, max_degree=3)
@@ -586,7 +594,7 @@ def test_a_limit_leaves_the_degrees_that_were_completed(monkeypatch: pytest.Monk
 def test_generators_that_are_not_written_out_are_expanded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("m2bridge.maps.completeness.MAX_ALL_DEGREES_MONOMIALS", 1000)
     monkeypatch.setattr("m2bridge.maps.completeness.MAX_SEARCHED_MONOMIALS", 100)
-    monkeypatch.setattr("m2bridge.maps.completeness.default_max_degree", lambda *_: 2)
+    search_up_to(2, monkeypatch)
     model = SingleLayerAttention(2, 2)
     found = closure_of_model(model, engine=RecordedEngine(Path()))
     assert (str(found.completeness), found.generator_degrees) == ("up to degree 2", {2: 5})

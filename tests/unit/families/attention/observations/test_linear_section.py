@@ -37,6 +37,7 @@ from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.results.base import Decision
 from m2bridge.statements.statement import sharing_one_observation
 from tests.changing import _observations, fibres_at, recheck
+from tests.tiers import slow
 
 GRID = [
     SingleLayerAttention(d, d_out, a)
@@ -108,7 +109,9 @@ PLANTED = {
 
 
 @pytest.mark.parametrize("name", PLANTED)
-@pytest.mark.parametrize("case", [(3, 2, 1), (2, 2, 2), (2, 1, 1), (3, 2, 2), (4, 4, 4)])
+@pytest.mark.parametrize(
+    "case", [slow((3, 2, 1)), (2, 2, 2), (2, 1, 1), slow((3, 2, 2)), slow((4, 4, 4))]
+)
 def test_a_wrong_product_formula_is_refuted(
     monkeypatch: pytest.MonkeyPatch, name: str, case: tuple[int, int, int]
 ) -> None:
@@ -147,7 +150,7 @@ def test_the_degree_of_every_small_case_is_decided(model: SingleLayerAttention) 
     assert content.evidence["degree"] == evidence["degree"] == degree_formula(model)
 
 
-@pytest.mark.parametrize("case", [(4, 4, 4), (3, 2, 2), (4, 3, 2), (5, 2, 3)])
+@pytest.mark.parametrize("case", [(4, 4, 4), slow((3, 2, 2)), slow((4, 3, 2)), (5, 2, 3)])
 @pytest.mark.parametrize("wrong", [lambda degree: degree + 1, lambda degree: degree // 2])
 def test_a_wrong_degree_is_refuted_where_no_section_is_counted(
     case: tuple[int, int, int], wrong: Callable[[int], int]
@@ -220,7 +223,7 @@ def test_a_section_that_disagrees(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("case", "wrong"),
-    [((3, 2, 2), Fibre(2, 2)), ((2, 1, 1), Fibre(1, 1)), ((3, 2, 2), Fibre(2, 1))],
+    [slow((3, 2, 2), Fibre(2, 2)), ((2, 1, 1), Fibre(1, 1)), ((3, 2, 2), Fibre(2, 1))],
 )
 def test_a_wrong_generic_fibre_is_noticed(case: tuple[int, int, int], wrong: Fibre) -> None:
     """By the points that solve the equations, or by the rank of the differential."""
@@ -243,6 +246,7 @@ def test_a_wrong_number_of_points_gives_another_degree_or_none(wrong: Fibre) -> 
             degree_by_projection(model, 13, wrong)
 
 
+@pytest.mark.slow
 def test_a_wrong_degree_of_matrices_of_low_rank_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """By a linear section where one is counted; else it refutes the formula, rather than confirm
     it.

@@ -34,6 +34,7 @@ from m2bridge.statements.statement import (
     sharing_one_observation,
 )
 from tests.limits import by_linear_algebra
+from tests.tiers import few, slow
 
 CASES = [(3, 2, 2), (3, 3, 3), (2, 1, 1), (1, 2, 1)]
 LIMITS = (TimeLimitError, MemoryLimitError)
@@ -116,7 +117,7 @@ def test_a_verdict_is_the_final_one_or_undecided(
             assert before.decision in (Decision.UNDECIDED, after.decision), (before, after)
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", few(CASES, 2))
 def test_a_limit_after_the_last_answer_takes_nothing_away(
     recorded: Engine, case: tuple[int, int, int]
 ) -> None:
@@ -130,7 +131,7 @@ def test_a_limit_after_the_last_answer_takes_nothing_away(
     assert found[-2].observations.missing == ()
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", few(CASES, 2))
 def test_what_is_shown_of_the_orbits_that_were_done(
     recorded: Engine, case: tuple[int, int, int]
 ) -> None:
@@ -260,7 +261,7 @@ def test_certificates_need_all_orbits(
 
 
 @pytest.mark.parametrize("limit", LIMITS)
-@pytest.mark.parametrize("case", [(3, 2, 2), (3, 3, 3)])
+@pytest.mark.parametrize("case", [(3, 2, 2), slow((3, 3, 3))])
 def test_the_singular_locus_of_some_orbits(
     recorded: Engine, case: tuple[int, int, int], limit: type[EngineError]
 ) -> None:

@@ -35,6 +35,7 @@ from m2bridge.results.base import Decision
 from tests.changing import changed
 from tests.checking import verify
 from tests.forward_pass import PRIME, Layer, jacobian
+from tests.tiers import slow
 
 SIZES = [(1, 1, 1), (2, 1, 1), (2, 1, 2), (2, 2, 1), (2, 2, 2), (3, 1, 2), (3, 2, 2), (2, 3, 4)]
 FACTORED = [
@@ -88,7 +89,7 @@ def test_dimensions_alone_do_not_decide_factorized_values(
     assert not facts.kind.is_exposed(shape)
 
 
-@pytest.mark.parametrize("size", [*SIZES, *FACTORED, (4, 4, 4)], ids=str)
+@pytest.mark.parametrize("size", [*SIZES, *FACTORED, slow((4, 4, 4))], ids=str)
 def test_representatives_have_the_ranks_of_their_types(size: tuple[int, ...]) -> None:
     shape = SingleLayerAttention(*size[:3])
     head_dim = size[3] if len(size) > 3 else None

@@ -57,6 +57,7 @@ from m2bridge.families.registry import family
 from tests.changing import changed, leaves, others
 from tests.checking import verify
 from tests.deep import jacobian_rank, softmax_rank
+from tests.tiers import slow
 
 # Deep attention for all sizes at once: what is counted, what is predicted, and that planted
 # mistakes are noticed.
@@ -92,6 +93,7 @@ def test_what_is_counted_is_the_rank() -> None:
         assert known_dimension(network, "lightning") == rank, network
 
 
+@pytest.mark.slow
 def test_what_is_counted_for_softmax_is_the_rank() -> None:
     """With the weights of softmax as unknowns: for two different tokens, in other code; four layers
     as well.
@@ -283,6 +285,7 @@ def test_the_case_and_its_statements() -> None:
         cross_check_deep_attention(statements=heads)
 
 
+@pytest.mark.slow
 def test_statements_without_a_form_are_named() -> None:
     """They were left out without a word."""
     found = cross_check_deep_attention()
@@ -422,13 +425,13 @@ def test_a_maker_without_an_identity_is_found_out(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("name", "planted"),
     [
-        ("_matrices", lambda n, s, x, u: (u - s) * (n - u) + x * u),
+        slow("_matrices", lambda n, s, x, u: (u - s) * (n - u) + x * u),
         ("_twice_forms", lambda n, s, y, u: 2 * (u - s) * (n - u) + 2 * y * (u - y) + y * y),
         ("_end", lambda n, s, e: s * e),
         ("_det", lambda A: A[0][0] * A[1][1]),
-        ("_order", lambda polynomial, variable: 0),
-        ("turned", lambda word: word),
-        ("transposed", lambda A: A),
+        slow("_order", lambda polynomial, variable: 0),
+        slow("turned", lambda word: word),
+        slow("transposed", lambda A: A),
     ],
 )
 def test_a_mistake_of_the_checker_is_noticed(
