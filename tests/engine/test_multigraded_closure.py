@@ -69,10 +69,11 @@ def test_the_proved_ideal_is_that_of_elimination(engine: Engine, case: tuple[int
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("a", "degree"), [(1, 15), (2, 21), (3, 21)])
+@pytest.mark.parametrize(("a", "degree"), [(1, 15), (2, 21)])
 def test_the_degree_for_one_token_is_that_of_the_ideal(engine: Engine, a: int, degree: int) -> None:
     """Products of three linear forms, each of which can be v; and of a quadratic and a linear one,
-    whose ideal has generators of degree 8 only.
+    whose ideal has generators of degree 8 only. Every quadratic form has a matrix of rank 2 or less,
+    so that a = 3 is the same.
     """
     model = SingleLayerAttention(3, 1, a, t=1)
     found = closure(model, engine=engine)
