@@ -4,11 +4,13 @@
 """
 
 from ._version import __version__
+from .algebra.extension_field import ExtensionField
 from .algebra.field import QQ, CoefficientField
 from .algebra.polynomial_map import PolynomialMap
 from .algebra.ring import PolynomialRing
+from .batch.items import Outcome
 from .batch.plan import Plan, plan
-from .batch.run_many import Outcome, run_many
+from .batch.run_many import run_many
 from .batch.store import Store, Task, tasks
 from .certification.make import certify
 from .certification.verify import verify
@@ -62,13 +64,15 @@ from .limits import Limits
 from .maps.chain import Chain, Layer
 from .maps.closure import Image, closure, image, implicitize
 from .maps.closure_result import Closure
+from .maps.degrees.ed_degree import EDDegree, ed_degree
+from .maps.degrees.polar_degrees import polar_degrees
+from .maps.degrees.polar_result import PolarDegrees
 from .maps.dimension import Dimension, dimension
-from .maps.ed_degree import EDDegree, ed_degree
 from .maps.hilbert_function import HilbertFunction, hilbert_function
 from .maps.locus import Component, OrbitStatus
-from .maps.polar_degrees import PolarDegrees, polar_degrees
 from .maps.polynomial_map_model import read_model
-from .maps.singular_locus import SingularLocus, singular_locus
+from .maps.singular_locus import singular_locus
+from .maps.singular_locus_result import SingularLocus
 from .maps.slice_surface import SliceSurface, slice_surface
 from .results.base import Decision
 from .trained_weights.heads.membership import membership
@@ -99,6 +103,7 @@ __all__ = [
     "Engine",
     "EngineDiedError",
     "Evaluation",
+    "ExtensionField",
     "Fibre",
     "HilbertFunction",
     "Ideal",

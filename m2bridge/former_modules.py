@@ -12,11 +12,9 @@ from types import ModuleType
 
 _MOVED = {
     "algebra.symmetry_groups": "trained_weights.networks.groups",
-    "batch.many": "batch.run_many",
     "certificates.schema": "certificates.form",
     "cli.bridge": "cli.macaulay2",
     "cli.certifying": "cli.certificates",
-    "cli.computing": "cli.compute",
     "cli.families": "cli.cases",
     "cli.shared": "cli.common",
     "cli.showing": "cli.show",
@@ -68,7 +66,6 @@ _MOVED = {
     "maps.cross_check": "crosscheck.cross_check",
     "maps.lattice": "maps.toric",
     "maps.map_model": "maps.polynomial_map_model",
-    "maps.polar": "maps.polar_degrees",
     "maps.rank": "maps.jacobian_rank",
     "maps.verdict": "crosscheck.verdict",
 }
@@ -76,13 +73,27 @@ _MOVED = {
 FORMER_MODULES = {f"m2bridge.{former}": f"m2bridge.{present}" for former, present in _MOVED.items()}
 
 
-TWO_MODULES = {"m2bridge.maps.statement": ("m2bridge.statements.statement", "m2bridge.maps.locus")}
+DIVIDED_MODULES = {
+    "m2bridge.cli.computing": (
+        "m2bridge.cli.ideals",
+        "m2bridge.cli.compute",
+        "m2bridge.cli.decide",
+    ),
+    "m2bridge.batch.many": ("m2bridge.batch.items", "m2bridge.batch.run_many"),
+    "m2bridge.maps.polar": (
+        "m2bridge.maps.degrees.counting_primes",
+        "m2bridge.maps.degrees.polar_result",
+        "m2bridge.maps.degrees.slices",
+        "m2bridge.maps.degrees.polar_degrees",
+    ),
+    "m2bridge.maps.statement": ("m2bridge.statements.statement", "m2bridge.maps.locus"),
+}
 """The modules into which a module was divided."""
 
 
 def specification(name: str) -> ModuleSpec | None:
     """Return the specification of a module that moved; ``None`` for every other name."""
-    if name in FORMER_MODULES or name in TWO_MODULES:
+    if name in FORMER_MODULES or name in DIVIDED_MODULES:
         return ModuleSpec(name, FormerModule())  # type: ignore[arg-type]
     return None
 
@@ -94,9 +105,9 @@ class FormerModule:
         """Leave it to Python to create a module, which :meth:`exec_module` replaces or fills."""
 
     def exec_module(self, module: ModuleType) -> None:
-        """Register the module that moved under its former name, or give names of both parts."""
+        """Register the module that moved under its former name, or give names of all its parts."""
         name = module.__name__
-        for part in TWO_MODULES.get(name, ()):
+        for part in DIVIDED_MODULES.get(name, ()):
             module.__dict__.update(vars(import_module(part)))
         if name in FORMER_MODULES:
             sys.modules[name] = import_module(FORMER_MODULES[name])

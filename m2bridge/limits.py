@@ -319,6 +319,7 @@ def alarm(clock: Clock, grace: float) -> Iterator[None]:
     """
     remaining = clock.remaining
     is_main = threading.current_thread() is threading.main_thread()
+    # Python delivers signals to the main thread alone, and the timer has a largest number
     if remaining is None or remaining > MAX_TIMER_SECONDS or not is_main:
         yield
         return

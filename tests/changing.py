@@ -14,9 +14,9 @@ from m2bridge.certificates.form import Certificate
 from m2bridge.families.attention.checker.case import (
     Case,
     base_locus_is_empty,
-    fibre,
     real_family_has_no_real_weights,
 )
+from m2bridge.families.attention.checker.evidence import fibre
 from m2bridge.families.attention.checker.slices import counted_polar_degrees, is_counted_always
 from m2bridge.families.attention.observations.observe import deduce
 from m2bridge.families.attention.orbits.fibres import Fibres

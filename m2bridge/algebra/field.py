@@ -61,10 +61,24 @@ class CoefficientField:
         match = re.fullmatch(r"\s*(?:GF|gf)\(\s*([0-9]+)\s*\)\s*", text)
         if match is None or not match[1].strip("0"):
             rule = "write QQ or GF(p) with a prime p"
+            if re.search(r"[\[(].*[A-Za-z]", text):
+                rule += (
+                    "; 'ideal' and 'singular-locus --ideal' also take number fields and parameters"
+                )
             raise InvalidCaseError("field", f"'{text:.60}' is not a coefficient field: {rule}")
         if len(match[1]) > _MAX_CHARACTERISTIC_DIGITS:
             raise InvalidCaseError("field", f"{text.strip():.60} is too large: use p < 2^31")
         return cls(int(match[1]))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of elements that occur in coefficients: none, but in an extension field."""
+        return ()
+
+    @property
+    def base(self) -> CoefficientField:
+        """The prime field."""
+        return self
 
     @property
     def domain(self) -> Any:
@@ -90,9 +104,13 @@ def _domain(characteristic: int) -> Any:
 
 
 def check_is_field(field: object) -> None:
-    """Raise InvalidCaseError unless the value is a field; the name of one is not."""
+    """Raise InvalidCaseError unless the value is QQ or GF(p); the name of one is not."""
     if not isinstance(field, CoefficientField):
         raise InvalidCaseError("field", f"must be QQ or CoefficientField(p), not {field!r:.60}")
+    if field.names:
+        raise InvalidCaseError(
+            "field", f"must be QQ or GF(p) here, not {field!r:.60}: ideals have such coefficients"
+        )
 
 
 QQ = CoefficientField(0)

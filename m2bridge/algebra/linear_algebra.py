@@ -359,6 +359,7 @@ class Quotient:
         position = {place: j for j, place in enumerate(places)}
         entries = ([(position[place], c) for place, c in row.items()] for _, row in rows)
         matrix = filled(flint.nmod_mat(len(rows), len(places), self.prime), entries)
+        # pivots of the transposed matrix are rows, which the caller needs to know by number
         independent = reduced_echelon(matrix.transpose())[1]
         self.chosen += [rows[i][0] for i in independent]
         echelon, pivots = reduced_echelon(matrix)

@@ -16,7 +16,7 @@ from typing import Any
 
 from sympy import ImmutableMatrix, Symbol, SympifyError, expand, sympify
 
-from m2bridge.algebra.ring import PolynomialRing, entry_text
+from m2bridge.algebra.ring import PolynomialRing, entry_text, field_text
 from m2bridge.algebra.typeset import (
     Typeset,
     betti_latex,
@@ -221,7 +221,7 @@ class MonomialIdeal(GeneralIdeal):
     Examples
     --------
     >>> from m2bridge.algebra.field import QQ
-    >>> from m2bridge.algebra.ring import PolynomialRing
+    >>> from m2bridge.algebra.ring import PolynomialRing, field_text
     >>> ring = PolynomialRing(QQ, ("x", "y"))
     >>> x, y = ring.sympy_ring.gens
     >>> MonomialIdeal(ring, (x**2, x * y))
@@ -408,7 +408,7 @@ class GroebnerBasis(AsText, Typeset):
     Examples
     --------
     >>> from m2bridge.algebra.field import QQ
-    >>> from m2bridge.algebra.ring import PolynomialRing
+    >>> from m2bridge.algebra.ring import PolynomialRing, field_text
     >>> ring = PolynomialRing(QQ, ("x", "y"))
     >>> x, y = ring.sympy_ring.gens
     >>> target, source = Module(ring, ((0,),)), Module(ring, ((1,), (2,)))
@@ -447,7 +447,7 @@ class RingMap(Named, Typeset):
     Examples
     --------
     >>> from m2bridge.algebra.field import QQ
-    >>> from m2bridge.algebra.ring import PolynomialRing
+    >>> from m2bridge.algebra.ring import PolynomialRing, field_text
     >>> ring = PolynomialRing(QQ, ("x", "y"))
     >>> x, y = ring.sympy_ring.gens
     >>> RingMap(ring, ring, (y, x))
@@ -579,5 +579,5 @@ def to_expression(value: Any) -> Any:
 def ring_text(ring: Any) -> str:
     """Return the text of a ring."""
     if isinstance(ring, PolynomialRing):
-        return f"{ring.field}[{', '.join(ring.variables)}]"
+        return f"{field_text(ring.field)}[{', '.join(ring.variables)}]"
     return str(ring)

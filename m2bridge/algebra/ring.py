@@ -23,11 +23,13 @@ import flint
 from sympy import ZZ, Expr, Float, Poly, Symbol
 from sympy.polys import rings
 from sympy.polys.domains.finitefield import FiniteField
+from sympy.polys.domains.fractionfield import FractionField
 from sympy.polys.orderings import grevlex
 from sympy.polys.polyerrors import BasePolynomialError
 
 from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.algebra.expressions import SymbolEntry, in_plain_symbols, symbol_name
+from m2bridge.algebra.extension_field import ExtensionDomain, ExtensionField, described_field
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.errors import ConversionError, TooLargeError, check_kind
 from m2bridge.limits import check_deadline_in
@@ -41,11 +43,28 @@ class PolyElement(rings.PolyElement):  # type: ignore[misc]
     def str(self, *style: Any) -> str:
         """Return the text as SymPy writes it, with residues from 0 to p − 1."""
         domain = self.ring.domain
+        if isinstance(domain, ExtensionDomain | FractionField):
+            return _text_over(described_field(domain), self)
         if not domain.is_FiniteField:
             return str(super().str(*style))
         integers = self.ring.clone(domain=ZZ)
         residues = {monomial: ZZ(domain.to_int(c)) for monomial, c in self.items()}
         return str(integers.from_dict(residues).str(*style))
+
+
+def _text_over(field: ExtensionField, polynomial: PolyElement) -> str:
+    """The text of a polynomial with coefficients in an extension field, as ``(i + 1)*x - y/a``."""
+    symbols = polynomial.ring.symbols
+    pieces = []
+    for monomial, coefficient in polynomial.terms():
+        sign, text = field.text(coefficient)
+        factors = [] if text == "1" and any(monomial) else [text]
+        for symbol, exponent in zip(symbols, monomial, strict=True):
+            if exponent:
+                factors.append(f"{symbol}**{exponent}" if exponent > 1 else str(symbol))
+        pieces.append(f" {sign} {'*'.join(factors)}")
+    text = "".join(pieces)
+    return f"-{text[3:]}" if text.startswith(" - ") else text[3:] or "0"
 
 
 class PolyRing(rings.PolyRing):  # type: ignore[misc]
@@ -137,6 +156,9 @@ class PolynomialRing:
     variables: tuple[str, ...]
 
     def __post_init__(self) -> None:
+        check_kind(
+            "field", self.field, CoefficientField, "QQ, CoefficientField(p) or another field"
+        )
         check_kind("variables", self.variables, (tuple, list), "a tuple of names")
         if len(set(self.variables)) != len(self.variables):
             repeated = [name for name, count in Counter(self.variables).items() if count > 1]
@@ -145,12 +167,14 @@ class PolynomialRing:
             )
         if not "".join(self.variables).isascii():
             _check_letters(self.variables)
+        if self.field.names:
+            _check_names_of_field(self.field, self.variables)
 
     def __str__(self) -> str:
         shown = self.variables
         if len(shown) > 12:
             shown = (*shown[:6], "…", shown[-1])
-        return f"{self.field}[{', '.join(shown)}]"
+        return f"{field_text(self.field)}[{', '.join(shown)}]"
 
     __repr__ = __str__
 
@@ -197,6 +221,11 @@ class PolynomialRing:
                 f"'{expression}' is not a polynomial over {self.field} in"
                 f" {first_names(self.variables)}"
             ) from reason
+
+
+def field_text(field: CoefficientField) -> str:
+    """The text of a field before the variables of a ring; a quotient is in parentheses."""
+    return f"({field})" if "/" in str(field) else str(field)
 
 
 def first_names(names: Sequence[str]) -> str:
@@ -268,6 +297,17 @@ def _check_letters(names: Iterable[str]) -> None:
         if other != name:
             raise ConversionError(
                 f"the names {other!a:.80} and {name!a:.80} are the same letters to Unicode"
+            )
+
+
+def _check_names_of_field(field: CoefficientField, variables: Iterable[str]) -> None:
+    """Check that names of constants are no variables, nor differ from one by indices only."""
+    bases = {name.partition("_")[0] for name in field.names}
+    for name in variables:
+        if name.partition("_")[0] in bases:
+            raise ConversionError(
+                f"{name!r:.60} is a variable, and {', '.join(field.names)} are in the field"
+                f" {field}: give them different letters"
             )
 
 

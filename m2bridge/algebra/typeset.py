@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from m2bridge.algebra.extension_field import ExtensionField
 from m2bridge.algebra.ring import PolynomialRing, entry_text
 from m2bridge.results.markup import latex, polynomial_latex
 
@@ -66,7 +67,16 @@ def ring_latex(ring: Any) -> str:
     '\\\\mathbb{Q}[x_{1}, x_{2}]'
     """
     if isinstance(ring, PolynomialRing):
-        return f"{ring_latex(ring.field)}[{', '.join(map(polynomial_latex, ring.variables))}]"
+        field = ring_latex(ring.field)
+        if "/" in field:
+            field = f"({field})"
+        return f"{field}[{', '.join(map(polynomial_latex, ring.variables))}]"
+    if isinstance(ring, ExtensionField):
+        names = ", ".join(map(polynomial_latex, ring.names))
+        below = ring_latex(ring.base)
+        if not ring.minimal_polynomial:
+            return rf"{below}({names})"
+        return rf"{below}[{names}]/({polynomial_latex(str(ring.relation))})"
     name = str(ring)
     if prime_field := _PRIME_FIELD.fullmatch(name):
         return rf"\mathbb{{F}}_{{{prime_field[1] or prime_field[2]}}}"

@@ -62,6 +62,7 @@ def _cases(chosen: Family[Any], ranges: Mapping[str, tuple[Any, ...]], every: bo
     """Return the models of all combinations, without those that the family excludes."""
     combinations = (dict(zip(ranges, values, strict=True)) for values in product(*ranges.values()))
     grids = (chosen.grid(**combination) for combination in combinations)
+    # one more than allowed suffices to know that there are too many
     models = list(islice(chain.from_iterable(grids), MAX_BATCH_CASES + 1))
     if len(models) > MAX_BATCH_CASES:
         raise InvalidCaseError(

@@ -98,6 +98,7 @@ def plan(tasks: Sequence[Task], store: Store) -> Plan:
         if questions:
             left.append(Task(task.case, questions))
             files = [file_name(task.name, question) for question in questions]
+            # a file that is there and answers nothing is damaged, or of another case
             unusable += [name for name in files if name in names]
     return Plan(tuple(tasks), tuple(left), answers, tuple(unusable))
 

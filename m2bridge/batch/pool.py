@@ -248,6 +248,7 @@ class Pool(Generic[KeyT, ResultT]):
                     worker.give(self._waiting.popleft())
             for worker in self._ready_connections():
                 yield from self._handle_message(worker, started)
+            # a worker that is late is ended from outside: loops in C read no clock
             at_work = [worker for worker in self._workers if worker.at_work]
             for worker in at_work:
                 if self._seconds_left(worker) >= 0:

@@ -393,6 +393,7 @@ class Store:
             name = file_name(task.name, question)
             if names is None or name in names:
                 verdicts = _verdicts(self.folder / name, about)
+            # a certificate counts more than an outcome of an earlier attempt
             if verdicts:
                 answers[question] = verdicts
                 continue
@@ -412,6 +413,7 @@ class Store:
 
     def check(self, tasks: Iterable[Task]) -> None:
         """Raise BatchError if a question of tasks that were performed has no file."""
+        # a deleted file would otherwise look like a question that was never asked
         names = self.names()
         number = 0
         missing = []
@@ -467,6 +469,7 @@ class Store:
         kind = kind_of(error)
         details = ""
         if kind == "failed":
+            # an unexpected error is a fault of the program, whose place is wanted later
             details = "".join(traceback.format_exception(error))
         for question in task.questions:
             outcome = Unanswered(

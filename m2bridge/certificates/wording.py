@@ -6,8 +6,8 @@ They share nothing else about statements: predictions and hypotheses are impleme
 its number in the paper or its name in docs/statements.md, and a *part* if several statements share
 a key. Its *observable* is the number or fact about a model that it predicts. A *lemma* is a result
 that a verdict takes on trust. Words have a *version*, which a certificate does not name; it follows
-from the words in the certificate. Former words stay beside the present ones, so that certificates
-that contain them can still be verified.
+from the words in the certificate. Former words stay next to the present ones, so that
+certificates that contain them can still be verified.
 """
 
 import re

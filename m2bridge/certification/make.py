@@ -24,13 +24,8 @@ from m2bridge.certificates.form import (
     difference,
     digest,
 )
-from m2bridge.crosscheck.verdict import (
-    from_certificate,
-    numbers_text,
-    plain_text,
-    verdicts_on,
-    weights_text,
-)
+from m2bridge.crosscheck.scope import numbers_text, plain_text, weights_text
+from m2bridge.crosscheck.verdict import from_certificate, verdicts_on
 from m2bridge.engine import Engine, RunOptions, Session, computation, current
 from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError
@@ -347,6 +342,7 @@ def _certificate(
 ) -> Certificate:
     """Return the certificate of an answer, with the program behind it and its digest."""
     content = question.content(model, observation)
+    # the program is part of the certificate: whoever distrusts both checkers can run it
     text, libraries = _program(question.script(model))
     return Certificate(
         schema=SCHEMA,

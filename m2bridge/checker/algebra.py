@@ -332,6 +332,7 @@ def _restricted(generators: Sequence[Any], kept: int, variables: int) -> list[An
         terms += len(g) * comb(kept + g.total_degree() - 1, kept - 1)
     if terms > MAX_MATRIX_ENTRIES:
         return None
+    # the seed is fixed, so that a certificate is accepted always or never
     random = Random(0)
     small = ring(kept)
     unknowns = list(small.gens())

@@ -214,15 +214,14 @@ def map_options(command: Command) -> Command:
     return click.argument("named_file", metavar="[FILE]", required=False, type=MapFile())(command)
 
 
-def all_sizes_family(
-    name: str, options: Mapping[str, Any], more: Iterable[str] = ()
-) -> Family[Any]:
-    """Return the family whose only case is all sizes of the named family.
+def has_all_sizes(name: str, options: Mapping[str, Any], more: Iterable[str] = ()) -> Family[Any]:
+    """Return the named family, after checking that ``--all-sizes`` means something for it.
 
     Raises
     ------
     InvalidCaseError
-        If there is none, or if a size or one of the options in ``more`` is given.
+        If no statement has a form for all sizes, or a size or one of the options in ``more`` is
+        given.
     """
     chosen = family(name)
     is_batch = "all_a" in options  # there the family fills in defaults later
@@ -242,7 +241,7 @@ def all_sizes_family(
         raise InvalidCaseError(
             "all_sizes", f"no statement about {chosen.title} has a form for all sizes"
         )
-    return family(chosen.all_sizes)
+    return chosen
 
 
 def named_case(options: dict[str, Any]) -> Any:
@@ -260,6 +259,7 @@ def named_case(options: dict[str, Any]) -> Any:
     argument = options.pop("named_file", None)
     outputs = options.pop("outputs", None)
     if argument is not None:
+        # the argument FILE and the option --map are two ways to name one thing
         others = [file, *(options.get(option) for option in _NUMBERS)]
         if others != [None] * len(others):
             raise click.UsageError(f"'{argument}' and a case, or --map, exclude each other")
@@ -280,6 +280,7 @@ def named_case(options: dict[str, Any]) -> Any:
     chosen = family(name)
     texts = {option.name: options.pop(option.name, None) for option in chosen.options}
     model = chosen.from_options(texts)
+    # a family of all sizes has no single map that could be computed with
     if not isinstance(model, Model):
         raise InvalidCaseError(
             "family", f"{model.title} is not a single model: it can only be certified"

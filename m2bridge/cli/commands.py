@@ -18,8 +18,10 @@ from m2bridge.cli import (
     USAGE,
     certificates as certifying,
     compute as computing,
+    decide as deciding,
     doctor,
     ed_degree as distances,
+    ideals,
     macaulay2 as bridge,
     mcp,
     show as showing,
@@ -37,13 +39,9 @@ SECTIONS = {
         distances.ed_degree_command,
         computing.critical_points_command,
         computing.implicitize_command,
-        computing.ideal_command,
+        ideals.ideal_command,
     ),
-    "Decide": (
-        computing.cross_check_command,
-        computing.membership_command,
-        showing.weights_command,
-    ),
+    "Decide": (deciding.cross_check_command, deciding.membership_command, showing.weights_command),
     "Certify and verify": (certifying.certify_command, certifying.verify_command),
     "Show": (showing.report_command, showing.atlas_command, showing.figure_group),
     "Run Macaulay2, and about this program": (
@@ -169,6 +167,7 @@ def _where_option_belongs(
     if name in ("--out", "--output", "-o"):
         return f": redirect the output to a file, as in '{example} > FILE'"
     takes_families = any(param.name == "family" for param in ctx.command.params)
+    # only commands that know families can be pointed to the family that has the option
     owners = _families_with(name)
     if not owners or not takes_families:
         return ""

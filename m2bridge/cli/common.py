@@ -313,9 +313,20 @@ engine_option = click.option(
     "--m2", "program", default=None, metavar="PATH", help="The Macaulay2 program to use."
 )
 
+
+def _named_field(text: str) -> CoefficientField:
+    """The field of this name; for singular loci of ideals also one with generators."""
+    context = click.get_current_context(silent=True)
+    if text == "QQ" or context is None or context.info_name != "singular-locus":
+        return CoefficientField.parse(text)
+    from m2bridge.convert.fields import parse_field  # imports SymPy
+
+    return parse_field(text)
+
+
 field_option = click.option(
     "--field",
-    type=CoefficientField.parse,
+    type=_named_field,
     metavar="FIELD",
     default="QQ",
     show_default=True,
@@ -497,6 +508,7 @@ def show(result: Result, form: str, clock: Clock, everything: bool = False) -> i
         "json": lambda: json.dumps(result.to_json(), ensure_ascii=False),
     }
     try:
+        # what was computed within the limit is worth some seconds of writing
         with overtime(clock, WRITING_SECONDS):
             text = writers[form]()
     except TimeLimitError:
@@ -533,6 +545,7 @@ def progress(what: str) -> Iterator[None]:
     elapsed = TimeElapsedColumn()
     count = TextColumn("{task.completed} of {task.total} {task.fields[steps]}", markup=False)
     console = Console(stderr=True)
+    # transient: when the result is printed, nothing of the display is left above it
     with Progress(spinner, text, elapsed, console=console, transient=True) as display:
         task = display.add_task(visible(what), total=None, steps="")
 

@@ -184,10 +184,10 @@ def _reason(refusal: EngineError) -> str:
 
 def _found_msolve(macaulay2: Candidate | None) -> list[FoundProgram]:
     """Where the program msolve is, with its version or why it cannot be used."""
-    beside = None if macaulay2 is None else macaulay2.program
+    program = None if macaulay2 is None else macaulay2.program
     listed = []
     taken = False
-    for found in msolve.candidates(beside):
+    for found in msolve.candidates(program):
         reason = found.refusal
         if not reason and macaulay2 is not None and not msolve.has_package(macaulay2.version):
             reason = f"Macaulay2 {macaulay2.version} has no package for it"

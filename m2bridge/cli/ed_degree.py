@@ -11,7 +11,8 @@ import click
 from m2bridge.algebra.field import QQ
 from m2bridge.cli import common
 from m2bridge.cli.cases import FamilyCommand
-from m2bridge.cli.compute import ideal_option, method_option, model_options, show_for_ideal
+from m2bridge.cli.compute import method_option, model_options
+from m2bridge.cli.ideals import ideal_option, show_for_ideal
 from m2bridge.convert.bounded_io import read_json, read_rational
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.results.sheet import printable
@@ -85,13 +86,13 @@ def _form(text: str) -> Any:
 
 
 def _ed_degree() -> Callable[..., Result]:
-    from m2bridge.maps.ed_degree import ed_degree
+    from m2bridge.maps.degrees.ed_degree import ed_degree
 
     return ed_degree
 
 
 def _of_ideal(named: str, own: dict[str, Any]) -> Callable[..., Result]:
-    from m2bridge.maps.ed_degree import ed_degree
+    from m2bridge.maps.degrees.ed_degree import ed_degree
 
     return lambda ideal, title, **more: ed_degree(
         ideal, title=title or f"variety of {printable(named):.60}", **own, **more

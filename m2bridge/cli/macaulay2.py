@@ -63,9 +63,9 @@ def run_command(
     some have no result.
     """
     name = "standard input" if str(file) == "-" else str(file)
-    beside = "" if isinstance(file, Text) or str(file) == "-" else str(file.resolve().parent)
+    code_folder = "" if isinstance(file, Text) or str(file) == "-" else str(file.resolve().parent)
     if each is not None:
-        return _run_each(_code(file, name), name, beside, packages, each, as_json, options)
+        return _run_each(_code(file, name), name, code_folder, packages, each, as_json, options)
     extra = [option for option in _OPTIONS_OF_EACH if options.pop(option)]
     if extra:
         raise click.UsageError(f"--{extra[0]} has no effect without --each")
@@ -79,8 +79,8 @@ def run_command(
             m2.workspace(packages.replace(",", " ").split()) as work,
         ):
             code = _code(file, name)
-            if beside:  # so that the code can load files in its folder
-                work.run(f"path = prepend({quoted(f'{beside}/')}, path);")
+            if code_folder:  # so that the code can load files in its folder
+                work.run(f"path = prepend({quoted(f'{code_folder}/')}, path);")
             try:
                 shown = work.show(code, file=name)
             except EngineError as error:
@@ -112,7 +112,7 @@ _OPTIONS_OF_EACH = ("out", "workers", "executor", "retry", "quiet")
 def _run_each(
     code: str,
     name: str,
-    beside: str,
+    code_folder: str,
     packages: str,
     each: str,
     as_json: bool,
@@ -124,14 +124,15 @@ def _run_each(
     if options["out"] is None:
         raise click.UsageError("--each needs --out, the folder for results")
     with importing():
+        from m2bridge.batch.items import ItemWork
         from m2bridge.batch.plan import progress_display
-        from m2bridge.batch.run_many import ItemWork, file_jobs, run_jobs
+        from m2bridge.batch.run_many import file_jobs, run_jobs
 
     work = ItemWork(
         code,
         file=name,
         packages=tuple(packages.replace(",", " ").split()),
-        beside=beside,
+        code_folder=code_folder,
         folder=common.results_folder(options["out"]),
         retry=common.outcome_kinds(options["retry"]),
         **{limit: options[limit] for limit in ("program", "timeout", "memory")},

@@ -43,7 +43,9 @@ from m2bridge.cli import (
     certificates as certifying,
     common,
     compute as computing,
+    decide as deciding,
     ed_degree as distances,
+    ideals,
     macaulay2 as bridge,
     show as showing,
 )
@@ -63,7 +65,7 @@ from m2bridge.system import cores, end_with, limit_address_space
 if TYPE_CHECKING:
     from m2bridge.families.base import CaseOption
 
-MAX_ANSWER_TEXT_CHARS = 4000  # the text for people, beside the structured result
+MAX_ANSWER_TEXT_CHARS = 4000  # the text for people, in addition to the structured result
 NOTICE_INTERVAL_SECONDS = 2.0  # between two reports of progress
 PATIENCE_SECONDS = 5.0  # after the limit, for a worker in code that does not check the deadline
 LOADING_SECONDS = 120.0  # for the start of a worker, on a slow disk
@@ -80,14 +82,14 @@ TOOL_COMMANDS: dict[str, click.Command] = {
     "closure": computing.closure_command,
     "dimension": computing.dimension_command,
     "singular_locus": computing.singular_locus_command,
-    "cross_check": computing.cross_check_command,
-    "membership": computing.membership_command,
+    "cross_check": deciding.cross_check_command,
+    "membership": deciding.membership_command,
     "polar_degrees": computing.polar_degrees_command,
     "ed_degree": distances.ed_degree_command,
     "critical_points": computing.critical_points_command,
     "weights": showing.weights_command,
     "verify": certifying.verify_command,
-    "ideal": computing.ideal_command,
+    "ideal": ideals.ideal_command,
     "evaluate": bridge.run_command,
 }
 """The command of each tool."""

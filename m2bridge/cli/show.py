@@ -349,8 +349,8 @@ def _check_writable(out: Path) -> None:
 def _heads(
     context: click.Context, parameter: click.Parameter, value: str | None
 ) -> int | str | None:
-    """A number, or text with the word all."""
-    if value is None or "all" in value:
+    """A number, or text with the word all; several numbers are refused where the text is read."""
+    if value is None or "all" in value or "," in value:
         return value
     number: int = common.integer(value)
     return number
@@ -395,9 +395,9 @@ def _heads(
     "--heads",
     metavar="NUMBER",
     callback=_heads,
-    help="Number of heads in each layer [default: as config.json next to FILE, shapes or names say;"
-    " 1 for arrays K, Q and V]. With 'all', or '12,all', the text has all facts, and tables of all"
-    " heads.",
+    help="Number of heads, the same in each layer [default: as config.json next to FILE, shapes or"
+    " names say; 1 for arrays K, Q and V]. With 'all', or '12,all', the text has all facts, and"
+    " tables of all heads.",
 )
 @click.option(
     "--a", type=common.integer, help="Largest rank of A, where A = KᵀQ is given [default: d]."

@@ -24,15 +24,18 @@ Numbers and polynomials of both are read by :mod:`m2bridge.convert.decode_number
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from sympy import ZZ
+from sympy.polys.domains.fractionfield import FractionField
 from sympy.polys.polyerrors import BasePolynomialError
 from sympy.polys.rings import PolyElement, PolyRing
 
+from m2bridge.algebra.extension_field import ExtensionDomain, ExtensionField, described_field
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
-from m2bridge.convert.decode_numbers import polynomial_reader, rational
+from m2bridge.convert.decode_numbers import extension_reader, polynomial_reader, rational
 from m2bridge.convert.m2_syntax import from_macaulay2
 from m2bridge.errors import M2BridgeError, ParseError
 from m2bridge.system import integer
@@ -164,12 +167,29 @@ def _ring_description(ring: list[Any]) -> tuple[CoefficientField | None, tuple[s
     if tag != "PolynomialRing":
         raise ParseError(f"not a ring of the wire format: {json.dumps(ring)[:120]}")
     kind, *arguments = field
-    names = tuple(from_macaulay2(base, index) for base, *index in variables)
-    return _FIELDS[kind](*arguments), names
+    return _FIELDS[kind](*arguments), _names(variables)
+
+
+def _names(variables: list[list[Any]]) -> tuple[str, ...]:
+    return tuple(from_macaulay2(base, index) for base, *index in variables)
+
+
+def _extension(prime: list[Any], variables: list[list[Any]], relation: list[Any]) -> ExtensionField:
+    """The field with these generators over QQ or ZZ/p, and their relation, if they have one."""
+    kind, *arguments = prime
+    base = _FIELDS[kind](*arguments)
+    if base is None:
+        raise ParseError("fractions of polynomials over ZZ have no counterpart in m2bridge")
+    coefficients = {exponent: rational(text) for (exponent,), text in relation}
+    degree = max(coefficients, default=-1)
+    polynomial = tuple(coefficients.get(exponent, Fraction(0)) for exponent in range(degree + 1))
+    return ExtensionField(base.characteristic, _names(variables), polynomial)
 
 
 def _polynomials(ring: PolyRing, listed: list[Any]) -> list[PolyElement]:
-    read = polynomial_reader(ring)
+    read: Callable[[list[Any]], PolyElement] = polynomial_reader(ring)
+    if isinstance(ring.domain, ExtensionDomain | FractionField):
+        read = extension_reader(described_field(ring.domain), ring)
     polynomials = []
     for terms in listed:
         for exponents, _ in terms:
@@ -186,6 +206,7 @@ _FIELDS: dict[str, Callable[..., CoefficientField | None]] = {
     "ZZ": lambda: None,
     "QQ": lambda: QQ,
     "ZZ/p": lambda p: CoefficientField(integer(p)),
+    "Extension": _extension,
 }
 
 _READERS: dict[str, Callable[..., Any]] = {

@@ -11,6 +11,7 @@ from typing import Any
 
 from sympy.polys.rings import PolyElement, PolyRing
 
+from m2bridge.algebra.extension_field import ExtensionField
 from m2bridge.errors import ParseError
 from m2bridge.system import integer
 
@@ -51,6 +52,32 @@ def polynomial_reader(ring: PolyRing) -> Callable[[list[DenseTerm]], PolyElement
         return element
 
     return read
+
+
+def extension_reader(field: ExtensionField, ring: PolyRing) -> Callable[[list[Any]], PolyElement]:
+    """Return a reader of polynomials over an extension field, whose coefficients are terms."""
+
+    def constant(data: list[Any]) -> Any:
+        if field.minimal_polynomial:
+            return field.element(_rational_terms(data))
+        above, below = data
+        return field.element(_rational_terms(above), _rational_terms(below))
+
+    def read(terms: list[Any]) -> PolyElement:
+        numbers = [(tuple(exponents), constant(data)) for exponents, data in terms]
+        if not all(number for _, number in numbers):
+            raise ParseError("a term with coefficient zero")
+        element = ring.zero
+        element.update(numbers)
+        if len(element) != len(terms):
+            raise ParseError("a monomial occurs twice in one polynomial")
+        return element
+
+    return read
+
+
+def _rational_terms(data: list[Any]) -> dict[tuple[int, ...], Fraction]:
+    return {tuple(exponents): rational(text) for exponents, text in data}
 
 
 def dense_terms(data: list[Any], width: int) -> list[DenseTerm]:

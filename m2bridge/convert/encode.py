@@ -21,6 +21,7 @@ from sympy.polys.fields import FracElement
 from sympy.polys.orderings import grevlex
 from sympy.polys.rings import PolyElement, PolyRing
 
+from m2bridge.algebra.extension_field import ExtensionField, check_prime_field
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
@@ -143,6 +144,21 @@ def _call(value: Any) -> str:
             part = variable_parts(part)
         arguments.append(literal(part))
     return f"(mb{type(value).__name__}({', '.join(arguments)}))"
+
+
+def _general_ideal(ideal: GeneratingSet) -> values.GeneralIdeal:
+    check_prime_field(ideal.ring.field, "ideals in workspaces")
+    return values.GeneralIdeal(ideal.ring, ideal.generators)
+
+
+def _extension(field: ExtensionField) -> values.FractionField | values.Algebra:
+    """The extension field as Macaulay2 has it: fractions, or a quotient that is made a field."""
+    ring = PolynomialRing(field.base, field.names)
+    if not field.minimal_polynomial:
+        return values.FractionField(ring)
+    relation = {exponents: ring.number(c) for exponents, c in field.relation.items()}
+    quotient = values.QuotientRing(ring, (ring.sympy_ring.from_dict(relation),))
+    return values.Algebra(quotient, (), joined=False)
 
 
 def _kept(value: Any) -> str:
@@ -354,10 +370,11 @@ _ENCODERS: dict[Any, Callable[[Any], str]] = {
     values.RingElement: _element,
     values.ComplexNumber: _complex,
     # Values of other packages of m2bridge
-    GeneratingSet: lambda value: encode(values.GeneralIdeal(value.ring, value.generators)),
+    GeneratingSet: lambda value: encode(_general_ideal(value)),
     PolynomialRing: lambda value: encode(values.Algebra(value.field, value.variables)),
     PolynomialMap: lambda value: encode(values.RingMap(value.source, value.target(), value.images)),
     CoefficientField: _call,
+    ExtensionField: lambda value: encode(_extension(value)),
     # SymPy
     PolyRing: lambda value: encode(ring_of_sympy(value)),
     PolyElement: lambda value: polynomial(ring_of_sympy(value.ring), terms(value)),

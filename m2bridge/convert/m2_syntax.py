@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from sympy import Catalan, EulerGamma, I, pi
+from sympy.polys.domains.fractionfield import FractionField
 from sympy.polys.rings import PolyElement
 
+from m2bridge.algebra.extension_field import ExtensionDomain, ExtensionField, described_field
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
 from m2bridge.limits import check_deadline_in
@@ -93,8 +95,15 @@ def _base(base: str) -> str:
 
 
 def field(value: CoefficientField) -> str:
-    """``QQ`` or ``ZZ/p``."""
-    return f"ZZ/{value.characteristic}" if value.characteristic else "QQ"
+    """``QQ``, ``ZZ/p``, ``toField(QQ[i]/(i^2+1))`` or ``frac(QQ[a, b])``."""
+    prime = f"ZZ/{value.characteristic}" if value.characteristic else "QQ"
+    if not isinstance(value, ExtensionField):
+        return prime
+    names = all_to_macaulay2(value.names)
+    below = f"{prime}[{', '.join(names)}]"
+    if not value.minimal_polynomial:
+        return f"frac({below})"
+    return f"toField({below}/({polynomial(value.relation, names)}))"
 
 
 def ring(value: PolynomialRing) -> str:
@@ -181,17 +190,31 @@ def term(monomial: tuple[int, ...], number: str, names: Sequence[str]) -> str:
             factors.append(f"{name}^{exponent}")
         elif exponent < 0:
             factors.append(f"{name}^({exponent})")
-    if factors and number in ("1", "-1"):
-        sign = number[:-1]
+    if factors and number in ("1", "-1", "(1)"):
+        sign = "-" if number == "-1" else ""
         return sign + "*".join(factors)
     return "*".join([number, *factors])
 
 
 def coefficient_writer(domain: Any) -> Callable[[Any], str]:
     """The writer of coefficients of a domain; residues are symmetric, as in Macaulay2."""
+    if isinstance(domain, ExtensionDomain | FractionField):
+        return _extension_writer(described_field(domain))
     if domain.is_FiniteField:
         return lambda value: str(domain.to_int(value))
     return rational
+
+
+def _extension_writer(field: ExtensionField) -> Callable[[Any], str]:
+    """The writer of elements of an extension field, in parentheses."""
+    names = all_to_macaulay2(field.names)
+
+    def write(value: Any) -> str:
+        above, below = field.parts(value)
+        text = f"({polynomial(above, names)})"
+        return text if below == 1 else f"({text}/({polynomial(below, names)}))"
+
+    return write
 
 
 def rational(value: Any) -> str:

@@ -13,15 +13,23 @@ from numbers import Number
 from typing import Any
 
 import flint
-from sympy import Equality, Expr, Poly
+from sympy import Equality, Expr, Float, Poly, Symbol
+from sympy.polys.polyerrors import BasePolynomialError
 from sympy.polys.rings import PolyElement
 from sympy.utilities.iterables import flatten
 
-from m2bridge.algebra.expressions import difference, symbol_name, variables_of
+from m2bridge.algebra.expressions import difference, in_plain_symbols, symbol_name, variables_of
+from m2bridge.algebra.extension_field import ExtensionField
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.numbers import fraction
-from m2bridge.algebra.ring import PolynomialRing, first_names
-from m2bridge.convert.polynomial_text import names_in, read_equation
+from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.convert.fields import coefficient_terms, field_of_domain, field_of_numbers
+from m2bridge.convert.polynomial_text import (
+    names_in,
+    over_extension,
+    read_equation,
+    read_over_extension,
+)
 from m2bridge.errors import ConversionError
 from m2bridge.system import integer
 
@@ -34,6 +42,8 @@ def generator_reader(ring: PolynomialRing) -> Callable[[str], PolyElement]:
 
     It raises ConversionError if a term is not one, occurs twice or is zero; so zero has no text.
     """
+    if ring.field.names:
+        return partial(element, ring)
     places = {name: place for place, name in enumerate(ring.variables)}
 
     @cache
@@ -99,6 +109,8 @@ def element(ring: PolynomialRing, value: Any) -> PolyElement:
     """
     if isinstance(value, PolyElement) and value.ring == ring.sympy_ring:
         return value
+    if ring.field.names:
+        return _element_over_extension(ring, value)
     if isinstance(value, PolyElement | _Flint):
         field = own_field(value) or QQ
         terms = [(monomial, _number(c, field)) for monomial, c in value.to_dict().items()]
@@ -112,6 +124,75 @@ def element(ring: PolynomialRing, value: Any) -> PolyElement:
             value = value.as_expr()
         polynomial = rational.polynomial(value)
     return polynomial if ring.field == QQ else element(ring, polynomial)
+
+
+def _element_over_extension(ring: PolynomialRing, value: Any) -> PolyElement:
+    """The same over an extension field, in which polynomials over its prime field are, too."""
+    if isinstance(value, str):
+        return read_over_extension(value, ring, equation=True)
+    value = difference(value)
+    if isinstance(value, Poly | PolyElement) and _is_over(value, ring.field):
+        elements = value.rep.to_dict() if isinstance(value, Poly) else value
+        return from_elements(ring, ring_variables(value), elements.items())
+    if isinstance(value, Poly | PolyElement | _Flint) and not _has_constants(value):
+        prime = ring.field.characteristic
+        field = own_field(value) or QQ
+        if field not in (QQ, CoefficientField(prime)):
+            raise ConversionError(f"a polynomial over {field} is not one over {ring.field}")
+        rational = element(PolynomialRing(QQ, ring.variables + ring.field.names), value)
+        return over_extension(rational, ring)
+    if isinstance(value, Poly | PolyElement):
+        value = value.as_expr()
+    return _with_roots(ring, value) or ring.polynomial(value)
+
+
+def _with_roots(ring: PolynomialRing, value: Any) -> PolyElement | None:
+    """An expression with irrational numbers of a field that SymPy knows; ``None`` for others."""
+    field = ring.field
+    assert isinstance(field, ExtensionField)
+    if field.root is None or field_of_numbers([value]) is None:
+        return None
+    symbols = [Symbol(name) for name in ring.variables]
+    if value.has(Float):
+        raise ConversionError(f"'{value}' is not exact: write fractions as sympy.Rational")
+    try:
+        given = Poly(in_plain_symbols(value), *symbols, domain=field.sympy_domain)
+    except (BasePolynomialError, NotImplementedError, ValueError) as reason:
+        raise ConversionError(f"'{value}' is not a polynomial over {field}") from reason
+    return from_elements(ring, ring.variables, given.rep.to_dict().items())
+
+
+def _domain(value: Poly | PolyElement) -> Any:
+    return value.domain if isinstance(value, Poly) else value.ring.domain
+
+
+def _has_constants(value: Any) -> bool:
+    """Whether coefficients are polynomials, which can be parameters."""
+    return isinstance(value, Poly | PolyElement) and bool(_domain(value).is_PolynomialRing)
+
+
+def has_constants_of(value: Any, field: CoefficientField | None) -> bool:
+    """Whether coefficients are polynomials in generators of the field that was asked for."""
+    if field is None or not _has_constants(value):
+        return False
+    return set(field.names) >= set(map(str, _domain(value).symbols))
+
+
+def _is_over(value: Poly | PolyElement, field: CoefficientField) -> bool:
+    domain = _domain(value)
+    return not domain.is_PolynomialRing and field_of_domain(domain) == field
+
+
+def from_elements(
+    ring: PolynomialRing, names: Sequence[str], terms: Iterable[tuple[Sequence[int], Any]]
+) -> PolyElement:
+    """The polynomial over an extension field with these terms of SymPy, in these variables."""
+    field = ring.field
+    assert isinstance(field, ExtensionField)
+    numbers = []
+    for monomial, coefficient in terms:
+        numbers.append((monomial, field.element(*coefficient_terms(coefficient))))
+    return _placed(ring, names, numbers)
 
 
 flat = partial(flatten, cls=(list, tuple))
@@ -144,28 +225,17 @@ def own_field(value: Any) -> CoefficientField | None:
     Raises
     ------
     ConversionError
-        If the coefficients are in a ring other than ZZ, QQ and GF(p).
+        If the coefficients are in a ring of which no field here has the fractions.
     """
     if isinstance(value, PolyElement):
-        return _field_of_domain(value.ring.domain)
+        return field_of_domain(value.ring.domain)
     if isinstance(value, Poly):
-        return _field_of_domain(value.domain)
+        return field_of_domain(value.domain)
     if isinstance(value, flint.nmod_mpoly | flint.fmpz_mod_mpoly):
         return CoefficientField(int(value.context().modulus()))
     if isinstance(value, flint.fmpz_mpoly | flint.fmpq_mpoly):
         return QQ
     return None
-
-
-def _field_of_domain(domain: Any) -> CoefficientField:
-    if not (domain.is_ZZ or domain.is_QQ or domain.is_FiniteField):
-        advice = ""
-        if domain.is_PolynomialRing or domain.is_FractionField:
-            advice = (
-                f": give a Poly in all variables, {first_names(list(map(str, domain.symbols)))} too"
-            )
-        raise ConversionError(f"coefficients in {domain} are not in ZZ, QQ or GF(p){advice}")
-    return CoefficientField(int(domain.characteristic()))
 
 
 def common_field(
@@ -186,14 +256,17 @@ def common_field(
     """
     fields = list(dict.fromkeys(filter(None, given)))
     if field is None:
+        larger = [own for own in fields if own.names]
+        if len(larger) == 1:  # polynomials over its prime field are over it, too
+            fields = [own for own in fields if own != larger[0].base]
         if len(fields) > 1:
             raise ConversionError(
                 f"polynomials over different fields, {fields[0]} and {fields[1]}: give all over one"
             )
         return fields[0] if fields else QQ
     for own in fields:
-        if own not in (QQ, field):
-            raise ConversionError(f"a polynomial over {own} is none over {field}")
+        if own not in (QQ, field, field.base):
+            raise ConversionError(f"a polynomial over {own} is not one over {field}")
     return field
 
 
@@ -212,6 +285,13 @@ def from_terms(
     ring: PolynomialRing, names: Sequence[str], terms: Iterable[tuple[Sequence[int], Any]]
 ) -> PolyElement:
     """The polynomial with these terms, exponents and number, in variables of these names."""
+    return _placed(ring, names, ((monomial, ring.number(c)) for monomial, c in terms))
+
+
+def _placed(
+    ring: PolynomialRing, names: Sequence[str], terms: Iterable[tuple[Sequence[int], Any]]
+) -> PolyElement:
+    """The polynomial with these terms, exponents and element of the domain."""
     places = {name: place for place, name in enumerate(ring.variables)}
     coefficients = {}
     for monomial, coefficient in terms:
@@ -221,5 +301,5 @@ def from_terms(
                 if name not in places:
                     raise ConversionError(f"{name!r:.60} is not a variable of {ring}")
                 exponents[places[name]] = int(exponent)
-        coefficients[tuple(exponents)] = ring.number(coefficient)
+        coefficients[tuple(exponents)] = coefficient
     return ring.sympy_ring.from_dict(coefficients)

@@ -21,16 +21,17 @@ end of a line.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 from unicodedata import category
 
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.determinantal import monomial_count
+from m2bridge.algebra.extension_field import ExtensionField
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing, first_names, normal_form, place_of_variant
 from m2bridge.convert import (
@@ -44,15 +45,15 @@ from m2bridge.convert import (
 from m2bridge.errors import ConversionError
 from m2bridge.system import integer
 
-_SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
-_DIGITS = str.maketrans(_SUPERSCRIPTS, "0123456789")
+SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_DIGITS = str.maketrans(SUPERSCRIPTS, "0123456789")
 
 # Superscript digits are letters of words to Python; to people they are powers, so no name contains
 # them.
-_WORD = rf"(?:(?![{_SUPERSCRIPTS}])[\w'])*"
+_WORD = rf"(?:(?![{SUPERSCRIPTS}])[\w'])*"
 _LETTERS = re.compile(_WORD)
 _TOKEN = re.compile(
-    rf"\s*(?:(?P<decimal>[0-9]+\.[0-9]*|\.[0-9]+)|(?P<integer>[0-9]+)|(?P<power>[{_SUPERSCRIPTS}]+)"
+    rf"\s*(?:(?P<decimal>[0-9]+\.[0-9]*|\.[0-9]+)|(?P<integer>[0-9]+)|(?P<power>[{SUPERSCRIPTS}]+)"
     rf"|(?P<name>[^\W\d_]{_WORD})|(?P<sign>\*\*|//|==|[-+*/^()=−–·⋅×]))"
 )
 _SIGNS = {"−": "-", "–": "-", "·": "*", "⋅": "*", "×": "*", "==": "="}
@@ -136,6 +137,78 @@ def read_rational_function(text: str, ring: PolynomialRing) -> tuple[PolyElement
             raise ConversionError(f"a divisor must not be zero (in {text[:80]!r})")
         values.append((above, below))
     return _with_values(found, ring, values)
+
+
+def read_over_extension(text: str, ring: PolynomialRing, *, equation: bool = False) -> PolyElement:
+    """Read a polynomial whose coefficients are in an extension field, or an equation.
+
+    Names of the field are constants, and constants that are not zero can be divisors.
+
+    Raises
+    ------
+    ConversionError
+        As :func:`read_polynomial`.
+
+    Examples
+    --------
+    >>> from m2bridge.algebra.extension_field import gaussian_field
+    >>> read_over_extension("2x/(1 + i) - i^2", PolynomialRing(gaussian_field("i"), ("x",)))
+    -(i - 1)*x + 1
+    """
+    field = ring.field
+    names = ring.variables + field.names
+    # 1/g is read as a variable, whose name nobody can write, and replaced afterwards.
+    inverses = tuple(f"1/({number})" for number in range(text.count("/")))
+    reader = _Reader(text, PolynomialRing(QQ, names + inverses), inverses)
+    found = reader.whole(equation=equation)
+    values: list[Any] = []
+    for divisor in reader.divisors:
+        value = over_extension(divisor, ring, values)
+        if not value or not value.is_ground:
+            elements = f"numbers and polynomials in {', '.join(field.names)}"
+            raise ConversionError(
+                f"only {elements} that are not zero can be divisors (in {text[:80]!r})"
+            )
+        values.append(field.domain.one / value.LC)
+    return over_extension(found, ring, values)
+
+
+def over_extension(
+    polynomial: PolyElement, ring: PolynomialRing, values: Sequence[Any] = ()
+) -> PolyElement:
+    """The polynomial in the variables of the ring, then the generators of its extension field, then
+    these elements of the field, as an element of the ring.
+    """
+    field = ring.field
+    assert isinstance(field, ExtensionField)
+    count, last = len(ring.variables), len(ring.variables) + len(field.names)
+    grouped: dict[tuple[int, ...], dict[tuple[int, ...], dict[tuple[int, ...], Any]]] = {}
+    for monomial, coefficient in polynomial.items():
+        number = coefficient
+        if field.characteristic:
+            number = _residue(coefficient, field.characteristic)
+        others = grouped.setdefault(monomial[:count], {})
+        others.setdefault(monomial[last:], {})[monomial[count:last]] = number
+    terms = {}
+    for exponents, others in grouped.items():
+        total = field.domain.zero
+        for powers, constant in others.items():
+            part = field.element(constant)
+            for value, power in zip(values, powers, strict=False):
+                part = part * value**power
+            total = total + part
+        terms[exponents] = total
+    return ring.sympy_ring.from_dict({exponents: c for exponents, c in terms.items() if c})
+
+
+def _residue(number: Any, p: int) -> int:
+    """A rational number modulo p."""
+    if int(number.denominator) % p == 0:
+        raise ConversionError(
+            f"a coefficient with a denominator divisible by {p} has no meaning in characteristic"
+            f" {p}"
+        )
+    return int(number.numerator) * pow(int(number.denominator), -1, p) % p
 
 
 def _with_values(
@@ -480,61 +553,3 @@ def _bits(polynomial: PolyElement) -> int:
         bits = int(number.numerator).bit_length() + int(number.denominator).bit_length()
         largest = max(largest, bits)
     return largest
-
-
-_PIECE = re.compile(r"[^\W\d_](?:_?[0-9]+(?:_[0-9]+)*)?")
-_PIECES = re.compile(rf"(?:{_PIECE.pattern})+")
-_PRODUCT_SIGN = re.compile("[*·⋅×]")
-_POWER_SIGN = re.compile(rf"\^|\*\*|[{_SUPERSCRIPTS}]")
-
-
-def check_short_forms(texts: Iterable[str]) -> None:
-    """Refuse names that could be products, where the variables are those that occur.
-
-    Singular and Macaulay2 accept a2b for a^2*b, and people write xy for x*y. Refused are names such
-    as ``a2b``, where ``a`` and ``b`` occur, or no product is written with a sign; ``xy``, where
-    letters ``x`` and ``y`` occur, and ``x2``, where ``x`` does, if nothing is written with a sign.
-
-    Raises
-    ------
-    ConversionError
-        With both readings.
-
-    Examples
-    --------
-    >>> try:
-    ...     check_short_forms(["a2b - c3"])
-    ... except ConversionError as reason:
-    ...     print(str(reason).partition(":")[0])
-    'a2b' could be a^2*b or one variable
-    """
-    listed = list(texts)
-    names = dict.fromkeys(name for text in listed for name in names_in(text))
-    has_products = any(map(_PRODUCT_SIGN.search, listed))
-    has_powers = any(map(_POWER_SIGN.search, listed))
-    first_letters = {name[0] for name in names if _PIECE.fullmatch(name)}
-    for name in names:
-        if _PIECES.fullmatch(name) is None:
-            continue
-        pieces = _PIECE.findall(name)
-        letters = {piece[0] for piece in pieces}
-        if len(pieces) == 1:
-            is_power = name[1:].isdecimal() and name[0] in names
-            ambiguous = is_power and not (has_products or has_powers)
-        elif any(len(piece) > 1 for piece in pieces[:-1]):
-            ambiguous = names.keys() >= letters or not has_products
-        else:
-            ambiguous = first_letters >= letters and not has_products
-        if ambiguous:
-            _refuse_short_form(name, pieces)
-
-
-def _refuse_short_form(name: str, pieces: list[str]) -> NoReturn:
-    factors = []
-    for piece in pieces:
-        is_power = piece[1:].isdecimal()
-        factors.append(f"{piece[0]}^{piece[1:]}" if is_power else piece)
-    raise ConversionError(
-        f"'{name:.60}' could be {'*'.join(factors):.60} or one variable: write the product, or name"
-        " the variables of the ring"
-    )

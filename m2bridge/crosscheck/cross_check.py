@@ -28,19 +28,19 @@ class CrossCheck(VerdictsResult):
 
     Parameters
     ----------
-        model : Model
-            The case.
-        verdicts : tuple of Verdict
-            One verdict for each statement.
-        observations : Observed or None
-            ``None`` if nothing can be observed, or a limit was reached before any observation;
-            incomplete if a limit was reached later.
-        engine_version : str
-            The version of Macaulay2; empty if it was not used.
-        seconds : float
-            The time of the computation.
-        unfinished : str
-            The limit that was reached; empty if none was.
+    model : Model
+        The case.
+    verdicts : tuple of Verdict
+        One verdict for each statement.
+    observations : Observed or None
+        ``None`` if nothing can be observed, or a limit was reached before any observation;
+        incomplete if a limit was reached later.
+    engine_version : str
+        The version of Macaulay2; empty if it was not used.
+    seconds : float
+        The time of the computation.
+    unfinished : str
+        The limit that was reached; empty if none was.
 
     Examples
     --------

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from m2bridge.engine.script import Engine
+from m2bridge.engine.session import Session
 from m2bridge.results.sheet import line
 from m2bridge.system import signal_of
 
@@ -55,7 +57,7 @@ class Msolve:
 
 
 def candidates(macaulay2: Path | None = None) -> tuple[Msolve, ...]:
-    """All programs that are found: the wheel's, that on PATH, and the one beside a Macaulay2."""
+    """All programs that are found: the wheel's, that on PATH, and the one next to a Macaulay2."""
     places = [(f"wheel {WHEEL}", _in_wheel())]
     on_path = shutil.which("msolve")
     places.append(("PATH", Path(on_path).absolute() if on_path else None))
@@ -68,6 +70,16 @@ def candidates(macaulay2: Path | None = None) -> tuple[Msolve, ...]:
 def usable(macaulay2: Path | None = None) -> Msolve | None:
     """The first that can be used; ``None`` if there is none."""
     return next((found for found in candidates(macaulay2) if not found.refusal), None)
+
+
+def for_engine(engine: Engine) -> tuple[Msolve | None, str]:
+    """Return the msolve that Macaulay2 can use, if any; and what isolates real points, in words."""
+    program = None
+    if has_package(engine.version):
+        program = usable(engine.candidate.program if isinstance(engine, Session) else None)
+    if program is None:
+        return None, f"Macaulay2's RealRoots ({engine.version})"
+    return program, f"msolve {program.version}"
 
 
 def has_package(version: str) -> bool:
@@ -100,6 +112,7 @@ def _probed(origin: str, program: Path) -> Msolve:
             return Msolve(origin, program, "", f"gave no answer ({type(reason).__name__})")
         answer = found.read_text(encoding="ascii") if found.exists() else ""
     killed = signal_of(solved.returncode) or signal_of(said.returncode)
+    # the wheel may be compiled for a newer processor
     if killed == signal.SIGILL:
         return Msolve(origin, program, "", OTHER_PROCESSOR)
     if killed is not None:

@@ -290,6 +290,7 @@ class Conversation:
         Macaulay2 did not begin with it: earlier code made the process useless, and it was ended.
         """
         process, folder = self._started()
+        # a report is believed only if it names the request, so leftovers of others do no harm
         nonce = secrets.token_hex(8)
         files = {folder / f"{nonce}{ending}": text for ending, text in texts.items()}
         answers = folder / f"{nonce}.jsonl"
@@ -300,9 +301,11 @@ class Conversation:
             begin = time.monotonic()
             process.send(f"{function}({called_with});\n")
             late = "Macaulay2 did not finish within"
+            # time spent waiting for the turn counts, since the caller waited as well
             with limited(limit, begin=clock().now() - waited) as running:
                 output, begun = self._report(process, running, answers, late)
             seconds = time.monotonic() - begin
+            # the process is in an unknown state, so nothing that it says is used
             if begun != nonce:
                 self._end("Macaulay2 did not accept the request")
                 return None
@@ -344,6 +347,7 @@ class Conversation:
             late = f"{self.candidate.program} did not start"
             age = time.monotonic() - self._process_began
             computation = clock()
+            # it may have been starting for a while, in the background
             with limited(_START_LIMIT, begin=computation.now() - age) as running:
                 if running.deadline < computation.deadline:
                     late += " within"
@@ -407,7 +411,7 @@ def _complete_records(answers: Path | None) -> tuple[str, ...]:
     return tuple(complete)
 
 
-LIBRARIES = ("wire", "invariants", "fibres", "fibres_of_weights")
+LIBRARIES = ("wire", "extension_fields", "invariants", "fibres", "fibres_of_weights")
 """The shared scripts that every session loads."""
 
 

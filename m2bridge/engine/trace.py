@@ -114,10 +114,12 @@ def script_error(
     """
     printed, message, text = _parts(output)
     places = list(_places(text, sources, first_column))
+    # values were written to a file of their own, so the place tells that they are at fault
     if not places and f"{nonce}.given.m2" in output:
         return ConversionError(f"Macaulay2 does not accept the given value: {message}")
     if not places:
         places = [Place(sources[nonce])]
+    # Macaulay2 lists the innermost call first
     place = places[0]
     outermost = places[-1]
     where = str(place)

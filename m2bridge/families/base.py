@@ -373,6 +373,8 @@ class Family(ABC, Generic[M]):
         Name of the family with one case, all sizes of this family; empty if no statement has a form
         for all sizes. Its certificates are those of ``--all-sizes``, and
         :meth:`cross_check_all_sizes` is its cross-check.
+    all_sizes_use_engine : bool
+        Whether that cross-check needs Macaulay2, which then starts while modules are imported.
     modules : tuple of str
         Names of the modules that observe models and answer questions. A separate process imports
         them for the workers while a batch is planned, before its questions are known.
@@ -395,6 +397,7 @@ class Family(ABC, Generic[M]):
     grid_note: ClassVar[str] = "these numbers"
     orbits: ClassVar[str] = ""
     all_sizes: ClassVar[str] = ""
+    all_sizes_use_engine: ClassVar[bool] = False
     modules: ClassVar[tuple[str, ...]] = ()
     prefix: ClassVar[str | None] = None
     paper: ClassVar[Work | None] = None

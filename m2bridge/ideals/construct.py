@@ -8,14 +8,17 @@ no text is ever run.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
 from sympy import Symbol
+from sympy.polys.rings import PolyElement
 
+from m2bridge.algebra.expressions import difference
+from m2bridge.algebra.extension_field import ExtensionField
 from m2bridge.algebra.field import QQ, CoefficientField, check_is_field
 from m2bridge.algebra.ring import (
     MAX_RING_VARIABLES,
@@ -27,9 +30,10 @@ from m2bridge.algebra.ring import (
 )
 from m2bridge.convert import parsing
 from m2bridge.convert.bounded_io import read_toml
-from m2bridge.convert.polynomial_text import check_short_forms
-from m2bridge.convert.toml_files import check_keys, line, polynomial, read_field, strings, table_of
-from m2bridge.errors import ConversionError, check_kind
+from m2bridge.convert.fields import field_of_numbers, parse_field
+from m2bridge.convert.short_forms import check_short_forms
+from m2bridge.convert.toml_files import check_keys, line, polynomial, strings, table_of
+from m2bridge.errors import ConversionError, InvalidCaseError, check_kind
 from m2bridge.ideals import MAX_BRACKET_DEPTH
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.ideals.interop import from_mrdi, sage_generators, sage_parts
@@ -39,7 +43,7 @@ from m2bridge.system import collection_paused
 def ideal(
     *generators: Any,
     variables: str | Sequence[str | Symbol] | None = None,
-    field: CoefficientField | None = None,
+    field: CoefficientField | str | None = None,
 ) -> Ideal:
     """The ideal that polynomials generate.
 
@@ -58,9 +62,11 @@ def ideal(
         Of the ring, in this order, which matters for Gröbner bases. When left out, those of the
         ring of the first generator that has one, or that its text names; else all that occur, in
         alphabetical order, numbers in names by their value.
-    field : CoefficientField, optional
-        When left out, that of the generators that have one; else QQ. Polynomials over QQ are
-        reduced modulo p where GF(p) is asked for.
+    field : CoefficientField or str, optional
+        Also by name: ``"GF(9)"``, ``"QQ[i]/(i^2+1)"`` with a root as a constant, ``"QQ(a,b)"`` with
+        parameters as constants. When left out, that of the generators that have one, or of the
+        roots and of I in expressions; else QQ. Polynomials over QQ are reduced modulo p where GF(p)
+        is asked for.
 
     Raises
     ------
@@ -68,7 +74,7 @@ def ideal(
         If something is not an exact polynomial in the variables over the field, polynomials are
         over different fields, or no variables are known.
     InvalidCaseError
-        If the field is not a CoefficientField.
+        If the field is neither a CoefficientField nor the name of a field.
 
     Examples
     --------
@@ -81,21 +87,26 @@ def ideal(
     >>> sage = "Multivariate Polynomial Ring in y, x over Finite Field of size 7"
     >>> print(ideal(f"Ideal (x^2 + 4*y) of {sage}"))
     ideal(x**2 - 3*y) of GF(7)[y, x]
+    >>> print(*ideal("x^2 + y^2", field="QQ[i]/(i^2+1)").minimal_primes(), sep="\\n")
+    ideal(x + i*y) of (QQ[i]/(i**2 + 1))[x, y]
+    ideal(x - i*y) of (QQ[i]/(i**2 + 1))[x, y]
     """
+    if isinstance(field, str):
+        field = parse_field(field)
     items = list(parsing.flat(generators))
     for item in items:
         parsing.check_polynomial(item)
-    if field is not None:
+    if field is not None and not isinstance(field, ExtensionField):
         check_is_field(field)
     texts = [_listing_of(item) for item in items]
     listed = list(chain.from_iterable(text.polynomials for text in texts))
-    fields = [*(text.field for text in texts), *map(parsing.own_field, listed)]
+    common = _field_of(texts, listed, field)
     if variables is None:
         variables = next((text.variables for text in texts if text.variables), None)
-    names = _variables(listed, variables)
+    names = _variables(listed, variables, common.names)
     for name in names:
         check_variable(name)
-    ring = PolynomialRing(parsing.common_field(fields, field), names)
+    ring = PolynomialRing(common, names)
     return Ideal.without_zeros(ring, (parsing.element(ring, given) for given in listed))
 
 
@@ -105,11 +116,24 @@ def _listing_of(item: Any) -> Listing:
     return Listing((item,))
 
 
+def _field_of(
+    texts: Iterable[Listing], listed: Sequence[Any], field: CoefficientField | None
+) -> CoefficientField:
+    """The field that was asked for, else the one of the polynomials and of numbers in them."""
+    others = [value for value in listed if not parsing.has_constants_of(value, field)]
+    fields = [*(text.field for text in texts), *map(parsing.own_field, others)]
+    if field is None or (isinstance(field, ExtensionField) and field.root is not None):
+        fields.append(field_of_numbers(map(difference, listed)))
+    return parsing.common_field(fields, field)
+
+
 def _variables(
-    listed: Sequence[Any], variables: str | Sequence[str | Symbol] | None
+    listed: Sequence[Any],
+    variables: str | Sequence[str | Symbol] | None,
+    constants: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """The variables that are named, else those of a ring among the polynomials, else all that
-    occur.
+    occur and are no constants of the field.
     """
     if isinstance(variables, str):
         variables = variables.replace(",", " ").split()
@@ -118,8 +142,8 @@ def _variables(
     owned = next(filter(None, map(parsing.ring_variables, listed)), None)
     if owned is not None:
         return owned
-    check_short_forms(text for text in listed if isinstance(text, str))
-    names: set[str] = set().union(*map(parsing.occurring_names, listed))
+    check_short_forms((text for text in listed if isinstance(text, str)), constants)
+    names: set[str] = set().union(*map(parsing.occurring_names, listed)).difference(constants)
     if not names:
         raise ConversionError(
             "no variables occur: name those of the ring, as in ideal(0, variables=['x', 'y'])"
@@ -175,9 +199,17 @@ def read_ideal(data: Mapping[str, Any]) -> Ideal:
         check_characters(coordinate)
         if not _is_coordinate(coordinate):
             raise ConversionError(f"{coordinate!r:.60} is not the name of a coordinate")
-    ring = PolynomialRing(read_field(name), tuple(coordinates))
+    ring = PolynomialRing(_named_field(name), tuple(coordinates))
     with collection_paused():
         return Ideal(ring, tuple(map(parsing.generator_reader(ring), texts)))
+
+
+def _named_field(text: str) -> CoefficientField:
+    """The field of this name; raises ConversionError for others."""
+    try:
+        return parse_field(text)
+    except InvalidCaseError as reason:
+        raise ConversionError(f"coefficients in {text!r:.60}: {reason}") from None
 
 
 def _is_coordinate(name: str) -> bool:
@@ -292,18 +324,27 @@ def read_ideal_file(
     if not 0 < len(names) <= MAX_RING_VARIABLES:
         counts = f"{len(names)}; there must be one at least, and at most {MAX_RING_VARIABLES}"
         raise ConversionError(f"[ideal] variables: {counts}")
-    rational = PolynomialRing(QQ, names)
-    texts = strings(table["generators"], "[ideal] generators")
-    generators = []
-    for number, text_of_one in enumerate(texts, 1):
-        place = f"[ideal] generators {number}"
-        generators.append(polynomial(text_of_one, place, rational, equation=True))
-    own = read_field(name_of_field) if name_of_field else None
+    own = _named_field(name_of_field) if name_of_field else None
     if own and field and own != field:
         raise ConversionError(f"[ideal] field: the ideal is over {own}, and {field} was asked for")
     ring = PolynomialRing(own or field or QQ, names)
-    elements = [parsing.element(ring, generator) for generator in generators]
+    texts = strings(table["generators"], "[ideal] generators")
+    elements = []
+    for number, text_of_one in enumerate(texts, 1):
+        place = f"[ideal] generators {number}"
+        elements.append(_generator(text_of_one, place, ring))
     return Ideal.without_zeros(ring, elements), title
+
+
+def _generator(text: str, place: str, ring: PolynomialRing) -> PolyElement:
+    """A polynomial or equation of a file, read with the place for messages."""
+    if ring.field.names:
+        try:
+            return parsing.element(ring, text)
+        except ConversionError as reason:
+            raise ConversionError(f"{place}: {reason}") from None
+    rational = polynomial(text, place, PolynomialRing(QQ, ring.variables), equation=True)
+    return parsing.element(ring, rational)
 
 
 _TOML = re.compile(r"(?m)\"|^\s*\[+\s*[A-Za-z]{2,}\s*\]+\s*(?:#|$)|^\s*[A-Za-z]{2,}\s*=\s*[\['0-9]")
@@ -350,7 +391,8 @@ _HEAD = re.compile(
 _RING = re.compile(
     r"(?s)(?P<body>.*[\])}])\s+of\s+(?:"
     r"(?:Multi|Uni)variate Polynomial Ring in (?P<names>[\w, ]+?) over (?P<sage>[^\n]+)"
-    r"|(?P<field>QQ|GF\(\d+\))\[(?P<own>[^]]*)\])\s*"
+    r"|(?P<field>QQ(?:\([\w, ]+\))?|GF\(\d+\)|\([^\n]+\)|frac\(QQ\[[\w, ]+\]\))"
+    r"\[(?P<own>[^]]*)\])\s*"
 )
 _EQUATION = re.compile(r"(?s)\s*Eq\((?P<sides>.*)\)\s*")
 _SYMPY = re.compile(r"(?s)\s*(?:Poly|GroebnerBasis)\((?P<body>.*)\)\s*")
@@ -482,7 +524,9 @@ def _field(text: str) -> CoefficientField:
         return QQ
     if text.isascii() and text.isdecimal():
         text = f"GF({text})"
-    return read_field(text)
+    if text.startswith("(") and text.endswith(")"):
+        text = text[1:-1]
+    return _named_field(text)
 
 
 def _inside(text: str) -> str | None:

@@ -18,6 +18,7 @@ import flint
 from sympy import Poly, Symbol
 from sympy.polys.rings import PolyElement
 
+from m2bridge.algebra.extension_field import ExtensionField, check_prime_field
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.modules import (
     BettiTable,
@@ -433,6 +434,9 @@ class Ideal(Result, GeneratingSet, Typeset):
         >>> ideal("x^2 + 1").is_prime(), ideal("x^2 - 1").is_prime()
         (True, False)
         """
+        if self.ring.field.names:
+            primes = self.minimal_primes()
+            return len(primes) == 1 and self.equals(primes[0])
         return self._ask("ideal_is_prime").boolean("prime")
 
     @computation
@@ -442,6 +446,8 @@ class Ideal(Result, GeneratingSet, Typeset):
         >>> ideal("x*y").is_radical(), ideal("x^2*y").is_radical()
         (True, False)
         """
+        if self.ring.field.names:
+            return self.equals(self.radical())
         return self._ask("ideal_is_radical").boolean("radical")
 
     @computation
@@ -488,6 +494,7 @@ class Ideal(Result, GeneratingSet, Typeset):
         >>> print(ideal("s - t").image(square))
         ideal(x - y) of QQ[x, y]
         """
+        check_prime_field(self.ring.field, "images")
         relations = relations_over(polynomial_map, self.ring.field)
         self._check_ring(relations.ring, "the source")
         values = map_values(polynomial_map, relations)
@@ -505,6 +512,7 @@ class Ideal(Result, GeneratingSet, Typeset):
         >>> print(ideal("x", "y").preimage(cusp))
         ideal(t**2, t**3) of QQ[t]
         """
+        check_prime_field(self.ring.field, "preimages")
         self._check_ring(polynomial_map.target(field=self.ring.field), "the target")
         relations = relations_over(polynomial_map, self.ring.field)
         images = images_over(polynomial_map, relations.ring)
@@ -521,8 +529,13 @@ class Ideal(Result, GeneratingSet, Typeset):
         """
         symbols = list(map(Symbol, self.ring.variables))
         domain = self.ring.field.domain
-        generators = self.generators_or_zero
-        return [Poly.from_dict(dict(g), *symbols, domain=domain) for g in generators]
+        terms = list(map(dict, self.generators_or_zero))
+        field = self.ring.field
+        if isinstance(field, ExtensionField):
+            domain = field.sympy_domain
+            if field.minimal_polynomial:
+                terms = [{m: domain(c.to_list()) for m, c in g.items()} for g in terms]
+        return [Poly.from_dict(g, *symbols, domain=domain) for g in terms]
 
     def to_flint(self) -> list[flint.fmpq_mpoly] | list[flint.nmod_mpoly]:
         """The generators in one context of python-flint.

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import flint
 from sympy.polys.rings import PolyElement
 
+from m2bridge.algebra.extension_field import check_prime_field
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.numbers import flint_rational, integer_coefficients
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, check_variable, is_name
@@ -82,6 +83,7 @@ _VOCABULARIES = {
 
 def mrdi(ideal: GeneratingSet, namespace: str) -> dict[str, Any]:
     """The ideal as a dictionary; equal rings have equal UUIDs."""
+    check_prime_field(ideal.ring.field, "files .mrdi")
     if namespace not in _VOCABULARIES:
         known = " or ".join(_VOCABULARIES)
         raise ConversionError(f"there is no namespace '{namespace:.40}': take {known}")
@@ -222,6 +224,7 @@ _PROGRAM = re.compile(
 
 def sage_text(ideal: GeneratingSet) -> str:
     """The program; polynomials are in strings, which Sage's preparser leaves alone."""
+    check_prime_field(ideal.ring.field, "programs for Sage")
     _check_names_for_sage(ideal)
     names = ", ".join(f'"{name}"' for name in ideal.ring.variables)
     texts = [polynomial_text(generator).replace("**", "^") for generator in ideal.generators]
@@ -243,6 +246,7 @@ def _check_names_for_sage(ideal: GeneratingSet) -> None:
 
 def sage_ideal(ideal: GeneratingSet) -> Any:
     """The ideal as an object of the Sage in this Python, whole or in parts."""
+    check_prime_field(ideal.ring.field, "objects of Sage")
     _check_names_for_sage(ideal)
     try:
         # Whole Sage wants to be imported as a whole, and parts do not have it.
@@ -323,6 +327,7 @@ def sage_parts(text: str) -> tuple[list[str], list[str], CoefficientField]:
 
 def flint_polynomials(ideal: GeneratingSet) -> list[Any]:
     """The generators as ``fmpq_mpoly`` or ``nmod_mpoly``; the polynomial zero without any."""
+    check_prime_field(ideal.ring.field, "polynomials of FLINT")
     names = ideal.ring.variables
     order = flint.Ordering.degrevlex
     for name in names:

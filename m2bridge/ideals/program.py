@@ -5,21 +5,27 @@ the same form in all versions of Macaulay2. Small ideals over QQ are compared wi
 ideals are equal if and only if their reduced Gröbner bases are.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from math import comb
+from typing import Any
 
 import flint
+from sympy import QQ as SYMPY_QQ
 from sympy.polys.rings import PolyElement
 
+from m2bridge.algebra.extension_field import ExtensionField
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.modules import HilbertPolynomial
 from m2bridge.algebra.numbers import integer_coefficients
 from m2bridge.algebra.polynomial_map import PolynomialMap, images_over
-from m2bridge.algebra.ring import GeneratingSet, check_one_ring, total_degree
+from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, check_one_ring, total_degree
 from m2bridge.convert import m2_syntax
 from m2bridge.convert.answers import Answer, answer_to
+from m2bridge.convert.polynomial_text import over_extension
 from m2bridge.convert.printing import polynomial_text
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import EngineDiedError, MethodUnavailableError, ScriptError
@@ -48,9 +54,129 @@ def ask(
     MethodUnavailableError
         If it has to factor polynomials, and the characteristic is too large for that.
     """
+    ring = next(iter(ideals.values())).ring
+    if ring.field.names and name in _OVER_PRIME_FIELD:
+        return _ask_over_prime_field(name, ideals, ring)
     script = question(name, ideals, values)
     with factoring(*ideals.values()):
-        return answer_to(script)
+        answer = answer_to(script)
+    return _map_ideals(answer, partial(_in_ring, ring)) if ring.field.names else answer
+
+
+_OVER_PRIME_FIELD = frozenset(
+    {
+        "ideal_radical",
+        "ideal_minimal_primes",
+        "ideal_primary_decomposition",
+        "ideal_associated_primes",
+        "ideal_saturation",
+    }
+)
+"""Questions that Macaulay2 does not answer over every extension field, but over prime fields."""
+
+
+def _ask_over_prime_field(
+    name: str, ideals: Mapping[str, GeneratingSet], ring: PolynomialRing
+) -> Answer:
+    """The answer to a question whose answers commute with localization, over an extension field.
+
+    Let K = k[a]/(m), or the fractions of k[a], be the field. Then K[x] is k[a, x]/(m), or a ring of
+    fractions of k[a, x], and ideals of K[x] are the ideals of k[a, x] that contain m, or those of
+    the latter that are larger than their intersections with k[a]. Prime and primary ideals of which
+    nothing is left in K[x] contain a polynomial in a. Source: Atiyah, Macdonald, *Introduction to
+    Commutative Algebra*, Propositions 3.11, 4.8 and 4.9.
+    """
+    below = ask(name, {key: over_prime_field(ideal) for key, ideal in ideals.items()})
+    found = _map_ideals(below, partial(from_prime_field, ring=ring))
+    proper = {}
+    for key, value in found.values.items():
+        proper[key] = value
+        if isinstance(value, list):
+            proper[key] = [ideal for ideal in value if not is_unit(ideal)]
+    return Answer(proper)
+
+
+def over_prime_field(ideal: GeneratingSet) -> GeneratingSet:
+    """The ideal in the ring of the variables and the generators of the field, over the prime field.
+
+    Denominators are left out, and the minimal polynomial is added, so that it defines the same
+    scheme where the field is algebraic, and elsewhere one with that as its generic fibre.
+    """
+    field = ideal.ring.field
+    assert isinstance(field, ExtensionField)
+    ring = PolynomialRing(field.base, ideal.ring.variables + field.names)
+    generators = [_without_denominators(generator, ring, field) for generator in ideal.generators]
+    if field.minimal_polynomial:
+        width = len(ideal.ring.variables)
+        relation = {(0,) * width + exponents: c for exponents, c in field.relation.items()}
+        generators.append(_over_base(relation, ring))
+    return GeneratingSet.without_zeros(ring, generators)
+
+
+def _without_denominators(
+    polynomial: PolyElement, ring: PolynomialRing, field: ExtensionField
+) -> PolyElement:
+    """A multiple of the polynomial, in the ring of variables and generators."""
+    parts = {monomial: field.parts(c) for monomial, c in polynomial.items()}
+    divisor = field.generator_ring.one
+    for _, below in parts.values():
+        divisor = divisor.lcm(below)
+    terms = {}
+    for monomial, (above, below) in parts.items():
+        for exponents, number in (above * divisor.quo(below)).items():
+            terms[monomial + exponents] = number
+    return _over_base(terms, ring)
+
+
+def _over_base(terms: Mapping[tuple[int, ...], Any], ring: PolynomialRing) -> PolyElement:
+    numbers = {exponents: ring.number(number) for exponents, number in terms.items()}
+    return ring.sympy_ring.from_dict(numbers)
+
+
+def from_prime_field(ideal: GeneratingSet, *, ring: PolynomialRing) -> GeneratingSet:
+    """The ideal that one over the prime field generates in this ring over an extension field.
+
+    By its reduced Gröbner basis.
+    """
+    rational = PolynomialRing(QQ, ideal.ring.variables).sympy_ring
+    generators = []
+    for generator in ideal.generators:
+        terms = {m: _integer_or_fraction(c, ring) for m, c in generator.items()}
+        generators.append(over_extension(rational.from_dict(terms), ring))
+    above = GeneratingSet.without_zeros(ring, generators)
+    basis = ask("ideal_groebner_basis", {"givenIdeal": above}).ideal("groebner_basis")
+    return GeneratingSet(ring, tuple(element.monic() for element in basis.generators))
+
+
+def _integer_or_fraction(coefficient: Any, ring: PolynomialRing) -> Any:
+    """A coefficient over the prime field as a rational number of SymPy."""
+    if ring.field.characteristic:
+        return SYMPY_QQ(ring.field.base.domain.to_int(coefficient))
+    return coefficient
+
+
+def is_unit(ideal: GeneratingSet) -> bool:
+    """Whether a Gröbner basis is that of the unit ideal."""
+    return any(generator.is_ground for generator in ideal.generators)
+
+
+def _map_ideals(answer: Answer, function: Callable[[GeneratingSet], GeneratingSet]) -> Answer:
+    """The answer with a function of the ideals and lists of ideals in it."""
+    values = {}
+    for key, value in answer.values.items():
+        values[key] = value
+        if isinstance(value, GeneratingSet):
+            values[key] = function(value)
+        elif isinstance(value, list):
+            values[key] = [
+                function(item) if isinstance(item, GeneratingSet) else item for item in value
+            ]
+    return Answer(values)
+
+
+def _in_ring(ring: PolynomialRing, ideal: GeneratingSet) -> GeneratingSet:
+    """The ideal in an equal ring, whose field may know the root in SymPy."""
+    return replace(ideal, ring=ring) if ideal.ring == ring else ideal
 
 
 @contextmanager
@@ -99,6 +225,8 @@ def question(
     """
     check_one_ring(*ideals.values())
     ring = next(iter(ideals.values())).ring
+    if ring.field.names:
+        libraries = ("wire", "extension_fields", *libraries[1:])
     written = {key: m2_syntax.ideal(ideal, RING) for key, ideal in ideals.items()}
     given = {"ring": m2_syntax.ring(ring), "ideals": written}
     return render(name, libraries, {**given, **(values or {})})
@@ -121,12 +249,14 @@ def map_values(polynomial_map: PolynomialMap, relations: GeneratingSet) -> dict[
 def tidy(ideal: GeneratingSet) -> GeneratingSet:
     """The generators in an order that does not depend on the version of Macaulay2.
 
-    By degree, the largest first; over QQ leading coefficients are positive.
+    By degree, the largest first; leading coefficients are positive over QQ, and 1 over extensions.
     """
     generators = []
     for generator in ideal.generators:
         if ideal.ring.field == QQ and generator.LC < 0:
             generator = -generator
+        elif ideal.ring.field.names:
+            generator = generator.monic()
         generators.append(generator)
     return GeneratingSet(ideal.ring, tuple(sorted(generators, key=_rank)))
 

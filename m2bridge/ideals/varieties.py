@@ -7,11 +7,13 @@ How the singular locus of a *closure* is found stands in ``maps/singular_locus``
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 from typing import Any, Generic, Literal, TypeVar, Unpack
 
+from m2bridge.algebra.differential import tangent_dimension
+from m2bridge.algebra.extension_field import ExtensionField
 from m2bridge.algebra.modules import HilbertPolynomial
-from m2bridge.algebra.polynomial_map import tangent_dimension
 from m2bridge.algebra.ring import GeneratingSet, is_homogeneous
 from m2bridge.convert.answers import Answer, answer_until_limit
 from m2bridge.convert.printing import (
@@ -28,9 +30,12 @@ from m2bridge.ideals import MAX_MINORS_BY_AUTO, MAX_SHOWN_EQUATION_CHARS, MAX_SH
 from m2bridge.ideals.program import (
     ask,
     factoring,
+    from_prime_field,
     hilbert_polynomial,
     hilbert_series,
+    is_unit,
     order,
+    over_prime_field,
     question,
     tidy,
 )
@@ -194,6 +199,8 @@ def singular_locus(
     Source: Hartshorne, *Algebraic Geometry*, Theorem I.5.1; Eisenbud, *Commutative Algebra*,
     Corollaries 10.14, 16.20.
     """
+    if ideal.ring.field.names:
+        return _over_extension(ideal, title=title, minors=minors)
     values = {"most_minors": most_minors(minors)}
     script = question("ideal_singular_locus", {"givenIdeal": ideal}, values)
     with factoring(ideal):
@@ -220,6 +227,53 @@ def singular_locus(
         proved=_sorted(ideal, proved),
         rest_dimension=rest,
     )
+
+
+def _over_extension(
+    ideal: SomeIdeal, *, title: str, minors: Minors
+) -> IdealSingularLocus[SomeIdeal]:
+    """The same over a field with generators, by the same scheme over the prime field.
+
+    Local rings are those of the scheme over the prime field, where the field is algebraic, and of
+    its points over the generic one, where there are parameters; whether they are regular does not
+    depend on the field over which they are considered. Dimensions differ by the number of
+    parameters. Degrees are computed again.
+    """
+    field = ideal.ring.field
+    assert isinstance(field, ExtensionField)
+    below = singular_locus(over_prime_field(ideal), minors=minors)
+    above = partial(_components_above, ideal)
+    rest = below.rest_dimension
+    radical = None
+    if below.ideal is not None:
+        radical = _like(ideal, from_prime_field(below.ideal, ring=ideal.ring))
+    return IdealSingularLocus(
+        given=ideal,
+        title=printable(title),
+        variety=above(below.variety),
+        components=above(below.components),
+        ideal=radical,
+        engine_version=below.engine_version,
+        seconds=clock().seconds,
+        unfinished=below.unfinished,
+        proved=above(below.proved) or (),
+        rest_dimension=None if rest is None else max(rest - field.transcendence_degree, -1),
+    )
+
+
+def _components_above(
+    given: SomeIdeal, components: Sequence[IrreducibleComponent[Any]] | None
+) -> tuple[IrreducibleComponent[SomeIdeal], ...] | None:
+    """The components over the field of the ideal, without those on which parameters are related."""
+    if components is None:
+        return None
+    measured_primes = []
+    for component in components:
+        prime = from_prime_field(component.ideal, ring=given.ring)
+        if not is_unit(prime):
+            series = hilbert_series(prime)
+            measured_primes.append((prime, series.dimension, series.degree))
+    return _sorted(given, measured_primes)
 
 
 def most_minors(minors: Minors) -> str:
@@ -492,6 +546,8 @@ def _is_irrelevant(prime: GeneratingSet) -> bool:
 
     Its linear forms then cut the tangent space at zero down to a point; a smaller one has not all.
     """
+    if prime.ring.field.names:  # the reduced Gröbner basis has all variables
+        return set(prime.generators) == set(prime.ring.sympy_ring.gens)
     origin = (0,) * len(prime.ring.variables)
     return tangent_dimension(prime.generators, origin, field=prime.ring.field) == 0
 

@@ -301,6 +301,7 @@ class Context:
         for image in source.integral_images:
             coefficients.update(map(abs, image.values()))
         primes = tuple(islice(primes_from(FAST_MODULUS, coefficients), KEPT_PRIMES))
+        # long primes determine a rational number by fewer residues
         lifting_primes = islice(
             primes_from(linear_algebra.LONG_PRIME, coefficients), LIFTING_PRIMES
         )
@@ -381,6 +382,7 @@ def _proved_ideal(
     free_monomials = [*space.others, *(space.candidates[j] for j in free)]
     products = products_at(free_monomials, space.neighbours)
     generated = GeneratedPart.of(list(products), len(free_monomials), prime)
+    # products of generators of lower degree already span a part of the ideal
     multiples = [products[generated.products[i]] for i in generated.chosen]
     if len(multiples) == len(free_monomials):
         return multiples, ()
@@ -388,6 +390,7 @@ def _proved_ideal(
     relations = proved_relations(
         echelon, columns, eliminations=context.eliminations, substitution=context.substitution
     )
+    # too few relations hold over QQ: the caller continues with another prime
     if relations is None or len(multiples) + len(relations) < len(free_monomials):
         return None
     if not has_no_larger_rank(generated, places, context.primes):

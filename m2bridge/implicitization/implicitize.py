@@ -234,6 +234,7 @@ def implicitize(
     """
     if max_degree < 0:
         raise InvalidCaseError("max_degree", f"must be at least 0, not {max_degree}")
+    # linear equations are split off first: every further degree has fewer monomials then
     part = elimination.linear_part(source)
     independent = elimination.in_independent_coordinates(source, part)
     size = len(source.grading.degrees)
@@ -245,6 +246,7 @@ def implicitize(
     completed = complete_degrees(
         context.grading, max_degree, partial(compute_piece, context=context), first=first
     )
+    # what was found in independent coordinates is said in those of the map
     linear = _linear_orbits(source, part, max(completed))
     higher = _generator_orbits(part, symmetries, grading=context.grading, completed=completed)
     pieces = chain.from_iterable(degree.pieces.values() for degree in completed.values())

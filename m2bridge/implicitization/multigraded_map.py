@@ -235,9 +235,11 @@ def coordinate_permutation(
     variables = polynomial_map.source.variables
     position = {name: i for i, name in enumerate(variables)}
     targets = [position.get(renaming.get(name, name), -1) for name in variables]
+    # a renaming that is no permutation would identify parameters
     if sorted(targets) != list(range(len(variables))):
         raise MethodUnavailableError("a symmetry has to permute the parameters of the map")
     sources = [targets.index(i) for i in range(len(variables))]
+    # coordinates with equal images can be permuted in any way, so they are moved as a block
     equal: dict[frozenset[tuple[IntegerVector, Any]], list[int]] = {}
     for j, image in enumerate(check_deadline_in(polynomial_map.images)):
         equal.setdefault(frozenset(image.items()), []).append(j)

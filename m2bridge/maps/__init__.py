@@ -1,1 +1,1 @@
-"""The computations for every model: closure, dimension, image, singular locus, ranks, bounds."""
+"""The computations for every model: closure, image, singular locus, degrees, ranks, bounds."""

@@ -173,6 +173,7 @@ def expanded(layers: Sequence[Layer]) -> PolynomialMap:
         if not size:
             images[name] = image
             continue
+        # in the order of the monomials, so that names do not depend on how terms were computed
         for exponents in sorted(coefficients, reverse=True):
             images["_".join([name, *map(str, exponents)])] = coefficients[exponents]
     return PolynomialMap.from_terms(all_parameters(layers), images)
@@ -193,6 +194,7 @@ def _compose(layers: Sequence[Layer]) -> list[dict[ExponentVector, Any]]:
     for layer in layers:
         stop = start + len(layer.parameters)
         arguments = [*flowing, *generators[start:stop]]
+        # each layer is a polynomial in its own few variables, and FLINT substitutes them
         own = _polynomials_in(len(arguments))
         flowing = []
         for image in layer.polynomial_map.images:

@@ -10,10 +10,11 @@ from math import prod
 from typing import Any, Unpack
 
 from m2bridge import errors
+from m2bridge.algebra.differential import random_point
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.linear_algebra import sparse_rank
-from m2bridge.algebra.polynomial_map import PolynomialMap, random_point
+from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.schur import Representation
 from m2bridge.algebra.sparse_polynomial import gradient_of_terms
 from m2bridge.convert.answers import Answer, answer_until_limit
@@ -25,6 +26,7 @@ from m2bridge.implicitization.multigraded_map import MultigradedMap
 from m2bridge.limits import check_deadline_in, clock, share
 from m2bridge.maps import completeness, projective_closure, toric
 from m2bridge.maps.closure_result import Closure, Strategy
+from m2bridge.maps.equations import Equations, graded_source, low_degree_equations
 from m2bridge.maps.jacobian_rank import best_value, jacobian_findings
 from m2bridge.maps.model import Model
 from m2bridge.maps.polynomial_map_model import Case, as_model
@@ -174,8 +176,10 @@ def _affine_hypersurface(model: Model, dimension: Bounds) -> Closure | None:
     if polynomial_map.relations or constant or dimension.lower is None:
         return None
     source = projective_closure.homogenized(polynomial_map)
+    # only there one equation is the whole ideal, so that no completeness has to be proved
     if not projective_closure.is_hypersurface(source, dimension.lower):
         return None
+    # small maps are eliminated sooner than their degree is searched
     with share(0.25, otherwise=MAX_SHORT_ELIMINATION_SECONDS):
         eliminated = _by_macaulay2(model, QQ, "elimination", dimension)
     if not eliminated.unfinished:
@@ -254,11 +258,11 @@ def _graded(
     ``auto`` wants all generators, and the proof that they are all is for the standard grading.
     """
     if strategy == "multigraded" or max_degree is not None:
-        return completeness.graded_source(model)
+        return graded_source(model)
     if strategy != "auto" or field != QQ:
         return None
     try:
-        source = completeness.graded_source(model)
+        source = graded_source(model)
     except errors.MethodUnavailableError:  # relations, or no positive grading
         return None
     return source if source.grading.is_standard else None
@@ -278,7 +282,7 @@ def _multigraded(
     elif strategy == "auto" and max_degree is not None and core is not None:
         equations = completeness.equations_by_core(source, max_degree, core)
     else:
-        equations = completeness.low_degree_equations(source, max_degree)
+        equations = low_degree_equations(source, max_degree)
     series = equations.series
     return Closure(
         model=model,
@@ -297,9 +301,7 @@ def _multigraded(
     )
 
 
-def _representations(
-    equations: completeness.Equations, model: Model
-) -> tuple[Representation, ...] | None:
+def _representations(equations: Equations, model: Model) -> tuple[Representation, ...] | None:
     """Return all representations that are proved, or those of the generators found.
 
     Raises
@@ -327,7 +329,7 @@ def _representations(
     return known
 
 
-def _multigraded_dimension(equations: completeness.Equations, ranks: Bounds) -> Bounds:
+def _multigraded_dimension(equations: Equations, ranks: Bounds) -> Bounds:
     """The dimension: ranks of the differential bound it below, the equations above.
 
     At a point of the image the tangent space has at least the dimension of the closure, and lies in
@@ -398,6 +400,7 @@ def read_closure(
     if "generators" in answer:
         target = model.polynomial_map.target(field=field)
         carried = [g.set_ring(target.sympy_ring) for g in answer.ideal("generators").generators]
+        # low degrees first, as people read them
         carried.sort(key=lambda generator: sum(generator.LM))
         linear = reduction.linear_forms(model.polynomial_map, field=field)
         ideal = Ideal(target, (*linear, *carried))
@@ -550,10 +553,12 @@ def image(
         reason = "must be a PolynomialMap, such as model.parametrization(); closure takes models"
         raise errors.InvalidCaseError("polynomial_map", reason)
     title = printable(title)
+    # the rest of the time is for the base locus, which is asked even if the closure is late
     with share(CLOSURE_PART):
         result = closure(polynomial_map, field=field, strategy=strategy, max_degree=max_degree)
     answer, late = answer_until_limit(base_locus_script(polynomial_map, field=field, title=title))
     source_dimension = _integer(answer, "source_dimension")
+    # relations that contradict each other are a mistake in the input, not an empty image
     if source_dimension == -1:
         raise completeness.empty_source()
     irreducible: bool | None = True

@@ -1,7 +1,7 @@
-"""Minimal generators up to a degree, and the proof that there are no further ones.
+"""The proof that the generators up to a degree are all that the ideal of a closure has.
 
-The generators of low degree are found by linear algebra, in ``implicitization/``. That they are all
-is proved by a core, a smaller case that decides; by elimination modulo a prime; by the one minimal
+The generators of low degree are those of :mod:`m2bridge.maps.equations`. That they are all is
+proved by a core, a smaller case that decides; by elimination modulo a prime; by the one minimal
 prime of the equations; or by the height, where the closure is a hypersurface. The proofs are in
 docs/computing-closures.md and docs/representations.md, each in short at its function.
 """
@@ -9,8 +9,7 @@ docs/computing-closures.md and docs/representations.md, each in short at its fun
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import islice
 from typing import Any
@@ -37,8 +36,17 @@ from m2bridge.ideals import FACTORING_CHARACTERISTIC_BOUND
 from m2bridge.ideals.program import question
 from m2bridge.implicitization.elimination import linear_part
 from m2bridge.implicitization.implicitize import HigherDegrees, Implicitization, implicitize
-from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
+from m2bridge.implicitization.multigraded_map import MultigradedMap
 from m2bridge.limits import check_deadline_in, clock, share
+from m2bridge.maps.equations import (
+    MAX_SEARCHED_MONOMIALS,
+    Equations,
+    default_max_degree,
+    graded_source,
+    low_degree_equations,
+    scope,
+    up_to,
+)
 from m2bridge.maps.jacobian_rank import differentiable, upper_bound
 from m2bridge.maps.model import Core, Model
 from m2bridge.results.sheet import plural
@@ -49,10 +57,6 @@ QUICKEST_PRIME = 32003
 """The largest prime for which Macaulay2 is quickest."""
 MAX_TRIED_PRIMES = 5
 """The number of unlucky primes for a map after which the proof is given up."""
-MAX_SEARCHED_DEGREE = 4
-"""The last degree if none is given; the next one takes many times as long."""
-MAX_SEARCHED_MONOMIALS = 100_000
-"""Without a given degree, the last degree has at most this many monomials: it takes seconds."""
 MAX_ALL_DEGREES_MONOMIALS = 10_000_000
 """The largest number of monomials of a degree whose generators are all written: minutes."""
 MAX_HYPERSURFACE_DEGREE = 100
@@ -272,12 +276,12 @@ def _by_elimination(equations: Equations, model: Model) -> Equations:
         series = HilbertSeries.from_numerator(numerator, independent)
         largest = answer.integer("largest_degree")
         # The proof compares Hilbert functions up to the largest degree of a generator modulo p.
-        if largest > equations.implicitization.max_degree and _continues(series, equations):
+        if largest > equations.implicitization.max_degree and equations.continued_by(series):
             equations = up_to(largest, equations)
             if largest > equations.implicitization.max_degree:
                 # time did not suffice for the degree up to which the proof compares
                 return equations
-        if _continues(series, equations):
+        if equations.continued_by(series):
             elimination = f"elimination modulo {prime} gives"
             if independent < len(model.polynomial_map.coordinates):
                 elimination += ", in addition to linear ones,"
@@ -308,15 +312,17 @@ def _by_minimal_prime(equations: Equations, rank: int | None) -> Equations:
     ideal = equations.implicitization.ideal()
     script = question("one_minimal_prime", {"givenIdeal": ideal}, None, ("wire", "invariants"))
     answer = answer_to(script)
+    # several minimal primes, or another dimension, decide nothing
     if answer.integer("count") != 1 or answer.integer("dimension") != rank:
         return equations
     numerator = answer.integer_pairs("hilbert_numerator")
     series = HilbertSeries.from_numerator(numerator, len(ideal.ring.variables))
     largest = answer.integer("largest_degree")
     equations = up_to(largest, equations)
+    # time did not suffice for generators up to that degree
     if largest > equations.implicitization.max_degree:
         return equations
-    if not _continues(series, equations):
+    if not equations.continued_by(series):
         raise errors.ContradictionError(
             "the minimal prime of the equations is not their ideal in the known degrees"
         )
@@ -331,12 +337,6 @@ def _undecided(equations: Equations, limit: Exception) -> Equations:
     """Return the equations of low degree, after a limit ended the proof of completeness."""
     note = NOT_FOUND if equations.others else UNDECIDED
     return replace(equations, remark=f"{equations.remark} {note}", unfinished=str(limit))
-
-
-def _continues(series: HilbertSeries, equations: Equations) -> bool:
-    """Whether the series continues the Hilbert function over QQ; if not, its prime is unlucky."""
-    computed = equations.implicitization.hilbert_function
-    return computed == tuple(map(series.value, range(len(computed))))
 
 
 def completeness_script(model: Model, *, field: CoefficientField) -> Script:
@@ -487,94 +487,6 @@ def check_representations(
             raise errors.ContradictionError(f"{said}, not {computed}")
 
 
-@dataclass(frozen=True, slots=True)
-class Equations:
-    """Minimal generators up to some degree, and the results about generators of higher degree.
-
-    Parameters
-    ----------
-    implicitization : Implicitization
-    series : HilbertSeries or None
-        The series of the whole ideal, if it is proved.
-    all_generators : bool
-        Whether it is proved that there are no generators of higher degree.
-    representations : tuple of Representation, optional
-        All minimal generators but linear forms, where they are proved to be these.
-    engine_version : str
-        The version of Macaulay2 used in the proof; empty if it was not used.
-    remark : str
-        The proof of completeness, or the reason why there is none.
-    unfinished : str
-        Empty, or the limit that was reached.
-    others : str
-        The reason why there are generators of higher degree; empty if this is not known.
-    """
-
-    implicitization: Implicitization
-    series: HilbertSeries | None = None
-    all_generators: bool = False
-    representations: tuple[Representation, ...] | None = None
-    engine_version: str = ""
-    remark: str = ""
-    unfinished: str = ""
-    others: str = ""
-
-    def proved(self, series: HilbertSeries, reason: str) -> Equations:
-        """Return these as all generators of the ideal with this series."""
-        remark = f"all generators: {reason}"
-        proved = replace(self, series=series, all_generators=True, remark=remark)
-        return replace(proved, unfinished="", others="")
-
-    def but(self, others: str) -> Equations:
-        """Return the equations with a reason for further generators, unless it is empty."""
-        if not others:
-            return self
-        return replace(self, remark=scope(self.implicitization, others), others=others)
-
-
-def graded_source(model: Model) -> MultigradedMap:
-    """The free parametrization of a model, with its finest grading and the symmetries it knows.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If the parameters satisfy relations or the map has no positive grading.
-    """
-    return multigraded(model.free_map, model.symmetries(), model.grading())
-
-
-def default_max_degree(
-    coordinates: int, monomials: int = MAX_SEARCHED_MONOMIALS, largest: int = MAX_SEARCHED_DEGREE
-) -> int:
-    """The largest N ≤ ``largest`` with at most this many monomials of degree N; at least 1."""
-    for degree in range(largest, 1, -1):
-        if monomial_count(coordinates, degree) <= monomials:
-            return degree
-    return 1
-
-
-def low_degree_equations(
-    source: MultigradedMap, max_degree: int | None, part: float = 1.0
-) -> Equations:
-    """All minimal generators of degree ≤ max_degree, as far as a part of the time suffices.
-
-    Where a degree was not reached, ``unfinished`` says so.
-
-    Raises
-    ------
-    TimeLimitError
-        If the limit was reached before the first degree was begun.
-    """
-    if max_degree is None:
-        max_degree = default_max_degree(len(linear_part(source).basis))
-    with share(part) as running:
-        implicitization = implicitize(source, max_degree)
-    late = ""
-    if implicitization.stopped_early:
-        late = str(running.late(f"degree {implicitization.max_degree + 1}"))
-    return Equations(implicitization, remark=scope(implicitization), unfinished=late)
-
-
 def hypersurface_equation(source: MultigradedMap, rank: int | None) -> Equations | None:
     """The one equation, where a rank of the differential is that of a hypersurface.
 
@@ -602,35 +514,8 @@ def hypersurface_equation(source: MultigradedMap, rank: int | None) -> Equations
     equations = Equations(implicitization, series, all_generators=True, remark=BY_HEIGHT)
     if all(orbit.degree == 1 for orbit in implicitization.orbits):
         return None  # no equation up to the largest degree
-    if not _continues(series, equations):
+    if not equations.continued_by(series):
         raise errors.ContradictionError(
             "the closure is a hypersurface, but has several equations of least degree"
         )
     return equations
-
-
-def up_to(degree: int, equations: Equations) -> Equations:
-    """The generators up to a higher degree, as far as time suffices; no fewer than are known."""
-    found = equations.implicitization
-    if degree <= found.max_degree:
-        return equations
-    with suppress(errors.TimeLimitError):
-        more = implicitize(found.source, degree)
-        if more.max_degree > found.max_degree:
-            # these may be all
-            equations = replace(equations, implicitization=more, remark=scope(more), others="")
-    late = ""
-    if equations.implicitization.max_degree < degree:
-        late = f"generators of degree {degree} may exist; {clock().more}"
-    return replace(equations, unfinished=late)
-
-
-def scope(implicitization: Implicitization, others: str = "") -> str:
-    """Return the claim about generators in words, with the reason for further ones, if known."""
-    grading = implicitization.source.grading
-    claim = f"all minimal generators of degree ≤ {implicitization.max_degree}"
-    if not grading.is_standard:
-        claim += f", the coordinates having degrees {', '.join(map(str, grading.degrees))}"
-    if others:
-        return f"{claim}; there are others: {others}"
-    return f"{claim}; nothing is claimed about higher degrees"

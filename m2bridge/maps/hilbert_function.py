@@ -192,6 +192,7 @@ def hilbert_function(
         )
     series = result.hilbert_series
     values = tuple(map(series.value, check_deadline_in(range(degree + 1))))
+    # ranks of evaluation matrices and the ideal are independent ways to the same numbers
     ranks = (result.hilbert_function or ())[: degree + 1]
     both = values[: len(ranks)]
     if both != ranks:

@@ -221,6 +221,7 @@ def _gradients(
     source: DifferentiableModel, count: int, prime: int, random: Random
 ) -> list[list[int]]:
     """Return gradients at one random point, for each coordinate or for ``count`` random inputs."""
+    # functions are known by their values: a random covector at a random input gives one row
     size = count if source.input_count else source.output_count
     if size * source.parameter_count > MAX_ENTRIES:
         raise TooLargeError(
@@ -247,6 +248,7 @@ def _gradients(
     rows: list[list[int]] = []
     pairs = inputs_and_covectors()
     while batch := list(islice(pairs, GRADIENTS_PER_CLOCK_CHECK)):
+        # a batch is short enough for the clock to be read often, and long enough for NumPy
         check()
         inputs, covectors = zip(*batch, strict=True)
         rows += source.pullbacks(point, inputs, covectors, prime)
@@ -345,7 +347,7 @@ def jacobian_findings(model: Model, *, field: CoefficientField = QQ) -> list[Met
         upper = upper_bound(model, differentiable(model), p).value
         if not p:
             return _over_the_rationals(model.free_map, upper)
-        from m2bridge.algebra.polynomial_map import generic_rank  # imports SymPy
+        from m2bridge.algebra.differential import generic_rank  # imports SymPy
 
         value, place = generic_rank(model.free_map, upper, field=field)
         place += "; in this characteristic it can be less than the dimension at every point"
@@ -368,7 +370,7 @@ def _over_the_rationals(free: PolynomialMap, upper: int) -> list[MethodValue]:
 
     Another prime is tried where the rank modulo the first one is less than that over QQ.
     """
-    from m2bridge.algebra.polynomial_map import generic_rank  # imports SymPy
+    from m2bridge.algebra.differential import generic_rank  # imports SymPy
 
     prime, *others = islice(primes_from(LARGE_PRIME), MAX_RANK_PRIMES)
     modular = generic_rank(free, upper, field=CoefficientField(prime))[0]

@@ -189,20 +189,37 @@ def compare(first: LocusFindings, second: LocusFindings) -> None:
             raise ContradictionError(f"by {first.method} {one}, by {second.method} {other}")
     if first.components is None or second.components is None:
         return
-    degrees = _degrees(first.components)
-    others = _degrees(second.components)
-    same = degrees.keys() == others.keys()
-    # a method may find a component without its degree, of which nothing is known then
-    if not same or not all(agree(degrees[name], others[name]) for name in degrees):
+    if not _alike(_degrees(first.components), _degrees(second.components)):
         raise ContradictionError(
             f"components of the singular locus by {first.method}: {first.components}; by"
             f" {second.method}: {second.components}"
         )
 
 
-def _degrees(components: Components) -> dict[tuple[Any, int], Bounds]:
-    """The degree of each component, which an orbit and a dimension name."""
-    return {(one.orbit, one.dimension): Bounds.exactly(one.degree) for one in components}
+DegreesByKind = dict[tuple[Any, int], list[int | None]]
+
+
+def _degrees(components: Components) -> DegreesByKind:
+    """The degrees of the components with each orbit and dimension."""
+    degrees: DegreesByKind = {}
+    for one in components:
+        degrees.setdefault((one.orbit, one.dimension), []).append(one.degree)
+    return degrees
+
+
+def _alike(degrees: DegreesByKind, others: DegreesByKind) -> bool:
+    """Whether there are as many components of each kind, with the same degrees."""
+    if {kind: len(found) for kind, found in degrees.items()} != {
+        kind: len(found) for kind, found in others.items()
+    }:
+        return False
+    for kind, found in degrees.items():
+        known = sorted(degree for degree in found if degree is not None)
+        others_known = sorted(degree for degree in others[kind] if degree is not None)
+        # a method may find a component without its degree, of which nothing is known then
+        if len(known) == len(others_known) == len(found) and known != others_known:
+            return False
+    return True
 
 
 def _agree(one: OrbitStatus, other: OrbitStatus) -> bool:

@@ -191,6 +191,9 @@ class PolarData:
         The strata that were computed; empty if none were.
     generic_fibre : int or None
         The number of points of the general fibre, where it was computed.
+    closure : bool
+        Whether they are those of the closure in projective space of a variety that is not known to
+        be a cone.
     """
 
     degrees: tuple[int, ...]
@@ -198,6 +201,7 @@ class PolarData:
     rests_on: tuple[str, ...]
     loci: tuple[CriticalLocus, ...] = ()
     generic_fibre: int | None = None
+    closure: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +212,8 @@ class WithoutRealWeights:
 
     Parameters
     ----------
-        zero : tuple of PolyElement
-            Polynomials in the coordinates.
+    zero : tuple of PolyElement
+        Polynomials in the coordinates.
     positive : PolyElement
     reason : str
         The reason, in one line.

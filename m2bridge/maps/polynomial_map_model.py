@@ -37,7 +37,7 @@ from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.maps import chain
 from m2bridge.maps.chain import Chain, Layer, projected, rescaling_dimension
-from m2bridge.maps.model import Model
+from m2bridge.maps.model import Model, PolarData
 from m2bridge.results.sheet import plural
 
 TITLE = "polynomial map"
@@ -98,6 +98,12 @@ class MapModel(Model):
             # they may break the torus, and then nothing is claimed
             return 0
         return rescaling_dimension((Layer(self.polynomial_map),))
+
+    def polar_theorem(self) -> PolarData | None:
+        """The polar degrees of a toric variety, where all coordinates are monomials."""
+        from m2bridge.maps.degrees.toric_degrees import toric_polar_data
+
+        return toric_polar_data(self.polynomial_map)
 
 
 Case = Model | PolynomialMap

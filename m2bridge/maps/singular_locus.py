@@ -1,12 +1,14 @@
-"""The singular locus of the closure of an image: by fibres, by orbits, by the Jacobian criterion.
+"""The singular locus of the closure of an image: by fibres, orbits, double points, minors.
 
 Which methods run is decided in :func:`_plan`. Those that look at orbits of a group are ways of the
-model (``maps.statement.OrbitMethods``); the Jacobian criterion on the whole variety is here. Any
+model (``maps.locus.OrbitMethods``); double points are found in ``maps.double_points``, and the
+Jacobian criterion on the whole variety is here. Any
 two that ran are compared, and the result is that of the last one that finished.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from contextlib import nullcontext
+from dataclasses import replace
 from itertools import combinations
 from math import comb
 from typing import Any, Literal, Unpack
@@ -16,12 +18,7 @@ from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import is_homogeneous
 from m2bridge.convert import m2_syntax
 from m2bridge.convert.answers import answer_until_limit
-from m2bridge.convert.printing import (
-    degree_summary,
-    generator_lines,
-    ideal_macaulay2,
-    polynomial_text,
-)
+from m2bridge.convert.printing import polynomial_text
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script, render
 from m2bridge.ideals.ideal import Ideal
@@ -30,23 +27,21 @@ from m2bridge.ideals.varieties import (
     IdealSingularLocus,
     IrreducibleComponent,
     MeasuredPrime,
-    bound_text,
     measured,
     most_minors,
     proved_until,
 )
-from m2bridge.limits import clock, limited
+from m2bridge.limits import clock, limited, share
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure, Strategy
 from m2bridge.maps.completeness import elimination_values, linear_reduction
+from m2bridge.maps.double_points import double_points, no_double_points, source_dimension
 from m2bridge.maps.locus import ORIGIN, ZERO, Component, LocusFindings, OrbitStatus, compare
 from m2bridge.maps.model import Model
 from m2bridge.maps.polynomial_map_model import Case, as_model
-from m2bridge.results import MAX_SHOWN_GENERATORS
-from m2bridge.results.base import Result, result_json
-from m2bridge.results.sheet import Block, Facts, Sheet, Table, computed_by, printable, value_text
+from m2bridge.maps.singular_locus_result import SingularLocus
 
-SingularLocusMethod = Literal["auto", "fibres", "orbits", "jacobian", "all"]
+SingularLocusMethod = Literal["auto", "fibres", "orbits", "double-points", "jacobian", "all"]
 
 MAX_AUTO_IDEAL_COORDINATES = 12
 """With at most this many coordinates ``auto`` also computes the ideal, as a second method."""
@@ -54,207 +49,14 @@ MAX_ORBIT_IDEAL_COORDINATES = 20
 """With at most this many independent coordinates ``orbits`` computes the ideal, in seconds."""
 MAX_AUTO_CRITERION_MINORS = 500
 """With at most this many minors ``auto`` uses the Jacobian criterion, as a third method."""
+MAX_SECOND_OPINION_COORDINATES = 6
+"""With at most this many coordinates ``auto`` uses the criterion in addition to double points."""
+MAX_DOUBLE_POINTS_SECONDS = 60.0
+"""Seconds of ``auto`` for double points without a limit on time, before the Jacobian criterion."""
 MAX_SHORT_ELIMINATION_SECONDS = 5.0
 """Seconds of elimination before linear algebra, since small maps take a fraction of one."""
 MAX_LINEAR_ALGEBRA_SECONDS = 20.0
 """Seconds of linear algebra, before elimination has the rest of the time."""
-MAX_SHOWN_EQUATION_CHARS = 60
-"""The largest number of characters of equations in a table."""
-
-SINGULAR = {True: "singular", False: "smooth", None: "undecided"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SingularLocus(Result):
-    """The singular locus of the Zariski closure.
-
-    Parameters
-    ----------
-    model : Model
-    field : CoefficientField
-    method : str
-        The methods that ran.
-    variety_dimension : int or None
-        Affine dimension of the closure itself.
-    orbits : tuple of OrbitStatus
-        Every orbit of nonzero points, or those that were done if the computation is ``unfinished``;
-        empty for models whose orbits are not known.
-    components : tuple of Component or None
-        ``None`` when the computation did not finish or left orbits undecided; empty when the
-        closure is smooth.
-    remarks : tuple of str
-        Which methods were compared, and which assumptions were made.
-    engine_version : str
-        Empty if no engine was asked.
-    seconds : float
-    unfinished : str
-        Empty, or the limit that was reached, or the orbits that are undecided.
-    proved : tuple of Component
-        If the Jacobian criterion reached a limit: components that were proved until then.
-    rest_dimension : int or None
-        In that case an upper bound for the dimension of other components; −1 if there are none.
-
-    Examples
-    --------
-    >>> from sympy import symbols
-    >>> u, v = symbols("u v")
-    >>> umbrella = PolynomialMap.from_expressions([u, v], {"x": u * v, "y": u, "z": v**2})
-    >>> locus = singular_locus(umbrella)
-    >>> locus.variety_dimension, locus.dimension
-    (2, 1)
-    """
-
-    model: Model
-    field: CoefficientField
-    method: str
-    variety_dimension: int | None
-    orbits: tuple[OrbitStatus, ...]
-    components: tuple[Component, ...] | None
-    remarks: tuple[str, ...]
-    engine_version: str
-    seconds: float
-    unfinished: str = ""
-    proved: tuple[Component, ...] = ()
-    rest_dimension: int | None = None
-
-    @property
-    def dimension(self) -> int | None:
-        """Affine dimension of the singular locus; −1 when it is empty."""
-        if self.components is None:
-            return None
-        return max((component.dimension for component in self.components), default=-1)
-
-    @property
-    def zero_tangent_dimension(self) -> int | None:
-        """Tangent dimension of the closure at the zero function, where orbits are listed."""
-        orbit_methods = self.model.orbit_methods()
-        if orbit_methods is None or not self.orbits:
-            return None
-        return orbit_methods.independent_count
-
-    def to_sheet(self) -> Sheet:
-        """Dimensions, a table of the orbits, the components, and the ideals that were computed."""
-        title = f"Singular locus of the Zariski closure of the {self.model.title}"
-        blocks: list[Block] = [Facts(_facts(self))]
-        if self.orbits:
-            orbit = self.orbits[0].orbit
-            header = (*orbit.HEADER, "dimension", "tangent dimension", "")
-            rows = [_orbit_row(status) for status in self.orbits]
-            blocks.append(Table(header, rows, orbit.LEGEND))
-        components = self.components or self.proved
-        if components:
-            columns = ("component of the singular locus", "dimension", "degree", "equations")
-            shown = 4 if any(component.ideal for component in components) else 3
-            blocks.append(Table(columns[:shown], [_component_row(c)[:shown] for c in components]))
-            blocks += [generator_lines(c.ideal, f"{c.description}:") for c in components if c.ideal]
-        return Sheet(f"{title}, over {self.field}", blocks, _formulas(self))
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the sheet with orbits, components, and the methods that were compared."""
-        components = None
-        if self.components is not None:
-            components = [_component_json(component) for component in self.components]
-        engine = self.engine_version or None
-        return result_json(self.model.case, self.field, engine, self.seconds) | {
-            "dimension": self.dimension,
-            "variety_dimension": self.variety_dimension,
-            "method": self.method,
-            "orbits": [status.to_json() for status in self.orbits],
-            "zero_tangent_dimension": self.zero_tangent_dimension,
-            "components": components,
-            "remarks": list(self.remarks),
-            "unfinished": self.unfinished or None,
-            "proved": [_component_json(c) for c in self.proved],
-            "rest_dimension": self.rest_dimension,
-        }
-
-    def to_macaulay2(self) -> str:
-        """Macaulay2 programs for the ideals of the components, where they were computed."""
-        programs = []
-        for component in self.components or ():
-            if component.ideal is not None:
-                comment = f"-- {printable(component.description)}"
-                programs.append(f"{comment}\n{ideal_macaulay2(component.ideal)}")
-        return "\n\n".join(programs) or "-- no ideals were computed; ask for them with --ideals"
-
-
-def zero_text(tangent: int | None, dimension: int | None) -> str | None:
-    """The tangent dimension at zero, and whether zero is singular, in words."""
-    if tangent is None or dimension is None:
-        return None
-    # The tangent space at a smooth point is as large as the variety, and nowhere smaller.
-    kind = SINGULAR[tangent > dimension]
-    return f"{kind}, with a tangent space of dimension {tangent}"
-
-
-def _facts(locus: SingularLocus) -> list[tuple[str, object]]:
-    """Return names and values of the results about the singular locus."""
-    facts: list[tuple[str, object]] = []
-    if locus.dimension == -1:
-        facts.append(("singular locus", "empty: the closure is smooth"))
-    elif locus.dimension is not None:
-        facts.append(("singular locus", f"dimension {locus.dimension}"))
-    if locus.variety_dimension is not None:
-        facts.append(("closure", f"dimension {locus.variety_dimension}"))
-    return [
-        *facts,
-        ("zero", zero_text(locus.zero_tangent_dimension, locus.variety_dimension)),
-        ("computed by", computed_by(locus.engine_version, locus.seconds, locus.method)),
-        *(("remark", remark) for remark in locus.remarks),
-        ("not finished", locus.unfinished or None),
-        ("not decided", bound_text(locus.rest_dimension)),
-    ]
-
-
-def _component_json(component: Component) -> dict[str, Any]:
-    """Return a component for ``json.dumps``."""
-    generators = None
-    if component.ideal is not None:
-        generators = [polynomial_text(generator) for generator in component.ideal.generators]
-    return {
-        "description": component.description,
-        "orbit": None if component.orbit is None else component.orbit.to_json(),
-        "dimension": component.dimension,
-        "degree": component.degree,
-        "generators": generators,
-    }
-
-
-def _orbit_row(status: OrbitStatus) -> tuple[object, ...]:
-    return (*status.orbit.cells, status.dimension, status.tangent.cell, SINGULAR[status.singular])
-
-
-def _component_row(component: Component) -> tuple[object, ...]:
-    """The generators where they are few and short, else their degrees."""
-    equations, ideal = "–", component.ideal
-    if ideal is not None:
-        equations = f"V({', '.join(map(polynomial_text, ideal.generators[:MAX_SHOWN_GENERATORS]))})"
-        if len(ideal.generators) > MAX_SHOWN_GENERATORS or len(
-            equations
-        ) > MAX_SHOWN_EQUATION_CHARS + len("V()"):
-            equations = degree_summary(ideal.generator_degrees)
-    degree = value_text(component.degree)
-    return component.description, component.dimension, degree, equations
-
-
-def _formulas(locus: SingularLocus) -> list[str]:
-    """The components and their dimensions."""
-    if locus.components is None:
-        return []
-    parts = []
-    for number, component in enumerate(locus.components, 1):
-        parts.append(_component_latex(component, f"C_{{{number}}}"))
-    return [r"\operatorname{Sing} = " + (r" \;\cup\; ".join(parts) or r"\varnothing")]
-
-
-def _component_latex(component: Component, name: str) -> str:
-    """A component with its dimension and degree, in LaTeX."""
-    if component.orbit is not None:
-        name = rf"\overline{{\mathcal O_{{({','.join(map(str, component.orbit.cells))})}}}}"
-    elif component.description in (ZERO, ORIGIN):
-        name = r"\{0\}"
-    degree = "" if component.degree is None else rf",\ \deg {component.degree}"
-    return rf"{name}\;(\dim {component.dimension}{degree})"
 
 
 @computation
@@ -275,14 +77,16 @@ def singular_locus(
     engine : Engine, optional
         A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
         process shares.
-    method : {"auto", "fibres", "orbits", "jacobian", "all"}
+    method : {"auto", "fibres", "orbits", "double-points", "jacobian", "all"}
         ``fibres``: the fibre of the parametrization over one point of each orbit, for models whose
         orbits are known and whose fibres decide smoothness. ``orbits``: the Jacobian criterion at
         one point of each orbit; over QQ, with more than 12 coordinates, by tangent vectors and
         equations of low degree, by the whole ideal with at most 20 independent coordinates, and
-        over GF(p). ``jacobian``: the Jacobian criterion on the whole variety, decomposed into
-        irreducible components. ``auto``: the first of these that applies, with the others as second
-        opinions where they are cheap. ``all``: all that apply.
+        over GF(p). ``double-points``: points of the source with the same image, for maps from a
+        product of projective spaces, over QQ (:mod:`m2bridge.maps.double_points`). ``jacobian``:
+        the Jacobian criterion on the whole variety, decomposed into irreducible components.
+        ``auto``: the first of these that applies, with the others as second opinions where they
+        are cheap. ``all``: all that apply.
     ideals : bool
         Compute the ideals of the components too.
     timeout : float, optional
@@ -315,6 +119,10 @@ def singular_locus(
     plan = _plan(method, model, field)
     findings: list[LocusFindings] = []
     orbit_methods = model.orbit_methods()
+    if "double-points" in plan:
+        findings += _by_double_points(model, required=method == "double-points")
+        if method == "auto" and _suffices(findings, model):
+            return _result(findings, model, field, ideals, second_opinion=True)
     if orbit_methods is not None and "fibres" in plan:
         findings.append(orbit_methods.by_fibres())
     if orbit_methods is not None and "bounds" in plan:
@@ -375,8 +183,15 @@ def _plan(method: SingularLocusMethod, model: Model, field: CoefficientField) ->
         other = "jacobian" if no_orbits else "orbits"
         raise errors.MethodUnavailableError(f"{no_orbits or no_fibres}; use --method {other}")
     orbit_methods = model.orbit_methods()
-    if orbit_methods is None:
+    unavailable = no_double_points(model, field)
+    if method == "double-points":
+        if unavailable:
+            raise errors.MethodUnavailableError(f"{unavailable}; use --method jacobian")
+        return ("double-points",)
+    if orbit_methods is None and (method == "jacobian" or unavailable):
         return ("jacobian",)
+    if orbit_methods is None:
+        return ("double-points", "jacobian")
     large = field == QQ and model.coordinate_count > MAX_AUTO_IDEAL_COORDINATES
     if method == "fibres" or (method == "auto" and large and not no_fibres):
         return ("fibres",)
@@ -387,6 +202,35 @@ def _plan(method: SingularLocusMethod, model: Model, field: CoefficientField) ->
     if no_fibres or method == "jacobian":
         return (*orbits, "jacobian")
     return ("fibres", *orbits, "jacobian")
+
+
+def _by_double_points(model: Model, *, required: bool) -> list[LocusFindings]:
+    """Return the findings by double points; none if these do not decide and are not required.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If they are required and do not decide.
+    """
+    dimension = source_dimension(model)
+    try:
+        # elimination and the criterion have the rest of the time
+        with nullcontext() if required else share(0.5, otherwise=MAX_DOUBLE_POINTS_SECONDS):
+            primes = double_points(model)
+    except errors.MethodUnavailableError as reason:
+        if required:
+            raise errors.MethodUnavailableError(f"{reason}; use --method jacobian") from None
+        return []
+    except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
+        return [LocusFindings("double points", dimension, unfinished=str(limit))]
+    components = _components(model, primes)
+    return [LocusFindings("double points", dimension, components=components)]
+
+
+def _suffices(findings: Iterable[LocusFindings], model: Model) -> bool:
+    """Whether double points decided, where the criterion as a second opinion may take long."""
+    finished = any(one.components is not None for one in findings)
+    return finished and model.coordinate_count > MAX_SECOND_OPINION_COORDINATES
 
 
 def _from_ideal(
@@ -636,6 +480,7 @@ def _with_ideal(component: Component, model: Model, field: CoefficientField) -> 
         return component
     if variety.ideal is None or variety.degree is None:
         return component
+    # elimination knows nothing of the group, so it checks dimension and degree
     if variety.dimension != component.dimension or component.degree not in (None, variety.degree):
         raise errors.ContradictionError(
             f"the {component.description} has dimension {component.dimension} and degree"

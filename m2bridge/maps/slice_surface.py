@@ -287,6 +287,7 @@ def _box(variables: Sequence[str], box: Mapping[str, Span] | Span) -> dict[str, 
     show it.
     """
     spans = box if isinstance(box, Mapping) else dict.fromkeys(variables, box)
+    # too many names are as wrong as too few
     wrong = set(spans) ^ set(variables)
     if wrong:
         reason = f"has one interval for each of {', '.join(variables)}; look at '{min(wrong)}'"
@@ -366,6 +367,7 @@ def slice_surface(
             "fineness", f"must be from {LEAST_FINENESS} to {MOST_FINENESS}, not {fineness}"
         )
     result = case if isinstance(case, Closure) else closure(case)
+    # a part of the equations would cut out more than the slice of the closure
     if result.ideal is None or not result.completeness.proved:
         raise result.incomplete()
     space = SliceSpace.of(result.model.coordinate_names(), coordinates or {}, box)
@@ -376,6 +378,7 @@ def slice_surface(
     pieces: list[Piece] = []
     unfinished = ""
     try:
+        # each piece is kept at once, so that a limit leaves those that were found
         for piece in parts.pieces(fineness):
             parts.confirm(piece)
             pieces.append(piece)

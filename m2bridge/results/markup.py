@@ -289,6 +289,17 @@ def parts(text: str) -> Iterator[FormulaPart]:
             yield FormulaPart("sign", match["sign"])
 
 
+_BRACKETS = re.compile(r"(\([^()]*\)|/(?![0-9]))")
+"""Sums in brackets and divisors in coefficients, as in ``(a + 1)/b*x``."""
+
+
+def _bracketed(piece: str) -> str:
+    """A sum in brackets, the sign of a division, or what stands between two of these, in LaTeX."""
+    if piece.startswith("("):
+        return rf"\left({polynomial_latex(piece[1:-1])}\right)"
+    return piece if piece == "/" else polynomial_latex(piece)
+
+
 def polynomial_latex(text: str) -> str:
     r"""Return a polynomial in LaTeX, with indices as in ``c_{1,1,1,2}``.
 
@@ -299,6 +310,8 @@ def polynomial_latex(text: str) -> str:
     >>> polynomial_latex("-1/2*c_1_12**3 + λ")
     '-\\tfrac{1}{2} c_{1,12}^{3} + \\lambda'
     """
+    if _BRACKETS.search(text):
+        return "".join(map(_bracketed, _BRACKETS.split(text)))
     written = []
     for sign, factors in terms(text):
         between = " "

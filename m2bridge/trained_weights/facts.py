@@ -200,11 +200,17 @@ def _on_functions(heads: Sequence[HeadWeights]) -> Iterator[Fact]:
 
 
 def _on_types(heads: Sequence[HeadWeights]) -> Iterator[Fact]:
-    """The types of heads, one line for all that have the same."""
+    """The types of heads, one line for all that have the same, or why there are none."""
     said = Counter(head.types.words() for head in heads if head.types is not None)
     for words, number in said.most_common():
         of = "" if len(heads) == 1 else f", {plural(number, 'head')}"
         yield f"type{of}", words
+    if not said and any(head.shape.factored for head in heads):
+        yield (
+            "type",
+            "none: the theorem on where training stops is about layers without biases and norms"
+            " (--biases ignore --norm none)",
+        )
 
 
 def _on_points(heads: Sequence[HeadWeights]) -> Iterator[Fact]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from m2bridge.errors import InvalidCaseError
+from m2bridge.errors import InvalidCaseError, TimeLimitError
 from m2bridge.limits import limited
 from m2bridge.maps.jacobian_rank import FROM_TWO_TOKENS
 from m2bridge.results.base import result_json
@@ -98,6 +98,9 @@ class Weights(PictureResult):
         What each array of the file is used for, or why it is left out.
     list_arrays : bool
         Whether the text has a table of them.
+    assumed : tuple of str
+        What only names of arrays say of norms and of the model, as clauses: what is proved is
+        proved where they hold.
 
     Examples
     --------
@@ -123,6 +126,7 @@ class Weights(PictureResult):
     all_heads: bool = False
     arrays: tuple[ArrayUse, ...] = ()
     list_arrays: bool = False
+    assumed: tuple[str, ...] = ()
 
     @property
     def symmetries(self) -> dict[int, Symmetries]:
@@ -189,6 +193,9 @@ class Weights(PictureResult):
         title = f"Weights of {normalized} self-attention{source}: {self.size_text}, {self.tokens}"
         if self.choice is not None and not self.choice.is_said:
             title += "; --as softmax for softmax attention"
+        if self.choice is not None and self.choice.unknown:
+            unknown = visible(self.choice.unknown)
+            title += f"; config.json says '{unknown:.60}', of which no architecture is known"
         return title
 
     @property
@@ -200,7 +207,12 @@ class Weights(PictureResult):
     @property
     def summary(self) -> str | None:
         """The sentence on what the function of all weights determines, which can be quoted."""
-        return summary(self.heads, self.layers, self.network)
+        # Heads or layers that are missing are no part of what is said.
+        is_whole = not self.unfinished or self.network is not None
+        sentence = summary(self.heads, self.layers, self.network) if is_whole else None
+        if sentence is None or not self.assumed:
+            return sentence
+        return f"{sentence.removesuffix('.')}, assuming that {'; and that '.join(self.assumed)}."
 
     @property
     def sentence_on_ranks(self) -> str | None:
@@ -246,6 +258,7 @@ class Weights(PictureResult):
             "left_out": list(self.left_out),
             "arrays": [use.to_json() for use in self.arrays],
             "remarks": list(self.remarks),
+            "assumed": list(self.assumed),
             "unfinished": self.unfinished or None,
             "model": self._model_json(),
         }
@@ -360,8 +373,6 @@ def _layers_and_network(
 
     Nothing is said of layers and network if some heads are missing, as a limit was reached.
     """
-    alone: dict[int, NetworkAtWeights] = {}
-    network = None
     if len(found.heads) == 1 and options.skip:
         shape = found.heads[0].shape
         if shape.d_out != shape.width:
@@ -370,25 +381,44 @@ def _layers_and_network(
                 f"a layer adds its input to its output, and these have {shape.width} and"
                 f" {shape.d_out} entries: leave it out",
             )
-    if not found.unfinished:
-        alone = analyse_layers(layers, found, options)
-        if len(found.heads) > 1:
-            network = find_network(layers, found, options, alone)
+    alone, network, behind, unfinished = _found_in_time(layers, found, options)
     if network is not None and len(layers) == 1:
         # The layer is the network, of which more is known.
         alone = {1: network}
     is_one_layer = len(layers) == 1 and bool(alone)
-    several = len(found.heads) > 1 and not found.unfinished
+    several = len(found.heads) > 1 and not unfinished
     separate = several and network is None and not is_one_layer
     remarks = find_remarks(layers, found, options.heads, separate=separate, rotary=rotary)
     return {
         "heads": tuple(found.heads),
         "layers": alone,
         "network": network,
-        "behind_norms": find_behind_norms(layers, found, options, alone),
+        "behind_norms": behind,
         "remarks": remarks,
-        "unfinished": found.unfinished,
+        "unfinished": unfinished,
     }
+
+
+def _found_in_time(
+    layers: Sequence[LayerTensors], found: AnalysedHeads, options: AnalysisOptions
+) -> tuple[dict[int, NetworkAtWeights], NetworkAtWeights | None, dict[int, LayerThenNorm], str]:
+    """Return what is said of layers, of the network and of norms behind layers, as far as the time
+    suffices, and why something is missing, or empty.
+    """
+    alone: dict[int, NetworkAtWeights] = {}
+    behind: dict[int, LayerThenNorm] = {}
+    network = None
+    if found.unfinished:
+        return alone, network, behind, found.unfinished
+    try:
+        # What came before an error stays in the dictionary.
+        alone.update(analyse_layers(layers, found, options))
+        if len(found.heads) > 1:
+            network = find_network(layers, found, options, alone)
+        behind.update(find_behind_norms(layers, found, options, alone))
+    except TimeLimitError as limit:
+        return alone, network, behind, str(limit)
+    return alone, network, behind, ""
 
 
 def _analysed(
@@ -406,7 +436,9 @@ def _analysed(
     rotary = has_rotary_positions(source, available) or choice.rotary_left_out
     fields = _layers_and_network(layers, found, options, rotary=rotary)
     fields["left_out"] = left_out(available, layers)
-    fields["remarks"] += choice.remarks
+    fields["remarks"] += choice.remarks(len(layers))
+    assumed = [layer.norm.assumed for layer in layers if layer.norm is not None]
+    fields["assumed"] = (*choice.assumed, *dict.fromkeys(filter(None, assumed)))
     if choice.tied_embeddings and any(kind.startswith("emb") for kind in fields["left_out"]):
         fields["remarks"] += (TIED_EMBEDDINGS,)
     return fields

@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import Any, Unpack
 
 from m2bridge.convert.m2_syntax import sequence
-from m2bridge.engine import RunOptions, Session, computation, current, msolve
+from m2bridge.engine import RunOptions, computation, current, msolve
 from m2bridge.errors import (
     InvalidCaseError,
     MemoryLimitError,
@@ -25,7 +25,7 @@ from m2bridge.families.attention.sizes import is_birational
 from m2bridge.families.attention.training_loss.counting import Counts, counted
 from m2bridge.families.attention.training_loss.landscape import RealPoint
 from m2bridge.families.attention.training_loss.loss import Loss
-from m2bridge.families.attention.training_loss.real_points import real_points
+from m2bridge.families.attention.training_loss.real_points import Isolation
 from m2bridge.limits import clock
 from m2bridge.results.base import Result, result_json
 from m2bridge.results.sheet import Block, Facts, Sheet, Table, computed_by, matrix_text
@@ -113,7 +113,7 @@ class CriticalPoints(Result):
     def spurious_minima(self) -> bool | None:
         """Whether some local minimum is not a smallest one; ``None`` if it is undecided.
 
-        True is proved by the minima themselves. False rests besides on the list being complete.
+        True is proved by the minima themselves. False also depends on the list being complete.
         """
         if self.points is None:
             return None
@@ -124,6 +124,8 @@ class CriticalPoints(Result):
         if any(point.kind == "undecided" for point in self.points) or self._leaves_out_real_points:
             return None
         if len(minima) == 1 or self._are_one_function(minima):
+            return False
+        if all(point.loss == (0, 0) for point in minima):
             return False
         return None
 
@@ -241,7 +243,7 @@ def _tables(result: CriticalPoints) -> list[Block]:
     blocks: list[Block] = []
     captions = {
         "Real critical points": result.real_points,
-        "Real critical points not shown to be in the dense orbit": result.real_points_elsewhere,
+        "Real critical points elsewhere": result.real_points_elsewhere,
     }
     for caption, points in captions.items():
         if not points:
@@ -249,7 +251,9 @@ def _tables(result: CriticalPoints) -> list[Block]:
         names = list(points[0].weights)
         rows = []
         for point in points:
-            orbit = "–" if point.orbit is None else str(point.orbit)
+            orbit = str(point.orbit or "–")
+            if point.is_zero:
+                orbit = "zero"
             index = "–" if point.index is None else point.index
             shown = [_matrix(point.weights[name]) for name in names]
             rows.append((point.kind, index, _loss(point), orbit, *shown))
@@ -261,6 +265,8 @@ def _tables(result: CriticalPoints) -> list[Block]:
 def _loss(point: RealPoint) -> str:
     """A loss with few digits; a bound for one that may be zero."""
     lower, upper = point.loss
+    if upper == 0:
+        return "0"
     return f"at most {upper:.1g}" if lower <= 0 else f"{(lower + upper) / 2:.9g}"
 
 
@@ -340,6 +346,7 @@ def critical_points(
     )
     counts = counted(loss, _name(loss, seed))
     points, isolated_by, unfinished = None, "", ""
+    # isolating real points takes far longer than counting the complex ones
     if not count_only:
         points, isolated_by, unfinished = _isolated(loss, counts, seed)
     return CriticalPoints(
@@ -377,21 +384,21 @@ def _isolated(
     loss: Loss, counts: Counts, seed: int
 ) -> tuple[tuple[RealPoint, ...] | None, str, str]:
     """The real points, what isolated them, and why there are none, if so."""
-    version = current().version
-    engine, program = current(), None
-    if msolve.has_package(version):
-        program = msolve.usable(engine.candidate.program if isinstance(engine, Session) else None)
-    found_by = f"Macaulay2's RealRoots ({version})"
-    if program is not None:
-        found_by = f"msolve {program.version}"
+    program, found_by = msolve.for_engine(current())
+    if counts.count.dense == 0 and not counts.count.elsewhere:
+        return (), found_by, ""
     try:
-        points = real_points(
+        isolation = Isolation.of(
             loss,
             counts,
             seed,
             msolve=program is not None,
             program=None if program is None else program.program,
         )
+        points = isolation.real_points()
     except (TimeLimitError, MemoryLimitError, MethodUnavailableError) as reason:
         return None, "", f"real critical points: {reason}"
-    return points, found_by, ""
+    try:
+        return isolation.with_ranks(points), found_by, ""
+    except (TimeLimitError, MemoryLimitError) as reason:
+        return points, found_by, f"orbits of real critical points: {reason}"

@@ -87,12 +87,14 @@ def _of_data(
         listed = printable(", ".join(arrays))[:200] or "none"
         raise InvalidCaseError("data", f"an array X of tokens is missing; there are: {listed}")
     inputs = _sequences(arrays["X"], model.d, "d")
+    # the functions of one token form another family, for which there is no loss
     if len(inputs[0][0]) == 1:
         raise InvalidCaseError(
             "data", "each sequence in X has one token (t = 1): losses are for t ≥ 2 tokens"
         )
     form = of_samples(model, inputs)
     inside = {name: array for name, array in arrays.items() if name in LETTERS}
+    # outputs, weights in the data and --teacher are three ways to say what is learnt
     targets = [name for name, there in (("Y", "Y" in arrays), ("a teacher", bool(inside))) if there]
     if teacher is not None:
         targets.append("--teacher")
@@ -173,6 +175,7 @@ def _sequences(array: Tensor, rows: int, letter: str) -> list[RationalRows]:
             "data",
             f"{array.name} is {array.size_text}: it has no entries; give a sequence at least",
         )
+    # one sequence may be given without its index
     if len(shape) == 2:
         shape = (1, *shape)
     if len(shape) != 3 or shape[1] != rows:

@@ -12,6 +12,7 @@ from m2bridge import CoefficientField, Engine, PolynomialMap, closure, ideal
 from m2bridge.algebra.field import QQ
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.maps import completeness, toric
+from m2bridge.maps.equations import graded_source, low_degree_equations
 from m2bridge.maps.polynomial_map_model import as_model
 
 pytestmark = pytest.mark.macaulay2("any")
@@ -106,13 +107,11 @@ def test_several_minimal_primes_or_another_dimension_prove_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """One quadric through the twisted cubic leaves the dimension open, two leave a line
-    besides it.
+    in addition.
     """
     monkeypatch.setattr(completeness, "_by_elimination", lambda equations, model: equations)
-    source = completeness.graded_source(
-        as_model(named(MONOMIAL["Harris, Lecture 1, twisted cubic"][0]))
-    )
-    whole = completeness.low_degree_equations(source, 2)
+    source = graded_source(as_model(named(MONOMIAL["Harris, Lecture 1, twisted cubic"][0])))
+    whole = low_degree_equations(source, 2)
     for count in (1, 2):
         orbits = whole.implicitization.orbits[:count]
         part = replace(whole, implicitization=replace(whole.implicitization, orbits=orbits))

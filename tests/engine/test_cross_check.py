@@ -16,7 +16,8 @@ from m2bridge.crosscheck.verdict import compare
 from m2bridge.engine import Engine
 from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.attention.all_sizes import closures
-from m2bridge.families.attention.all_sizes.closures import CORES, generators_of_all_sizes
+from m2bridge.families.attention.all_sizes.closures import CORES
+from m2bridge.families.attention.all_sizes.generators import generators_of_all_sizes
 from m2bridge.families.attention.observations.observe import check, observe, section_points
 from m2bridge.families.attention.orbits.fibres import Fibre, fibres
 from m2bridge.families.attention.orbits.orbits import generic_orbit, orbits, representative

@@ -27,7 +27,7 @@ from m2bridge.errors import (
     TimeLimitError,
 )
 from m2bridge.ideals.ideal import Ideal
-from m2bridge.maps import distance
+from m2bridge.maps.degrees import distance
 from tests.conftest import Invoke
 from tests.limits import Late
 

@@ -38,6 +38,7 @@ from m2bridge.ideals.ideal import Ideal
 from m2bridge.ideals.program import question
 from m2bridge.maps.closure import base_locus_script, closure_script
 from m2bridge.maps.completeness import completeness_script
+from m2bridge.maps.double_points import double_points_script
 from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.maps.singular_locus import jacobian_script
 from m2bridge.maps.toric import lattice_script
@@ -104,6 +105,7 @@ CALLS: dict[str, tuple[Callable[[Engine], Any], Any]] = {
     "completeness": (fields(completeness_script(PART, field=CoefficientField(32003))), True),
     "convolutional_fibres": (fields(fibres_script(NETWORK, list(NETWORK.zero_types()))), True),
     "deep_fibre": (fields(fibre_script(DeepAttention((3, 1), 1, 2))), True),
+    "double_points": (fields(double_points_script(as_model(NETWORK))), True),
     "ed_degree": (lambda _: ed_degree(PARABOLA, generic=False).ed_degree, 3),
     "ed_degree_map": (lambda _: ed_degree(CUSP, generic=False).ed_degree, 4),
     "ed_degree_real": (

@@ -62,13 +62,14 @@ from m2bridge.engine import script as programs
 from m2bridge.engine.script import Script
 from m2bridge.errors import ScriptError
 from m2bridge.families.attention.all_sizes.base_ideals import base_ideals_script
-from m2bridge.families.attention.all_sizes.closures import CORES, generators_of_all_sizes
+from m2bridge.families.attention.all_sizes.closures import CORES
+from m2bridge.families.attention.all_sizes.generators import generators_of_all_sizes
 from m2bridge.families.attention.orbits.fibres import fibres_script
 from m2bridge.families.attention.orbits.tangents import orbit_script
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.families.attention.training_loss.gradient import WeightChart, weights_in
 from m2bridge.families.attention.training_loss.loss import gaussian, random_function
-from m2bridge.families.attention.training_loss.real_points import real_script
+from m2bridge.families.attention.training_loss.real_points import Isolation
 from m2bridge.families.convolutional_network.fibres import (
     fibres_script as convolutional_fibres_script,
 )
@@ -79,14 +80,16 @@ from m2bridge.ideals.program import question
 from m2bridge.maps.closure import base_locus_script, closure_script
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.completeness import completeness_script
-from m2bridge.maps.distance import (
+from m2bridge.maps.degrees.distance import (
     ParametrizedImage,
     Variety,
     ideal_script,
     map_script,
     read_quadratic,
 )
-from m2bridge.maps.polar_degrees import conormal_script, slices_script
+from m2bridge.maps.degrees.polar_degrees import conormal_script
+from m2bridge.maps.degrees.slices import slices_script
+from m2bridge.maps.double_points import double_points_script
 from m2bridge.maps.polynomial_map_model import MapModel
 from m2bridge.maps.singular_locus import jacobian_script
 from m2bridge.maps.slice_surface import SliceSpace, slice_script
@@ -303,7 +306,10 @@ def real_points_script() -> Script:
     shape = LayerSizes(2, 1, 2, 2)
     loss = gaussian(shape).towards(random_function(shape, 0), "")
     weights_in_chart = weights_in(shape, WeightChart((2,)))
-    return real_script(loss, weights_in_chart, (), msolve=False, program=None, title=HOSTILE)
+    isolation = Isolation(
+        loss=loss, weights=weights_in_chart, conditions=(), msolve=False, program=None
+    )
+    return isolation.script(title=HOSTILE)
 
 
 def programs_about_ideals() -> Iterator[Callable[[], Any]]:
@@ -343,6 +349,7 @@ def programs_about_maps() -> Iterator[Callable[[], Any]]:
     yield partial(closure_script, model, field=QQ)
     yield partial(completeness_script, model, field=CoefficientField(32003))
     yield partial(jacobian_script, model, field=QQ)
+    yield partial(double_points_script, model)
     yield partial(lattice_script, cubic, field=QQ, title=HOSTILE)
     yield partial(conormal_script, equations, HOSTILE, prime=True)
     yield partial(slices_script, cubic, (0,), HOSTILE)

@@ -346,7 +346,7 @@ def test_a_map_that_is_not_homogeneous_has_no_projective_variety(invoke: Invoke,
         (["--d", "2"], "--ideal and --d exclude each other"),
         (["--method", "jacobian"], "--ideal and --method exclude each other"),
         (["--family", "attention"], "--ideal and --family exclude each other"),
-        (["--field", "GF(4)"], "not a prime"),
+        (["--field", "GF(6)"], "not a prime"),
         (["--ideal", "nowhere.toml"], "nowhere.toml"),
         (
             ["--ideal", str(EXAMPLES.parent / "segre.toml")],

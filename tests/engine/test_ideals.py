@@ -24,7 +24,7 @@ from m2bridge import (
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.hilbert_series import HilbertSeries, n
 from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.cli.compute import METHODS_OF_IDEALS, METHODS_OF_TWO_IDEALS
+from m2bridge.cli.ideals import METHODS_OF_IDEALS, METHODS_OF_TWO_IDEALS
 from m2bridge.convert import m2_syntax
 from m2bridge.convert.answers import parse
 from m2bridge.errors import ConversionError, MethodUnavailableError, TimeLimitError

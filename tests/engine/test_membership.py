@@ -16,8 +16,8 @@ from m2bridge import (
     cross_check,
     singular_locus,
 )
+from m2bridge.algebra.differential import tangent_dimension
 from m2bridge.algebra.field import QQ
-from m2bridge.algebra.polynomial_map import tangent_dimension
 from m2bridge.convert.answers import parse
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.families.attention.orbits.membership import (

@@ -25,8 +25,8 @@ from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitE
 from m2bridge.families.attention.checker.slices import LARGE_MULTIDEGREES, counted
 from m2bridge.families.attention.polar.theorem import counted_polar_degrees
 from m2bridge.families.attention.statements import REGISTRY
-from m2bridge.maps import polar_degrees as polar
-from m2bridge.maps.polar_degrees import PolarMethod
+from m2bridge.maps.degrees import counting_primes, slices
+from m2bridge.maps.degrees.polar_degrees import PolarMethod
 from tests.limits import Late
 
 pytestmark = pytest.mark.macaulay2("any")
@@ -255,7 +255,7 @@ def drawn_first(times: int = 1) -> Iterator[None]:
     draw = secrets.randbits
 
     def drawn(bits: int) -> int:
-        return next(known, draw(bits)) if bits == polar.PRIME_BITS else draw(bits)
+        return next(known, draw(bits)) if bits == counting_primes.PRIME_BITS else draw(bits)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(secrets, "randbits", drawn)
@@ -314,9 +314,12 @@ def test_where_many_primes_could_divide_a_discriminant_they_are_longer(engine: E
 def test_a_program_does_not_depend_on_what_is_drawn(engine: Engine) -> None:
     """It is the same in each process, and one that is given no prime draws it itself."""
     model = SingleLayerAttention(2, 1)
-    script = polar.slices_program(model)
-    assert script == polar.slices_program(model)
-    first, second = polar.with_given_prime(script, 32003), polar.with_given_prime(script, 31991)
+    script = slices.slices_program(model)
+    assert script == slices.slices_program(model)
+    first, second = (
+        counting_primes.with_given_prime(script, 32003),
+        counting_primes.with_given_prime(script, 31991),
+    )
     assert first != second
     assert (first.body, first.digest, first.standalone()) == (
         second.body,

@@ -32,19 +32,21 @@ from m2bridge.families.attention.training_loss.gradient import (
     weights_in,
 )
 from m2bridge.families.attention.training_loss.loss import gaussian, random_function
-from m2bridge.families.attention.training_loss.real_points import real_script
+from m2bridge.families.attention.training_loss.real_points import Isolation
+from m2bridge.families.convolutional_network.model import ConvolutionalNetwork
 from m2bridge.families.deep_attention import fibres as closedness, fibres as generic_fibre
 from m2bridge.families.deep_attention.model import DeepAttention
-from m2bridge.maps import polar_degrees as polar
 from m2bridge.maps.closure import closure, closure_script
 from m2bridge.maps.completeness import completeness_script
-from m2bridge.maps.distance import (
+from m2bridge.maps.degrees import polar_degrees, slices as polar_slices
+from m2bridge.maps.degrees.distance import (
     ParametrizedImage,
     Variety,
     ideal_script,
     map_script,
     read_quadratic,
 )
+from m2bridge.maps.double_points import double_points_script
 from m2bridge.maps.model import Model
 from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.maps.singular_locus import jacobian_script
@@ -201,8 +203,8 @@ def umbrella_script() -> Script:
 
 def slices() -> Script:
     """Points of (2, 1, 2) in general slices."""
-    forms, _ = polar._forms(SingleLayerAttention(2, 1))
-    return polar.slices_script(forms, polar._spanning_parameters(forms), "(2, 1, 2)")
+    forms, _ = polar_slices._forms(SingleLayerAttention(2, 1))
+    return polar_slices.slices_script(forms, polar_slices._spanning_parameters(forms), "(2, 1, 2)")
 
 
 def critical_points_scripts() -> dict[str, Script]:
@@ -212,7 +214,9 @@ def critical_points_scripts() -> dict[str, Script]:
     weights = weights_in(shape, WeightChart((2,)))
     conditions = dense_orbit(shape, weights)
     counted = count_script(gradient(loss, weights), conditions, 32003, "(2, 1, 2)")
-    real = real_script(loss, weights, (), msolve=False, program=None, title="(2, 1, 2)")
+    real = Isolation(loss=loss, weights=weights, conditions=(), msolve=False, program=None).script(
+        title="(2, 1, 2)"
+    )
     return {"critical-points-count-2-1-2": counted, "critical-points-real-2-1-2": real}
 
 
@@ -244,6 +248,7 @@ SCRIPTS: dict[str, Script] = {
         model(2, 1), field=QQ, strategy="ungraded-elimination"
     ),
     "jacobian-2-1-2": jacobian_script(model(2, 1), field=QQ),
+    "double-points-2-2": double_points_script(ConvolutionalNetwork((2, 2))),
     "orbits-2-2-2": orbit_script(model(2, 2), field=QQ),
     "fibres-3-2-2": fibres_script(SingleLayerAttention(3, 2, 2)),
     "completeness-2-1-2-full": completeness_script(
@@ -253,7 +258,7 @@ SCRIPTS: dict[str, Script] = {
     "all-sizes": base_ideals_script(),
     "slice-2-1-2": umbrella_script(),
     "polar-slices-2-1-2": slices(),
-    "polar-conormal-nodal-cubic": polar.conormal_script(
+    "polar-conormal-nodal-cubic": polar_degrees.conormal_script(
         ideal("y^2 - x^3 - x^2"), "nodal cubic", prime=False
     ),
     **ed_degree_scripts(),

@@ -60,11 +60,16 @@ def test_every_public_name_is_in_the_reference_once() -> None:
 
 
 def test_documentation_and_examples_are_in_the_source_distribution() -> None:
-    """What is in fact in it is looked at in ``.ci/run``, which builds it."""
+    """With what README's first line names. What is in it in fact is looked at in ``.ci/run``, which
+    builds it.
+    """
     options = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    assert {"docs", "examples"} <= set(
-        options["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
-    )
+    included = set(options["tool"]["hatch"]["build"]["targets"]["sdist"]["include"])
+    assert {"docs", "examples"} <= included
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"pip install .*?-c (\S+)", readme))
+    assert named == {"constraints.txt"}
+    assert named <= included
 
 
 def test_no_page_takes_anything_from_elsewhere() -> None:

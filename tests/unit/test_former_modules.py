@@ -15,7 +15,7 @@ import pytest
 
 from m2bridge import Ideal, certify, closure, membership
 from m2bridge.batch.run_many import _source
-from m2bridge.former_modules import FORMER_MODULES, TWO_MODULES
+from m2bridge.former_modules import DIVIDED_MODULES, FORMER_MODULES
 from tests import plug_in
 
 PLUG_IN_1_0 = Path(__file__).parents[1] / "plug_in_1_0"
@@ -35,7 +35,7 @@ def test_no_former_module_takes_the_place_of_a_function() -> None:
 
 
 def test_names_of_a_module_that_was_divided() -> None:
-    for former, parts in TWO_MODULES.items():
+    for former, parts in DIVIDED_MODULES.items():
         module = import_module(former)
         for part in map(import_module, parts):
             for name, value in vars(part).items():

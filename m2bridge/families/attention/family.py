@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from m2bridge.engine.script import Script
-    from m2bridge.families.attention.all_sizes.closures import AllClosures, GeneratorsOfAllSizes
+    from m2bridge.families.attention.all_sizes.closures import AllClosures
     from m2bridge.families.attention.all_sizes.family import AllSizes
+    from m2bridge.families.attention.all_sizes.generators import GeneratorsOfAllSizes
     from m2bridge.families.base import Figure, Question
     from m2bridge.statements.statement import Statement
 
@@ -43,6 +44,7 @@ class Attention(Family[SingleLayerAttention]):
     grid_note = "a ≤ d"
     orbits = "rk A, rk V, dim of the intersection of column space and row space"
     all_sizes = "attention-all-sizes"
+    all_sizes_use_engine = True
     modules = (
         "m2bridge.families.attention.observations.observe",
         "m2bridge.families.attention.questions",
@@ -109,12 +111,14 @@ class Attention(Family[SingleLayerAttention]):
     ) -> AllSizes | GeneratorsOfAllSizes:
         """Decide statements for all sizes; those about generators for all small cores."""
         with importing():
-            from m2bridge.families.attention.all_sizes.closures import generators_of_all_sizes
             from m2bridge.families.attention.all_sizes.family import cross_check_all_sizes
             from m2bridge.families.attention.statements import BY_DEGREE
 
         # generators are observed by degree, and never together with orbits
         if all(statement.observable in BY_DEGREE for statement in statements):
+            with importing():  # imports NumPy
+                from m2bridge.families.attention.all_sizes.generators import generators_of_all_sizes
+
             return generators_of_all_sizes(statements=statements)
         return cross_check_all_sizes(statements)
 

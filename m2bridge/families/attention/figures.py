@@ -28,8 +28,8 @@ from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.observations.observe import observe
 from m2bridge.families.attention.orbits.orbits import Orbit, orbit_count
 from m2bridge.families.base import CaseOption, Figure, integer
+from m2bridge.maps.degrees.polar_degrees import polar_degrees
 from m2bridge.maps.hilbert_function import hilbert_function
-from m2bridge.maps.polar_degrees import polar_degrees
 from m2bridge.maps.slice_surface import SliceSurface, slice_surface
 from m2bridge.pictures.graph_layout import placed, rounded, straightened
 from m2bridge.results import picture
@@ -452,7 +452,7 @@ def figures(case: tuple[CaseOption, ...]) -> tuple[Figure, ...]:
         ),
         Figure(
             "hilbert",
-            "The Hilbert function beside its polynomial",
+            "The Hilbert function with its polynomial",
             (*case, last),
             _of_case(hilbert_function),
             needs_engine=True,

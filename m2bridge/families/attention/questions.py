@@ -9,9 +9,9 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from m2bridge.algebra.determinantal import monomial_count
+from m2bridge.algebra.differential import tangent_dimension
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
-from m2bridge.algebra.polynomial_map import tangent_dimension
 from m2bridge.algebra.ring import GeneratingSet, is_homogeneous, total_degree
 from m2bridge.certificates.form import Content
 from m2bridge.convert.answers import answer_to
@@ -44,8 +44,11 @@ from m2bridge.implicitization.implicitize import Implicitization, implicitize
 from m2bridge.limits import clock, limited
 from m2bridge.maps.closure import closure_script, read_closure
 from m2bridge.maps.closure_result import Closure
-from m2bridge.maps.completeness import check_representations, default_max_degree
-from m2bridge.maps.polar_degrees import PolarDegrees, polar_degrees, slices_program
+from m2bridge.maps.completeness import check_representations
+from m2bridge.maps.degrees.polar_degrees import polar_degrees
+from m2bridge.maps.degrees.polar_result import PolarDegrees
+from m2bridge.maps.degrees.slices import slices_program
+from m2bridge.maps.equations import default_max_degree
 from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.maps.singular_locus import jacobian_script
 

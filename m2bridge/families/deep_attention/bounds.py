@@ -370,14 +370,16 @@ def rank_by_series(
     for doubling in range(MAX_ORDER_DOUBLINGS):
         numbers = PowerSeries(LARGE_PRIME, length << doubling, multiplicities)
         rows = gradients_at(point(numbers), network, numbers, tokens, residues())
-        rank = _growing_rank(rows, numbers.length)
+        rank = _growing_rank(rows, numbers.length, most=upper)
         if rank == upper:
             break
     return rank, numbers.length
 
 
-def _growing_rank(gradients: Iterable[list[Any]], length: int) -> int:
-    """The rank of all orders of gradients, until twice as many rows do not enlarge it."""
+def _growing_rank(gradients: Iterable[list[Any]], length: int, most: int | None = None) -> int:
+    """The rank of all orders of gradients, until twice as many rows do not enlarge it, or it is
+    the most that it can be.
+    """
     rows: list[list[int]] = []
     rank = 0
     for count, series in enumerate(check_deadline_in(gradients), 1):
@@ -386,6 +388,6 @@ def _growing_rank(gradients: Iterable[list[Any]], length: int) -> int:
         if count.bit_count() == 1:
             before = rank
             rank = rank_mod(rows, LARGE_PRIME)
-            if rank == before:
+            if rank in (before, most):
                 break
     return rank

@@ -66,7 +66,7 @@ class DeepAttentionNetworks(Family[DeepAttention]):
             "a", integers, "query/key dimensions a_1, …, a_l, or one for all layers", several=_ranks
         ),
         integer_option("t", "number of tokens", default="2"),
-        integer_option("heads", "number of heads of each layer", default="1", symbol="H"),
+        integer_option("heads", "number of heads, the same in each layer", default="1", symbol="H"),
         CaseOption(
             "skip",
             _yes_or_no,

@@ -173,7 +173,7 @@ def figure_3(
 FIGURE = Figure(
     name="3",
     title=(
-        "Dimensions of deep networks of width δ, lightning attention and softmax, beside Eq. 14 and"
+        "Dimensions of deep networks of width δ, lightning attention and softmax, with Eq. 14 and"
         " Eq. 16"
     ),
     options=(

@@ -243,7 +243,7 @@ def possible_degrees(layers: int, activation: Sequence[int]) -> frozenset[int] |
     exponents = [exponent for exponent, coefficient in enumerate(activation) if coefficient]
     degrees = frozenset((1,))
     for _ in range(layers - 1):
-        sums = frozenset((0,))  # of so many degrees as the exponent says
+        sums = frozenset((0,))  # of as many degrees as the exponent says
         found: frozenset[int] = frozenset()
         for exponent in range(max(exponents) + 1):
             if exponent in exponents:

@@ -34,7 +34,7 @@ class Architecture:
     skip : bool
         Whether each layer adds its input to its output.
     norm : str or None
-        ``layer``, ``rms``, ``rms1`` (an RMSNorm that multiplies by 1 + γ), or ``None``.
+        ``layer``, ``rms``, ``rms1`` or ``layer1`` (which multiply by 1 + γ), or ``None``.
     norm_place : str
         ``before`` or ``after`` the layer.
     rotary : bool
@@ -51,13 +51,17 @@ class Architecture:
     by_names : bool
         Whether it is known by the names of arrays, as there is no ``config.json``.
     changes : str
-        What makes scores other functions of the tokens, where it is known by names.
+        What makes the layer another function of the tokens than that of this model.
+    cut : str
+        How one array with Q, K and V is cut, where names do not say it; empty if it is not known.
+    norm_has_arrays : bool
+        Whether its norm has γ, and not only ones.
     """
 
     name: str
     softmax: bool
     skip: bool
-    norm: Literal["layer", "rms", "rms1", None]
+    norm: Literal["layer", "rms", "rms1", "layer1", None]
     norm_place: Literal["before", "after"]
     rotary: bool
     heads: int | None
@@ -67,21 +71,25 @@ class Architecture:
     positions: str = ""
     by_names: bool = False
     changes: str = ""
+    cut: str = ""
+    norm_has_arrays: bool = True
 
 
 def read_architecture(config: Mapping[str, Any]) -> Architecture | None:
     """Return what this content of ``config.json`` or ``params.json`` says; ``None`` if its model is
-    not in the table, or a number that it needs is missing.
+    not in the table, or its numbers of heads contradict each other.
     """
     model, text = _model(config)
-    heads = number_in(text, "heads")
-    if model is None or (heads is None and not model.get("each", False)):
+    if model is None:
         return None
+    heads = None if model.get("each", False) else number_in(text, "heads")
     place = model["norm_place"]
-    if place not in ("before", "after"):  # the key that says it, true in the models of most sizes
-        place = "before" if text.get(place, True) else "after"
+    if place not in ("before", "after"):  # the key that says it
+        place = "before" if text.get(place, model.get("before_by_default", True)) else "after"
     rotary = model.get("rotary", False)
-    if isinstance(rotary, str):
+    if rotary == "position_embedding_type":
+        rotary = text.get(rotary) == "rotary"
+    elif isinstance(rotary, str):
         rotary = not text.get(rotary, False)
     groups = None if heads is None else _groups(text, model.get("groups"), heads)
     if heads is not None and (groups is None or heads % groups):
@@ -98,7 +106,32 @@ def read_architecture(config: Mapping[str, Any]) -> Architecture | None:
         head_size=None if heads is None else _head_size(text, heads),
         tied_embeddings=_tied(config, text),
         positions=_positions(model, text),
+        changes=model.get("changes", ""),
+        cut=_cut(model, groups, heads),
+        norm_has_arrays=model.get("norm_has_arrays", True),
     )
+
+
+def norms_add_one(config: Mapping[str, Any]) -> bool:
+    """Return whether the norms of the model that this configuration says multiply by 1 + γ."""
+    model, _ = _model(config)
+    return model is not None and str(model["norm"]).endswith("1")
+
+
+def unknown_model(config: Mapping[str, Any]) -> str:
+    """Return the ``model_type`` of a configuration that is not in the table; empty if it is."""
+    if _model(config)[0] is not None:
+        return ""
+    said = text_model(config).get("model_type") or config.get("model_type")
+    return said if isinstance(said, str) else ""
+
+
+def _cut(model: Mapping[str, Any], groups: int | None, heads: int | None) -> str:
+    """Return how one array with Q, K and V is cut, where the names of arrays do not say it."""
+    if model.get("groups") == "chatglm":
+        return "q-k-v" if (groups or 0) < (heads or 0) else "by-head"
+    said: str = model.get("cut", "")
+    return said
 
 
 def architecture_by_names(names: Iterable[str]) -> Architecture | None:
@@ -216,6 +249,11 @@ def _model(config: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, Mapping
         if isinstance(model_type, str) and model_type in models:
             return models[model_type], text
     return None, text
+
+
+def number_of_layers(config: Mapping[str, Any]) -> int | None:
+    """Return the number of layers that a configuration says; ``None`` if it says none."""
+    return number_in(text_model(config), "layers")
 
 
 def _has(config: Mapping[str, Any], keys: Iterable[str]) -> bool:

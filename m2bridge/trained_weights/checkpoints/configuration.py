@@ -44,17 +44,6 @@ def configuration(path: Any) -> dict[str, Any]:
     return {}
 
 
-def norms_add_one(path: Any) -> bool:
-    """Whether ``config.json`` says a model whose RMSNorm multiplies by 1 + γ.
-
-    The model of a text may be a part of a larger one.
-    """
-    content = configuration(path)
-    parts = [content, content.get("text_config")]
-    types = [part.get("model_type") for part in parts if isinstance(part, dict)]
-    return any(name in NAMES["adds_one"] for name in types)
-
-
 def has_rotary_positions(source: Any, available: Iterable[str]) -> bool:
     """Whether the names of tensors, or ``config.json`` beside a file, speak of rotary positions."""
     usual = NAMES["rotary"]

@@ -16,11 +16,15 @@ from m2bridge.errors import InvalidCaseError
 from m2bridge.results.sheet import visible
 from m2bridge.trained_weights.checkpoints.accounting import StoredOptions, check_accounted
 from m2bridge.trained_weights.checkpoints.architecture import (
+    Architecture,
+    architecture_by_names,
+    norms_add_one,
     number_in,
     read_architecture,
     text_model,
 )
-from m2bridge.trained_weights.checkpoints.configuration import configuration, norms_add_one
+from m2bridge.trained_weights.checkpoints.configuration import configuration
+from m2bridge.trained_weights.checkpoints.factors import with_factors
 from m2bridge.trained_weights.checkpoints.files import Tensor, tensors
 from m2bridge.trained_weights.checkpoints.layouts import StoredAs, stored_as
 from m2bridge.trained_weights.checkpoints.names import (
@@ -89,8 +93,13 @@ def find_layers(
         )
     # A layer whose names are given may lack what is usually read beside them, as its output matrix.
     usual = usual_layers(weights, said) if has_names else []
+    if not has_names:
+        _check_outputs(layers, read_architecture(config) or architecture_by_names(weights))
+        _check_no_bare_integers(layers)
+    layers = [with_factors(layer, weights, options.ignored) for layer in layers]
     check_accounted(layers, weights, options, known=usual)
-    if not config and options.norm is None:
+    if read_architecture(config) is None and options.norm is None:
+        _check_norms(layers)
         _check_factors(layers, weights)
     if heads is None:
         heads = number_in(text_model(config), "heads")
@@ -101,7 +110,7 @@ def find_layers(
     if heads is None:
         _check_heads_are_known(layers, is_configured=bool(config))
     layers = [_as_configured(layer, config, said) for layer in layers]
-    if isinstance(source, str | Path) and norms_add_one(source):
+    if norms_add_one(config):
         layers = [_with_one_added(layer) for layer in layers]
     return layers, available, heads
 
@@ -110,8 +119,10 @@ def _of_texts(layers: list[LayerTensors]) -> list[LayerTensors]:
     """The layers without those of images or sounds, where there are others: the numbers of heads
     differ.
     """
-    texts = [layer for layer in layers if not re.search(NAMES["images"], layer.name)]
-    return texts or layers
+    behind = NAMES["behind_images"]
+    before = [layer for layer in layers if not re.search(behind, layer.name)]
+    texts = [layer for layer in before if not re.search(NAMES["images"], layer.name)]
+    return texts or before or layers
 
 
 def _counts_of_heads(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -195,6 +206,60 @@ def _check_heads_are_known(layers: Iterable[LayerTensors], *, is_configured: boo
         )
 
 
+def _check_outputs(layers: Iterable[LayerTensors], architecture: Architecture | None) -> None:
+    """Check that layers of a known model have their output matrices.
+
+    Raises
+    ------
+    InvalidCaseError
+        If one has none: its outputs would be taken for other functions.
+    """
+    for layer in layers:
+        if architecture is not None and "O" not in layer.parts and not layer.is_one_head:
+            raise InvalidCaseError(
+                "output",
+                f"the layer of '{visible(layer.parts['V'].name):.120}' has no output matrix in this"
+                f" file, which {architecture.name} has: give its name, or, for the layer without"
+                " it, the names of query, key and value",
+            )
+
+
+_FEW_BITS = ("I8", "U8", "int8", "uint8")
+
+
+def _check_no_bare_integers(layers: Iterable[LayerTensors]) -> None:
+    """Check that no matrix under the name of a library holds integers of 8 bits as they are.
+
+    Raises
+    ------
+    InvalidCaseError
+        If one does: the weights are products with scales that are not in the file.
+    """
+    for layer in layers:
+        for part in layer.parts.values():
+            if part.kind in _FEW_BITS and not layer.is_one_head:
+                raise InvalidCaseError(
+                    "weights",
+                    f"'{visible(part.name):.120}' holds integers of 8 bits, and no scales are"
+                    " beside it: dequantize the model and save it in float16",
+                )
+
+
+def _check_norms(layers: Iterable[LayerTensors]) -> None:
+    """Check that names say of which kind norms are, and on which side of their layers.
+
+    Raises
+    ------
+    InvalidCaseError
+        If models of one name differ in it.
+    """
+    for layer in layers:
+        if layer.norm is not None and layer.norm.asks:
+            raise InvalidCaseError(
+                "norm", f"'{visible(layer.norm.gamma.name):.120}' {layer.norm.asks}"
+            )
+
+
 def _check_factors(layers: Iterable[LayerTensors], available: Iterable[str]) -> None:
     """Check that it is seen whether the norms of a whole model multiply by γ or by 1 + γ.
 
@@ -249,7 +314,9 @@ def _check_shared_keys(configuration: Mapping[str, Any], layers: Iterable[LayerT
     # Where the number is not said, the shapes of K and V do.
     if architecture is None or number_in(text_model(configuration), "groups") is None:
         return
-    heads, groups = architecture.heads or 0, architecture.key_value_heads or 0
+    if architecture.heads is None:
+        return
+    heads, groups = architecture.heads, architecture.key_value_heads or 0
     for layer in layers:
         if layer.is_stacked or "Q" not in layer.parts or len(layer.parts["Q"].shape) != 2:
             continue
@@ -275,18 +342,15 @@ def _as_configured(
         return layer
     norm = layer.norm
     if norm is not None and architecture.norm is not None:
-        kind: Any = "layer" if architecture.norm == "layer" else "rms"
+        kind: Any = "layer" if architecture.norm.startswith("layer") else "rms"
         # A norm with β is a LayerNorm whatever is said.
         kind = "layer" if norm.beta is not None else kind
         place: Any = {"before": "pre", "after": "post"}[architecture.norm_place]
-        norm = replace(norm, kind=kind, place=place)
+        # What names leave open, or take for granted, is said by the configuration.
+        norm = replace(norm, kind=kind, place=place, asks="", assumed="")
     cut = layer.cut
     if said.cut is None and layer.is_stacked:
-        shared = (architecture.key_value_heads or 0) < (architecture.heads or 0)
-        if architecture.name == "StarCoder":
-            cut = "by-group"
-        if architecture.name == "ChatGLM2":
-            cut = "q-k-v" if shared else "by-head"
+        cut = architecture.cut or layer.cut
     return replace(layer, norm=norm, cut=cut, key_value_heads=architecture.key_value_heads)
 
 
@@ -335,7 +399,7 @@ def _check_sides(layers: Iterable[LayerTensors], said: StoredAs) -> None:
 
 
 def _with_one_added(layer: LayerTensors) -> LayerTensors:
-    """The layer with the factors 1 + γ in its RMSNorm, if it has one."""
-    if layer.norm is None or layer.norm.kind != "rms":
+    """The layer with the factors 1 + γ in its norm, if it has one."""
+    if layer.norm is None:
         return layer
     return replace(layer, norm=replace(layer.norm, adds_one=True))

@@ -47,6 +47,12 @@ class Layout:
         Whether a user says it, whatever shapes and biases are.
     one_head : bool
         Whether matrices are those of one head if nothing else is said.
+    beside : str
+        The name of an array that has to be there too; empty if none has.
+    readings : str
+        How models of these names cut one array with Q, K and V, where they differ.
+    as_rows : str
+        The same for arrays that are stored as (out, in).
     """
 
     names: Mapping[str, str]
@@ -58,6 +64,9 @@ class Layout:
     three_said: bool = False
     biases: Mapping[str, str] = field(default_factory=dict)
     one_head: bool = False
+    beside: str = ""
+    readings: str = ""
+    as_rows: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +94,8 @@ class StoredAs:
             columns=layout.columns if self.columns is None else self.columns,
             columns_said=self.columns is not None,
             cut=self.cut or layout.cut,
+            readings="" if self.cut else layout.readings,
+            as_rows="" if self.cut else layout.as_rows,
             three=self.three or layout.three,
             three_said=self.three is not None,
         )

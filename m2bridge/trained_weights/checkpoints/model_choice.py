@@ -16,15 +16,18 @@ from m2bridge.trained_weights.checkpoints.architecture import (
     Architecture,
     architecture_by_names,
     attention_window,
+    number_of_layers,
     read_architecture,
     text_model,
+    unknown_model,
     what_changes_scores,
 )
 
 KINDS = {"lightning": "none", "softmax": "softmax"}
 """What weights can be taken as, with the normalization of the scores."""
-_NORMS = {"layer": "LayerNorm", "rms": "RMSNorm", "rms1": "RMSNorm"}
+_NORMS = {"layer": "LayerNorm", "layer1": "LayerNorm", "rms": "RMSNorm", "rms1": "RMSNorm"}
 _PARTLY_ROTATED = {"GPT-J", "GPT-NeoX", "CodeGen", "ChatGLM2", "Phi", "StableLM"}
+_PARTLY_ROTATED |= {"GLM", "GLM-4", "Nemotron", "Persimmon"}
 """Architectures that rotate a part of the coordinates of queries and keys only."""
 _PARTS = ("rotary_pct", "partial_rotary_factor", "rotary_dim")
 """Keys of config.json that say which part is rotated."""
@@ -53,6 +56,13 @@ class ModelChoice:
         To so many tokens before it a token attends.
     tied_embeddings : bool
         Whether the architecture has one matrix for embeddings and outputs.
+    norm_of_ones : str
+        The kind of a norm before the layers whose γ is 1, as it is not trained; empty if there is
+        none.
+    layers : int or None
+        As many layers config.json says.
+    unknown : str
+        The ``model_type`` that config.json says, of which no architecture is known; or empty.
     """
 
     name: str
@@ -66,6 +76,9 @@ class ModelChoice:
     by_names: bool = False
     window: int | None = None
     tied_embeddings: bool = False
+    norm_of_ones: str = ""
+    layers: int | None = None
+    unknown: str = ""
 
     @classmethod
     def of(
@@ -123,31 +136,48 @@ class ModelChoice:
                 norm="",
                 is_said=normalization is not None,
                 rotary_left_out=False,
+                unknown=unknown_model(config) if kind is None else "",
             )
+        is_of_ones = norm is None and not architecture.norm_has_arrays
         rotates_all = architecture.rotary and not _rotates_a_part(architecture, config)
         return cls(
             name=architecture.name,
             softmax=architecture.softmax if normalization is None else normalization == "softmax",
             skip=architecture.skip if skip is None else skip,
             rotary=rotates_all,
-            norm=_norm_words(architecture, norm, has_norms=has_norms),
+            norm=_norm_words(architecture, norm, has_norms=has_norms or is_of_ones),
             is_said=True,
             rotary_left_out=architecture.rotary and not rotates_all,
             positions=architecture.positions,
             by_names=architecture.by_names,
             window=attention_window(config),
             tied_embeddings=architecture.tied_embeddings,
+            norm_of_ones=architecture.norm or "" if is_of_ones else "",
+            layers=number_of_layers(config),
         )
 
     @property
-    def remarks(self) -> tuple[str, ...]:
-        """What holds for short texts alone, as tokens attend to those near them."""
-        if self.window is None:
+    def assumed(self) -> tuple[str, ...]:
+        """What is taken for granted of the model, as clauses."""
+        if not self.by_names:
             return ()
-        return (
-            f"tokens attend to {self.window} tokens at most: what is said of more is said of the"
-            " model without this limit",
-        )
+        return (f"the model is {self.name}, as the names of its arrays say",)
+
+    def remarks(self, layers: int) -> tuple[str, ...]:
+        """What holds for the layers of the file, which are so many, or for short texts alone."""
+        found = []
+        if self.layers is not None and layers < self.layers:
+            found.append(
+                f"config.json says {self.layers} layers, and {layers} with weights of their own"
+                f" {'is' if layers == 1 else 'are'} in the file: what is said of a network is said"
+                " of these"
+            )
+        if self.window is not None:
+            found.append(
+                f"tokens attend to {self.window} tokens at most: what is said of more is said of"
+                " the model without this limit"
+            )
+        return tuple(found)
 
     @property
     def words(self) -> str:

@@ -92,10 +92,16 @@ def _joined_heads(available: Mapping[str, Tensor]) -> Iterator[tuple[str, Tensor
 def _layers(available: Mapping[str, Tensor], layout: Layout) -> Iterator[LayerTensors]:
     """Yield the layers whose tensors have these names, a star for what they have in common."""
     names = layout.names
+    other_tokens = NAMES["other_tokens_beside"]
     pattern = re.compile(re.escape(next(iter(names.values()))).replace(r"\*", "(.*)", 1))
     for match in filter(None, map(pattern.fullmatch, available)):
         star = "".join(match.groups())
         if not re.search(layout.star, star):
+            continue
+        if layout.beside and layout.beside.replace("*", star) not in available:
+            continue
+        # Attention to other tokens has a norm for these in the module around it.
+        if any(f"{re.sub('fn[.]$', '', star)}{name}" in available for name in other_tokens):
             continue
         full = {letter: name.replace("*", star) for letter, name in names.items()}
         given = {letter: available[name] for letter, name in full.items() if name in available}
@@ -110,14 +116,31 @@ def _layers(available: Mapping[str, Tensor], layout: Layout) -> Iterator[LayerTe
         if "KV" in parts:
             parts = halved(parts, "matrix")
             biases = halved(biases, "bias")
-        yield LayerTensors(
+        layer = LayerTensors(
             name=star,
             parts={letter: parts[letter] for letter in LETTERS if letter in parts},
             biases=biases,
             norm=_norm(full.get("Q", ""), available),
             cut=layout.cut,
             is_one_head=layout.one_head,
+            readings=layout.readings,
         )
+        yield _as_rows_are_cut(layer, layout, given["Q"], available) if layout.as_rows else layer
+
+
+def _as_rows_are_cut(
+    layer: LayerTensors, layout: Layout, stored: Tensor, available: Mapping[str, Tensor]
+) -> LayerTensors:
+    """The layer with an unknown cut, where its array, as it is stored, is (3d, d) and may be of
+    nanoGPT or of StarCoder: a mask beside it, or a norm without β, is of nanoGPT.
+    """
+    mask = available.get(stored.name.replace("/", ".").removesuffix("c_attn.weight") + "bias")
+    has_mask = mask is not None and len(mask.shape) == 4
+    has_no_beta = layer.norm is not None and layer.norm.beta is None
+    is_of_flax = KERNEL.search(stored.name) is not None
+    if is_transposed(stored) is not False or is_of_flax or has_mask or has_no_beta:
+        return layer
+    return replace(layer, cut="unknown", readings=layout.as_rows)
 
 
 def _biases(names: Mapping[str, str], available: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -165,47 +188,78 @@ def _norm(query: str, available: Mapping[str, Tensor]) -> NormTensors | None:
     for usual in NAMES["norms"]:
         end = usual["query"].removeprefix("*")
         star = query.removesuffix(end)
-        name = usual["gamma"].replace("*", star)
-        if star == query or name not in available:
+        gamma = _gamma(usual["gamma"].replace("*", star), available)
+        if star == query or gamma is None or not _is_row_of(usual, star, available):
             continue
-        beta = available.get(_beta_name(name))
-        adds_one = usual.get("adds_one", "").replace("*", star)
-        if adds_one and adds_one not in available:
-            continue
-        rms = beta is None and usual.get("rms", False)
-        post = usual["place"] == "post"
-        if usual["place"] == "of the model":
-            post = _ends_without_norm(star, available)
-        return NormTensors(
-            kind="rms" if rms else "layer",
-            gamma=available[name],
-            beta=beta,
-            place="post" if post else "pre",
-            adds_one=bool(adds_one),
-        )
+        return _norm_of_row(usual, star, gamma, available)
     return None
 
 
-def _beta_name(gamma: str) -> str:
-    """The name of β beside a γ of this name."""
-    usual: dict[str, str] = NAMES["beta"]
-    for end, other in usual.items():
+def _gamma(name: str, available: Mapping[str, Tensor]) -> str | None:
+    """The name of γ, which Flax calls scale; ``None`` if it is not there."""
+    for own in (name, re.sub(r"(?<=\.)weight$", "scale", name)):
+        if own in available:
+            return own
+    return None
+
+
+def _is_row_of(usual: Mapping[str, Any], star: str, available: Mapping[str, Tensor]) -> bool:
+    """Whether the other arrays are there that a row of the table needs."""
+    beside = [usual[key].replace("*", star) for key in ("adds_one", "beside") if key in usual]
+    if any(name not in available for name in beside):
+        return False
+    return "model" not in usual or any(re.search(usual["model"], name) for name in available)
+
+
+def _norm_of_row(
+    usual: Mapping[str, Any], star: str, gamma: str, available: Mapping[str, Tensor]
+) -> NormTensors:
+    """The norm as a row of the table says, with what it does not say."""
+    beta = next((available[name] for name in _beta_names(gamma) if name in available), None)
+    rms = beta is None and usual.get("rms", False)
+    post: bool | None = usual["place"] == "post"
+    if usual["place"] == "of the model":
+        post = _ends_without_norm(star, available)
+    elif usual["place"] == "asked":
+        post = None
+    asks = ""
+    if post is None:
+        asks = "stands before the layer in some models and after it in others: say that it is layer"
+        asks += " or rms, before the layer, or none, after it"
+    elif beta is None and usual.get("asks_with", "").replace("*", star) in available:
+        asks = "is a LayerNorm without β in some models and an RMSNorm in others: say layer or rms"
+    assumed = usual.get("assumed", "") if beta else usual.get("assumed_without_beta", "")
+    return NormTensors(
+        kind="rms" if rms else "layer",
+        gamma=available[gamma],
+        beta=beta,
+        place="post" if post else "pre",
+        adds_one="adds_one" in usual,
+        asks=asks,
+        assumed=assumed,
+    )
+
+
+def _beta_names(gamma: str) -> Iterator[str]:
+    """Yield the names that β may have beside a γ of this name."""
+    usual: dict[str, list[str]] = NAMES["beta"]
+    for end, others in usual.items():
         if gamma.endswith(end):
-            return gamma.removesuffix(end) + other
-    return ""
+            yield from (gamma.removesuffix(end) + other for other in others)
 
 
-def _ends_without_norm(layer: str, available: Mapping[str, Tensor]) -> bool:
-    """Whether a whole model is there, without a norm at its end.
+def _ends_without_norm(layer: str, available: Mapping[str, Tensor]) -> bool | None:
+    """Whether a whole model is there, without a norm at its end; ``None`` if it is not whole.
 
-    Models with norms before their layers have one there (OPT, Whisper, mBART); BART and the OPT of
-    350 million weights have none, and norms after their layers.
+    Models with norms before their layers have one there (OPT, Whisper, mBART, ESM); BART and the
+    OPT of 350 million weights have none, and norms after their layers.
     """
     model = re.sub(r"layers\.\d+\.$", "", layer)
-    ends = [f"{model}layer_norm.weight", f"{model}final_layer_norm.weight"]
-    return f"{model}embed_positions.weight" in available and not any(
-        name in available for name in ends
-    )
+    ends = ("layer_norm", "final_layer_norm", "emb_layer_norm_after")
+    if any(f"{model}{name}.weight" in available for name in ends):
+        return False
+    begins = ("embed_positions.weight", "embed_tokens.weight")
+    return True if any(f"{model}{name}" in available for name in begins) else None
 
 
 def named_layers(
@@ -235,7 +289,7 @@ def named_layers(
         letters = {letter: given[option] for letter, option in zip("QKV", separate, strict=True)}
     if "output" in given:
         letters["O"] = given["output"]
-    layers = list(_layers(available, _layout_of_given(letters, said or StoredAs())))
+    layers = list(_layers(available, _layout_of_given(letters, available, said or StoredAs())))
     if layers and all(letters.keys() == layer.parts.keys() for layer in layers):
         _check_each_is_in_a_layer(available, given, layers)
         return sorted(map(_as_its_shape_says, layers), key=_order)
@@ -274,30 +328,40 @@ def _check_each_is_in_a_layer(
                 )
 
 
-def _layout_of_given(letters: Mapping[str, str], said: StoredAs) -> Layout:
+def _layout_of_given(
+    letters: Mapping[str, str], available: Iterable[str], said: StoredAs
+) -> Layout:
     """The layout of arrays with names that are given: the cut and the indices of known names."""
     # One array of a name that is not known may be cut in any way.
-    cut, three = "unknown", None
+    given = Layout(names=letters, cut="unknown")
+    query = re.compile(re.escape(letters["Q"]).replace(r"\*", ".*"))
+    named = [name for name in available if query.fullmatch(name)]
+    # The first row that fits, as for names that are found; of each O, if that is not given.
+    fitting: dict[str, Layout] = {}
     for layout in LAYOUTS:
-        if letters["Q"] == letters.get("K") and _has_names(letters, layout):
-            cut = layout.cut
-            break
+        output = layout.names.get("O", "")
+        has_output = letters.get("O", output).endswith(output.removeprefix("*"))
+        if letters["Q"] == letters.get("K") and has_output and _have_names(named, layout):
+            fitting.setdefault("" if "O" in letters else output, layout)
+    if len({layout.cut for layout in fitting.values()}) == 1:
+        known = next(iter(fitting.values()))
+        given = replace(given, cut=known.cut, readings=known.readings, as_rows=known.as_rows)
     if all(letters[letter].endswith(f"W_{letter}") for letter in "QKV"):
-        three = ("heads d a", "heads a d")
-    return said.applied(Layout(names=letters, cut=cut, three=three))
+        given = replace(given, three=("heads d a", "heads a d"))
+    return said.applied(given)
 
 
-def _has_names(letters: Mapping[str, str], layout: Layout) -> bool:
-    """Whether these names end as those of a layout with Q, K and V in one array."""
+def _have_names(queries: Iterable[str], layout: Layout) -> bool:
+    """Whether all these names are those of Q in a layout with Q, K and V in one array."""
     usual = layout.names
-    if usual.get("Q", "") != usual.get("K"):
+    if usual.get("Q", "") != usual.get("K") or layout.beside:
         return False
-    name = KERNEL.sub("weight", letters["Q"].replace("/", "."))
-    star = name.removesuffix(usual["Q"].removeprefix("*"))
-    if star == name:
-        return False
-    # A star in the names stands for a number here.
-    return bool(re.search(layout.star, star.replace("*", "0")))
+    for query in queries:
+        name = KERNEL.sub("weight", query.replace("/", "."))
+        star = name.removesuffix(usual["Q"].removeprefix("*"))
+        if star == name or not re.search(layout.star, star):
+            return False
+    return True
 
 
 def listed(available: Mapping[str, Tensor]) -> str:
@@ -350,7 +414,7 @@ def _alone(part: Tensor, said: StoredAs) -> list[LayerTensors]:
     if not three and is_transposed(part) is None:
         return []
     letters = dict.fromkeys("QKV", part.name)
-    layers = _layers({part.name: part}, _layout_of_given(letters, said))
+    layers = _layers({part.name: part}, _layout_of_given(letters, [part.name], said))
     return [_as_its_shape_says(layer) for layer in layers]
 
 

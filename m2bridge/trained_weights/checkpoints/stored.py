@@ -92,14 +92,15 @@ def _scaled(weight: Tensor, others: list[Tensor]) -> Tensor:
     """The integers times the scales of their rows."""
 
     def read() -> Any:
-        _check_size(weight)
+        check_few_fractions(weight)
         scale = as_fractions(others[0].array()) / 127
         return as_fractions(weight.array()) * scale[:, None]
 
     return Tensor(weight.name, weight.shape, EXACT, read, (weight, *others))
 
 
-def _check_size(part: Tensor) -> None:
+def check_few_fractions(part: Tensor) -> None:
+    """Check that an array is small enough for fractions; TooLargeError if it is not."""
     if prod(part.shape) > MOST_FRACTIONS:
         raise TooLargeError(
             f"'{visible(part.name):.120}' is {part.size_text}; at most {MOST_FRACTIONS} entries are"
@@ -230,7 +231,7 @@ def _changed(weight: Tensor, down: Tensor, up: Tensor, adapter: _Adapter) -> Ten
     factor = adapter.factor(down.shape[0], down.name)
 
     def read() -> Any:
-        _check_size(weight)
+        check_few_fractions(weight)
         product = numpy.dot(as_fractions(up.array()), as_fractions(down.array())) * factor
         return as_fractions(weight.array()) + (product.T if adapter.columns else product)
 

@@ -128,6 +128,10 @@ class NormTensors:
         ``pre`` or ``post``.
     adds_one : bool
         Whether the factors are 1 + γ, as in Gemma.
+    asks : str
+        What its name does not say, in which models of this name differ; empty if nothing.
+    assumed : str
+        What is taken for granted where only its name says it; empty if nothing.
     """
 
     kind: Literal["layer", "rms"]
@@ -135,6 +139,8 @@ class NormTensors:
     beta: Tensor | None
     place: Literal["pre", "post"]
     adds_one: bool = False
+    asks: str = ""
+    assumed: str = ""
 
     def read(self, width: int) -> Norm:
         """Return the norm of tokens with so many entries; InvalidCaseError if it has others."""
@@ -172,6 +178,10 @@ class LayerTensors:
         The number of heads, where an array beside the layer shows it.
     is_one_head : bool
         Whether the layer has one head if nothing else is said.
+    readings : str
+        How models of these names cut one array, where they differ.
+    has_factors : bool
+        Whether O has been multiplied by the factors of the outputs (LayerScale).
     """
 
     name: str
@@ -182,6 +192,8 @@ class LayerTensors:
     key_value_heads: int | None = None
     own_heads: int | None = None
     is_one_head: bool = False
+    readings: str = ""
+    has_factors: bool = False
 
     @property
     def is_stacked(self) -> bool:
@@ -197,6 +209,8 @@ class LayerTensors:
         if own is not None and is_before(own.gamma.name, own.place, norm):
             adds_one = own.adds_one if norm is None else norm == "rms1"
             own = replace(own, place="pre", adds_one=adds_one)
+            if norm is not None:
+                own = replace(own, assumed="")
         elif own is not None and own.place == "pre":
             own = None
         if own is not None and not biases:
@@ -303,8 +317,8 @@ class LayerTensors:
             # Models that are known by their config.json have their own cut.
             raise InvalidCaseError(
                 "layout",
-                f"{named}, which is cut in several ways by models of this name, or by those of"
-                f" other names: give the layout, {', '.join(CUTS[:-1])} or {CUTS[-1]}",
+                f"{named}, {self._cuts_of_its_name}: give the layout, {', '.join(CUTS[:-1])} or"
+                f" {CUTS[-1]}",
             )
         if stacked.ndim != 2:
             raise InvalidCaseError("layout", f"{named}: Q, K and V that alternate are a matrix")
@@ -320,6 +334,13 @@ class LayerTensors:
                 f" {groups} keys and values",
             )
         return _alternating(stacked, self.cut, groups, size)
+
+    @property
+    def _cuts_of_its_name(self) -> str:
+        """How models of this name cut one array, in words."""
+        if self.readings:
+            return f"which is cut {self.readings}"
+        return "which is cut in several ways by models of this name, or by those of other names"
 
     def _groups(self, shape: tuple[int, int], output: Any, heads: int) -> int:
         """Return the number of keys, which the columns of O show, or three squares."""

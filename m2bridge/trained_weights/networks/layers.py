@@ -107,35 +107,36 @@ def find_heads(
 
 def analyse_layers(
     layers: Sequence[LayerTensors], found: AnalysedHeads, options: AnalysisOptions
-) -> dict[int, NetworkAtWeights]:
-    """Return what is known of each layer whose weights are in the model, by its number."""
-    alone: dict[int, NetworkAtWeights] = {}
+) -> Iterator[tuple[int, NetworkAtWeights]]:
+    """Yield what is known of each layer whose weights are in the model, with its number."""
     for number, layer in enumerate(layers, 1):
         heads = found.of(number)
-        shapes = [head.shape for head in heads]
-        if not heads or len(set(shapes)) > 1 or any(head.is_outside for head in heads):
-            continue
-        around = found.around[number]
-        if not _are_added(layer, shapes):
-            alone[number] = heads_side_by_side(shapes, around)
-        elif is_affine_softmax(shapes[0], around):
-            reduced = list(options.reduced_heads(number, layer))
-            at_weights = SoftmaxWeights(
-                independent=_are_separate(heads, reduced),
-                products=_rank_of_products(heads, reduced, around),
-                constants=constants_at_weights(reduced, shapes, around),
-            )
-            alone[number] = softmax_layer(shapes, around, at_weights)
-        elif around.is_grouped:
-            reduced = list(options.reduced_heads(number, layer))
-            alone[number] = grouped_layer(heads, reduced, around)
-        elif _is_differentiated(shapes):
-            own_options = replace(options, skip=False)
-            alone[number] = _at_weights({number: layer}, found, own_options)
-        else:
-            extra = _extra_parameters([number], found)
-            alone[number] = symmetries_of_layer(shapes, options, extra)
-    return alone
+        shapes = {head.shape for head in heads}
+        if len(shapes) == 1 and not any(head.is_outside for head in heads):
+            yield number, _layer_alone(number, layer, found, options)
+
+
+def _layer_alone(
+    number: int, layer: LayerTensors, found: AnalysedHeads, options: AnalysisOptions
+) -> NetworkAtWeights:
+    """Return what is known of a layer, by the method that applies to it."""
+    heads, around = found.of(number), found.around[number]
+    shapes = [head.shape for head in heads]
+    if not _are_added(layer, shapes):
+        return heads_side_by_side(shapes, around)
+    if is_affine_softmax(shapes[0], around):
+        reduced = list(options.reduced_heads(number, layer))
+        at_weights = SoftmaxWeights(
+            independent=_are_separate(heads, reduced),
+            products=_rank_of_products(heads, reduced, around),
+            constants=constants_at_weights(reduced, shapes, around),
+        )
+        return softmax_layer(shapes, around, at_weights)
+    if around.is_grouped:
+        return grouped_layer(heads, list(options.reduced_heads(number, layer)), around)
+    if _is_differentiated(shapes):
+        return _at_weights({number: layer}, found, replace(options, skip=False))
+    return symmetries_of_layer(shapes, options, _extra_parameters([number], found))
 
 
 def find_behind_norms(
@@ -143,9 +144,8 @@ def find_behind_norms(
     found: AnalysedHeads,
     options: AnalysisOptions,
     alone: dict[int, NetworkAtWeights],
-) -> dict[int, LayerThenNorm]:
-    """Return the layers with the LayerNorm after them, where both dimensions are known."""
-    behind = {}
+) -> Iterator[tuple[int, LayerThenNorm]]:
+    """Yield the layers with the LayerNorm after them, where both dimensions are known."""
     for number, own in alone.items():
         around = found.around[number]
         shapes = [head.shape for head in found.of(number)]
@@ -158,8 +158,7 @@ def find_behind_norms(
         less = _dimension_without_mean(layers[number - 1], number, found, options)
         dimension = own.dimension.exact
         if dimension is not None and less is not None:
-            behind[number] = LayerThenNorm.of(dimension, less, around.output_bias > 0)
-    return behind
+            yield number, LayerThenNorm.of(dimension, less, around.output_bias > 0)
 
 
 def _dimension_without_mean(
@@ -417,7 +416,13 @@ def _remarks_on_arrays(
             " give separate arrays"
         )
     if any(part.norm is not None and part.norm.adds_one for part in layers):
-        yield "the RMSNorm multiplies by 1 + γ"
+        titles = {part.norm.kind for part in layers if part.norm is not None}
+        yield f"the {'RMSNorm' if titles == {'rms'} else 'LayerNorm'} multiplies by 1 + γ"
+    if any(part.has_factors for part in layers):
+        yield (
+            "the factors of the outputs (LayerScale) are multiplied into O and its bias, exactly,"
+            " and are counted with them"
+        )
 
 
 def _remarks_on_positions(found: AnalysedHeads, *, rotary: bool) -> Iterator[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial, reduce
 from itertools import chain
@@ -218,13 +219,16 @@ def at_weights(
         # needs SymPy, which is slow to import
         from m2bridge.maps.dimension import dimension
 
-        of_map = dimension(model).lower
-        generic = of_map.value if of_map else None
+        # Where the time is over, the bounds that are known are left.
+        with suppress(TimeLimitError):
+            of_map = dimension(model).lower
+            generic = of_map.value if of_map else None
         if model.softmax:
             tokens = ALMOST_ALL_TOKENS
     known = intersect_bounds(known, Bounds.at_least(generic), Bounds.at_least(found.of_heads))
     if most_rank is not None and found.of_heads != upper:
-        most_rank -= _free_base_changes(model, matrices)
+        with suppress(TimeLimitError):
+            most_rank -= _free_base_changes(model, matrices)
     if most_rank is not None and most_behind_zero is not None and not model.skip:
         most_rank = min(most_rank, most_behind_zero)
     if most_rank is not None:
@@ -278,6 +282,9 @@ def _ranks_at_weights(
     is the number of its entries.
     """
     parameters = parameter_count(shapes)
+    rank = None
+    # In lightning attention more tokens may be 0. Power series are those for t = 2.
+    tokens = ALMOST_ALL_TOKENS if model.softmax else FROM_TWO_TOKENS
     try:
         # The theorem needs ranks of single matrices, where a Jacobian matrix would be too large.
         if by_theorem and model.softmax and separate_at_weights(model, matrices):
@@ -291,9 +298,8 @@ def _ranks_at_weights(
         if output_bias and _constants_are_functions_of_heads(model, shapes):
             of_all, generic = _ranks_with_output_bias(given[0], rank, upper, output_bias)
     except (TimeLimitError, TooLargeError) as limit:
-        return _RanksAtWeights(note=str(limit))
-    # In lightning attention more tokens may be 0. Power series are those for t = 2.
-    tokens = ALMOST_ALL_TOKENS if model.softmax else FROM_TWO_TOKENS
+        # The rank of the heads alone may be known already.
+        return _RanksAtWeights(of_heads=rank, note=str(limit), tokens=tokens)
     return _RanksAtWeights(
         of_heads=rank, of_all=of_all, generic_of_all=generic, note="", tokens=tokens
     )

@@ -181,6 +181,11 @@ def layers_in_a_row(layers: Sequence[AnalysedLayer], options: AnalysisOptions) -
         if lower is not None:
             because = f"the rank of the differential {ranks.method}"
             dimension = intersect_bounds(dimension, Bounds.at_least(lower, because))
+    if options.skip:
+        # With skip connections layers that are zero change nothing.
+        alone = max(layer.alone.dimension.lower or 0 for layer in layers)
+        because = "one layer alone, where the others are zero"
+        dimension = intersect_bounds(dimension, Bounds.at_least(alone, because))
     why = ranks.method if ranks.at_weights is None else ""
     return NetworkAtWeights(
         symmetries=_compared(layers, between, dimension, why),

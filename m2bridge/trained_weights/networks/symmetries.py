@@ -74,7 +74,7 @@ class AnalysisOptions:
             normalization="softmax" if choice.softmax else "none",
             skip=choice.skip,
             biases=biases,
-            norm="rms" if norm == "rms1" else norm,
+            norm="rms" if norm == "rms1" else norm or choice.norm_of_ones or None,
             rotary=choice.rotary,
         )
 

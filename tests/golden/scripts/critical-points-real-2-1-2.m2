@@ -10,7 +10,7 @@ chartEquations = ideal {25*a_(1,1)*v_(1,2)^2-24*a_(1,1)*v_(1,2)+6*a_(1,1)-4*a_(1
     a_(1,1)^2*v_(1,2)-4*a_(1,1)*a_(1,2)*v_(1,2)+2*a_(1,1)*a_(1,2)-6*a_(1,1)*a_(2,1)*v_(1,2)+3*a_(1,1)*a_(2,1)+2*a_(1,1)*a_(2,2)*v_(1,2)-9*a_(1,1)+a_(1,2)^2*v_(1,2)+2*a_(1,2)*a_(2,1)*v_(1,2)-6*a_(1,2)*a_(2,2)*v_(1,2)+3*a_(1,2)*a_(2,2)-5*a_(1,2)+2*a_(2,1)^2*v_(1,2)-4*a_(2,1)*a_(2,2)*v_(1,2)+2*a_(2,1)*a_(2,2)-7*a_(2,1)+6*a_(2,2)^2*v_(1,2)-57*a_(2,2)}
 solved = chartEquations
 
--- The number of real points is the signature of the trace form; coordinates are eigenvalues of the matrices of
--- multiplication.
+-- The number of real points is the signature of the trace form.
 mbEmit("trace_form", entries lift(traceForm(1_(ring solved), solved), QQ))
+-- Coordinates are eigenvalues of the matrices of multiplication.
 mbEmit("multiplication", apply(gens ring solved, x -> entries lift(last regularRepresentation(x, solved), QQ)))

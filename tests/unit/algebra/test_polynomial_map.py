@@ -18,15 +18,11 @@ from m2bridge import (
     dimension,
     singular_locus,
 )
+from m2bridge.algebra.differential import differential_rank, extension_degree, generic_rank
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.linear_algebra import LONG_PRIME, rank as linear_rank
 from m2bridge.algebra.numbers import LARGE_PRIME, primes_from
-from m2bridge.algebra.polynomial_map import (
-    differential_rank,
-    extension_degree,
-    generic_rank,
-    reduce_linearly,
-)
+from m2bridge.algebra.polynomial_map import reduce_linearly
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ConversionError, InvalidCaseError, MethodUnavailableError
 from m2bridge.families.attention.orbits import parametrization as one_block, tangents as tangent

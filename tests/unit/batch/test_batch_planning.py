@@ -17,9 +17,10 @@ import pytest
 from m2bridge import DeepAttention, PolynomialNetwork, SingleLayerAttention as Case
 from m2bridge.batch.cases import grid, ordered, read_cases
 from m2bridge.batch.executors import Serial, Settings
+from m2bridge.batch.items import ItemWork, Job, Outcome
 from m2bridge.batch.plan import Lines, plan
 from m2bridge.batch.pool import Pool
-from m2bridge.batch.run_many import ItemWork, Job, Outcome, file_jobs
+from m2bridge.batch.run_many import file_jobs
 from m2bridge.batch.store import (
     Store,
     Task,

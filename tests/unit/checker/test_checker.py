@@ -23,7 +23,12 @@ from m2bridge.certificates.wording import Words
 from m2bridge.certification.make import question_of
 from m2bridge.checker import algebra, global_verdict
 from m2bridge.errors import ContradictionError
-from m2bridge.families.attention.checker import case as observations, closure, statements
+from m2bridge.families.attention.checker import (
+    closure,
+    degree as degrees,
+    evidence as observations,
+    statements,
+)
 from m2bridge.families.attention.checker.case import Case, function
 from m2bridge.families.registry import checker
 from tests.changing import changed, leaves, recheck
@@ -377,7 +382,7 @@ def test_a_wrong_number_of_paths_is_noticed(wrong: int, monkeypatch: pytest.Monk
     """There are 3 for (3, 2, 2): a Hilbert function contradicts, and for α = 1 or α = d a linear
     section.
     """
-    right = observations.paths
+    right = degrees.paths
 
     def planted(d: int, alpha: int) -> int:
         return wrong if (d, alpha) in ((3, 2), (4, 4)) else right(d, alpha)
@@ -390,7 +395,7 @@ def test_a_wrong_number_of_paths_is_noticed(wrong: int, monkeypatch: pytest.Monk
         ):
             observations.observe(*case)
     # now nothing else is computed, and the certificate is another
-    monkeypatch.setattr(observations, "MAX_HILBERT_VALUES", 0)
+    monkeypatch.setattr(degrees, "MAX_HILBERT_VALUES", 0)
     assert verify(sample("d3-dout2-a2-t2-degree")).outcome == "rejected"
     monkeypatch.undo()
     observations.observe.cache_clear()
@@ -423,7 +428,7 @@ def test_the_linear_section_is_about_factors_of_a_polynomial(
         ways = sum(
             len(list(combinations(roots.difference(f), d - 1))) for f in combinations(roots, d - 1)
         )
-    assert observations.section_points(Case(d, d_out, alpha, 2)) == ways
+    assert degrees.section_points(Case(d, d_out, alpha, 2)) == ways
 
 
 def test_a_family_without_a_checker_fails_and_says_what_to_install() -> None:
@@ -452,11 +457,11 @@ def test_a_family_that_nobody_knows_is_rejected_unless_it_is_sealed() -> None:
 
 def test_degrees_of_determinantal_varieties_by_hilbert_functions_and_by_paths() -> None:
     """3 for determinants of size 3, and 20 for rank 2 of size 4, as in the literature."""
-    assert (observations.degree_by_values(3, 2), observations.degree_by_values(4, 2)) == (3, 20)
+    assert (degrees.degree_by_values(3, 2), degrees.degree_by_values(4, 2)) == (3, 20)
     for d in range(1, 7):
         for alpha in range(1, d + 1):
-            if alpha * (2 * d - alpha) <= observations.MAX_HILBERT_VALUES:
-                assert observations.degree_by_values(d, alpha) == observations.paths(d, alpha)
+            if alpha * (2 * d - alpha) <= degrees.MAX_HILBERT_VALUES:
+                assert degrees.degree_by_values(d, alpha) == degrees.paths(d, alpha)
 
 
 @pytest.mark.parametrize(

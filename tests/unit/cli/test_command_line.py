@@ -15,9 +15,9 @@ import pytest
 
 from m2bridge import QQ, CoefficientField
 from m2bridge.cli import commands
-from m2bridge.cli.cases import all_sizes_family
+from m2bridge.cli.cases import has_all_sizes
 from m2bridge.cli.common import exit_code, finished
-from m2bridge.cli.compute import membership_command
+from m2bridge.cli.decide import membership_command
 from m2bridge.errors import InvalidCaseError, TooLargeError
 from tests.conftest import Invoke
 from tests.events import PATIENCE
@@ -645,7 +645,7 @@ def test_options_as_usual_stand_beside_all_sizes() -> None:
         "max_degree": None,
         "coordinates": None,
     }
-    assert all_sizes_family("attention", usual, usual).name == "attention-all-sizes"
+    assert has_all_sizes("attention", usual, usual).all_sizes == "attention-all-sizes"
     others = {
         "t": 3,
         "field": CoefficientField(7),
@@ -655,7 +655,7 @@ def test_options_as_usual_stand_beside_all_sizes() -> None:
     }
     for option, value in others.items():
         with pytest.raises(InvalidCaseError, match="has no effect with --all-sizes"):
-            all_sizes_family("attention", usual | {option: value}, usual)
+            has_all_sizes("attention", usual | {option: value}, usual)
 
 
 @pytest.mark.parametrize("written", ["1_0", "٣", "１", "0x10", "1e1"])

@@ -34,7 +34,7 @@ from m2bridge.families.attention.sizes import CoordinateSystem, Parametrization
 from m2bridge.limits import limited
 from m2bridge.maps import dimension, singular_locus
 from m2bridge.maps.closure_result import Strategy
-from m2bridge.maps.ed_degree import EDMethod
+from m2bridge.maps.degrees.ed_degree import EDMethod
 from m2bridge.maps.model import MethodValue
 from m2bridge.maps.polynomial_map_model import as_model, read_model
 from m2bridge.results.known import Bounds
@@ -453,13 +453,18 @@ WRONG_TYPES: dict[str, Callable[[Any], object]] = {
     "CoefficientField": CoefficientField,
     "Layer": lambda wrong: m2bridge.Layer(wrong, ()),
     "PolynomialRing": lambda wrong: PolynomialRing(QQ, wrong),
+    "PolynomialRing, field": lambda wrong: PolynomialRing(wrong, ("x",)),
+    "ExtensionField": lambda wrong: m2bridge.ExtensionField(0, wrong),
+    "ExtensionField, polynomial": lambda wrong: m2bridge.ExtensionField(0, ("a",), wrong),
+    "ExtensionField, coefficients": lambda wrong: m2bridge.ExtensionField(0, ("a",), (1, 0, wrong)),
+    "run_many": lambda wrong: m2bridge.run_many(len, wrong),
 }
 
 
 @pytest.mark.parametrize("wrong", [3, 2.5, object()], ids=["int", "float", "object"])
 @pytest.mark.parametrize("name", WRONG_TYPES)
 def test_an_argument_of_a_wrong_type_is_a_named_error(name: str, wrong: object) -> None:
-    if (name, wrong) == ("CoefficientField", 3):
+    if (name, wrong) in (("CoefficientField", 3), ("ExtensionField, coefficients", 3)):
         return
     with pytest.raises((InvalidCaseError, ConversionError)):
         WRONG_TYPES[name](wrong)
@@ -552,7 +557,7 @@ Verdict __version__ closure cross_check cross_check_all_sizes dimension fibres i
 singular_locus TooLargeError
 Chain ContradictionError MemoryLimitError TimeLimitError InvalidCaseError Layer M2BridgeError
 DeepAttention DeepAttentionAllSizes cross_check_deep_attention Plan PolynomialNetwork
-ActivatedNetwork ConvolutionalNetwork
+ActivatedNetwork ConvolutionalNetwork ExtensionField
 HilbertFunction OrbitDiagram PolarDegrees SliceSurface hilbert_function polar_degrees orbit_diagram slice_surface
 certify implicitize plan read_map read_model verify
 IdealSingularLocus IrreducibleComponent ideal read_ideal_file read_mrdi read_sage_text

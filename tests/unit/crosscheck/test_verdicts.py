@@ -20,7 +20,8 @@ from m2bridge.algebra.polynomial_map import same_span
 from m2bridge.certificates.form import Content, read
 from m2bridge.certification.make import question_of
 from m2bridge.checker import global_verdict, of_several
-from m2bridge.crosscheck.verdict import NO_ORBIT, NONE_SPECIAL, Verdict, compare
+from m2bridge.crosscheck.scope import NO_ORBIT, NONE_SPECIAL
+from m2bridge.crosscheck.verdict import Verdict, compare
 from m2bridge.errors import ContradictionError, InvalidCaseError
 from m2bridge.families.attention.checker import slices, statements as checker
 from m2bridge.families.attention.checker.case import Case

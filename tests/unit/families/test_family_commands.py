@@ -17,7 +17,7 @@ from m2bridge.algebra.field import QQ
 from m2bridge.batch.store import tasks
 from m2bridge.certification.make import StatedQuestion, questions
 from m2bridge.cli import commands
-from m2bridge.cli.compute import _chosen
+from m2bridge.cli.decide import _chosen
 from m2bridge.engine import Transcript
 from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitError, TooLargeError

@@ -172,12 +172,14 @@ def test_equations_of_sympy() -> None:
         ("x2-xy+y", "'xy' could be x*y or one variable"),
         ("x^2 - x_1y_1", r"'x_1y_1' could be x_1*y_1"),
         ("x2 - x", "'x2' could be x^2"),
+        ("x2-y3", "'x2' could be x^2 or one variable"),
+        ("x2+y2=1", "'x2' could be x^2 or one variable"),
     ],
 )
 def test_names_that_could_be_products_are_refused(text: str, reading: str) -> None:
     with pytest.raises(ConversionError, match=re.escape(reading)):
         ideal(text)
-    names = ["a", "b", "c3", "a2b", "x", "y", "xy", "x2", "x_1y_1"]
+    names = ["a", "b", "c3", "a2b", "x", "y", "xy", "x2", "x_1y_1", "y2", "y3"]
     assert ideal(text, variables=names).ring.variables == tuple(names)
 
 
@@ -187,6 +189,12 @@ def test_names_of_several_letters_beside_written_products() -> None:
     assert ideal(text).ring.variables == ("x0y0", "x0y1", "x1y0", "x1y1")
     assert ideal("x*y - xy").ring.variables == ("x", "xy", "y")
     assert ideal("t^2 - t0").ring.variables == ("t", "t0")
+
+
+@pytest.mark.parametrize("text", ["x2 - x3", "x1 - y2", "x2^2 - y3", "x2*y3", "x2 - 1", "x2 - ab"])
+def test_letters_with_numbers_are_variables_where_these_are_no_powers(text: str) -> None:
+    """The letter has several numbers, or 1; a power or product has a sign; a name is another one."""
+    assert "x" not in ideal(text).ring.variables
 
 
 @pytest.mark.parametrize(

@@ -17,10 +17,11 @@ from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ContradictionError
-from m2bridge.families.attention.ideal import representations
+from m2bridge.families.attention.ideal import multiplicity_spaces, representations
 from m2bridge.families.attention.ideal.covariants import PartitionTriple
 from m2bridge.families.attention.ideal.highest_weights import core
-from m2bridge.families.attention.ideal.representations import MultiplicitySpaces, coordinate_ring
+from m2bridge.families.attention.ideal.multiplicity_spaces import MultiplicitySpaces
+from m2bridge.families.attention.ideal.representations import coordinate_ring
 from m2bridge.families.attention.ideal.sections import (
     CoreSize,
     least_degree,
@@ -33,13 +34,8 @@ from m2bridge.families.attention.sizes import degree_formula, dimension_formula
 from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
 from m2bridge.limits import limited
 from m2bridge.maps.closure import _multigraded_dimension
-from m2bridge.maps.completeness import (
-    Core,
-    Equations,
-    graded_source,
-    low_degree_equations,
-    prove_by_core,
-)
+from m2bridge.maps.completeness import Core, prove_by_core
+from m2bridge.maps.equations import Equations, graded_source, low_degree_equations
 from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.results.known import Bounds
 from tests.exact_ideals import series_of
@@ -407,7 +403,8 @@ def test_what_decides_nothing_proves_nothing(monkeypatch: pytest.MonkeyPatch) ->
             for kind, number in right(size, n).items()
         }
 
-    monkeypatch.setattr(representations, "section_multiplicities", more)
+    for module in (multiplicity_spaces, representations):
+        monkeypatch.setattr(module, "section_multiplicities", more)
     forget()
     found = prove_by_core(known(model, 4), core_of(model))
     assert (found.series, found.all_generators) == (None, False)

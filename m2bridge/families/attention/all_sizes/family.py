@@ -15,7 +15,8 @@ from typing import Any, ClassVar, Unpack
 import islpy as isl
 
 from m2bridge.citation import LIGHTNING
-from m2bridge.crosscheck.verdict import Verdict, VerdictScope
+from m2bridge.crosscheck.scope import VerdictScope
+from m2bridge.crosscheck.verdict import Verdict
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script
 from m2bridge.families.all_sizes import (
@@ -35,7 +36,6 @@ from m2bridge.families.attention.all_sizes.base_ideals import (
     base_ideals,
     base_ideals_script,
 )
-from m2bridge.families.attention.all_sizes.closures import QUESTIONS
 from m2bridge.families.attention.all_sizes.fibre_theorem import Stratum, fibre_theorem
 from m2bridge.families.attention.all_sizes.predictions import PREDICTIONS, Conclusion, Prediction
 from m2bridge.families.attention.model import SingleLayerAttention
@@ -560,6 +560,8 @@ class AttentionOfAllSizes(AllSizesFamily):
 
     def questions(self) -> tuple[Question[AllSizesCase, Any], ...]:
         """About the statements, the closures and the types of weights for all sizes."""
+        from m2bridge.families.attention.all_sizes.closures import QUESTIONS  # imports NumPy
+
         exposed = ExposedOfAllSizes(key="exposed", family=self)
         return (*super().questions(), *QUESTIONS, exposed)
 

@@ -50,27 +50,33 @@ def exposed_types(facts: SizeOrbitSets) -> isl.Set:
     with_kernel = fibres_with_kernel.insert_dims(isl.dim_type.set, 6, 2).intersect(types())
     without = types().subtract(with_kernel)
     d, dp, r, s, m, k, q = variables("d", "dp", "r", "s", "m", "k", "q")
-    kappa, lambda_ = k - r, q - r
-    of_factors = ((kappa**2 + lambda_**2 + (kappa - lambda_) ** 2) / 2, "k = r and q = r")
-    # that is not negative, as a sum of squares
+    # each term with the condition for it to be zero
+    of_factors = (_half_of_squares(k - r, q - r), "k = r and q = r")
     of_values = ((d - s) * (dp - s), _vanishing("d - s", "dp - s"))
     of_meeting = (m * (m + d - r - s), _vanishing("m", "m + d - r - s"))
-    gap = _rank(d, dp, k, q) - _functions_with_spaces(d, dp, r, s, m, k, q)
-    exposed = [_where_zero(gap - 1, (of_factors, of_values, of_meeting), without)]
+    # the kernel is the scaling, of dimension 1
+    rank = _images(d, dp, k, q) - 1
+    gap = rank - _functions_with_spaces(d, dp, r, s, m, k, q)
+    exposed = [_where_zero(gap, (of_factors, of_values, of_meeting), without)]
     # on the orbit with a larger kernel r = s = m = 1, and the kernel has dimension d
     if not with_kernel.is_subset(types("r = 1 and s = 1 and m = 1")):
         raise ContradictionError("a fibre has a kernel where the theorem about fibres has none")
     one = d**0
-    at_one = {"r": one, "s": one, "m": one}
-    gap = _rank(d, dp, k, q) - d - _functions_with_spaces(d, dp, **at_one, k=k, q=q)
-    of_factors = (((k - 1) ** 2 + (q - 1) ** 2 + (k - q) ** 2) / 2, "k = 1 and q = 1")
+    rank = _images(d, dp, k, q) - d
+    gap = rank - _functions_with_spaces(d, dp, r=one, s=one, m=one, k=k, q=q)
+    of_factors = (_half_of_squares(k - 1, q - 1), "k = 1 and q = 1")
     of_values = ((d - 1) * (dp - 1), _vanishing("d - 1", "dp - 1"))
     exposed.append(_where_zero(gap, (of_factors, of_values), with_kernel))
     return union(exposed)
 
 
-def _rank(d: Any, dp: Any, k: Any, q: Any) -> Any:
-    """The dimension of {K̇ᵀQ + KᵀQ̇} × {V̇}, from which the differential loses its kernel."""
+def _half_of_squares(x: Any, y: Any) -> Any:
+    """x² + y² − xy, written as a sum of squares: it is zero only for x = y = 0."""
+    return (x**2 + y**2 + (x - y) ** 2) / 2
+
+
+def _images(d: Any, dp: Any, k: Any, q: Any) -> Any:
+    """The dimension of {K̇ᵀQ + KᵀQ̇} × {V̇}; the rank is less by that of the kernel."""
     return d * k + d * q - k * q + d * dp
 
 

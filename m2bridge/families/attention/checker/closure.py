@@ -40,7 +40,8 @@ from m2bridge.certificates.form import Certificate, Content, Difference, differe
 from m2bridge.checker import algebra
 from m2bridge.errors import CertificateError, TooExpensiveError
 from m2bridge.families.attention.checker import case as cases, one_token
-from m2bridge.families.attention.checker.case import Case, function, observe, orbits, representative
+from m2bridge.families.attention.checker.case import Case, function, orbits, representative
+from m2bridge.families.attention.checker.evidence import observe
 from m2bridge.families.attention.checker.statements import WORDS
 
 MAX_GENERATOR_DEGREE = 100
@@ -282,7 +283,7 @@ def _not_minimal(candidate: Candidate, series: algebra.Series) -> Difference | N
 def _other_invariants(candidate: Candidate, series: algebra.Series) -> Difference | None:
     """A difference if the dimension or the degree of QQ[c]/J is not that of the closure.
 
-    Those of the closure are found without J, by case.py and one_token.py.
+    Those of the closure are found without J, by evidence.py and one_token.py.
     """
     case = candidate.case
     numerator, dimension = series
@@ -311,7 +312,7 @@ def zero_divisor(leading: list[tuple[int, ...]]) -> Difference | None:
     """
     if any(exponents[-1] for exponents in leading):
         return Difference(
-            "generators", "c_1_1_1_1 is a zero divisor modulo them", "it is none modulo all"
+            "generators", "c_1_1_1_1 is a zero divisor modulo them", "it is not one modulo all"
         )
     return None
 

@@ -37,6 +37,7 @@ from typing import Any
 import flint
 
 from m2bridge.certificates.form import Certificate, Content, Difference
+from m2bridge.certificates.wording import Words
 from m2bridge.checker import statements, verdict
 from m2bridge.checker.algebra import PRIME, rank
 from m2bridge.errors import TooExpensiveError
@@ -67,13 +68,24 @@ def exposed(certificate: Certificate) -> Content | Difference:
         raise TooExpensiveError("case", f"ranks of all types take {steps:.0e} steps")
     facts = [dict(known) for known in facts_of_types(case)]
     predicted = [list(kind) for kind in types(case) if is_stated(kind, case)]
-    seen = [one["type"] for one in facts if one["exposed"]]
-    undecided = [one["type"] for one in facts if one["exposed"] is None]
+    return compared(predicted, facts, listed)
+
+
+def compared(
+    predicted: list[list[int]], facts: list[dict[str, Any]], listed: Sequence[Words]
+) -> Content:
+    """The content with the facts about all types, and the verdicts on the listed statements.
+
+    ``predicted`` are the types that are exposed by the theorem. It is refuted by a type that is
+    decided otherwise, and confirmed only where all types are decided.
+    """
+    seen = sorted(one["type"] for one in facts if one["exposed"])
+    undecided = sorted(one["type"] for one in facts if one["exposed"] is None)
+    predicted = sorted(predicted)
     outcome = "CONFIRMED"
     if undecided:
         outcome = "UNDECIDED"
-    settled = [kind for kind in predicted if kind not in undecided]
-    if settled != [kind for kind in seen if kind not in undecided]:
+    if seen != [kind for kind in predicted if kind not in undecided]:
         outcome = "REFUTED"
     values = {
         "predicted": {"exposed": predicted, "undecided": []},
@@ -242,33 +254,25 @@ class Chart:
         for place in product(range(m, s), range(d)):
             yield self._direction(T={place: 1})
 
-    def _direction(
-        self,
-        M: Sparse | None = None,
-        N: Sparse | None = None,
-        R: Sparse | None = None,
-        S: Sparse | None = None,
-        H: Sparse | None = None,
-        T: Sparse | None = None,
-    ) -> Direction:
+    def _direction(self, **moved: Sparse) -> Direction:
         """The direction of weights in which some of the matrices of the chart move.
 
         The first m rows of T are those of Y N_1ᵀM R: they move with N_1, M and R, too.
         """
         _, _, r, _, m = self.kind
-        K = plus(times(M or {}, self.R), times(self.M, R or {}))
-        Q = plus(times(N or {}, self.S), times(self.N, S or {}))
-        L_moves = plus(
-            times(transposed(first_columns(N or {}, r)), self.K),
-            times(transposed(first_columns(self.N, r)), K),
-        )
-        rows_in_L = {(i, j): x for (i, j), x in L_moves.items() if i < m}
-        V = plus(times(H or {}, self.T), times(self.H, plus(T or {}, rows_in_L)))
+        M, N, R, S, H, T = (moved.get(name, {}) for name in "MNRSHT")
+        K = plus(times(M, self.R), times(self.M, R))
+        Q = plus(times(N, self.S), times(self.N, S))
+        N_1 = first_columns(self.N, r)
+        # N_1ᵀM R is N_1ᵀK
+        L_moves = moves_of_product((N_1, self.K), (first_columns(N, r), K))
+        T_moves = plus(T, first_rows(L_moves, m))
+        V = plus(times(H, self.T), times(self.H, T_moves))
         return Direction(K, Q, V)
 
     def moves_of_a(self, x: Direction) -> Sparse:
         """By how much A moves: K̇ᵀQ + KᵀQ̇."""
-        return plus(times(transposed(x.K), self.Q), times(transposed(self.K), x.Q))
+        return moves_of_product((self.K, self.Q), (x.K, x.Q))
 
     def image(self, x: Direction) -> Function:
         """The image of a direction under the differential: f(Ȧ, V) + f(A, V̇)."""
@@ -380,11 +384,11 @@ def _scaled(function: Function, weights: Mapping[Any, int]) -> Function:
 
 def weight_places(case: Case) -> list[WeightPlace]:
     """The places of all entries of K, of Q and of V, in the order of the rows of the file."""
-    heads = list(product(range(case.a), range(case.d)))
-    values = product(range(case.d_out), range(case.d))
-    found: list[WeightPlace] = [("K", i, j) for i, j in heads]
-    found += [("Q", i, j) for i, j in heads]
-    return found + [("V", i, j) for i, j in values]
+    rows = {"K": case.a, "Q": case.a, "V": case.d_out}
+    found: list[WeightPlace] = []
+    for name, count in rows.items():
+        found += [(name, i, j) for i, j in product(range(count), range(case.d))]
+    return found
 
 
 def modular(rows: Sequence[Mapping[Any, int]], columns: Sequence[Any]) -> Any:
@@ -430,6 +434,18 @@ def transposed(matrix: Sparse) -> Sparse:
     return {(j, i): x for (i, j), x in matrix.items()}
 
 
+def moves_of_product(factors: tuple[Sparse, Sparse], moved: tuple[Sparse, Sparse]) -> Sparse:
+    """By how much XᵀY moves with X and Y: ẊᵀY + XᵀẎ."""
+    X, Y = factors
+    X_moved, Y_moved = moved
+    return plus(times(transposed(X_moved), Y), times(transposed(X), Y_moved))
+
+
 def first_columns(matrix: Sparse, count: int) -> Sparse:
     """A matrix with its first columns only."""
     return {(i, j): x for (i, j), x in matrix.items() if j < count}
+
+
+def first_rows(matrix: Sparse, count: int) -> Sparse:
+    """A matrix with its first rows only."""
+    return {(i, j): x for (i, j), x in matrix.items() if i < count}

@@ -43,8 +43,11 @@ from m2bridge.families.attention.checker.case import (
     orbit_dimension,
 )
 from m2bridge.families.attention.checker.exposed import (
+    compared,
     coordinates,
     first_columns,
+    first_rows,
+    moves_of_product,
     plus,
     random_functional,
     times,
@@ -71,7 +74,7 @@ class HeadType(NamedTuple):
     @property
     def balanced(self) -> "HeadType":
         """The type of the same A and W whose factors have no larger ranks."""
-        return HeadType(self.r, self.r, self.s, self.s, self.r, self.s, self.m)
+        return self._replace(k=self.r, q=self.r, o=self.s, v=self.s)
 
 
 def exposed_heads(certificate: Certificate) -> Content | Difference:
@@ -89,21 +92,8 @@ def exposed_heads(certificate: Certificate) -> Content | Difference:
     if steps > MOST_STEPS:
         raise TooExpensiveError("case", f"ranks of all types of heads take {steps:.0e} steps")
     facts = [dict(known) for known in facts_of_types(case)]
-    predicted = sorted(list(kind) for kind in types(case) if is_stated(kind, case))
-    seen = sorted(one["type"] for one in facts if one["exposed"])
-    undecided = sorted(one["type"] for one in facts if one["exposed"] is None)
-    outcome = "CONFIRMED"
-    if undecided:
-        outcome = "UNDECIDED"
-    settled = [kind for kind in predicted if kind not in undecided]
-    if settled != seen:
-        outcome = "REFUTED"
-    values = {
-        "predicted": {"exposed": predicted, "undecided": []},
-        "observed": {"exposed": seen, "undecided": undecided},
-    }
-    verdicts = [verdict(words, None, outcome, **values) for words in listed]
-    return statements(WORDS, listed, verdicts, {"types": facts})
+    predicted = [list(kind) for kind in types(case) if is_stated(kind, case)]
+    return compared(predicted, facts, listed)
 
 
 QUESTIONS = {"exposed-heads": exposed_heads}
@@ -138,7 +128,8 @@ def types(case: Case) -> list[HeadType]:
     for (k, q, r), (o, v, s) in product(of_a, of_w):
         least = max(0, r + s - case.d)
         most = min(r, s)
-        found += [HeadType(k, q, o, v, r, s, m) for m in range(least, most + 1)]
+        shared = range(least, most + 1)
+        found += [HeadType(k=k, q=q, o=o, v=v, r=r, s=s, m=m) for m in shared]
     return sorted(found, key=_place_in_order)
 
 
@@ -248,6 +239,15 @@ class Direction:
     V: Sparse
 
 
+@dataclass(frozen=True)
+class Moves:
+    """By how much A and W move along a direction of weights."""
+
+    along: Direction
+    A: Sparse
+    W: Sparse
+
+
 class HeadChart:
     """A chart of a type at a point: its tangent vectors there, and their images.
 
@@ -314,25 +314,36 @@ class HeadChart:
         K = plus(times(M, self.R), times(self.M, R))
         Q = plus(times(N, self.S), times(self.N, S))
         O = transposed(plus(times(P, self.H), times(self.P, H)))
-        L_moves = plus(
-            times(transposed(first_columns(N, r)), self.K),
-            times(transposed(first_columns(self.N, r)), K),
-        )
-        rows_in_L = {(i, j): x for (i, j), x in L_moves.items() if i < m}
-        V = plus(times(J, self.T), times(self.J, plus(T, rows_in_L)))
+        N_1 = first_columns(self.N, r)
+        L_moves = moves_of_product((N_1, self.K), (first_columns(N, r), K))
+        T_moves = plus(T, first_rows(L_moves, m))
+        V = plus(times(J, self.T), times(self.J, T_moves))
         return Direction(K, Q, O, V)
 
-    def moves_of_a(self, x: Direction) -> Sparse:
-        """By how much A moves: K̇ᵀQ + KᵀQ̇."""
-        return plus(times(transposed(x.K), self.Q), times(transposed(self.K), x.Q))
-
-    def moves_of_w(self, x: Direction) -> Sparse:
-        """By how much W moves: ȮV + OV̇."""
-        return plus(times(x.O, self.V), times(self.O, x.V))
+    def moves(self, x: Direction) -> Moves:
+        """By how much A and W move: Ȧ = K̇ᵀQ + KᵀQ̇ and Ẇ = ȮV + OV̇."""
+        return Moves(
+            along=x,
+            A=moves_of_product((self.K, self.Q), (x.K, x.Q)),
+            W=plus(times(x.O, self.V), times(self.O, x.V)),
+        )
 
     def image(self, x: Direction) -> Function:
         """The image of a direction under the differential: f(Ȧ, W) + f(A, Ẇ)."""
-        return function((self.moves_of_a(x), self.W), (self.A, self.moves_of_w(x)))
+        moves = self.moves(x)
+        return function((moves.A, self.W), (self.A, moves.W))
+
+    def second_derivative(self, x: Moves, w: Moves) -> Function:
+        """The second derivative of φ: f(Ȧ_x, Ẇ_w) + f(Ȧ_w, Ẇ_x) + f(A_xw, W) + f(A, W_xw).
+
+        The second derivatives of A and W are A_xw = K̇_xᵀQ̇_w + K̇_wᵀQ̇_x and W_xw = Ȯ_xV̇_w + Ȯ_wV̇_x.
+        """
+        A_xw = plus(
+            times(transposed(x.along.K), w.along.Q), times(transposed(w.along.K), x.along.Q)
+        )
+        W_xw = plus(times(x.along.O, w.along.V), times(w.along.O, x.along.V))
+        pairs = [(x.A, w.W), (w.A, x.W), (A_xw, self.W), (self.A, W_xw)]
+        return function(*pairs)
 
 
 def unit_factors(left: int, right: int, common: int) -> tuple[Sparse, Sparse]:
@@ -372,29 +383,29 @@ def moves_of_factors(
 def form(chart: HeadChart, images: Sequence[Function], nu: Function) -> list[list[int]]:
     """The matrix of B: a row for each tangent vector of the type, a column for each entry.
 
-    G is Σ g c² over the coordinates c, with random g > 0. The second derivative of φ in the
-    directions x and w is f(Ȧ_x, Ẇ_w) + f(Ȧ_w, Ẇ_x) + f(A_xw, W) + f(A, W_xw), with
-    A_xw = K̇_xᵀQ̇_w + K̇_wᵀQ̇_x and W_xw = Ȯ_xV̇_w + Ȯ_wV̇_x. It is bilinear, so the rows are
-    combinations of those for the single entries.
+    G is Σ g c² over the coordinates c, with random g > 0. B is bilinear, so its rows are
+    combinations of those for the single entries of weights.
     """
     random = Random(str(chart.kind))
-    weights = {index: random.randrange(1, PRIME) for index in coordinates(chart.case)}
-    moves = [(chart.moves_of_a(w), chart.moves_of_w(w)) for w in chart.all_directions]
+    g = {index: random.randrange(1, PRIME) for index in coordinates(chart.case)}
+    moves = [chart.moves(w) for w in chart.all_directions]
     on_entries = []
-    for x, (A_x, W_x), image_of_x in zip(chart.all_directions, moves, images, strict=True):
+    for x, image_of_x in zip(moves, images, strict=True):
+        weighted = {c: g[c] * y for c, y in image_of_x.items()}
         row = []
-        for w, (A_w, W_w), image_of_w in zip(chart.all_directions, moves, images, strict=True):
-            gram = sum(weights[c] * y * image_of_w.get(c, 0) for c, y in image_of_x.items())
-            A_xw = plus(times(transposed(x.K), w.Q), times(transposed(w.K), x.Q))
-            W_xw = plus(times(x.O, w.V), times(w.O, x.V))
-            second = function((A_x, W_w), (A_w, W_x), (A_xw, chart.W), (chart.A, W_xw))
-            row.append((gram - value(nu, second)) % PRIME)
+        for w, image_of_w in zip(moves, images, strict=True):
+            product_of_images = sum(y * image_of_w.get(c, 0) for c, y in weighted.items())
+            second = value(nu, chart.second_derivative(x, w))
+            row.append((product_of_images - second) % PRIME)
         on_entries.append(row)
-    along = [entries_of(x, chart) for x in chart.tangents()]
-    count = len(chart.all_directions)
-    tangents = flint.nmod_mat(len(along), count, [y % PRIME for row in along for y in row], PRIME)
-    found = tangents * flint.nmod_mat(on_entries, PRIME)
+    tangents = [entries_of(x, chart) for x in chart.tangents()]
+    found = modular(tangents) * modular(on_entries)
     return [list(map(int, row)) for row in found.tolist()]
+
+
+def modular(rows: Sequence[Sequence[int]]) -> Any:
+    """The matrix modulo the prime with these rows."""
+    return flint.nmod_mat([[x % PRIME for x in row] for row in rows], PRIME)
 
 
 def entries_of(x: Direction, chart: HeadChart) -> list[int]:

@@ -110,8 +110,8 @@ def integrals_in_chow_ring(d: int, alpha: int) -> list[int]:
     """∫ c_j(T) h^{n_1−j} over P(S ⊗ K^d), j = 0, …, n_1: the coefficients of e_α(C M) / u^{α(α−1)}.
 
     C and M are d × d matrices, and e_α is the sum of the principal minors of size α.
-    C_ab = (−u)^{a+b} (−1)^b C(a + b, a), where the last C is a binomial coefficient, and M_bc is
-    the coefficient of y^{d−1−b−c} in φ = ((1 + u·y)(1 + u − u·y) / (1 − y))^d
+    C_ij = (−u)^{i+j} (−1)^j C(i + j, i), where the last C is a binomial coefficient, and M_ij is
+    the coefficient of y^{d−1−i−j} in φ = ((1 + u·y)(1 + u − u·y) / (1 − y))^d
     (docs/polar-degrees.md, proposition-polar-determinant). Here u is a number, a power of two above
     twice the coefficients of e_α(C M) in u; so these are the digits of its value, from −u/2 to u/2.
     """
@@ -120,9 +120,14 @@ def integrals_in_chow_ring(d: int, alpha: int) -> list[int]:
     bits = _coefficient_bound(d, alpha).bit_length() + 1
     u = 1 << bits
     phi = _series([1 + u, u * u, -u * u], d)
-    left = [[(-u) ** (a + b) * (-1) ** b * comb(a + b, a) for b in range(d)] for a in range(d)]
-    right = [[phi[d - 1 - b - c] if b + c < d else 0 for c in range(d)] for b in range(d)]
-    product_matrix = flint.fmpz_mat(left) * flint.fmpz_mat(right)
+    C = flint.fmpz_mat(d, d)
+    M = flint.fmpz_mat(d, d)
+    for i, j in product(range(d), repeat=2):
+        C[i, j] = (-u) ** (i + j) * (-1) ** j * comb(i + j, i)
+        degree = d - 1 - i - j
+        if degree >= 0:
+            M[i, j] = phi[degree]
+    product_matrix = C * M
     # A coefficient of the characteristic polynomial is a sum of principal minors up to its sign.
     value = (-1) ** alpha * int(product_matrix.charpoly()[d - alpha])
     lowest = alpha * (alpha - 1)

@@ -18,7 +18,8 @@ from random import Random
 
 from m2bridge.checker import algebra
 from m2bridge.errors import ContradictionError
-from m2bridge.families.attention.checker.case import MAX_HILBERT_VALUES, Case, images
+from m2bridge.families.attention.checker.case import Case, images
+from m2bridge.families.attention.checker.degree import MAX_HILBERT_VALUES
 from m2bridge.families.attention.checker.schur import partitions, schur_dimension
 
 

@@ -22,6 +22,7 @@ from m2bridge.checker.algebra import rank
 from m2bridge.errors import ContradictionError, TooExpensiveError
 from m2bridge.families.attention.checker import case as cases
 from m2bridge.families.attention.checker.case import Case, Orbit
+from m2bridge.families.attention.checker.evidence import differential, fibre
 from m2bridge.families.attention.checker.integrals import (
     FIRST_REFUSED_D,
     localization_steps,
@@ -64,7 +65,7 @@ def polar(certificate: Certificate) -> Content | Difference:
         lemmas = WORDS.closure["polar-observed"]
     defect = next(i for i, value in enumerate(degrees) if value)
     _, dense = max((cases.orbit_dimension(orbit, case), orbit) for orbit in orbits)
-    _, points = cases.fibre(dense, case)
+    _, points = fibre(dense, case)
     if len(points) != points_of_fibre or not all(map(_has_small_kernel, loci)):
         raise ContradictionError(f"the theorem does not apply to {case}")
     answer = {
@@ -83,7 +84,7 @@ def locus(orbit: Orbit, case: Case) -> dict[str, Any]:
     Over A of rank r there are all subspaces W of dimension α that contain the columns of A: a
     Grassmannian of dimension (α − r)(d − α). So the points of Y over the orbit have (α − r)(d − α)
     dimensions more than the orbit. Tangent vectors of the Grassmannian are those of Y that do not
-    move (A, V): they are in the kernel. Others move (A, V) along a tangent vector of case.py, so
+    move (A, V): they are in the kernel. Others move (A, V) along tangent vectors of evidence.py, so
     modulo those of the Grassmannian the kernel is contained in that of the differential of f on all
     of these. From the latter (A, −V) is taken away, which is no direction in projective space.
     (A, 0) is not a direction either, but its image is f itself: it adds one to ``tangent_vectors``
@@ -95,7 +96,7 @@ def locus(orbit: Orbit, case: Case) -> dict[str, Any]:
     tangent_vectors = case.d**2 + case.d * case.d_out
     if r == case.alpha:
         tangent_vectors = case.source_dimension
-    images = cases.differential(cases.representative(orbit), orbit, case)
+    images = differential(cases.representative(orbit), orbit, case)
     kernel = tangent_vectors - 1 - rank(images)  # without (A, −V)
     over_orbit = cases.orbit_dimension(orbit, case) - 1 + subspaces
     return {

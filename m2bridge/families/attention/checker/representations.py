@@ -7,7 +7,7 @@ Proved in: docs/representations.md and docs/completeness.md (proposition-core, t
 Computed here: the Hilbert function of each core up to the degree that decides, the numbers of its
 generators in all weights up to the bound, and those of the minors in their degree; the
 representations with these weights, by tableaux.
-On trust: these propositions, which a certificate lists, and those of equations.py and schur.py.
+On trust: these propositions, which a certificate lists, and those of ideal_parts.py and schur.py.
 
 The maker has the same multiplicities from ranks of covariants; here there are weight spaces only.
 
@@ -30,7 +30,7 @@ from functools import cache, partial
 from typing import Any
 
 from m2bridge.certificates.form import Certificate, Content, Difference
-from m2bridge.families.attention.checker.equations import Products
+from m2bridge.families.attention.checker.ideal_parts import Products
 from m2bridge.families.attention.checker.schur import by_degree, representations
 from m2bridge.families.attention.checker.statements import WORDS
 

@@ -1,7 +1,7 @@
 """Predictions of the statements about single-layer attention, and verdicts on them.
 
 Rests on: a statement predicts for a case a number, or yes or no, or one for each orbit; it is
-compared with what case.py observes. Why that decides its words: docs/statements.md.
+compared with what evidence.py observes. Why that decides its words: docs/statements.md.
 Proved in: docs/mathematics.md (proposition-boundary, proposition-not-manifold, theorem-degree,
 theorem-smooth) and docs/polar-degrees.md (theorem-polar).
 Computed here: predictions, from formulas of the statements alone; verdicts, with the largest orbit
@@ -16,8 +16,8 @@ number are those of the paper by Henry, Marchetti and Kohn; others have a name i
 
 * "Words" are a statement, or a part of one, with its key, part, text and observable: words.toml.
 * An observable is what a statement is about, such as "singular". It is predicted by the statement,
-  and observed by ``evidence``, which is what ``observe`` in case.py finds: numbers of the case, and
-  for each orbit its ``facts``.
+  and observed by ``evidence``, which is what ``observe`` in evidence.py finds: numbers of the
+  case, and for each orbit its ``facts``.
 * A statement concerns an orbit if it says something there. It has hypotheses, the first few of
   HYPOTHESES; where one fails, the verdict names it and still has the values.
 """
@@ -37,11 +37,10 @@ from m2bridge.families.attention.checker.case import (
     Orbit,
     Pair,
     matrices,
-    missing_facts,
-    observe,
     representative,
     with_exchanged_vectors,
 )
+from m2bridge.families.attention.checker.evidence import missing_facts, observe
 from m2bridge.families.attention.checker.integrals import (
     localized_polar_degrees,
     stated_polar_degrees,
@@ -349,7 +348,7 @@ def _polar_theorem_applies(case: Case, evidence: Json) -> bool:
     The tangent vectors of the Grassmannian are in the kernel. The others move (A, V), so modulo
     these the kernel is contained in the tangent space of the fibre of f; as a bound is enough it
     does not matter which vectors of this space come from Y. Where the square of the maximal ideal
-    of a point of the fibre is zero, as case.py finds, the tangent space there has as many
+    of a point of the fibre is zero, as evidence.py finds, the tangent space there has as many
     dimensions as the fibre is longer than its points.
     """
     for facts in evidence["orbits"]:

@@ -37,13 +37,13 @@ from m2bridge.families.attention.ideal.covariants import (
     values,
     words,
 )
-from m2bridge.families.attention.ideal.representations import (
+from m2bridge.families.attention.ideal.multiplicity_spaces import (
     MultiplicitySpaces,
-    Type,
     independent_rows,
-    of_size,
+    multiplicity_spaces,
     pieri,
 )
+from m2bridge.families.attention.ideal.representations import Type, of_size
 from m2bridge.families.attention.ideal.sections import CoreSize
 from m2bridge.families.attention.orbits.parametrization import Index, parametrization, reduced_name
 from m2bridge.families.attention.sizes import CoordinateSystem, LayerSizes
@@ -349,7 +349,7 @@ def vectors(
     for n, shapes, number in types:
         # Minors beyond the core have more rows than its spaces have dimensions.
         x, h, y = map(max, map(len, shapes), size.dimensions)
-        spaces = representations.multiplicity_spaces(size, (x, h, y))
+        spaces = multiplicity_spaces(size, (x, h, y))
         yield (n, shapes, number), highest_weight_vectors(spaces, n, shapes)
 
 

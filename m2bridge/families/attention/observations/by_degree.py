@@ -23,7 +23,7 @@ from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.implicitization.implicitize import Implicitization
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
-from m2bridge.maps.completeness import default_max_degree
+from m2bridge.maps.equations import default_max_degree
 from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.statements.statement import Observed, Value
 

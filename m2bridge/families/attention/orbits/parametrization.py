@@ -18,8 +18,9 @@ from typing import Any
 from sympy.polys.matrices import DomainMatrix
 from sympy.polys.rings import PolyElement
 
+from m2bridge.algebra.differential import differential_rank
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.polynomial_map import PolynomialMap, differential_rank
+from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import TooLargeError
 from m2bridge.families.attention.orbits.orbits import Orbit

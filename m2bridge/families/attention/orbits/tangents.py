@@ -12,9 +12,10 @@ from functools import partial
 from itertools import product
 
 from m2bridge.algebra.determinantal import matrices_of_rank
+from m2bridge.algebra.differential import tangent_dimension
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.linear_algebra import sparse_rank
-from m2bridge.algebra.polynomial_map import PolynomialMap, reduce_linearly, tangent_dimension
+from m2bridge.algebra.polynomial_map import PolynomialMap, reduce_linearly
 from m2bridge.algebra.ring import GeneratingSet
 from m2bridge.algebra.sparse_polynomial import gradient_of_terms
 from m2bridge.engine.script import Script, render
@@ -40,7 +41,8 @@ from m2bridge.families.attention.orbits.weight_spaces import WeightSpaces
 from m2bridge.families.attention.sizes import LayerSizes, coordinate_count
 from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.limits import check_deadline_in, clock, share
-from m2bridge.maps.completeness import MAX_SEARCHED_DEGREE, default_max_degree, elimination_values
+from m2bridge.maps.completeness import elimination_values
+from m2bridge.maps.equations import MAX_SEARCHED_DEGREE, default_max_degree
 from m2bridge.maps.locus import LocusFindings, OrbitStatus, singular_by_bounds
 from m2bridge.maps.model import Model
 from m2bridge.results.known import Bounds, intersect_bounds

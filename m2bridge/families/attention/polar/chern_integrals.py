@@ -180,11 +180,13 @@ def _trace(d: int, alpha: int, u: int, prime: int) -> int:
     series = flint.fmpz_mod_poly_ctx(ring)
     phi = series([1 + u, u * u, -u * u]) ** d * series(_geometric(d))
     powers = [(-u) ** k for k in range(2 * d)]
-    left = [[powers[a + b] * comb(a + b, a) * (-1) ** b for b in range(d)] for a in range(d)]
     terms = [int(phi[k]) for k in range(d)]
-    # Row b has the terms of φ from degree d − 1 − b down to 0, and zeros.
-    right = [[*terms[d - 1 - b :: -1], *[0] * b] for b in range(d)]
-    matrix = flint.fmpz_mod_mat(left, ring) * flint.fmpz_mod_mat(right, ring)
+    C, M = [], []
+    for i in range(d):
+        C.append([powers[i + b] * comb(i + b, i) * (-1) ** b for b in range(d)])
+        # the terms of φ from degree d − 1 − i down to 0
+        M.append([*terms[d - 1 - i :: -1], *[0] * i])
+    matrix = flint.fmpz_mod_mat(C, ring) * flint.fmpz_mod_mat(M, ring)
     coefficient = int(matrix.charpoly()[d - alpha])
     return -coefficient if alpha % 2 else coefficient
 

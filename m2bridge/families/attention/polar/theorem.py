@@ -21,8 +21,9 @@ from m2bridge.families.attention.polar.chern_integrals import (
 )
 from m2bridge.families.attention.sizes import LayerSizes, dimension_formula, is_birational
 from m2bridge.limits import check_deadline_in
+from m2bridge.maps.degrees.counting_primes import MIN_AGREEING_PRIMES
+from m2bridge.maps.degrees.polar_degrees import polar_degrees
 from m2bridge.maps.model import CriticalLocus, PolarData
-from m2bridge.maps.polar_degrees import MIN_AGREEING_PRIMES, polar_degrees
 from m2bridge.statements.statement import Numbers
 
 MAX_ORBIT_STEPS = 10**7

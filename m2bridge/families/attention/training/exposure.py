@@ -326,18 +326,19 @@ class CriticalWeights:
 
     def on_a(self) -> IntegerEntries:
         """The form A' ↦ ν(f(A', W)) as a d×d matrix."""
-        d = self.at.shape.d
-        values = [[0] * d for _ in range(d)]
+        d, W = self.at.shape.d, self.at.W
+        form = [[0] * d for _ in range(d)]
         for (k, i, p, q), value in self._by_index():
-            values[p][i] += value * int(self.at.W[k][q])
-        return values
+            form[p][i] += value * int(W[k][q])
+        return form
 
     def on_w(self) -> IntegerEntries:
         """The form W' ↦ ν(f(A, W')) as a d'×d matrix."""
-        values = [[0] * self.at.shape.d for _ in range(self.at.shape.d_out)]
+        d, d_out, A = self.at.shape.d, self.at.shape.d_out, self.at.A
+        form = [[0] * d for _ in range(d_out)]
         for (k, i, p, q), value in self._by_index():
-            values[k][q] += value * int(self.at.A[p][i])
-        return values
+            form[k][q] += value * int(A[p][i])
+        return form
 
     @property
     def rank_on_a(self) -> int:

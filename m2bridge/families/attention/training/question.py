@@ -3,6 +3,10 @@
 Their checkers are ``checker/exposed.py``, ``exposed_heads.py`` and ``learning_degree.py``.
 """
 
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
 from m2bridge.certificates.form import Certificate, Content
 from m2bridge.crosscheck.verdict import from_certificate, verdicts_on
 from m2bridge.engine.script import Script
@@ -17,28 +21,64 @@ from m2bridge.families.attention.observations.learning_degree import (
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.training.observed import ObservedTypes, observe_types
 from m2bridge.families.attention.training.types import ExposedTypes
-from m2bridge.families.attention.training_loss.counting import first_script
+from m2bridge.families.attention.training_loss.counting import script_for_two_primes
 from m2bridge.families.base import AnswerRow, Question
 from m2bridge.results.base import Decision
 from m2bridge.statements.statement import Statement
 
+_Observed = TypeVar("_Observed")
 
-class ExposedQuestion(Question[SingleLayerAttention, ObservedTypes | None]):
+
+class StatementQuestion(Question[SingleLayerAttention, _Observed]):
+    """Whether one statement holds, by an observation of its own; it is asked for by its name."""
+
+    __slots__ = ()
+
+    @property
+    def observation(self) -> str:
+        """The key: the observation answers this question only."""
+        return self.key
+
+    @property
+    def statement(self) -> Statement:
+        """The statement with this key."""
+        return next(one for one in REGISTRY if one.key == self.key)
+
+    def rows(self, certificate: Certificate) -> list[AnswerRow]:
+        """One row; ValueError if the verdict does not follow from what was observed."""
+        (data,) = certificate.answer["verdicts"]
+        row = AnswerRow(
+            name=self.key,
+            text=data["text"],
+            verdict=data["verdict"],
+            reason=self.reason(data, certificate.evidence),
+            source=data["source"],
+        )
+        return [row]
+
+    @abstractmethod
+    def reason(self, data: dict[str, Any], evidence: Mapping[str, Any]) -> str:
+        """The reason for a verdict of a certificate; ValueError if there is none."""
+
+    def names(self) -> tuple[str, ...]:
+        """The key."""
+        return (self.key,)
+
+    def usual(self, model: SingleLayerAttention) -> bool:
+        """Return False: it is asked for by its name."""
+        return False
+
+    def within_reach(self, model: SingleLayerAttention) -> bool:
+        """Return False: it is asked for by its name."""
+        return False
+
+
+class ExposedQuestion(StatementQuestion[ObservedTypes | None]):
     """Whether the statement on exposed types holds, by ranks of each type."""
 
     __slots__ = ()
 
     key = "exposed"
-
-    @property
-    def observation(self) -> str:
-        """No other question is answered by these ranks."""
-        return self.key
-
-    @property
-    def statement(self) -> Statement:
-        """The one with this key."""
-        return next(one for one in REGISTRY if one.key == self.key)
 
     def observe(self, model: SingleLayerAttention) -> ObservedTypes | None:
         """Observe all types, or nothing for one token, where the statement does not apply."""
@@ -61,36 +101,16 @@ class ExposedQuestion(Question[SingleLayerAttention, ObservedTypes | None]):
             trusted = self.statement.trusted
         return Content(answer, observed.evidence(), trusted)
 
-    def rows(self, certificate: Certificate) -> list[AnswerRow]:
-        """One row; ValueError if the verdict does not follow from the types."""
-        (data,) = certificate.answer["verdicts"]
-        decision, reason = Decision.NOT_APPLICABLE, data["hypothesis"]
+    def reason(self, data: dict[str, Any], evidence: Mapping[str, Any]) -> str:
+        """What the observed types say; ValueError if the verdict does not follow from them."""
+        decision = Decision.NOT_APPLICABLE
+        reason: str = data["hypothesis"]
         if not reason:
             observed = ExposedTypes.from_json(data["observed"])
             decision, reason = observed.against(ExposedTypes.from_json(data["predicted"]))
         if decision != data["verdict"]:
             raise ValueError(f"the verdict {data['verdict']} does not follow from the types")
-        return [
-            AnswerRow(
-                name=self.key,
-                text=data["text"],
-                verdict=data["verdict"],
-                reason=reason,
-                source=data["source"],
-            )
-        ]
-
-    def names(self) -> tuple[str, ...]:
-        """The key."""
-        return (self.key,)
-
-    def usual(self, model: SingleLayerAttention) -> bool:
-        """Return False: it is asked for by its name."""
-        return False
-
-    def within_reach(self, model: SingleLayerAttention) -> bool:
-        """Return False: it is asked for by its name."""
-        return False
+        return reason
 
     def needs_engine(self, model: SingleLayerAttention) -> bool:
         """Return False: ranks are FLINT's."""
@@ -109,7 +129,7 @@ class ExposedHeadsQuestion(ExposedQuestion):
         return model.a
 
 
-class LearningDegreeQuestion(Question[SingleLayerAttention, ObservedLearningDegree | None]):
+class LearningDegreeQuestion(StatementQuestion[ObservedLearningDegree | None]):
     """How many critical points there are for one output and standard normal tokens.
 
     They are counted modulo two primes, which a certificate names.
@@ -118,16 +138,6 @@ class LearningDegreeQuestion(Question[SingleLayerAttention, ObservedLearningDegr
     __slots__ = ()
 
     key = "learning-degree"
-
-    @property
-    def observation(self) -> str:
-        """No other question is answered by this number."""
-        return self.key
-
-    @property
-    def statement(self) -> Statement:
-        """The one with this key."""
-        return next(one for one in REGISTRY if one.key == self.key)
 
     def observe(self, model: SingleLayerAttention) -> ObservedLearningDegree | None:
         """Count the points, or nothing where the statement does not apply.
@@ -154,44 +164,21 @@ class LearningDegreeQuestion(Question[SingleLayerAttention, ObservedLearningDegr
             return Content(answer, {}, ())
         return Content(answer, observed.evidence(), self.statement.trusted)
 
-    def rows(self, certificate: Certificate) -> list[AnswerRow]:
-        """One row; ValueError if the verdict does not follow from the numbers."""
-        (data,) = certificate.answer["verdicts"]
-        evidence = certificate.evidence
+    def reason(self, data: dict[str, Any], evidence: Mapping[str, Any]) -> str:
+        """What the numbers say; ValueError if the verdict does not follow from them."""
         verdict = from_certificate(
             self.statement, data, orbits=0, was_observed=bool(evidence), numbers=""
         )
-        reason = verdict.reason
-        if evidence:
-            reason += f", modulo {' and '.join(map(str, evidence['primes']))}"
-        return [
-            AnswerRow(
-                name=self.key,
-                text=data["text"],
-                verdict=data["verdict"],
-                reason=reason,
-                source=data["source"],
-            )
-        ]
-
-    def names(self) -> tuple[str, ...]:
-        """The key."""
-        return (self.key,)
+        if not evidence:
+            return verdict.reason
+        return f"{verdict.reason}, modulo {' and '.join(map(str, evidence['primes']))}"
 
     def script(self, model: SingleLayerAttention) -> Script | None:
-        """The program that counts modulo the first prime."""
+        """The program that counts modulo the first two primes."""
         if self.statement.hypotheses(model):
             return None
         loss = loss_of_random_target(model)
-        return first_script(loss, seed_of_primes(loss))
-
-    def usual(self, model: SingleLayerAttention) -> bool:
-        """Return False: it is asked for by its name."""
-        return False
-
-    def within_reach(self, model: SingleLayerAttention) -> bool:
-        """Return False: it is asked for by its name."""
-        return False
+        return script_for_two_primes(loss, seed_of_primes(loss))
 
     def needs_engine(self, model: SingleLayerAttention) -> bool:
         """Return whether anything is counted, which Macaulay2 does."""

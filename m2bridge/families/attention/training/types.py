@@ -10,7 +10,7 @@ critical points of a squared loss for all targets in an open set. Source: ours, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from m2bridge.errors import TooLargeError
@@ -60,9 +60,10 @@ class WeightType:
     @property
     def balanced(self) -> WeightType:
         """The type of the same A and V (or W) whose factors have no larger ranks."""
+        balanced = replace(self, k=self.r, q=self.r)
         if self.o is None:
-            return WeightType(self.r, self.r, self.r, self.s, self.m)
-        return WeightType(self.r, self.r, self.r, self.s, self.m, self.s, self.s)
+            return balanced
+        return replace(balanced, o=self.s, v=self.s)
 
     def is_exposed(self, shape: LayerSizes) -> bool:
         """Whether the type is exposed, by the theorem (docs/training.md#theorem-exposed).
@@ -154,7 +155,7 @@ def zero_types(shape: LayerSizes, head_dim: int | None = None) -> tuple[WeightTy
     for k, q, r in _ranks_of_factors(shape.d, shape.a, shape.d, least=0):
         for s, o, v in _ranks_of_values(shape, head_dim, least=0):
             if not (r and s):
-                found.append(WeightType(k, q, r, s, 0, o, v))
+                found.append(WeightType(k=k, q=q, r=r, s=s, m=0, o=o, v=v))
     return tuple(sorted(found))
 
 
@@ -167,7 +168,7 @@ def _types(shape: LayerSizes, head_dim: int | None) -> Iterator[WeightType]:
             smallest = max(0, r + s - shape.d)
             largest = min(r, s)
             for m in range(smallest, largest + 1):
-                yield WeightType(k, q, r, s, m, o, v)
+                yield WeightType(k=k, q=q, r=r, s=s, m=m, o=o, v=v)
 
 
 def _ranks_of_factors(

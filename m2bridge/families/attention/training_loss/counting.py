@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from random import Random
 
 from sympy.polys.rings import PolyElement
@@ -138,14 +139,6 @@ def count_eliminated(prime: int, loss: Loss) -> Count | None:
     return Count(None if dimension > 0 else number, None, eliminated=True, by_orbit=False)
 
 
-def _eliminated_script(prime: int, loss: Loss) -> Script | None:
-    """The program of :func:`count_eliminated`."""
-    system = eliminated_system(loss, prime, Random(f"eliminated {prime}"))
-    if system is None:
-        return None
-    return count_script(system.equations, system.conditions, prime, str(loss.shape))
-
-
 def count_in_chart(prime: int, loss: Loss, chart: WeightChart) -> Count:
     """The number of critical points in a chart modulo one prime, by the whole gradient."""
     return _count_by_orbit(answer_to(_chart_script(prime, loss, chart)))
@@ -160,24 +153,45 @@ def _count_by_orbit(answer: Answer) -> Count:
     return Count(dense, None if dimension > 0 else number - dense)
 
 
-def _chart_script(prime: int, loss: Loss, chart: WeightChart) -> Script:
+def _chart_script(prime: int, loss: Loss, chart: WeightChart, suffix: str = "") -> Script:
     """The program of :func:`count_in_chart`."""
     weights = weights_in(loss.shape, chart)
     conditions = dense_orbit(loss.shape, weights)
-    return count_script(gradient(loss, weights), conditions, prime, str(loss.shape))
+    equations = gradient(loss, weights)
+    return count_script(equations, conditions, prime, str(loss.shape), suffix=suffix)
 
 
-def first_script(loss: Loss, seed: str) -> Script:
-    """The program that :func:`counted` runs for the first of its primes."""
-    prime = next(random_primes(seed))
-    script = _eliminated_script(prime, loss) if pays_to_eliminate(loss) else None
-    return script or _chart_script(prime, loss, _chart_for(prime, loss))
+def script_for_two_primes(loss: Loss, seed: str) -> Script:
+    """The programs that :func:`counted` runs for its first two primes, one after the other.
+
+    The answers for the second one have other names.
+    """
+    one, other = islice(random_primes(seed), 2)
+    first, second = _script_for(one, loss, ""), _script_for(other, loss, "_again")
+    return replace(first, body=f"{first.body.rstrip()}\n\n{second.body}")
+
+
+def _script_for(prime: int, loss: Loss, suffix: str) -> Script:
+    """The program that counts modulo one prime."""
+    if pays_to_eliminate(loss):
+        system = eliminated_system(loss, prime, Random(f"eliminated {prime}"))
+        if system is not None:
+            return count_script(*system, prime, str(loss.shape), suffix=suffix)
+    return _chart_script(prime, loss, _chart_for(prime, loss), suffix)
 
 
 def count_script(
-    equations: Sequence[PolyElement], conditions: Sequence[RankCondition], prime: int, title: str
+    equations: Sequence[PolyElement],
+    conditions: Sequence[RankCondition],
+    prime: int,
+    title: str,
+    *,
+    suffix: str = "",
 ) -> Script:
-    """The Macaulay2 program that counts the solutions of equations over ZZ modulo a prime."""
+    """The Macaulay2 program that counts the solutions of equations over ZZ modulo a prime.
+
+    The suffix ends the names of its answers.
+    """
     ring = equations[0].ring
     names = m2_syntax.all_to_macaulay2(tuple(map(str, ring.symbols)))
     written = {
@@ -186,6 +200,7 @@ def count_script(
         "unknowns": ", ".join(names),
         "equations": m2_syntax.sequence(_written(equation, prime, names) for equation in equations),
         "conditions": "",
+        "suffix": suffix,
     }
     if conditions:
         pairs = []

@@ -1,10 +1,11 @@
-"""The loss at real weights, by interval arithmetic: values, gradient, Hessian, and what they prove.
+"""The loss at real weights: values, gradient, Hessian, and what they prove.
 
-A critical point that another program has approximated is proved to exist by Krawczyk's test: for a
-box X around x and Y ≈ H(x)⁻¹, if x − Y ∇L(x) + (1 − Y H(X))(X − x) lies in the interior of X, then
-X contains exactly one zero of the gradient, and the Hessian H is invertible there. Source:
-R. E. Moore, *A test for existence of solutions to nonlinear systems*, SIAM J. Numer. Anal. 14
-(1977).
+Another program has isolated a critical point in a box. If the simplest rational numbers in the box
+are critical, all is computed exactly. Else it is proved to exist by Krawczyk's test, in interval
+arithmetic: for a box X around x and Y ≈ H(x)⁻¹, if x − Y ∇L(x) + (1 − Y H(X))(X − x) lies in the
+interior of X, then X contains exactly one zero of the gradient, and the Hessian H is invertible
+there. Source: R. E. Moore, *A test for existence of solutions to nonlinear systems*, SIAM J. Numer.
+Anal. 14 (1977).
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from math import inf, nextafter
-from typing import Any
+from math import ceil, inf, nextafter
+from typing import Any, NamedTuple
 
 import flint
 import numpy
 
+from m2bridge.algebra.linear_algebra import signature
 from m2bridge.algebra.numbers import flint_rational
 from m2bridge.families.attention.orbits.orbits import Orbit, generic_orbit
 from m2bridge.families.attention.orbits.parametrization import indices
@@ -31,24 +33,39 @@ NEWTON_STEPS = 12
 """The number of correct digits doubles with each."""
 RADIUS = flint.arb(2) ** -70
 """Of the box in which a critical point is proved to lie, relative to the size of its entries."""
-NEAR = 1e-4
-"""A zero of the gradient is that of an approximation at most this far from it, relatively."""
-
-MOST_DENOMINATOR = 10**9
-"""Of a coordinate that is tried as a rational number; boxes are much smaller than its square."""
 
 FloatInterval = tuple[float, float]
+CoordinateSide = tuple[Fraction, Fraction]
+"""A coordinate lies between these two numbers."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LossAtPoint:
-    """The matrices of weights, the loss, its gradient and its Hessian, in a chart."""
+    """The matrices of weights, the loss, its gradient and its Hessian, in a chart.
 
-    matrices: dict[str, flint.arb_mat]
-    function: flint.arb_mat
-    loss: flint.arb
-    gradient: flint.arb_mat
-    hessian: flint.arb_mat
+    Numbers are rational (FLINT's ``fmpq``), or intervals (``arb``).
+    """
+
+    matrices: dict[str, Any]
+    function: Any
+    loss: Any
+    gradient: Any
+    hessian: Any
+
+
+class FunctionRanks(NamedTuple):
+    """The ranks of A and V, and the dimension of the span of columns of A and rows of V."""
+
+    A: int
+    V: int
+    span: int
+
+    @property
+    def orbit(self) -> Orbit | None:
+        """The orbit of a function with these ranks; ``None`` if it is zero."""
+        if not (self.A and self.V):
+            return None
+        return Orbit(self.A, self.V, self.A + self.V - self.span)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,14 +80,17 @@ class RealPoint:
     index : int or None
         The number of negative eigenvalues of that Hessian.
     loss : pair of float
-        The loss lies between them.
+        The loss lies between them; at a point that is not proved, as far as it is approximated.
+    least_ranks : FunctionRanks
+        Lower bounds for ranks, which are proved: zero at a point that is not proved.
+    ranks : FunctionRanks or None
+        The ranks; ``None`` where they are not decided.
     is_dense : bool
         Whether the function is proved to be in the dense orbit.
-    orbit : Orbit or None
-        The dense orbit, or the one of an exact point: where the weights in the chart are rational
-        numbers that are critical exactly. ``None`` where neither is proved.
     weights : dict of str to tuple of tuple of float
         A and V, and for a < d K and Q.
+    coordinates : list of flint.arb
+        Intervals for the coordinates in the chart.
     function : flint.arb_mat
         The coordinates of the function.
     """
@@ -78,10 +98,31 @@ class RealPoint:
     kind: str
     index: int | None
     loss: FloatInterval
+    least_ranks: FunctionRanks
+    ranks: FunctionRanks | None
     is_dense: bool
-    orbit: Orbit | None
     weights: dict[str, tuple[tuple[float, ...], ...]]
+    coordinates: list[flint.arb]
     function: flint.arb_mat
+
+    @property
+    def orbit(self) -> Orbit | None:
+        """The orbit of the function; ``None`` if it is not decided, or the function is zero."""
+        return None if self.ranks is None else self.ranks.orbit
+
+    @property
+    def is_zero(self) -> bool | None:
+        """Whether the function is zero; ``None`` where it is not decided."""
+        if self.ranks is not None:
+            return self.ranks.orbit is None
+        if self.least_ranks.orbit is not None:
+            return False
+        return None
+
+    def may_be(self, other: RealPoint) -> bool:
+        """Whether two points are not shown to be different."""
+        pairs = zip(self.coordinates, other.coordinates, strict=True)
+        return all(x.overlaps(y) for x, y in pairs)
 
     def to_json(self) -> dict[str, Any]:
         """The fields, for ``json.dumps``."""
@@ -90,6 +131,7 @@ class RealPoint:
             "index": self.index,
             "loss": list(self.loss),
             "orbit": None if self.orbit is None else self.orbit.to_json(),
+            "zero": self.is_zero,
             "weights": {name: list(map(list, rows)) for name, rows in self.weights.items()},
         }
 
@@ -109,27 +151,36 @@ class Landscape:
         columns = weights.ring.ngens
         # entries of weights are affine-linear in the coordinates of the chart
         slopes = [[int(entry.diff(x).LC) for x in weights.ring.gens] for entry in entries]
-        self.slopes = flint.arb_mat(len(entries), columns, [x for row in slopes for x in row])
+        self.slopes = flint.fmpz_mat(len(entries), columns, [x for row in slopes for x in row])
 
-    def values(self, point: Sequence[flint.arb]) -> LossAtPoint:
-        """Everything at a point, or on a box."""
-        matrices = self._matrices(point, flint.arb_mat)
+    def values(self, point: Sequence[Any]) -> LossAtPoint:
+        """Everything at a rational point exactly, or by intervals at a point or on a box."""
+        gram, linear, constant = self.gram, self.linear, self.constant
+        matrix_class: Any = flint.arb_mat
+        if isinstance(point[0], flint.fmpq):
+            gram, linear, constant = self.loss.gram, self.loss.linear, self.loss.constant
+            matrix_class = flint.fmpq_mat
+        matrices = self._matrices(point, matrix_class)
         A, V = matrices["A"], matrices["V"]
         C, D = self._along_A(V), self._along_V(A)
-        function = C * flint.arb_mat(A.nrows() * A.ncols(), 1, A.entries())
-        image = self.gram * function
-        error = image - self.linear
+        function = C * matrix_class(A.nrows() * A.ncols(), 1, A.entries())
+        image = gram * function
+        error = image - linear
         half = (function.transpose() * image)[0, 0] / 2
-        loss = half - (self.linear.transpose() * function)[0, 0] + self.constant
+        loss = half - (linear.transpose() * function)[0, 0] + constant
         both = _beside(C, D)
         gradient = both.transpose() * error
-        hessian = both.transpose() * (self.gram * both)
+        hessian = both.transpose() * (gram * both)
         self._add_second_derivatives(hessian, error)
         if "K" in matrices:
             gradient, hessian = self._through_factors(matrices, gradient, hessian)
-        chart = self.slopes.transpose()
+        slopes = matrix_class(self.slopes)
         return LossAtPoint(
-            matrices, function, loss, chart * gradient, chart * hessian * self.slopes
+            matrices=matrices,
+            function=function,
+            loss=loss,
+            gradient=slopes.transpose() * gradient,
+            hessian=slopes.transpose() * hessian * slopes,
         )
 
     def _matrices(self, point: Sequence[Any], matrix_class: Any) -> dict[str, Any]:
@@ -167,7 +218,7 @@ class Landscape:
                 matrix[place, k * d + p] += A[q, i]
         return matrix
 
-    def _add_second_derivatives(self, hessian: flint.arb_mat, error: flint.arb_mat) -> None:
+    def _add_second_derivatives(self, hessian: Any, error: Any) -> None:
         """Add Σ error · ∂²c: c_{k,i,{p,q}} has the products A_pi V_kq and A_qi V_kp."""
         d = self.shape.d
         for place, (k, i, p, q) in enumerate(indices(self.shape)):
@@ -177,13 +228,13 @@ class Landscape:
                 hessian[entry, row] += error[place, 0]
 
     def _through_factors(
-        self, matrices: dict[str, flint.arb_mat], gradient: flint.arb_mat, hessian: flint.arb_mat
-    ) -> tuple[flint.arb_mat, flint.arb_mat]:
+        self, matrices: dict[str, Any], gradient: Any, hessian: Any
+    ) -> tuple[Any, Any]:
         """The derivatives along (K, Q, V), from those along (A, V), by the chain rule."""
         d, alpha, outputs = self.shape.d, self.shape.alpha, self.shape.d_out
         K, Q = matrices["K"], matrices["Q"]
         size = 2 * alpha * d
-        chain = flint.arb_mat(d * d + outputs * d, size + outputs * d)
+        chain = type(hessian)(d * d + outputs * d, size + outputs * d)
         for e, p, i in product(range(alpha), range(d), range(d)):
             chain[p * d + i, e * d + p] += Q[e, i]
             chain[p * d + i, alpha * d + e * d + i] += K[e, p]
@@ -196,38 +247,97 @@ class Landscape:
             found[entry, row] += gradient[p * d + i, 0]
         return chain.transpose() * gradient, found
 
-    def critical_point(self, approximation: Sequence[Any]) -> RealPoint:
-        """The critical point near an approximation, and all that is proved of it."""
+    def critical_point(self, sides: Sequence[CoordinateSide]) -> RealPoint:
+        """The critical point that lies between these numbers, and all that is proved of it."""
         with flint.ctx.workprec(BITS):
-            return self._critical_point([flint.arb(flint_rational(x)) for x in approximation])
+            exact = [flint_rational(simplest_between(*side)) for side in sides]
+            values = self.values(exact)
+            if not any(values.gradient.entries()):
+                return self._exact_point(exact, values)
+            box = self._proved_box(sides)
+            if box is None:
+                return self._approximated_point(sides)
+            return self._proved_point(box)
 
-    def _critical_point(self, start: list[flint.arb]) -> RealPoint:
-        box = self._proved_box(start)
-        values = self.values(start if box is None else box)
-        index = None
-        if box is not None:
-            index = negative_eigenvalues(values.hessian)
+    def _exact_point(self, point: list[flint.fmpq], values: LossAtPoint) -> RealPoint:
+        """A rational critical point, which may be degenerate."""
+        size = len(point)
+        rank = values.hessian.rank()
+        negative = (rank - signature(values.hessian.tolist())) // 2
         kind = "undecided"
-        if index is not None:
-            kind = {0: "minimum", len(start): "maximum"}.get(index, "saddle")
-        dense = self._dense_orbit(values.matrices)
-        weights = {}
-        for name, matrix in values.matrices.items():
-            weights[name] = tuple(tuple(map(_shown, row)) for row in matrix.tolist())
+        if rank == size:
+            kind = _kind(negative, size)
+        elif 0 < negative < rank:
+            kind = "saddle"
+        elif values.loss == 0:
+            # no loss is smaller
+            kind = "minimum"
+        A, V = values.matrices["A"], values.matrices["V"]
+        both = _above(A.transpose(), V)
+        ranks = FunctionRanks(A.rank(), V.rank(), both.rank())
+        lower, upper = interval(flint.arb(values.loss))
+        if values.loss == 0:
+            lower = upper = 0.0
         return RealPoint(
             kind=kind,
+            index=negative,
+            loss=(lower, upper),
+            least_ranks=ranks,
+            ranks=ranks,
+            is_dense=ranks == self._dense_ranks(),
+            weights=_shown_weights(values),
+            coordinates=[flint.arb(x) for x in point],
+            function=flint.arb_mat(values.function),
+        )
+
+    def _proved_point(self, box: list[flint.arb]) -> RealPoint:
+        """The only critical point in a box; it is nondegenerate."""
+        values = self.values(box)
+        index = negative_eigenvalues(values.hessian)
+        A, V = values.matrices["A"], values.matrices["V"]
+        both = _above(A.transpose(), V)
+        least = FunctionRanks(least_rank(A), least_rank(V), least_rank(both))
+        is_dense = least == self._dense_ranks()
+        return RealPoint(
+            kind="undecided" if index is None else _kind(index, len(box)),
             index=index,
             loss=_at_least_zero(interval(values.loss)),
-            is_dense=dense is not None,
-            orbit=dense or (None if box is None else self._exact_orbit(box)),
-            weights=weights,
+            least_ranks=least,
+            ranks=least if is_dense else None,
+            is_dense=is_dense,
+            weights=_shown_weights(values),
+            coordinates=box,
             function=values.function,
         )
 
-    def _proved_box(self, start: list[flint.arb]) -> list[flint.arb] | None:
-        """A box with exactly one zero of the gradient, near the approximation."""
-        point = start
-        count = len(start)
+    def _approximated_point(self, sides: Sequence[CoordinateSide]) -> RealPoint:
+        """A point of which nothing is proved: it may be degenerate."""
+        box = [_between(*side) for side in sides]
+        values = self.values(box)
+        return RealPoint(
+            kind="undecided",
+            index=None,
+            loss=_at_least_zero(interval(values.loss)),
+            least_ranks=FunctionRanks(0, 0, 0),
+            ranks=None,
+            is_dense=False,
+            weights=_shown_weights(values),
+            coordinates=box,
+            function=values.function,
+        )
+
+    def _dense_ranks(self) -> FunctionRanks:
+        """The ranks of functions in the dense orbit."""
+        dense = generic_orbit(self.shape)
+        return FunctionRanks(dense.r, dense.s, dense.span)
+
+    def _proved_box(self, sides: Sequence[CoordinateSide]) -> list[flint.arb] | None:
+        """A box with exactly one zero of the gradient, which is not shown to be outside of sides.
+
+        ``None`` if there is no proof.
+        """
+        point = [flint.arb(flint_rational((low + high) / 2)) for low, high in sides]
+        count = len(point)
         try:
             for _ in range(NEWTON_STEPS):
                 values = self.values(point)
@@ -236,9 +346,6 @@ class Landscape:
             inverse = self.values(point).hessian.mid().inv().mid()
         except ZeroDivisionError:
             return None
-        for x, y in zip(point, start, strict=True):
-            if not abs(x - y) < NEAR * (1 + abs(y)):
-                return None
         radii = [RADIUS * (1 + abs(x).mid()) for x in point]
         box = [x + flint.arb(0, r) for x, r in zip(point, radii, strict=True)]
         identity = flint.arb_mat(
@@ -248,77 +355,79 @@ class Landscape:
         around = flint.arb_mat(count, 1, [flint.arb(0, r) for r in radii])
         slope = identity - inverse * self.values(box).hessian
         image = centre - inverse * self.values(point).gradient + slope * around
-        for j in range(count):
-            if not box[j].contains_interior(image[j, 0]):
+        for j, side in enumerate(sides):
+            if not (
+                box[j].contains_interior(image[j, 0]) and image[j, 0].overlaps(_between(*side))
+            ):
                 return None
         return [image[j, 0] for j in range(count)]
 
-    def _dense_orbit(self, matrices: dict[str, flint.arb_mat]) -> Orbit | None:
-        """The dense orbit, if all ranks are shown to be the largest ones."""
-        dense = generic_orbit(self.shape)
-        conditions = [(matrices["V"], dense.s)]
-        if "K" in matrices:
-            conditions.append((matrices["Q"], dense.r))
-            K, V = matrices["K"], matrices["V"]
-            conditions.append((_above(K, V), dense.span))
-        else:
-            conditions.append((matrices["A"], dense.r))
-        if all(_has_full_rank(matrix, rank) for matrix, rank in conditions):
-            return dense
-        return None
 
-    def _exact_orbit(self, box: Sequence[flint.arb]) -> Orbit | None:
-        """The orbit of the only critical point in a box, if it has simple rational coordinates.
-
-        These are found by continued fractions; that they are critical is computed exactly.
-        """
-        point = [_simple_rational(side) for side in box]
-        if None in point:
-            return None
-        matrices = self._matrices(point, flint.fmpq_mat)
-        A, V = matrices["A"], matrices["V"]
-        if not self._is_critical(matrices):
-            return None
-        r, s = A.rank(), V.rank()
-        if not (r and s):
-            return None
-        both = flint.fmpq_mat(
-            V.nrows() + A.ncols(), A.nrows(), V.entries() + A.transpose().entries()
-        )
-        return Orbit(r, s, r + s - both.rank())
-
-    def _is_critical(self, matrices: dict[str, flint.fmpq_mat]) -> bool:
-        """Whether the gradient is zero at rational weights, exactly."""
-        A, V = matrices["A"], matrices["V"]
-        d, outputs = self.shape.d, self.shape.d_out
-        along_A, along_V = self._along_A(V), self._along_V(A)
-        function = along_A * flint.fmpq_mat(d * d, 1, A.entries())
-        error = self.loss.gram * function - self.loss.linear
-        of_A = flint.fmpq_mat(d, d, (along_A.transpose() * error).entries())
-        parts = [flint.fmpq_mat(outputs, d, (along_V.transpose() * error).entries()), of_A]
-        if "K" in matrices:
-            # A = KᵀQ, by the chain rule
-            parts[1:] = [matrices["K"] * of_A, matrices["Q"] * of_A.transpose()]
-        return not any(entry != 0 for part in parts for entry in part.entries())
+def _kind(index: int, size: int) -> str:
+    """What a nondegenerate critical point is, by the number of its negative eigenvalues."""
+    if index == 0:
+        return "minimum"
+    return "maximum" if index == size else "saddle"
 
 
-def _simple_rational(side: flint.arb) -> flint.fmpq | None:
-    """The rational number of small denominator in an interval; ``None`` if there is none."""
-    middle = side.mid().fmpq()
-    simple = Fraction(int(middle.p), int(middle.q)).limit_denominator(MOST_DENOMINATOR)
-    found = flint.fmpq(simple.numerator, simple.denominator)
-    return found if side.contains(flint.arb(found)) else None
+def _shown_weights(values: LossAtPoint) -> dict[str, tuple[tuple[float, ...], ...]]:
+    """The entries of weights as floating-point numbers."""
+    shown = {}
+    for name, matrix in values.matrices.items():
+        shown[name] = tuple(tuple(map(_shown, row)) for row in matrix.tolist())
+    return shown
 
 
-def _has_full_rank(matrix: flint.arb_mat, rank: int) -> bool:
-    """Whether the rank is shown to be this one, the number of rows or of columns.
+def _between(low: Fraction, high: Fraction) -> flint.arb:
+    """An interval that contains two numbers."""
+    return flint.arb(flint_rational(low)).union(flint.arb(flint_rational(high)))
 
-    It is exactly if the determinant of the Gram matrix is not zero.
+
+def simplest_between(low: Fraction, high: Fraction) -> Fraction:
+    """The rational number of the smallest denominator in an interval, by continued fractions.
+
+    Of integers it is the one nearest to zero.
+
+    Examples
+    --------
+    >>> simplest_between(Fraction(333, 1000), Fraction(334, 1000))
+    Fraction(1, 3)
     """
-    gram = matrix * matrix.transpose()
-    if rank < matrix.nrows():
-        gram = matrix.transpose() * matrix
-    return not gram.det().contains(0)
+    if low <= 0 <= high:
+        return Fraction(0)
+    if high < 0:
+        return -simplest_between(-high, -low)
+    whole = ceil(low)
+    if whole <= high:
+        return Fraction(whole)
+    # both have the same integral part
+    part = whole - 1
+    return part + 1 / simplest_between(1 / (high - part), 1 / (low - part))
+
+
+def least_rank(matrix: flint.arb_mat) -> int:
+    """A lower bound for the rank of all matrices in a matrix of intervals.
+
+    Elimination: each pivot is an interval without zero, as far from it as there is one.
+    """
+    rows = [list(row) for row in matrix.tolist()]
+    rank = 0
+    while True:
+        best = None
+        for i, j in product(range(len(rows)), range(matrix.ncols())):
+            size = abs(rows[i][j]).lower()
+            if size > 0 and (best is None or size > best[0]):
+                best = (size, i, j)
+        if best is None:
+            return rank
+        _, i, j = best
+        pivot = rows.pop(i)
+        for row in rows:
+            factor = row[j] / pivot[j]
+            for column in range(matrix.ncols()):
+                row[column] -= factor * pivot[column]
+            row[j] = flint.arb(0)
+        rank += 1
 
 
 def negative_eigenvalues(matrix: flint.arb_mat) -> int | None:
@@ -350,9 +459,10 @@ def interval(value: flint.arb) -> FloatInterval:
     return nextafter(lower, -inf), nextafter(upper, inf)
 
 
-def _shown(entry: flint.arb) -> float:
+def _shown(entry: flint.arb | flint.fmpq) -> float:
     """The middle of an interval; 0 if zero lies in it."""
-    return 0.0 if entry.contains(0) else float(entry.mid())
+    around = flint.arb(entry)
+    return 0.0 if around.contains(0) else float(around.mid())
 
 
 def _at_least_zero(found: FloatInterval) -> FloatInterval:
@@ -373,12 +483,12 @@ def _value(entry: Any, point: Sequence[Any]) -> Any:
     return total
 
 
-def _beside(left: flint.arb_mat, right: flint.arb_mat) -> flint.arb_mat:
+def _beside(left: Any, right: Any) -> Any:
     """Two matrices with as many rows, side by side."""
     return _above(left.transpose(), right.transpose()).transpose()
 
 
-def _above(upper: flint.arb_mat, lower: flint.arb_mat) -> flint.arb_mat:
+def _above(upper: Any, lower: Any) -> Any:
     """Two matrices with as many columns, one above the other."""
     rows = upper.nrows() + lower.nrows()
-    return flint.arb_mat(rows, upper.ncols(), upper.entries() + lower.entries())
+    return type(upper)(rows, upper.ncols(), upper.entries() + lower.entries())

@@ -12,7 +12,8 @@ from functools import cache, partial
 from itertools import product
 from typing import Any, ClassVar, Unpack
 
-from m2bridge.crosscheck.verdict import Verdict, VerdictScope
+from m2bridge.crosscheck.scope import VerdictScope
+from m2bridge.crosscheck.verdict import Verdict
 from m2bridge.engine import RunOptions, computation
 from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.all_sizes import (

@@ -24,12 +24,12 @@ from m2bridge.cli.certificates import certify_command
 from m2bridge.errors import MethodUnavailableError, TooExpensiveError, TooLargeError
 from m2bridge.families.attention.checker import (
     equations as checker,
-    equations as products,
-    equations as sections,
+    ideal_parts as products,
     schur,
+    sections,
 )
 from m2bridge.families.attention.checker.case import Case, function
-from m2bridge.families.attention.checker.equations import (
+from m2bridge.families.attention.checker.ideal_parts import (
     Part,
     Products,
     fraction,
@@ -182,11 +182,14 @@ def test_sparse_elimination_finds_whether_rows_span(seed: int) -> None:
     for _ in range(random.randint(0, 9)):
         columns = random.sample(range(size), random.randint(0, min(size, 3)))
         rows.append(
-            {column: random.choice([-2, -1, 1, 3, checker.ELIMINATION_PRIME]) for column in columns}
+            {
+                column: random.choice([-2, -1, 1, 3, products.ELIMINATION_PRIME])
+                for column in columns
+            }
         )
     rank = matrix(rows, size).rank() if rows else 0
-    modulo = flint.nmod_mat(matrix(rows, size), checker.ELIMINATION_PRIME).rank() if rows else 0
-    found = checker.span_modulo_prime(rows, size)
+    modulo = flint.nmod_mat(matrix(rows, size), products.ELIMINATION_PRIME).rank() if rows else 0
+    found = products.span_modulo_prime(rows, size)
     assert found == (modulo == size)
     assert rank == size or not found
 
@@ -194,9 +197,9 @@ def test_sparse_elimination_finds_whether_rows_span(seed: int) -> None:
 def test_generators_are_as_many_by_sparse_elimination(monkeypatch: pytest.MonkeyPatch) -> None:
     """With it in every weight the numbers are those without it."""
     without = Products(rows=2, columns=2, variables=2, alpha=2).generator_numbers(4)
-    monkeypatch.setattr(checker, "MIN_SPARSE_MATRIX_ENTRIES", 0)
+    monkeypatch.setattr(products, "MIN_SPARSE_MATRIX_ENTRIES", 0)
     assert Products(rows=2, columns=2, variables=2, alpha=2).generator_numbers(4) == without
-    monkeypatch.setattr(checker, "span_modulo_prime", lambda rows, width: True)
+    monkeypatch.setattr(products, "span_modulo_prime", lambda rows, width: True)
     assert Products(rows=2, columns=2, variables=2, alpha=2).generator_numbers(4) == {}
 
 
@@ -278,7 +281,7 @@ def test_a_core_that_decides_nothing_proves_no_series(monkeypatch: pytest.Monkey
     """With sections that are too many H is not h in any degree that is looked at."""
     assert checker.all_degrees.__wrapped__(Case(3, 2, 2, 2), 4)[0] == 4
     right = sections.number_of_sections
-    monkeypatch.setattr(sections, "number_of_sections", lambda n, **sizes: right(n, **sizes) + 1)
+    monkeypatch.setattr(products, "number_of_sections", lambda n, **sizes: right(n, **sizes) + 1)
     with pytest.raises(TooExpensiveError, match="not decided"):
         checker.all_degrees.__wrapped__(Case(2, 2, 2, 2), 4)
 

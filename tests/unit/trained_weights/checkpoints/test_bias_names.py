@@ -63,6 +63,7 @@ def nanogpt() -> dict[str, Any]:
     block = "transformer.h.0"
     return (
         norm(f"{block}.ln_1")
+        | {f"{block}.attn.bias": numpy.ones((1, 1, 5, 5))}
         | linear(f"{block}.attn.c_attn", 3 * D)
         | linear(f"{block}.attn.c_proj")
         | norm(f"{block}.ln_2")

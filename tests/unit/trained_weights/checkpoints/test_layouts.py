@@ -158,6 +158,34 @@ LAYOUTS: dict[str, Callable[[Planted], Arrays]] = {
         "layers.0.attn.to_kv.weight": numpy.vstack([p.K, p.V]),
         "layers.0.attn.to_out.weight": p.O,
     },
+    "x-transformers": separate(
+        *(f"attn_layers.layers.0.1.to_{x}.weight" for x in ("q", "k", "v", "out"))
+    ),
+    "vit-pytorch, one head": stacked(
+        "transformer.layers.0.0.to_qkv.weight", "transformer.layers.0.0.to_out.weight"
+    ),
+    "TinyViT": lambda p: {
+        "stages.1.blocks.0.attn.qkv.weight": p.by_group,
+        "stages.1.blocks.0.attn.proj.weight": p.O,
+        "stages.1.blocks.0.attn.attention_biases": numpy.ones((HEADS, 49)),
+    },
+    "ESPnet, NeMo": separate(
+        *(f"encoder.layers.0.self_attn.linear_{x}.weight" for x in ("q", "k", "v", "out"))
+    ),
+    "PVT": lambda p: {
+        "block4.0.attn.q.weight": p.Q,
+        "block4.0.attn.kv.weight": numpy.vstack([p.K, p.V]),
+        "block4.0.attn.proj.weight": p.O,
+    },
+    "OLMo of its authors": stacked(
+        "model.transformer.blocks.0.att_proj.weight", "model.transformer.blocks.0.attn_out.weight"
+    ),
+    "KerasHub": lambda p: {
+        "decoder_block_0/self_attention/query_dense/kernel": p.q.transpose(2, 0, 1),
+        "decoder_block_0/self_attention/key_dense/kernel": p.k.transpose(2, 0, 1),
+        "decoder_block_0/self_attention/value_dense/kernel": p.v.transpose(2, 0, 1),
+        "decoder_block_0/self_attention/output_dense/kernel": p.o.transpose(0, 2, 1),
+    },
     "vit-pytorch": stacked(
         "transformer.layers.0.0.to_qkv.weight", "transformer.layers.0.0.to_out.0.weight"
     ),
@@ -274,6 +302,53 @@ SHARED: dict[str, Callable[[Planted], Arrays]] = {
 """Those that are used with fewer keys than queries."""
 
 
+ASKED: dict[str, tuple[str, str, str]] = {
+    "ChatGLM2, Megatron": (
+        "encoder.layers.0.self_attention.query_key_value",
+        "encoder.layers.0.self_attention.dense",
+        "q-k-v in ChatGLM2",
+    ),
+    "GLM, ChatGLM, CogVLM": (
+        "transformer.layers.0.attention.query_key_value",
+        "transformer.layers.0.attention.dense",
+        "q-k-v in GLM and CogVLM, and by-head in ChatGLM",
+    ),
+    "names of CodeGen elsewhere": (
+        "transformer.layers.0.attn.qkv_proj",
+        "transformer.layers.0.attn.out_proj",
+        "by-quarter in CodeGen, and q-k-v in others",
+    ),
+    "gpt-fast, InternLM2": (
+        "layers.0.attention.wqkv",
+        "layers.0.attention.wo",
+        "q-k-v in gpt-fast, and by-group in InternLM2",
+    ),
+    "MaxViT of timm": (
+        "stages.0.blocks.0.attn_block.attn.qkv",
+        "stages.0.blocks.0.attn_block.attn.proj",
+        "by-head in MaxViT",
+    ),
+    "nanoGPT, StarCoder": (
+        "transformer.h.0.attn.c_attn",
+        "transformer.h.0.attn.c_proj",
+        "q-k-v in nanoGPT, minGPT and Qwen, and by-head in StarCoder",
+    ),
+}
+"""Names that models cut in several ways: of the array, of the output, and what is said of them."""
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_a_name_that_models_cut_in_several_ways_is_asked_for(name: str) -> None:
+    p = Planted()
+    array, output, said = ASKED[name]
+    for cut, stored in (("q-k-v", p.stacked), ("by-head", p.by_group)):
+        state = {f"{array}.weight": stored, f"{output}.weight": p.O}
+        assert found_ranks(state, heads=HEADS, layout=cut) == p.ranks
+        for names in ({}, {"stacked": f"{array}.weight", "output": f"{output}.weight"}):
+            with pytest.raises(InvalidCaseError, match=f"Argument 'layout': .* cut {said}"):
+                weights(state, heads=HEADS, **names)
+
+
 @pytest.mark.parametrize("name", few(LAYOUTS, 8))
 def test_planted_ranks_are_found_in_each_layout(name: str) -> None:
     planted = Planted()
@@ -293,7 +368,7 @@ def test_planted_ranks_are_found_where_heads_share_keys(name: str, groups: int) 
 
 def test_each_row_of_the_table_is_planted() -> None:
     rows = [row["of"] for row in NAMES["usual"]]
-    tested = {*LAYOUTS, *SHARED, "ChatGLM2, Megatron"}
+    tested = {*LAYOUTS, *SHARED, *ASKED} - {"nanoGPT, StarCoder"}
     assert {name for name in rows if not name.startswith("A and V")} == tested
     assert len(set(rows)) == len(rows)
 
@@ -400,11 +475,11 @@ def test_known_names_are_cut_where_they_are_given() -> None:
         weights(state)
 
 
-def test_a_name_that_models_cut_in_several_ways_is_asked_for(tmp_path: Path) -> None:
+def test_the_configuration_of_chatglm_says_its_cut(tmp_path: Path) -> None:
     p = Planted(2)
     name = "transformer.encoder.layers.0.self_attention.{}.weight"
     state = {name.format("query_key_value"): p.stacked, name.format("dense"): p.O}
-    with pytest.raises(InvalidCaseError, match=r"Argument 'layout': .*cut in several ways"):
+    with pytest.raises(InvalidCaseError, match=r"Argument 'layout': .*cut q-k-v in ChatGLM2"):
         weights(state, heads=HEADS)
     assert found_ranks(state, heads=HEADS, layout="q-k-v") == p.ranks
     save_file(state, tmp_path / "model.safetensors")
@@ -575,6 +650,7 @@ def test_architectures() -> None:
         key_value_heads=12,
         head_size=64,
         tied_embeddings=True,
+        cut="q-k-v",
     )
     meta = {"dim": 4096, "n_heads": 32, "n_kv_heads": 8, "n_layers": 32, "norm_eps": 1e-5}
     llama3 = read_architecture(meta)
@@ -594,8 +670,11 @@ def test_architectures() -> None:
     after = read_architecture(opt)
     assert after is not None
     assert after.norm_place == "after"
-    for unknown in ({}, {"model_type": "gpt2"}, {"model_type": ["gpt2"], "n_head": 2}):
+    for unknown in ({}, {"model_type": "gpt9"}, {"model_type": ["gpt2"], "n_head": 2}):
         assert read_architecture(unknown) is None
+    without_number = read_architecture({"model_type": "gpt2"})
+    assert without_number is not None
+    assert without_number.heads is None
     assert read_architecture(meta | {"kv_lora_rank": 512}) is None
 
 

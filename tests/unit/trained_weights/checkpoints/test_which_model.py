@@ -233,6 +233,8 @@ def test_positions_in_scores_and_windows_are_said(tmp_path: Path) -> None:
 
 def test_numbers_of_heads_that_differ_are_asked_for(tmp_path: Path) -> None:
     config = {"model_type": "bart", "encoder_attention_heads": 2, "decoder_attention_heads": 4}
-    assert read_architecture(config) is None
+    known = read_architecture(config)
+    assert known is not None
+    assert known.heads is None
     with pytest.raises(InvalidCaseError, match=r"config.json does not say how many heads"):
         weights(saved(llama(), tmp_path, config))

@@ -21,7 +21,8 @@ import pytest
 
 from m2bridge import weights
 from m2bridge.errors import InvalidCaseError
-from m2bridge.trained_weights.checkpoints.configuration import norms_add_one
+from m2bridge.trained_weights.checkpoints.architecture import norms_add_one
+from m2bridge.trained_weights.checkpoints.configuration import configuration
 from m2bridge.trained_weights.checkpoints.files import tensor
 from m2bridge.trained_weights.checkpoints.tensors import HeadArrays, Norm, NormTensors
 from m2bridge.trained_weights.heads.token_space import reduce_head
@@ -133,7 +134,7 @@ def verdict(layer: Layer, p: Parameters, **options: Any) -> tuple[Any, Any, Any]
     )
     layers: Any = [Given(layer, p)]
     found = find_heads(layers, reading, None, None)
-    symmetries = analyse_layers(layers, found, reading)
+    symmetries = dict(analyse_layers(layers, found, reading))
     network = find_network(layers, found, reading, symmetries) if layer.heads > 1 else None
     judged = network.symmetries if network is not None else symmetries[1]
     return found.heads, judged.to_json(), network
@@ -699,9 +700,9 @@ def test_only_norms_without_biases_add_one(tmp_path: Path) -> None:
     config = tmp_path / "config.json"
     config.write_text(json.dumps({"text_config": {"model_type": "gemma3_text"}}), encoding="utf-8")
     assert "the RMSNorm multiplies by 1 + γ" not in weights(tmp_path / "model.npz", heads=2).remarks
-    assert norms_add_one(tmp_path / "model.npz")
+    assert norms_add_one(configuration(tmp_path / "model.npz"))
     config.write_text(json.dumps({"model_type": "gemma3n"}), encoding="utf-8")
-    assert not norms_add_one(tmp_path / "model.npz")
+    assert not norms_add_one(configuration(tmp_path / "model.npz"))
 
 
 PLACED = {

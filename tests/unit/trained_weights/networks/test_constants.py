@@ -24,7 +24,7 @@ def judged(layer: Layer, p: Parameters) -> Any:
     )
     layers: Any = [Given(layer, p)]
     found = find_heads(layers, reading, None, None)
-    return analyse_layers(layers, found, reading)[1]
+    return dict(analyse_layers(layers, found, reading))[1]
 
 
 def softmax(d: int, d_out: int, a: int, **parts: Any) -> Layer:

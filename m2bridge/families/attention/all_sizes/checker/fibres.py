@@ -33,6 +33,7 @@ import islpy as isl
 from m2bridge.checker.algebra import groebner_basis, ring
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.checker import case as cases
+from m2bridge.families.attention.checker.evidence import fibre, weights_with_first_row
 
 Json = dict[str, Any]
 
@@ -88,7 +89,7 @@ def ideal(base: BaseCase) -> Basis:
     context = ring(d - 1)
     given = cases.function(cases.representative(orbit))
     size = cases.Case(d=d, d_out=s, a=r, t=2)
-    moved = cases.weights_with_first_row(given, (1, *context.gens()), size)
+    moved = weights_with_first_row(given, (1, *context.gens()), size)
     found = cases.function(moved)
     equations = []
     for index in found.keys() | given.keys():
@@ -396,6 +397,6 @@ def _check_exchange() -> None:
     """
     given = cases.representative((1, 1, 0))
     exchanged = cases.with_exchanged_vectors(given)
-    length, points = cases.fibre((1, 1, 0), cases.Case(d=2, d_out=1, a=1, t=2))
+    length, points = fibre((1, 1, 0), cases.Case(d=2, d_out=1, a=1, t=2))
     if length != 2 or given not in points or exchanged not in points:
         raise ContradictionError("the fibre over (1, 1, 0) is not that of exchanged weights")

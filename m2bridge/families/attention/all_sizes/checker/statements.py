@@ -56,6 +56,7 @@ from m2bridge.families.attention.all_sizes.checker.fibres import (
 )
 from m2bridge.families.attention.all_sizes.checker.weight_types import sizes_with_wrong_types
 from m2bridge.families.attention.checker import case as cases
+from m2bridge.families.attention.checker.evidence import observe
 from m2bridge.families.attention.checker.integrals import (
     localized_polar_degrees,
     stated_polar_degrees,
@@ -498,7 +499,7 @@ def _counterexample(false: isl.Set, wrong: isl.Set | None, observable: str) -> J
     found: Json = {"d": d, "d_out": dp, "a": a, "orbit": None, "A": [], "V": [], "numbers": {}}
     if wrong is None:
         return found
-    of_case, _ = cases.observe(d, dp, min(a, d))
+    of_case, _ = observe(d, dp, min(a, d))
     failing = []
     for facts in of_case["orbits"]:
         numbers = ", ".join(map(str, (d, dp, a, *facts["orbit"])))

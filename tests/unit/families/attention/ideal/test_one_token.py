@@ -17,6 +17,7 @@ from m2bridge.engine import using
 from m2bridge.errors import EngineNotFoundError
 from m2bridge.maps import completeness
 from m2bridge.maps.closure_result import Closure
+from m2bridge.maps.equations import graded_source, low_degree_equations
 from m2bridge.maps.polynomial_map_model import as_model
 from tests.limits import RecordedEngine
 from tests.tiers import slow
@@ -110,7 +111,7 @@ def test_where_generators_are_all_there_is_no_reason_for_others(case: tuple[int,
         with pytest.raises(EngineNotFoundError):
             closure(one_token(*case), engine=NO_ENGINE)
     model = one_token(*case)
-    equations = completeness.low_degree_equations(completeness.graded_source(model), 4)
+    equations = low_degree_equations(graded_source(model), 4)
     assert completeness.further_generators_of_fewer_outputs(model, 4) == ""
     assert completeness.too_few(equations.implicitization, model, "the closure") == ""
 
@@ -121,9 +122,9 @@ def test_too_few_equations_are_said_for_any_map() -> None:
     quartic = {f"x_{i}": s ** (4 - i) * t**i for i in range(5)}
     curve = PolynomialMap.from_expressions([s, t], quartic)
     model = as_model(curve)
-    source = completeness.graded_source(model)
+    source = graded_source(model)
     reasons = []
     for degree in (1, 2):
-        low = completeness.low_degree_equations(source, degree).implicitization
+        low = low_degree_equations(source, degree).implicitization
         reasons.append(completeness.too_few(low, model, "the closure"))
     assert reasons == ["the closure, of codimension ≥ 3, has 0 generators of degree ≤ 1", ""]

@@ -45,22 +45,25 @@ from m2bridge.errors import (
     TooLargeError,
 )
 from m2bridge.families.attention.all_sizes.closures import (
-    ABOUT_GENERATORS,
     CORES,
     D_OUT,
-    VALUES,
     ClosureOfSizes,
     D,
-    GeneratorsOfAllSizes,
-    _verdict,
     closures_of_all_sizes,
 )
-from m2bridge.families.attention.checker.equations import Products
+from m2bridge.families.attention.all_sizes.generators import (
+    ABOUT_GENERATORS,
+    VALUES,
+    GeneratorsOfAllSizes,
+    _verdict,
+)
+from m2bridge.families.attention.checker.ideal_parts import Products
 from m2bridge.families.attention.checker.representations import closure
 from m2bridge.families.attention.hypotheses import WORDS
 from m2bridge.families.attention.ideal import (
     covariants as covariants_module,
     highest_weights,
+    multiplicity_spaces as spaces_module,
     representations as module,
 )
 from m2bridge.families.attention.ideal.covariants import (
@@ -70,16 +73,18 @@ from m2bridge.families.attention.ideal.covariants import (
     SourcePoints,
     values,
 )
-from m2bridge.families.attention.ideal.representations import (
+from m2bridge.families.attention.ideal.multiplicity_spaces import (
     MultiplicitySpaces,
     alternating,
     boundary,
+    multiplicity_spaces,
+)
+from m2bridge.families.attention.ideal.representations import (
     coordinate_ring,
     core_types,
     from_multidegrees,
     generators,
     hilbert_series,
-    multiplicity_spaces,
     representations,
 )
 from m2bridge.families.attention.ideal.sections import CoreSize, sections_of
@@ -93,7 +98,7 @@ from m2bridge.families.attention.sizes import degree_formula, dimension_formula
 from m2bridge.implicitization.implicitize import HigherDegrees, implicitize
 from m2bridge.limits import limited
 from m2bridge.maps.closure import _representations, closure as closure_of_model
-from m2bridge.maps.completeness import Equations, graded_source
+from m2bridge.maps.equations import Equations, graded_source
 from m2bridge.results.sheet import Table
 from m2bridge.statements.statement import sharing_one_observation
 from tests.limits import Looks, RecordedEngine
@@ -363,13 +368,14 @@ def test_a_wrong_multiplicity_of_sections_is_an_error(monkeypatch: pytest.Monkey
             kind: number - (n == 2 and kind == ((2,), (2,), (4,))) for kind, number in found.items()
         }
 
-    monkeypatch.setattr(module, "section_multiplicities", less)
+    for one in (module, spaces_module):
+        monkeypatch.setattr(one, "section_multiplicities", less)
     with pytest.raises(ContradictionError):
         degrees(CoreSize(2, 2, 2))
 
 
 def test_a_missing_hook_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_hook", lambda n, legs: (n,))
+    monkeypatch.setattr(spaces_module, "_hook", lambda n, legs: (n,))
     with pytest.raises(ContradictionError):
         degrees(CoreSize(3, 2, 2))
 
@@ -383,8 +389,8 @@ def test_too_few_covariants_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> No
     ) -> Covariant | None:
         return first.setdefault(type_, right(type_, random))
 
-    monkeypatch.setattr(module.Covariant, "random", same)
-    monkeypatch.setattr(module, "MAX_RANK_TRIES", 20)
+    monkeypatch.setattr(Covariant, "random", same)
+    monkeypatch.setattr(spaces_module, "MAX_RANK_TRIES", 20)
     with pytest.raises(MethodUnavailableError, match="covariants of type"):
         degrees(CoreSize(3, 2, 2))
 
@@ -394,13 +400,13 @@ def test_a_wrong_product_of_representations_is_an_error(
     rule: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = {"pieri": "strips_added", "times": "littlewood_richardson"}[rule]
-    right = getattr(module, name)
+    right = getattr(spaces_module, name)
 
     def wrong(shape: PartitionTuple, other: object, rows: int) -> object:
         found = right(shape, other, rows)
         return list(found)[:1] if rule == "pieri" else dict(list(found.items())[:1])
 
-    monkeypatch.setattr(module, name, wrong)
+    monkeypatch.setattr(spaces_module, name, wrong)
     with pytest.raises(ContradictionError):
         degrees(CoreSize(3, 2, 2))
 
@@ -525,6 +531,12 @@ def test_lowered_highest_weight_vectors_generate_the_ideal(size: tuple[int, ...]
         assert dimensions == {comb(model.coordinate_count + n - 1, n) - found.hilbert_function[n]}
 
 
+def search_up_to(degree: int, patch: pytest.MonkeyPatch) -> None:
+    """Find generators of at most this degree by linear algebra, where no degree is given."""
+    for name in ("completeness", "equations"):
+        patch.setattr(f"m2bridge.maps.{name}.default_max_degree", lambda *_: degree)
+
+
 @pytest.mark.parametrize("size", [(1, 2), (2, 2), (2, 1), (2, 2, 1), (3, 1, 1)], ids=str)
 @pytest.mark.parametrize("last", [None, 2, 4])
 def test_multiplicity_spaces_and_weight_spaces_agree(
@@ -535,7 +547,7 @@ def test_multiplicity_spaces_and_weight_spaces_agree(
     """
     model = SingleLayerAttention(*size)
     with monkeypatch.context() as patch:
-        patch.setattr("m2bridge.maps.completeness.default_max_degree", lambda *_: 1)
+        search_up_to(1, patch)
         found = closure_of_model(model, engine=RecordedEngine(Path()), max_degree=last)
     degree = last or max((part.degree for part in found.representations or ()), default=1)
     expected = closure_of_model(model, strategy="multigraded", max_degree=degree)
@@ -560,7 +572,7 @@ def sparse_terms(polynomial: PolyElement) -> dict[tuple[int, ...], int]:
 
 def test_a_limit_leaves_the_degrees_that_were_completed(monkeypatch: pytest.MonkeyPatch) -> None:
     model, looks = SingleLayerAttention(2, 2), Looks()
-    monkeypatch.setattr("m2bridge.maps.completeness.default_max_degree", lambda *_: 1)
+    search_up_to(1, monkeypatch)
     multiplicity_spaces.cache_clear()
     with limited(1e9, now=looks):
         whole = closure_of_model(model, max_degree=3)
@@ -582,7 +594,7 @@ def test_a_limit_leaves_the_degrees_that_were_completed(monkeypatch: pytest.Monk
 def test_generators_that_are_not_written_out_are_expanded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("m2bridge.maps.completeness.MAX_ALL_DEGREES_MONOMIALS", 1000)
     monkeypatch.setattr("m2bridge.maps.completeness.MAX_SEARCHED_MONOMIALS", 100)
-    monkeypatch.setattr("m2bridge.maps.completeness.default_max_degree", lambda *_: 2)
+    search_up_to(2, monkeypatch)
     model = SingleLayerAttention(2, 2)
     found = closure_of_model(model, engine=RecordedEngine(Path()))
     assert (str(found.completeness), found.generator_degrees) == ("up to degree 2", {2: 5})

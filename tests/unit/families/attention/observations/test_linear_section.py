@@ -15,7 +15,7 @@ from m2bridge.certification.make import question_of
 from m2bridge.crosscheck.verdict import compare
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention import sizes as formulas
-from m2bridge.families.attention.checker import case as observations
+from m2bridge.families.attention.checker import degree as degrees, evidence as checked
 from m2bridge.families.attention.observations import (
     observe as linear_section,
     observe as source_degree,
@@ -146,7 +146,7 @@ def test_the_degree_of_every_small_case_is_decided(model: SingleLayerAttention) 
     assert compare(DEGREE, seen).decision is Decision.CONFIRMED
     assert (BY_SECTION in seen.remarks) == is_counted(model)
     content = question_of("attention", "degree").content(model, seen)
-    evidence, _ = observations.observe(model.d, model.d_out, model.alpha)
+    evidence, _ = checked.observe(model.d, model.d_out, model.alpha)
     assert content.evidence["degree"] == evidence["degree"] == degree_formula(model)
 
 
@@ -180,7 +180,7 @@ def test_the_degree_of_matrices_of_low_rank_in_five_ways(size: int) -> None:
         assert difference(values, dimension + 1) == 0
         degree = difference(values, dimension)
         assert degree == degree_of_low_rank(size, rank) == determinantal_degree(size, size, rank)
-        assert degree == observations.paths(size, rank) == families(size, rank)
+        assert degree == degrees.paths(size, rank) == families(size, rank)
 
 
 def difference(values: list[int], order: int) -> int:

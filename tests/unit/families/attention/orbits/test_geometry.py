@@ -9,19 +9,21 @@ from sympy import Matrix, Poly, expand, symbols
 
 from m2bridge import SingularLocus
 from m2bridge.algebra.determinantal import determinantal_degree
+from m2bridge.algebra.differential import (
+    differential_rank,
+    jacobian_at,
+    random_point,
+    tangent_dimension,
+)
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries, n
 from m2bridge.algebra.linear_algebra import pivot_columns, rank
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.polynomial_map import (
     PolynomialMap,
-    differential_rank,
     in_sparse_coordinates,
-    jacobian_at,
-    random_point,
     reduce_linearly,
     same_span,
-    tangent_dimension,
 )
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ContradictionError, ConversionError, InvalidCaseError, TooLargeError

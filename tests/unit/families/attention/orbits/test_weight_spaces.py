@@ -7,6 +7,7 @@ import pytest
 from m2bridge.checker.algebra import rank
 from m2bridge.families.attention.checker import case as checker
 from m2bridge.families.attention.checker.case import Case
+from m2bridge.families.attention.checker.evidence import differential
 from m2bridge.families.attention.orbits.orbits import Orbit, orbits
 from m2bridge.families.attention.orbits.tangents import differential_rank, orbit_dimension
 from m2bridge.families.attention.orbits.weight_spaces import WeightSpaces
@@ -22,7 +23,7 @@ def test_ranks_are_those_of_all_directions(size: tuple[int, int, int]) -> None:
     case = Case(*size, 2)
     for orbit in orbits(shape):
         point = checker.representative(orbit.cells)  # type: ignore[arg-type]
-        images = checker.differential(point, orbit.cells, case)  # type: ignore[arg-type]
+        images = differential(point, orbit.cells, case)  # type: ignore[arg-type]
         assert differential_rank(orbit, shape) == rank(images)
         assert orbit_dimension(orbit, shape) == checker.orbit_dimension(orbit.cells, case)  # type: ignore[arg-type]
 

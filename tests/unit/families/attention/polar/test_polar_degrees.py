@@ -26,7 +26,8 @@ from m2bridge.errors import ContradictionError, MethodUnavailableError, NotAppli
 from m2bridge.families.attention.checker import integrals as checked
 from m2bridge.families.attention.polar import chern_integrals as integrals, theorem as polar
 from m2bridge.families.attention.sizes import LayerSizes, degree_formula, dimension_formula
-from m2bridge.maps.polar_degrees import PolarMethod, _forms, _spanning_parameters
+from m2bridge.maps.degrees.polar_degrees import PolarMethod
+from m2bridge.maps.degrees.slices import _forms, _spanning_parameters
 from m2bridge.statements.statement import Numbers
 from tests.checking import verify as check
 

@@ -1,6 +1,7 @@
 """Losses from data: moments, quadratic forms and gradients, against sampling, SymPy and NumPy."""
 
 from fractions import Fraction
+from math import ceil
 from random import Random
 from typing import Any
 
@@ -17,7 +18,12 @@ from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.training_loss import eliminated
 from m2bridge.families.attention.training_loss.counting import random_primes
 from m2bridge.families.attention.training_loss.gradient import gradient, random_chart, weights_in
-from m2bridge.families.attention.training_loss.landscape import Landscape, negative_eigenvalues
+from m2bridge.families.attention.training_loss.landscape import (
+    Landscape,
+    least_rank,
+    negative_eigenvalues,
+    simplest_between,
+)
 from m2bridge.families.attention.training_loss.loss import (
     Loss,
     function_of,
@@ -180,6 +186,41 @@ def test_gradient_and_hessian_are_differences_of_the_loss(case: tuple[int, int, 
             for i in range(count):
                 slope = (moved.gradient[i, 0] - values.gradient[i, 0]) / step
                 assert float(slope) == pytest.approx(float(values.hessian[i, j]), abs=1e-6)
+
+
+@pytest.mark.parametrize("rows", [[[1, 2], [2, 4]], [[0, 0, 0], [0, 0, 0]], [[1, 0, 3], [2, 1, 1]]])
+def test_least_ranks_are_those_of_sympy(rows: list[list[int]]) -> None:
+    matrix = flint.arb_mat(rows)
+    assert least_rank(matrix) == Matrix(rows).rank()
+    # an interval around zero may be zero
+    blurred = flint.arb_mat([[flint.arb(x, 100) for x in row] for row in rows])
+    assert least_rank(blurred) == 0
+
+
+def test_the_simplest_rational_number_of_an_interval() -> None:
+    """Against all fractions with a smaller denominator."""
+    random = Random(0)
+    for _ in range(50):
+        low = Fraction(random.randint(-50, 50), random.randint(1, 60))
+        high = low + Fraction(1, random.randint(1, 500))
+        found = simplest_between(low, high)
+        assert low <= found <= high
+        for smaller in range(1, found.denominator):
+            # a fraction with this denominator is not between them
+            assert ceil(low * smaller) > high * smaller
+
+
+def test_a_rational_point_is_exact_and_an_irrational_one_is_not() -> None:
+    loss = gaussian_loss((2, 1, 2))
+    weights = weights_in(loss.shape, random_chart(loss.shape, 3, Random(2)))
+    point = [flint.fmpq(j, 7) for j in range(weights.ring.ngens)]
+    landscape = Landscape(loss, weights)
+    exact, near = landscape.values(point), landscape.values([flint.arb(x) for x in point])
+    assert isinstance(exact.loss, flint.fmpq)
+    assert near.loss.contains(flint.arb(exact.loss))
+    for one, other in ((exact.gradient, near.gradient), (exact.hessian, near.hessian)):
+        for x, y in zip(one.entries(), other.entries(), strict=True):
+            assert y.contains(x)
 
 
 def test_negative_eigenvalues_are_counted_or_not_known() -> None:

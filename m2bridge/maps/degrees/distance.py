@@ -19,16 +19,17 @@ from typing import Any
 import flint
 import numpy
 
+from m2bridge.algebra.differential import jacobian_at
 from m2bridge.algebra.linear_algebra import pivot_columns, signature
 from m2bridge.algebra.numbers import flint_rational, fraction, integer_coefficients, random_primes
-from m2bridge.algebra.polynomial_map import PolynomialMap, jacobian_at
+from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_homogeneous, total_degree
 from m2bridge.convert import m2_syntax
 from m2bridge.convert.answers import Answer, answer_to
 from m2bridge.convert.bounded_io import read_rational
 from m2bridge.convert.parsing import element
 from m2bridge.convert.printing import polynomial_text
-from m2bridge.engine import Session, current, msolve
+from m2bridge.engine import current, msolve
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import (
     ConversionError,
@@ -40,14 +41,15 @@ from m2bridge.errors import (
 )
 from m2bridge.ideals.program import question
 from m2bridge.limits import clock
-from m2bridge.maps.polar_degrees import (
-    COUNTS,
+from m2bridge.maps.degrees.counting_primes import (
     LONG_PRIME_BITS,
-    MAX_CHEAP_SECONDS,
     MAX_COUNTING_PRIMES,
     MIN_AGREEING_PRIMES,
+    deciding,
     leading,
+    modulo_primes,
     primes_for,
+    too_few,
     with_given_prime,
 )
 from m2bridge.results.sheet import quoted
@@ -239,10 +241,7 @@ class Agreed:
     @property
     def known(self) -> str:
         """How the number is known, in words."""
-        text = f"modulo {COUNTS[len(self.primes)]} random primes"
-        if self.others:
-            text += f" (other numbers modulo {', '.join(map(str, self.others))})"
-        return f"{text}; this is not a proof over QQ"
+        return modulo_primes(self.primes, (*self.primes, *self.others))
 
 
 def agreed(counted: Callable[[int], CriticalCount], primes: Iterator[int]) -> Agreed:
@@ -262,12 +261,10 @@ def agreed(counted: Callable[[int], CriticalCount], primes: Iterator[int]) -> Ag
             counts[prime] = counted(prime)
         except (TimeLimitError, MemoryLimitError) as limit:
             return _until_limit(counts, limit)
-        cheap = len(counts) >= MIN_AGREEING_PRIMES and clock().seconds - begin < MAX_CHEAP_SECONDS
-        agreeing = leading(counts, MIN_AGREEING_PRIMES + cheap)
+        agreeing = deciding(counts, clock().seconds - begin)
         if agreeing:
             return _of_primes(counts, agreeing)
-    listed = ", ".join(map(str, counts))
-    raise MethodUnavailableError(f"modulo the primes {listed} too few have the same numbers")
+    raise too_few(counts)
 
 
 def _of_primes(counts: Mapping[int, CriticalCount], agreeing: tuple[int, ...]) -> Agreed:
@@ -366,6 +363,7 @@ def ideal_script(
     if name == "ed_degree":
         variables = ", ".join(m2_syntax.all_to_macaulay2(ring.variables))
         values["ring"] = f"coefficients'[{variables}]"
+        # the program reads the generators modulo its prime, so they need coefficients in ZZ
         integral = map(integer_coefficients, variety.ideal.generators_or_zero)
         generators = tuple(map(ring.sympy_ring.from_dict, integral))
     return question(name, {"givenIdeal": GeneratingSet(ring, generators)}, values)
@@ -438,6 +436,7 @@ def map_script(image: ParametrizedImage, form: DistanceForm | None) -> Script:
     source = image.parametrization.source
     names = m2_syntax.all_to_macaulay2(source.variables)
     cleared = [polynomial.clear_denoms() for polynomial in image.parametrization.images]
+    # images are cleared of denominators, and the form is taken in the new coordinates
     if form is not None:
         form = form.scaled([int(denominator) for denominator, _ in cleared])
     values = []
@@ -487,13 +486,8 @@ def real_points(
     MethodUnavailableError
         If there are too many for RealRoots, or random systems leave points out.
     """
-    engine = current()
-    program = None
-    if msolve.has_package(engine.version):
-        program = msolve.usable(engine.candidate.program if isinstance(engine, Session) else None)
-    isolated_by = f"Macaulay2's RealRoots ({engine.version})"
-    if program is not None:
-        isolated_by = f"msolve {program.version}"
+    program, isolated_by = msolve.for_engine(current())
+    # without complex points there is nothing to isolate
     if complex_points == 0:
         return RealCriticalPoints(0, (), isolated_by)
     if program is None and complex_points > MAX_TRACE_FORM_POINTS:
@@ -510,8 +504,10 @@ def real_points(
         program="" if program is None else quoted(f"{program.program.parent}/"),
     )
     primes = primes_for(map(integer_coefficients, variety.ideal.generators), _avoided(form, point))
+    # the combinations of minors are drawn at random with each prime
     for prime in islice(primes, MAX_REAL_ATTEMPTS):
         answer = answer_to(with_given_prime(script, prime))
+        # else a combination of minors leaves a critical point out, and others are drawn
         if _summed(0, answer).points == complex_points:
             if program is not None:
                 points = _of_boxes(answer, len(point))

@@ -24,7 +24,7 @@ from m2bridge.errors import (
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.limits import clock
 from m2bridge.maps.closure import closure
-from m2bridge.maps.distance import (
+from m2bridge.maps.degrees.distance import (
     Agreed,
     CriticalCount,
     DistanceForm,
@@ -35,8 +35,9 @@ from m2bridge.maps.distance import (
     read_quadratic,
     real_points,
 )
+from m2bridge.maps.degrees.polar_degrees import polar_degrees
+from m2bridge.maps.degrees.slices import parametrizes_cone
 from m2bridge.maps.model import Model
-from m2bridge.maps.polar_degrees import parametrizes_cone, polar_degrees
 from m2bridge.maps.polynomial_map_model import Case, as_model
 from m2bridge.results.base import Result, result_json
 from m2bridge.results.sheet import Block, Facts, Sheet, Table, computed_by, printable

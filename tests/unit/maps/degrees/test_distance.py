@@ -15,8 +15,14 @@ from m2bridge.algebra.linear_algebra import signature
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert.answers import Answer
 from m2bridge.errors import MethodUnavailableError, TimeLimitError
-from m2bridge.maps import distance
-from m2bridge.maps.distance import Agreed, CriticalCount, agreed, read_numbers, read_quadratic
+from m2bridge.maps.degrees import distance
+from m2bridge.maps.degrees.distance import (
+    Agreed,
+    CriticalCount,
+    agreed,
+    read_numbers,
+    read_quadratic,
+)
 
 RING = PolynomialRing(QQ, ("x", "y", "z"))
 

@@ -1,0 +1,361 @@
+"""Fields with generators over a prime field: number fields, GF(p^k), and QQ with parameters.
+
+Elements are SymPy's, ``ANP`` or fractions of polynomials in the parameters. SymPy itself has number
+fields as subfields of the complex numbers only, and no GF(p^k): :class:`ExtensionDomain` has both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from numbers import Rational
+from typing import Any
+
+import flint
+from sympy import QQ, AlgebraicNumber, Poly, Symbol
+from sympy.polys.domains.algebraicfield import AlgebraicField
+from sympy.polys.orderings import grevlex
+from sympy.polys.polyclasses import DMP
+from sympy.polys.polyerrors import CoercionFailed
+from sympy.polys.rings import PolyRing
+
+from m2bridge.algebra.field import CoefficientField
+from m2bridge.errors import InvalidCaseError, MethodUnavailableError, check_kind
+
+MAX_EXTENSION_DEGREE = 24
+"""Degree of a minimal polynomial: Gröbner bases over larger fields take minutes."""
+EXTENSION_CHARACTERISTIC_BOUND = 2**29
+"""Macaulay2 finds no common divisors, and so no inverses, modulo larger primes."""
+MAX_PARAMETERS = 20
+"""Parameters of a field of rational functions."""
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:_[0-9]+)*")
+
+IMAGINARY_UNITS = frozenset({"i", "I", "ii", "j"})
+"""Names that people give to a root of −1, so that QQ(i) as a field with a parameter is refused."""
+
+GeneratorTerms = Mapping[tuple[int, ...], Any]
+"""A polynomial in the generators: exponents, and rational numbers."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ExtensionField(CoefficientField):
+    """QQ or GF(p) with a root of an irreducible polynomial, or QQ with parameters.
+
+    Ideals have such coefficients; other computations are over QQ and GF(p).
+
+    Parameters
+    ----------
+    characteristic : int
+        That of the prime field.
+    names : tuple of str
+        The root of the minimal polynomial, or the parameters.
+    minimal_polynomial : tuple of rational numbers
+        The coefficients of 1, a, a², … of the polynomial whose root is a; it is made monic. Empty
+        where the names are parameters.
+    root : sympy.AlgebraicNumber, optional
+        The root as SymPy has it, where the field came from there; equal fields may have others.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the polynomial is reducible, linear or of too high a degree, a name cannot be one, or
+        there are parameters over GF(p).
+
+    Examples
+    --------
+    >>> print(ExtensionField(0, ("i",), (1, 0, 1)), ExtensionField(0, ("a", "b")))
+    QQ[i]/(i**2 + 1) QQ(a, b)
+    """
+
+    names: tuple[str, ...] = ()
+    minimal_polynomial: tuple[Any, ...] = ()
+    root: AlgebraicNumber | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        CoefficientField.__post_init__(self)
+        check_kind("names", self.names, tuple, "a tuple of names")
+        check_kind("minimal_polynomial", self.minimal_polynomial, tuple, "a tuple of numbers")
+        for number in self.minimal_polynomial:
+            check_kind("minimal_polynomial", number, Rational, "a tuple of rational numbers")
+        for name in self.names:
+            if not isinstance(name, str) or not _NAME.fullmatch(name):
+                rule = "letters and digits, perhaps with indices, as a_1"
+                raise InvalidCaseError("field", f"{name!r:.60} names no element of a field: {rule}")
+        if not 1 <= len(set(self.names)) == len(self.names) <= MAX_PARAMETERS:
+            raise InvalidCaseError("field", f"needs 1 to {MAX_PARAMETERS} different names")
+        if self.minimal_polynomial:
+            object.__setattr__(self, "minimal_polynomial", self._checked_polynomial())
+        elif self.characteristic:
+            raise InvalidCaseError(
+                "field", f"parameters over GF({self.characteristic}) are not available: use QQ"
+            )
+
+    def _checked_polynomial(self) -> tuple[Any, ...]:
+        """The minimal polynomial, monic, after it was factored."""
+        listed = self.minimal_polynomial
+        degree = len(listed) - 1
+        if len(self.names) != 1 or not 2 <= degree <= MAX_EXTENSION_DEGREE:
+            raise InvalidCaseError(
+                "field",
+                "needs one name, and a minimal polynomial in it of degree 2 to"
+                f" {MAX_EXTENSION_DEGREE}",
+            )
+        p = self.characteristic
+        if p >= EXTENSION_CHARACTERISTIC_BOUND:
+            raise InvalidCaseError(
+                "field", f"over GF({p}) no extensions are available: use p < 2^29"
+            )
+        numbers = [flint.fmpq(int(c.numerator), int(c.denominator)) for c in listed]
+        if p and any(int(c.q) % p == 0 for c in numbers):
+            raise InvalidCaseError("field", f"a denominator is divisible by {p}")
+        if p:
+            residues = [int(c.p) * pow(int(c.q), -1, p) % p for c in numbers]
+            polynomial = flint.nmod_poly(residues, p)
+        else:
+            polynomial = flint.fmpq_poly(numbers)
+        if polynomial.degree() != degree:
+            raise InvalidCaseError("field", "the minimal polynomial begins with zero")
+        monic = tuple(_number(c / polynomial[degree]) for c in polynomial.coeffs())
+        factors = polynomial.factor()[1]
+        if len(factors) > 1 or factors[0][1] > 1:
+            parts = [f"({self._univariate(map(_number, f.coeffs()))})**{e}" for f, e in factors]
+            raise InvalidCaseError(
+                "field",
+                f"the polynomial of {self.names[0]} is reducible over {self.base}:"
+                f" {'*'.join(parts).replace('**1', '')}; an irreducible one defines a field",
+            )
+        return monic
+
+    @property
+    def base(self) -> CoefficientField:
+        """The prime field."""
+        return CoefficientField(self.characteristic)
+
+    @property
+    def domain(self) -> Any:
+        """The SymPy domain."""
+        return _domain(self)
+
+    @property
+    def sympy_domain(self) -> Any:
+        """The domain for polynomials that go to SymPy.
+
+        Raises
+        ------
+        MethodUnavailableError
+            For GF(p^k), which SymPy has not.
+        """
+        if not self.minimal_polynomial:
+            return self.domain
+        if self.characteristic:
+            raise MethodUnavailableError(
+                f"SymPy has no field {self}: the generators are ideal.generators, and"
+                " to_macaulay2() is a program"
+            )
+        if self.root is not None:
+            return QQ.algebraic_field(self.root.as_expr(), alias=self.root.alias)
+        symbol = Symbol(self.names[0])
+        return QQ.alg_field_from_poly(Poly(self.relation.as_expr(), symbol), alias=self.names[0])
+
+    @property
+    def transcendence_degree(self) -> int:
+        """The number of parameters."""
+        return 0 if self.minimal_polynomial else len(self.names)
+
+    @property
+    def generator_ring(self) -> PolyRing:
+        """The polynomials over QQ in the generators, of which elements are made.
+
+        Residues of GF(p) are the integers closest to zero.
+        """
+        return _generator_ring(self.names)
+
+    @property
+    def relation(self) -> Any:
+        """The minimal polynomial, in :attr:`generator_ring`."""
+        return self._univariate(self.minimal_polynomial)
+
+    def _univariate(self, ascending: Iterable[Any]) -> Any:
+        """The polynomial with these coefficients of 1, a, a², …; of residues that closest to 0."""
+        ring = self.generator_ring
+        half = self.characteristic // 2
+        terms = {}
+        for exponent, c in enumerate(ascending):
+            nearest = c - self.characteristic if half and c > half else c
+            terms[(exponent,)] = _converted(ring.domain, nearest)
+        return ring.from_dict(terms)
+
+    def element(self, numerator: GeneratorTerms, denominator: GeneratorTerms | None = None) -> Any:
+        """The element that is a polynomial, or a fraction of two, in the generators.
+
+        Raises
+        ------
+        ZeroDivisionError
+            If the denominator is zero in the field.
+        """
+        above = self._polynomial(numerator)
+        if denominator is None:
+            return above
+        below = self._polynomial(denominator)
+        if not below:
+            raise ZeroDivisionError("a denominator is zero in the field")
+        return above / below
+
+    def _polynomial(self, terms: GeneratorTerms) -> Any:
+        domain = self.domain
+        if not self.minimal_polynomial:
+            ring = domain.field.ring
+            numbers = {e: _converted(ring.domain, c) for e, c in terms.items()}
+            return domain.field.new(ring.from_dict(numbers), ring.one)
+        total = domain.zero
+        for (exponent,), c in terms.items():
+            power = domain.unit**exponent
+            total = total + power * domain(int(c.numerator)) / domain(int(c.denominator))
+        return total
+
+    def parts(self, element: Any) -> tuple[Any, Any]:
+        """Numerator and denominator of an element, in :attr:`generator_ring`."""
+        ring = self.generator_ring
+        if not self.minimal_polynomial:
+            return element.numer.set_ring(ring), element.denom.set_ring(ring)
+        numbers = self.base.domain
+        terms = {}
+        for exponent, c in enumerate(reversed(element.to_list())):
+            terms[(exponent,)] = ring.domain(numbers.to_int(c)) if self.characteristic else c
+        return ring.from_dict(terms), ring.one
+
+    def text(self, element: Any) -> tuple[str, str]:
+        """The sign of an element, and the rest of its text as a factor of a product."""
+        above, below = self.parts(element)
+        if below.is_ground:
+            above, below = above.quo_ground(below.LC), 1
+        sign = "+"
+        if str(above).startswith("-"):
+            sign, above = "-", -above
+        text = f"({above})" if len(above) > 1 else str(above)
+        if below == 1:
+            return sign, text
+        divisor = str(below)
+        return sign, f"{text}/{divisor}" if divisor.isalnum() else f"{text}/({divisor})"
+
+    def __str__(self) -> str:
+        if not self.minimal_polynomial:
+            listed = ", ".join(self.names)
+            return (
+                f"QQ({listed})" if IMAGINARY_UNITS.isdisjoint(self.names) else f"frac(QQ[{listed}])"
+            )
+        return f"{self.base}[{self.names[0]}]/({self.relation})"
+
+    __repr__ = __str__
+
+
+def described_field(domain: Any) -> ExtensionField:
+    """The extension field whose domain this is."""
+    if isinstance(domain, ExtensionDomain):
+        return domain.described
+    return ExtensionField(0, tuple(map(str, domain.symbols)))
+
+
+def gaussian_field(name: str = "I") -> ExtensionField:
+    """QQ with a square root of −1 of this name."""
+    return ExtensionField(0, (name,), (1, 0, 1))
+
+
+def check_prime_field(given: CoefficientField, what: str) -> None:
+    """Raise MethodUnavailableError for a field that is not QQ or GF(p).
+
+    ``what`` begins a sentence in the plural, as "images".
+    """
+    if given.names:
+        raise MethodUnavailableError(
+            f"{what} over {given} are not available, only over QQ and GF(p): there"
+            f" {', '.join(given.names)} can be variables, with a minimal polynomial as an equation"
+        )
+
+
+class ExtensionDomain(AlgebraicField):  # type: ignore[misc]
+    """A field k[a]/(m) for SymPy, where k is QQ or GF(p); its elements are ``ANP``."""
+
+    def __init__(self, described: ExtensionField) -> None:
+        self.described = described
+        self.dom = self.domain = described.base.domain
+        listed = [_converted(self.dom, c) for c in reversed(described.minimal_polynomial)]
+        self.mod = DMP(listed, self.dom)
+        self.ngens = 1
+        self.symbols = self.gens = (Symbol(described.names[0]),)
+        self.unit = self.new([self.dom(1), self.dom(0)])
+        self.zero = self.dtype.zero(self.mod.to_list(), self.dom)
+        self.one = self.dtype.one(self.mod.to_list(), self.dom)
+
+    def new(self, element: Any) -> Any:
+        """An element from its coefficients, that of the highest power first, or from a number."""
+        if not isinstance(element, list):
+            element = [self.dom.convert(element)]
+        return self.dtype(element, self.mod.to_list(), self.dom)
+
+    def characteristic(self) -> int:
+        """The characteristic of the field."""
+        return self.described.characteristic
+
+    def to_sympy(self, a: Any) -> Any:
+        """The element as an expression in the symbol of the generator."""
+        above, _ = self.described.parts(a)
+        return above.as_expr()
+
+    def from_ExtensionDomain(self, a: Any, other: Any) -> Any:
+        """An element of the same field."""
+        return a if self == other else None
+
+    def from_sympy(self, a: Any) -> Any:
+        """The element that an expression is, in the symbol of the generator."""
+        symbol, described = self.symbols[0], self.described
+        if a.is_Rational:
+            return described.element({(0,): a})
+        if a.free_symbols == {symbol}:
+            above, below = (Poly(part, symbol, domain=QQ) for part in a.as_numer_denom())
+            divisor = described.element(below.as_dict())
+            if divisor:
+                return described.element(above.as_dict()) / divisor
+        raise CoercionFailed(f"{a} is not in {described}")
+
+    def __str__(self) -> str:
+        return str(self.described)
+
+    def __hash__(self) -> int:
+        return hash(self.described)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ExtensionDomain):
+            return NotImplemented
+        return self.described == other.described
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ExtensionDomain, (self.described,)
+
+
+@lru_cache(maxsize=256)
+def _domain(described: ExtensionField) -> Any:
+    if described.minimal_polynomial:
+        return ExtensionDomain(described)
+    return QQ.frac_field(*map(Symbol, described.names))
+
+
+@lru_cache(maxsize=256)
+def _generator_ring(names: tuple[str, ...]) -> PolyRing:
+    return PolyRing(list(map(Symbol, names)), QQ, grevlex)
+
+
+def _converted(domain: Any, number: Any) -> Any:
+    return domain(int(number.numerator)) / domain(int(number.denominator))
+
+
+def _number(coefficient: Any) -> Any:
+    """A coefficient of FLINT as an integer or a fraction."""
+    if isinstance(coefficient, flint.nmod):
+        return int(coefficient)
+    number = Fraction(int(coefficient.p), int(coefficient.q))
+    return int(number) if number.denominator == 1 else number

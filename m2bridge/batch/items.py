@@ -1,0 +1,355 @@
+"""Items of ``run_many``: what is computed for each, its outcome, and the worker that performs it.
+
+An outcome is stored as a file, so that a folder can be resumed; an item that fails, or ends its
+process, has an outcome too.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+import signal
+import time
+import traceback
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Self
+
+from m2bridge.batch import CASE_GRACE_SECONDS, MAX_ITEM_BYTES
+from m2bridge.batch.executors import holds_too_much_memory, retry_if_engine_died
+from m2bridge.batch.pool import Batch, Performer
+from m2bridge.batch.store import (
+    CANNOT_STORE,
+    SUFFIX,
+    OutcomeKind,
+    TaskResult,
+    case_lock,
+    kind_of,
+    reason_of,
+    versions,
+)
+from m2bridge.convert.bounded_io import read_json, read_text
+from m2bridge.engine import locate
+from m2bridge.errors import ConversionError, M2BridgeError
+from m2bridge.ideals.construct import read_ideal, read_ideal_file, read_mrdi
+from m2bridge.limits import Limits, alarm, clock, limit_of, limited, start
+from m2bridge.results.sheet import quoted
+from m2bridge.system import exit_text, write_aside
+from m2bridge.workspace.evaluation import Evaluator, bindings_of
+
+FORM = "class and fields"
+"""The format of values in a folder; outcomes in another format are computed again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The outcome of an item.
+
+    Parameters
+    ----------
+    name : str
+        The name of the item.
+    kind : str
+        ``computed``, or why there is no value: ``timed-out``, ``out-of-memory``, ``failed`` (an
+        error, see ``reason``), ``died`` (the worker, or Macaulay2, ended twice during this item),
+        ``refused`` (no method is able to handle the item) or ``not-applicable``.
+    value : object
+        What the function returned, or the value of the last statement of the code as a Python
+        object.
+    text : str
+        The value as Macaulay2 prints it; empty for functions.
+    output : str
+        The output of the code.
+    reason, details : str
+        One line for a person; the traceback of an unexpected error.
+    seconds : float
+
+    Examples
+    --------
+    >>> run_many("degree item", [ideal("x^2 - y"), ideal("x*y*z")], workers=1)[1].value
+    3
+    """
+
+    name: str
+    kind: Literal["computed"] | OutcomeKind
+    value: Any = None
+    text: str = ""
+    output: str = ""
+    reason: str = ""
+    details: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ItemFile:
+    """An item that a worker reads from a file."""
+
+    path: Path
+
+    def read(self) -> Any:
+        """Return the ideal in a file in TOML, JSON or ``.mrdi``; the text of any other file."""
+        if self.path.suffix == ".mrdi":
+            return read_mrdi(self.path)
+        text = read_text(self.path, MAX_ITEM_BYTES)
+        if self.path.suffix == ".toml":
+            return read_ideal_file(text)[0]
+        if self.path.suffix == ".json":
+            return read_ideal(read_json(text))
+        return text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """An item as it is sent to a worker.
+
+    Parameters
+    ----------
+    number : int
+        The position of the item.
+    name : str
+    item : bytes
+        The item, pickled.
+    digest : str
+        The digest of the item and the work.
+    """
+
+    number: int
+    name: str = field(compare=False)
+    item: bytes = field(compare=False, repr=False)
+    digest: str = field(compare=False)
+    effort: int = field(default=1, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ItemWork(Batch[Job, TaskResult]):
+    """The work for each item, its limits, and the folder of the outcomes.
+
+    Parameters
+    ----------
+    code : str
+        Macaulay2 code; empty if there is a function.
+    function : bytes
+        The pickled function; empty if there is code.
+    file : str
+        The name of the code in errors.
+    packages : tuple of str
+        Packages of Macaulay2 that the code needs.
+    code_folder : str
+        The folder in which Macaulay2 first looks for files that the code loads.
+    program : str or None
+    timeout : float or None
+    memory : int or None
+    folder : Path or None
+    retry : frozenset of str
+        Kinds of outcomes in the folder that count as not done ...
+    since : float
+        ... if they were written before this time.
+    option : str
+        The argument or option that gives an item more time.
+    """
+
+    module: ClassVar[str] = __name__
+    patience: ClassVar[float] = CASE_GRACE_SECONDS + 5.0
+    code: str
+    function: bytes = b""
+    file: str = "the code"
+    packages: tuple[str, ...] = ()
+    code_folder: str = ""
+    program: str | None = None
+    timeout: float | None = None
+    memory: int | None = None
+    folder: Path | None = None
+    retry: frozenset[str] = frozenset()
+    since: float = field(default_factory=time.time)
+    option: str = field(default_factory=lambda: clock().option)
+
+    def stored(self, job: Job) -> Outcome | None:
+        """Return the outcome in the folder, if it belongs to this item and this work."""
+        if self.folder is None:
+            return None
+        for suffix in (".json", SUFFIX):
+            path = self.folder / f"{job.name}{suffix}"
+            try:
+                data = read_json(read_text(path, MAX_ITEM_BYTES))
+                outcome = Outcome(**{name: data[name] for name in Outcome.__dataclass_fields__})
+                is_of_this_job = data["digest"] == job.digest
+                is_tried_again = outcome.kind in self.retry and path.stat().st_mtime < self.since
+            except (OSError, ConversionError, KeyError, TypeError):
+                continue  # there is no outcome, or an incomplete or foreign file
+            if is_of_this_job and _suffix(outcome) == suffix and not is_tried_again:
+                return outcome
+        return None
+
+    def store(self, job: Job, outcome: Outcome) -> Outcome:
+        """Write the outcome to the folder, if there is one; return it as it will be read."""
+        if self.folder is None:
+            return outcome
+        try:
+            outcome = replace(outcome, value=json.loads(json.dumps(outcome.value)))
+        except (TypeError, ValueError) as reason:
+            why = f"cannot store the value as JSON in the folder: {reason}"
+            outcome = replace(outcome, kind="failed", reason=why, value=None)
+        macaulay2 = ""
+        if self.code:
+            macaulay2 = locate(self.program).version
+        data = asdict(outcome) | {
+            "digest": job.digest,
+            "timeout": self.timeout,
+            "memory": self.memory,
+            "versions": versions(macaulay2),
+        }
+        suffix = _suffix(outcome)
+        path = self.folder / f"{job.name}{suffix}"
+        write_aside(json.dumps(data, ensure_ascii=False) + "\n", path)
+        # This outcome replaces an earlier one under the other ending.
+        (other,) = {".json", SUFFIX} - {suffix}
+        overtaken = self.folder / f"{job.name}{other}"
+        if _is_outcome(overtaken):
+            overtaken.unlink(missing_ok=True)
+        return outcome
+
+    def report(self, job: Job, outcome: Outcome) -> TaskResult:
+        """Store an outcome; return the result for the batch."""
+        import cloudpickle
+
+        outcome = self.store(job, outcome)
+        try:
+            data = cloudpickle.dumps(outcome)
+        except Exception as reason:  # the value may be a file or a thread
+            why = f"the value cannot be sent from the worker: {reason_of(reason)}"
+            outcome = Outcome(outcome.name, "failed", reason=why, seconds=outcome.seconds)
+            data = cloudpickle.dumps(outcome)
+        counts: Counter[str] = Counter([outcome.kind])
+        return TaskResult(job, counts, outcome.seconds, outcome=data, reason=outcome.reason)
+
+    def make_folder(self) -> None:
+        """Make the folder of outcomes, if there is one."""
+        if self.folder is not None:
+            self.folder.mkdir(parents=True, exist_ok=True)
+
+    def performer(self) -> Performance:
+        """Return the performer of jobs in a worker."""
+        return Performance(self)
+
+    def lost(self, job: Job, status: int | None) -> TaskResult:
+        """Return the result for an item that was late, or during which workers ended."""
+        kind: OutcomeKind = "died"
+        reason = "workers ended at this item"
+        if status is None and self.timeout is not None:
+            kind = "timed-out"
+            reason = f"the item did not finish within {limit_of(self.timeout)}; {clock().more}"
+        elif status:
+            reason = f"the worker {exit_text(status)} at this item, twice"
+            # FLINT and GMP abort when memory runs out.
+            if status == -signal.SIGABRT and self.memory is not None:
+                kind = "out-of-memory"
+        return self.report(job, Outcome(job.name, kind, reason=reason))
+
+
+def _is_outcome(path: Path) -> bool:
+    """Return whether a file is an outcome, not a foreign file of this name."""
+    try:
+        data = read_json(read_text(path, MAX_ITEM_BYTES))
+    except (OSError, ConversionError):
+        return False
+    fields = {"digest", *Outcome.__dataclass_fields__}
+    return isinstance(data, dict) and fields <= data.keys() and not path.is_symlink()
+
+
+def _suffix(outcome: Outcome) -> str:
+    """Return the ending of the file for an outcome."""
+    if outcome.kind == "computed":
+        return ".json"
+    return SUFFIX
+
+
+class Performance(Performer[Job, TaskResult]):
+    """Performs jobs in a worker, one after the other, with one Macaulay2."""
+
+    def __init__(self, work: ItemWork) -> None:
+        self._work = work
+        # pickled by the parent
+        self._function = pickle.loads(work.function) if work.function else None
+        program = cache(partial(locate, work.program))
+        self._engine = Evaluator(program, Limits(memory=work.memory), passing=True)
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether this process and its Macaulay2 use too much memory."""
+        return holds_too_much_memory(self._engine.pid)
+
+    def perform(self, job: Job) -> TaskResult:
+        """Perform a job, unless another process performs it or has done so."""
+        if self._work.folder is None:
+            return self._work.report(job, self._outcome(job))
+        with case_lock(self._work.folder, job.name) as mine:
+            if not mine:
+                return TaskResult(job, Counter(), 0.0, held=True)
+            done = self._work.stored(job)
+            if done is not None:
+                return TaskResult(
+                    job,
+                    Counter([done.kind]),
+                    done.seconds,
+                    outcome=pickle.dumps(done),
+                    reason=done.reason,
+                )
+            return self._work.report(job, self._outcome(job))
+
+    def _outcome(self, job: Job) -> Outcome:
+        """Return the outcome of an item."""
+        begin = time.monotonic()
+        try:
+            return retry_if_engine_died(partial(self._computed, job))
+        except Exception as error:  # any error becomes the outcome of this item
+            if isinstance(error, OSError) and error.errno in CANNOT_STORE:
+                raise
+            details = ""
+            if not isinstance(error, M2BridgeError):
+                details = "".join(traceback.format_exception(error))
+            seconds = round(time.monotonic() - begin, 6)
+            return Outcome(
+                job.name, kind_of(error), reason=reason_of(error), details=details, seconds=seconds
+            )
+
+    def _start(self) -> None:
+        """Start Macaulay2, if it is needed, outside the time limit of an item."""
+        if self._work.code and self._engine.process is None:
+            self._engine.answer("")
+
+    def _computed(self, job: Job) -> Outcome:
+        self._start()
+        with limited(self._work.timeout) as running, alarm(running, CASE_GRACE_SECONDS):
+            outcome = self._value(job)
+        return replace(outcome, seconds=round(running.seconds, 6))
+
+    def _value(self, job: Job) -> Outcome:
+        item = pickle.loads(job.item)  # pickled by the parent
+        if isinstance(item, ItemFile):
+            item = item.read()
+        if self._function is not None:
+            return Outcome(job.name, "computed", self._function(item))
+        if not isinstance(item, Mapping):
+            item = {"item": item}
+        work = self._work
+        prelude = ""
+        if work.code_folder:
+            prelude += f"path = prepend({quoted(work.code_folder + '/')}, path);\n"
+        for package in work.packages:
+            prelude += f"needsPackage {quoted(package)};\n"
+        prelude += bindings_of(item)
+        shown = self._engine.show(work.code, work.file, prelude, timeout=None)
+        return Outcome(
+            job.name, "computed", value=shown.value, text=shown.text, output=shown.output
+        )
+
+    def __enter__(self) -> Self:
+        start(self._work.option)
+        self._start()
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        self._engine.remove("its worker has ended")

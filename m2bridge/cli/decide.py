@@ -1,0 +1,247 @@
+"""Commands that decide: statements about a case, and membership of a function."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from m2bridge.algebra.field import QQ
+from m2bridge.cli import MAX_FUNCTION_FILE_BYTES, common
+from m2bridge.cli.cases import (
+    ALL,
+    FamilyCommand,
+    complete_statements,
+    family_options,
+    has_all_sizes,
+)
+from m2bridge.cli.common import exit_code, progress, show
+from m2bridge.convert import MAX_NUMBER_DIGITS
+from m2bridge.convert.bounded_io import read_json, read_rational, read_text
+from m2bridge.errors import ConversionError, InvalidCaseError
+from m2bridge.families.registry import DEFAULT_FAMILY, family
+from m2bridge.loading import importing
+from m2bridge.reading import exists
+from m2bridge.statements.statement import statements_named
+
+if TYPE_CHECKING:
+    from m2bridge.results.base import Result
+    from m2bridge.statements.statement import Statement
+
+
+@click.command(
+    "cross-check",
+    cls=FamilyCommand,
+    epilog="Example: m2bridge cross-check 3.4 --d 3 --d-out 2 --a 2",
+)
+@click.argument("statement", default=ALL, shell_complete=complete_statements)
+@click.option(
+    "--all-sizes",
+    is_flag=True,
+    help="Decide for all sizes at once, without --d, --a, --widths etc.",
+)
+@common.case_options
+@family_options
+@common.run_options
+@common.exit_zero_option
+def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **options: Any) -> int:
+    """Decide statements of the paper for one case: all, those with one number, or one part such as
+    '3.4 (iii)'.
+
+    With --all-sizes it decides for every case at once where they hold and where they fail.
+
+    Some more statements are not part of 'all'. 'hilbert' compares a predicted Hilbert function
+    with the computed one. 'generators' compares the representations that generate the ideal for
+    all sizes with the ideal of the case, or, with --all-sizes, of every small case; 'generated'
+    compares their degrees only. 'exposed' says at which weights (K, Q, V) training by a squared
+    loss stops for an open set of targets, and 'exposed-heads' at which (K, Q, O, V).
+    'learning-degree' counts the critical points for normally distributed tokens.
+
+    Exit code 0 when nothing is refuted or undecided, 1 when something is refuted (0 with
+    --exit-zero), 3 when something is undecided.
+    """
+    name = options.get("family") or DEFAULT_FAMILY
+    if all_sizes:
+        return _cross_check_all_sizes(statement, name, options, exit_zero)
+    if not family(name).options:  # the only case is all sizes of another family
+        raise click.UsageError("use --all-sizes to cross-check statements for all sizes")
+    chosen = []
+    if not options.get("file"):
+        chosen = _chosen(statement, name)
+    request = common.case_request(options)
+    if request.field != QQ:
+        raise InvalidCaseError(
+            "field", "must be QQ for cross-checks: statements are about characteristic 0"
+        )
+    model = request.model
+    early = model.needs_engine(model.observables(chosen))
+    result, _ = request.compute(
+        f"cross-check of the {model.title}", _cross_check, model, statements=chosen, early=early
+    )
+    return exit_code(result, exit_zero)
+
+
+def _cross_check() -> Callable[..., Result]:
+    from m2bridge.crosscheck.cross_check import cross_check
+
+    return cross_check
+
+
+def _chosen(statement: str, name: str) -> list[Statement]:
+    """Return the statements about a family with this key or name, and those that follow from them.
+
+    The name of a statement is its key and part, as results and reports write it.
+
+    Raises
+    ------
+    click.BadParameter
+        If no statement has this key or name.
+    InvalidCaseError
+        If there are no statements about the family at all.
+    """
+    statements = family(name).statements()
+    if not statements:
+        raise InvalidCaseError("family", f"there are no statements about {family(name).title}")
+    try:
+        return list(statements_named(statements, statement))
+    except InvalidCaseError as reason:
+        raise click.BadParameter(reason.message, param_hint="'STATEMENT'") from None
+
+
+def _cross_check_all_sizes(
+    statement: str, name: str, options: dict[str, Any], exit_zero: bool
+) -> int:
+    chosen = has_all_sizes(name, options, ("file", "field", "coordinates"))
+    statements = _chosen(statement, name)
+    result, unfinished = common.Run.of(options).compute(
+        "cross-check for all sizes",
+        lambda: chosen.cross_check_all_sizes,
+        statements,
+        early=chosen.all_sizes_use_engine,
+    )
+    return exit_code(result, exit_zero) or unfinished
+
+
+@click.command(
+    "membership",
+    epilog=(
+        "Example: m2bridge membership --d 2 --d-out 1"
+        """ --A '[[1, 2], [3, 4]]' --V '[[1, "1/2"]]'"""
+    ),
+)
+@click.option(
+    "--function",
+    "function",
+    help='Reduced coordinates of the function, as JSON or a JSON file: {"c_1_1_1_1": "3/2", …}.',
+)
+@click.option("--A", "A", help="Weights A as a JSON list of rows; use with --V.")
+@click.option(
+    "--K", "K", help="Weights K; with --Q and --V they replace --A by the exact product A = KᵀQ."
+)
+@click.option("--Q", "Q", help="Weights Q.")
+@click.option("--V", "V", help="Weights V as a JSON list of rows.")
+@common.case_options
+@common.run_options
+def membership_command(
+    function: str | None, A: str | None, K: str | None, Q: str | None, V: str | None, **options: Any
+) -> int:
+    """Decide whether a function is in the neuromanifold, in its Zariski closure, or outside; show
+    its orbit and weights.
+
+    With weights, --d, --d-out and --a may be left out: the sizes of the matrices determine them.
+    """
+    given = {"K": K, "Q": Q, "A": A, "V": V}
+    texts = {letter: text for letter, text in given.items() if text is not None}
+    usual = {"AV", "KQV"}
+    if function is not None:
+        usual = {""}
+    if "".join(texts) not in usual:
+        raise click.UsageError("give either --function, or --K, --Q and --V, or --A and --V")
+    weights = {letter: _exact_values(letter, text) for letter, text in texts.items()}
+    for name, size in _sizes(weights).items():
+        # a size that is given and does not fit is refused together with the matrices
+        if options.get(name) is None:
+            options[name] = size
+    request = common.case_request(options)
+    if request.field != QQ:
+        raise InvalidCaseError("field", "must be QQ for membership, which asks for real weights")
+    with common.time_limit(timeout=request.timeout) as clock:
+        values = None
+        if function is not None:
+            values = _exact_values("function", _function_text(function))
+        with request.engine(), progress(f"membership for {request.model}"):
+            with importing():
+                from m2bridge.trained_weights.heads.membership import membership
+            try:
+                result = membership(request.model, values, **weights)
+            except InvalidCaseError as reason:
+                if reason.option != "weights":
+                    raise
+                # --weights is not an option, so that the hint is without quotes
+                raise click.BadParameter(reason.message, param_hint="the weights") from None
+    if any(re.search(r"\d[.eE]", text) for text in texts.values()):
+        remarks = ("decimals are taken exactly as they are written", result.remark)
+        result = replace(result, remark="; ".join(filter(None, remarks)))
+    return show(result, request.form, clock)
+
+
+def _sizes(weights: Mapping[str, Any]) -> dict[str, int]:
+    """Return the sizes that matrices determine: V has d' rows and d columns, K has a rows."""
+    V = weights.get("V")
+    if not isinstance(V, list) or not V or not isinstance(V[0], list) or not V[0]:
+        return {}
+    sizes = {"d": len(V[0]), "d_out": len(V)}
+    K = weights.get("K")
+    if isinstance(K, list) and K:
+        sizes["a"] = len(K)
+    return sizes
+
+
+def _function_text(text: str) -> str:
+    """Return the given JSON object, or the content of the named file."""
+    if text.lstrip().startswith("{"):
+        return text
+    if not exists(text):
+        raise InvalidCaseError("function", f"'{text:.120}' is neither a JSON object nor a file")
+    try:
+        return read_text(Path(text), MAX_FUNCTION_FILE_BYTES)
+    except ConversionError as reason:
+        raise InvalidCaseError("function", f"'{text}' cannot be read: {reason}") from None
+
+
+_ROWS = """'[[1, 2], [3, "1/2"]]'"""
+_EXAMPLES = {
+    "function": """'{"c_1_1_1_1": 1, "c_1_1_2_2": "1/2"}'""",
+    **dict.fromkeys("AKQV", _ROWS),
+}
+
+
+def _exact_values(option: str, text: str) -> Any:
+    """Read a JSON text with exact numbers."""
+    try:
+        return _rationals(read_json(text, parse_float=read_rational, digits=MAX_NUMBER_DIGITS))
+    except ConversionError as reason:
+        raise InvalidCaseError(
+            option, f"{reason}; write, in quotes for the shell, {_EXAMPLES[option]}"
+        ) from None
+
+
+def _rationals(value: Any, depth: int = 2) -> Any:
+    """Return an object or nested lists with exact values of numbers and texts such as ``3/7``."""
+    if depth and isinstance(value, dict):
+        return {name: _rationals(entry, 0) for name, entry in value.items()}
+    if depth and isinstance(value, list):
+        return [_rationals(entry, depth - 1) for entry in value]
+    if isinstance(value, bool) or not isinstance(value, int | str | Fraction):
+        raise ConversionError(
+            f'{json.dumps(value, default=str):.60} is not a rational number: write 3, 1.5 or "3/7"'
+        )
+    if isinstance(value, str):
+        return read_rational(value)
+    return Fraction(value)

@@ -1,0 +1,84 @@
+"""Names in text that could also be products without signs, as Singular writes them."""
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from typing import NoReturn
+
+from m2bridge.convert.polynomial_text import SUPERSCRIPTS, names_in
+from m2bridge.errors import ConversionError
+
+_PIECE = re.compile(r"[^\W\d_](?:_?[0-9]+(?:_[0-9]+)*)?")
+_PIECES = re.compile(rf"(?:{_PIECE.pattern})+")
+_PRODUCT_SIGN = re.compile("[*·⋅×]")
+_POWER_SIGN = re.compile(rf"\^|\*\*|[{SUPERSCRIPTS}]")
+
+
+def check_short_forms(texts: Iterable[str], constants: Sequence[str] = ()) -> None:
+    """Refuse names that could be products, where the variables are those that occur.
+
+    Singular and Macaulay2 accept a2b for a^2*b, and people write xy for x*y. Refused are names such
+    as ``a2b``, where ``a`` and ``b`` occur, or no product is written with a sign; ``xy``, where
+    letters ``x`` and ``y`` occur, and ``x2``, where ``x`` does, if nothing is written with a sign.
+    In ``x2 - y3`` there is nothing but letters with one number each, which could all be powers.
+    Names of ``constants``, of a field, count as if they occurred.
+
+    Raises
+    ------
+    ConversionError
+        With both readings.
+
+    Examples
+    --------
+    >>> try:
+    ...     check_short_forms(["a2b - c3"])
+    ... except ConversionError as reason:
+    ...     print(str(reason).partition(":")[0])
+    'a2b' could be a^2*b or one variable
+    """
+    listed = list(texts)
+    names = dict.fromkeys([*(name for text in listed for name in names_in(text)), *constants])
+    has_products = any(map(_PRODUCT_SIGN.search, listed))
+    has_powers = any(map(_POWER_SIGN.search, listed))
+    first_letters = {name[0] for name in names if _PIECE.fullmatch(name)}
+    if not (has_products or has_powers) and _could_be_powers(names):
+        first = next(iter(names))
+        _refuse_short_form(first, [first])
+    for name in names:
+        if name in constants or _PIECES.fullmatch(name) is None:
+            continue
+        pieces = _PIECE.findall(name)
+        letters = {piece[0] for piece in pieces}
+        if len(pieces) == 1:
+            is_power = name[1:].isdecimal() and name[0] in names
+            ambiguous = is_power and not (has_products or has_powers)
+        elif any(len(piece) > 1 for piece in pieces[:-1]):
+            ambiguous = names.keys() >= letters or not has_products
+        else:
+            ambiguous = first_letters >= letters and not has_products
+        has_constant = len(pieces) > 1 and not letters.isdisjoint(constants)
+        if ambiguous or (has_constant and (len(pieces) == 2 or not has_products)):
+            _refuse_short_form(name, pieces)
+
+
+def _could_be_powers(names: Collection[str]) -> bool:
+    """Whether each name is a letter with a number above 1, and no letter has two numbers.
+
+    Of variables with numbers, as x2 and x3, the same letter usually has several, or 1.
+    """
+    letters = {name[0] for name in names}
+    if not len(names) == len(letters) > 1:
+        return False
+    return all(
+        _PIECE.fullmatch(name) and name[1:].isdecimal() and int(name[1:]) > 1 for name in names
+    )
+
+
+def _refuse_short_form(name: str, pieces: list[str]) -> NoReturn:
+    factors = []
+    for piece in pieces:
+        is_power = piece[1:].isdecimal()
+        factors.append(f"{piece[0]}^{piece[1:]}" if is_power else piece)
+    raise ConversionError(
+        f"'{name:.60}' could be {'*'.join(factors):.60} or one variable: write the product, or name"
+        " the variables of the ring"
+    )

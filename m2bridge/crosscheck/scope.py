@@ -1,0 +1,378 @@
+"""The scope of a verdict: where a statement is true, where it is false, where it is undecided.
+
+The two scopes within one case compare predicted with observed values: of the closure as a whole
+(:class:`GlobalComparison`), or orbit by orbit (:class:`OrbitwiseComparison`). Their values may have
+been read from a certificate. Scopes for all sizes are in the families.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from m2bridge.results.base import Decision
+from m2bridge.results.sheet import matrix_text, value_text
+from m2bridge.statements.statement import PartialValue, Witness, value_json
+
+NO_ORBIT = "vacuous, since there are no such functions in this case"
+NONE_SPECIAL = "vacuous, since there are no special fibres in this case"
+
+
+class VerdictScope(ABC):
+    """The scope of a verdict: where a statement is true, where false, and where undecided.
+
+    Attributes
+    ----------
+    in_parts : bool
+        Whether certificates name the part of a statement, such as "(iii)" of Theorem 3.4.
+    """
+
+    __slots__ = ()
+
+    in_parts: ClassVar[bool] = True
+
+    @property
+    def hypothesis(self) -> str:
+        """The hypothesis that fails in the case; empty if none does, or for many cases."""
+        return ""
+
+    @property
+    def predicted(self) -> Any:
+        """The predicted value for the closure as a whole."""
+        return None
+
+    @property
+    def observed(self) -> Any:
+        """The observed value for the closure as a whole."""
+        return None
+
+    @property
+    def failing(self) -> Any:
+        """The places where the statement is false: orbits of a case, or sizes."""
+        return ()
+
+    @property
+    def undecided(self) -> Any:
+        """The places where the statement is undecided."""
+        return ()
+
+    @property
+    def witness(self) -> Any:
+        """A counterexample with numbers that prove it; ``None`` if the statement does not fail."""
+        return None
+
+    @property
+    @abstractmethod
+    def decision(self) -> Decision:
+        """The decision that follows from the scope."""
+
+    @abstractmethod
+    def reasons(self) -> list[str]:
+        """Return sentences that say where the statement holds, where it fails, and why."""
+
+    def remarks(self) -> list[str]:
+        """Return further lines, which are printed below the reasons."""
+        return []
+
+    @abstractmethod
+    def to_json(self) -> dict[str, Any]:
+        """Return the scope for ``json.dumps``, with sentences."""
+
+    @abstractmethod
+    def to_data(self) -> dict[str, Any]:
+        """Return the scope as a certificate stores it: numbers instead of sentences."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseScope(VerdictScope):
+    """The scope of a verdict in one case.
+
+    If it was read from a certificate, values and orbits are lists and numbers; the sentences are
+    the same.
+
+    Parameters
+    ----------
+    observable : str
+        The name of the value that the statement predicts.
+    hypothesis : str
+        The hypothesis that fails; empty if all hold.
+    was_observed : bool
+        Whether any value was observed.
+    vacuous : bool
+        Whether the case has no object that the statement is about.
+    failing, undecided : tuple of orbits
+        The orbits where observation and prediction differ, and where there is no decision; empty if
+        the statement is about the closure as a whole.
+    witness : Witness or None
+        The counterexample of a refuted statement.
+    undecided_reason : str
+        Why a value is undecided.
+    unfinished, progress : str
+        The limit that was reached, and how much was done before.
+    """
+
+    observable: str
+    hypothesis: str = ""
+    was_observed: bool = True
+    vacuous: bool = False
+    failing: tuple[Any, ...] = ()
+    undecided: tuple[Any, ...] = ()
+    witness: Witness | None = None
+    undecided_reason: str = ""
+    unfinished: str = ""
+    progress: str = ""
+
+    @property
+    def decision(self) -> Decision:
+        """The decision that follows from the comparison."""
+        # an observation decides nothing if a hypothesis of the statement fails
+        if self.hypothesis:
+            return Decision.NOT_APPLICABLE
+        if not self.was_observed:
+            return Decision.UNDECIDED
+        # a statement about no object is vacuously true
+        if self.vacuous:
+            return Decision.CONFIRMED
+        return self.compared()
+
+    def reasons(self) -> list[str]:
+        """Return one sentence: the comparison, the limit, or the failing hypothesis."""
+        words = self.observable.replace("_", " ")
+        if self.hypothesis and self.was_observed:
+            # a reader of the paper wants to know whether the hypothesis is needed
+            return [f"{self.hypothesis}{self.conclusion()}"]
+        if self.hypothesis:
+            return [self.hypothesis]
+        if not self.was_observed:
+            return [self.unfinished or f"{words}: not observed"]
+        return [self.comparison(words)]
+
+    @abstractmethod
+    def compared(self) -> Decision:
+        """Return the decision by comparing the values."""
+
+    @abstractmethod
+    def comparison(self, words: str) -> str:
+        """Return the comparison in a sentence; ``words`` names the observed value."""
+
+    @abstractmethod
+    def conclusion(self) -> str:
+        """Return whether the conclusion holds although a hypothesis of the statement fails."""
+
+    def remarks(self) -> list[str]:
+        """Return the witness in an orbit, and its numbers."""
+        if self.witness is None or self.witness.orbit is None:
+            return []
+        return [f"witness: {weights_text(self.witness)}", numbers_text(self.witness)]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the sentence and the witness."""
+        witness = None
+        if self.witness is not None:
+            witness = self.witness.to_json()
+        return {"reason": self.reasons()[0], "witness": witness}
+
+    def done(self) -> str:
+        """Return how much was done before a limit, in parentheses; empty without a limit."""
+        if not self.progress:
+            return ""
+        return f" ({self.progress})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GlobalComparison(CaseScope):
+    """The comparison of one predicted value, for the closure as a whole, with the observed value.
+
+    Parameters
+    ----------
+    predicted, observed : bool, int, points of a fibre, a partial value or None
+        The two values; ``None`` for one that is not known.
+    numbers : str
+        What the statement means for the case, if it is true.
+    """
+
+    predicted: Any = None
+    observed: Any = None
+    numbers: str = ""
+
+    def compared(self) -> Decision:
+        """Undecided if one of the two values is not known, refuted if they differ."""
+        if self.predicted is None or self.observed is None:
+            return Decision.UNDECIDED
+        if isinstance(self.observed, PartialValue):
+            # a partial value can refute a prediction or leave it open
+            return self.observed.against(self.predicted)[0]
+        if self._differs():
+            return Decision.REFUTED
+        return Decision.CONFIRMED
+
+    def comparison(self, words: str) -> str:
+        """Return computed and stated value; for a true statement, what it means for the case."""
+        if self.vacuous:
+            return f"{words}: {NONE_SPECIAL}"
+        return f"{words}: {self._values()}"
+
+    def _values(self) -> str:
+        """Return the two values, without the name of the observable."""
+        if self.predicted is None or self.observed is None:
+            return self.undecided_reason or "not decided"
+        if isinstance(self.observed, PartialValue):
+            decision, text = self.observed.against(self.predicted)
+            if decision is Decision.CONFIRMED and self.numbers:
+                return f"{self.numbers} ({text})"
+            if decision is Decision.UNDECIDED and self.undecided_reason:
+                return f"{text}; {self.undecided_reason}"
+            return text
+        if self.numbers and not self._differs():
+            return self.numbers
+        return f"computed {plain_text(self.observed)}, stated {plain_text(self.predicted)}"
+
+    def conclusion(self) -> str:
+        """Return whether predicted and observed value agree, if both are known."""
+        if self.vacuous:
+            return f"; the conclusion is {NONE_SPECIAL}"
+        if self.predicted is None:
+            return ""
+        if self.compared() is Decision.UNDECIDED:
+            return f"; whether the conclusion holds is not known{self.done()}"
+        holds = "holds nevertheless"
+        if self._differs():
+            holds = "would be false"
+        return f"; the conclusion {holds}: {self._values()}"
+
+    def _differs(self) -> bool:
+        """Return whether the two values are known to differ."""
+        if isinstance(self.observed, PartialValue):
+            return self.observed.against(self.predicted)[0] is Decision.REFUTED
+        # compared as text, since points that were read from a certificate are lists
+        return plain_text(self.predicted) != plain_text(self.observed)
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the two values; a witness of a global statement would add nothing."""
+        return {
+            "hypothesis": self.hypothesis or None,
+            "predicted": value_json(self.predicted),
+            "observed": value_json(self.observed),
+            "concerned": None,
+            "failing": [],
+            "undecided": [],
+            "witness": None,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrbitwiseComparison(CaseScope):
+    """The comparison of predictions with observations, orbit by orbit, in one case.
+
+    Parameters
+    ----------
+    concerned : int
+        The number of orbits that the statement is about.
+    orbits : int
+        The number of all orbits of the case.
+    """
+
+    concerned: int
+    orbits: int
+
+    def compared(self) -> Decision:
+        """Refuted by one orbit; confirmed by all orbits."""
+        if self.failing:
+            return Decision.REFUTED
+        if self.undecided:
+            return Decision.UNDECIDED
+        return Decision.CONFIRMED
+
+    def comparison(self, words: str) -> str:
+        """Return the orbits where observation and prediction differ, or say that they agree."""
+        if self.vacuous:
+            return f"{words}: {NO_ORBIT}"
+        if self.failing:
+            return f"{words}: {self._example()}{self._difference()}"
+        if self.undecided_reason:
+            return self.undecided_reason
+        if self.unfinished:
+            agree = "computed and stated agree on every orbit that was done"
+            return f"{words}: {agree}; {self.unfinished}"
+        if self.undecided:
+            return f"{words}: not decided on the orbits {_listed(self.undecided)}"
+        where = f"all {self.concerned} orbits"
+        if self.concerned == 1:
+            where = "the one orbit"
+        if self.concerned != self.orbits:
+            where += " that it is about"
+        return f"{words}: computed and stated agree on {where}"
+
+    def _example(self) -> str:
+        """Return the two values at the witness, if there is one."""
+        if self.witness is None:
+            return ""
+        values = f"{plain_text(self.witness.observed)}, stated {plain_text(self.witness.predicted)}"
+        return f"computed {values} at orbit {plain_text(self.witness.orbit)}; "
+
+    def _difference(self) -> str:
+        """Return the orbits at which the statement is false, in a clause."""
+        return f"they differ on the orbits {_listed(self.failing)}{self.done()}"
+
+    def conclusion(self) -> str:
+        """Return whether the conclusion holds on every orbit that was observed."""
+        if self.vacuous:
+            return ""
+        if self.observable == "singular" and self.undecided:
+            return (
+                "; the parametrization is not birational, so fibres do not decide smoothness: use"
+                " singular-locus"
+            )
+        if self.failing:
+            where = f"{_listed(self.failing)}{self.done()}"
+            return f"; the conclusion would be false on the orbits {where}"
+        every = every_orbit(self.unfinished)
+        return f"; the conclusion holds nevertheless on {every}{self.done()}"
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the orbits by their numbers, and the witness."""
+        witness = None
+        if self.witness is not None and self.witness.orbit is not None:
+            witness = self.witness.to_json() | {"orbit": list(self.witness.orbit.cells)}
+        return {
+            "hypothesis": self.hypothesis or None,
+            "predicted": None,
+            "observed": None,
+            "concerned": self.concerned,
+            "failing": [list(orbit.cells) for orbit in self.failing],
+            "undecided": [list(orbit.cells) for orbit in self.undecided],
+            "witness": witness,
+        }
+
+
+def every_orbit(unfinished: str) -> str:
+    """Return the set of observed orbits in words."""
+    if unfinished:
+        return "every orbit that was done"
+    return "every orbit"
+
+
+def _listed(orbits: Iterable[Any]) -> str:
+    return ", ".join(map(plain_text, orbits))
+
+
+def plain_text(value: Any) -> str:
+    """Return a value or an orbit as text, whether it was observed or read; empty for ``None``."""
+    if value is None:
+        return ""
+    # values in certificates are lists and numbers, observed ones are shown by ``str``
+    if isinstance(value, bool | int | list | dict):
+        return value_text(value)
+    return str(value)
+
+
+def weights_text(witness: Witness) -> str:
+    """Return the weights of a witness, such as ``A = [1, 0; 0, 0], V = …``."""
+    return ", ".join(f"{name} = {matrix_text(matrix)}" for name, matrix in witness.weights.items())
+
+
+def numbers_text(witness: Witness) -> str:
+    """Return the numbers of a witness, such as ``tangent dimension 6, dimension 5``."""
+    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in witness.numbers.items())

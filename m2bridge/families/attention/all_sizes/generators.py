@@ -1,0 +1,259 @@
+"""The statements about generators of closures, for all sizes: decided for each core, and compared
+with every case that can be computed without its core.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
+from typing import Any, Unpack
+
+from m2bridge.convert.printing import expression_text
+from m2bridge.crosscheck.cross_check import CrossCheck, cross_check
+from m2bridge.crosscheck.scope import VerdictScope
+from m2bridge.crosscheck.verdict import Verdict
+from m2bridge.engine import RunOptions, computation
+from m2bridge.errors import TimeLimitError
+from m2bridge.families.all_sizes import split_by_all_sizes_form
+from m2bridge.families.attention.all_sizes.closures import (
+    CORES,
+    PROOF,
+    AllClosures,
+    ClosureOfSizes,
+    closures_of_all_sizes,
+)
+from m2bridge.families.attention.all_sizes.integer_sets import WORDS as SIZES_WORDS
+from m2bridge.families.attention.ideal.sections import CoreSize
+from m2bridge.families.attention.ideal.values_by_degree import GeneratorDegrees, GeneratorNumbers
+from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.families.attention.sizes import LayerSizes
+from m2bridge.families.attention.statements import REGISTRY
+from m2bridge.limits import clock, each
+from m2bridge.results.base import Decision, VerdictsResult
+from m2bridge.results.sheet import Facts, Findings, Sheet, Table, duration
+from m2bridge.statements.statement import GlobalStatement, Statement
+
+# The largest d and d' of the single cases whose closures are computed without the core: it takes
+# minutes.
+MAX_COMPARED_CASE_SIZE = 4
+
+
+# The predictions of the statements about generators, by key: numbers, or degrees alone.
+VALUES = {"generators": GeneratorNumbers, "generated": GeneratorDegrees}
+# Those that have a form for all sizes.
+ABOUT_GENERATORS = tuple(
+    statement
+    for statement in REGISTRY
+    if isinstance(statement, GlobalStatement) and statement.key in VALUES
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AmongCores(VerdictScope):
+    """Whether a statement holds for all sizes with some cores.
+
+    Parameters
+    ----------
+    decision : Decision
+        REFUTED if a single case differs; CONFIRMED if everything was computed.
+    because : str
+        The failing case, the limit that was reached, or the proof and the comparison.
+    """
+
+    decision: Decision
+    because: str
+
+    def reasons(self) -> list[str]:
+        """Return the one reason of the verdict."""
+        return [self.because]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the reason; the compared cases are listed with the verdicts."""
+        return {"reason": self.because}
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the data of :meth:`to_json`."""
+        return self.to_json()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneratorsOfAllSizes(VerdictsResult):
+    """The verdicts on generators for all sizes, and the single cases that they are compared with.
+
+    Parameters
+    ----------
+    closures : AllClosures
+    cases : tuple of CrossCheck
+        The polynomials for all sizes at one size, and the generators that were computed without the
+        core.
+    verdicts : tuple of Verdict
+    seconds : float
+    unfinished : str
+        Empty, or the limit that was reached.
+    """
+
+    closures: AllClosures
+    cases: tuple[CrossCheck, ...]
+    verdicts: tuple[Verdict, ...]
+    seconds: float
+    unfinished: str = ""
+
+    def to_sheet(self) -> Sheet:
+        """The numbers for each range of sizes, the cases, and the verdicts."""
+        facts = [
+            ("other sizes", "not decided"),
+            ("proved by", PROOF),
+            ("computed in", duration(self.seconds)),
+            ("not finished", self.unfinished or None),
+        ]
+        ranges = []
+        for part in self.closures.ranges:
+            # A line for each degree, as numbers are long polynomials in the sizes.
+            condition = part.condition
+            for degree, number in part.numbers().items() or [("–", 0)]:
+                ranges.append((condition, degree, expression_text(number)))
+                condition = ""
+        cases = [(str(case.model), case.verdicts[0].reason) for case in self.cases]
+        tables = [
+            Table(("sizes", "degree", "generators"), ranges),
+            Table(("case", "generators, without the core"), cases),
+        ]
+        findings = Findings([verdict.to_finding() for verdict in self.verdicts])
+        title = (
+            "Generators of the Zariski closures of lightning self-attention for all sizes, t ≥ 2,"
+            " over QQ"
+        )
+        return Sheet(title, [Facts(facts), *tables, findings])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the closures for all sizes, the verdicts, and all cases."""
+        return self.closures.to_json() | {
+            "seconds": round(self.seconds, 3),
+            "verdicts": [verdict.to_json() for verdict in self.verdicts],
+            "cases": [case.to_json() for case in self.cases],
+            "unfinished": self.unfinished or None,
+        }
+
+
+def for_all_sizes(
+    statement: GlobalStatement[LayerSizes], cores: Sequence[CoreSize]
+) -> GlobalStatement[LayerSizes]:
+    """The statement in words with the sizes that it is about: those with one of these cores."""
+    listed = ", ".join(f"({core.variables}, {core.columns}, {core.rows})" for core in cores)
+    words = SIZES_WORDS.words(statement.key, statement.part)
+    return replace(statement, text=words.text.format(cores=listed), source=words.source)
+
+
+def _verdict(
+    statement: GlobalStatement[LayerSizes],
+    cores: Sequence[CoreSize],
+    cases: tuple[CrossCheck, ...],
+    late: str,
+) -> Verdict:
+    """The verdict on a statement for all sizes with these cores."""
+    return Verdict(
+        statement=for_all_sizes(statement, cores),
+        extent=_extent(statement, cores, cases, late),
+        computed=SIZES_WORDS.computed[statement.observable],
+        trusted=SIZES_WORDS.trusted[statement.observable],
+    )
+
+
+def _extent(
+    statement: Statement, cores: Sequence[CoreSize], cases: tuple[CrossCheck, ...], late: str
+) -> AmongCores:
+    """The extent of a statement: one case that is computed without the core can refute it.
+
+    Otherwise the computation for the cores proves it for all of their sizes.
+    """
+    number, complete = 0, 0
+    for case in cases:
+        for verdict in case.verdicts:
+            if verdict.statement.key != statement.key:
+                continue
+            if verdict.decision is Decision.REFUTED:
+                because = f"{case.model}: {verdict.reason}"
+                return AmongCores(decision=Decision.REFUTED, because=because)
+            number += 1
+            if verdict.decision is Decision.CONFIRMED:
+                complete += 1
+    if late:
+        return AmongCores(decision=Decision.UNDECIDED, because=late)
+    proved = f"proved for all sizes with these {len(cores)} cores; nothing is said of others"
+    alike = f"{number} cases computed without the core agree, {complete} of them in all degrees"
+    return AmongCores(decision=Decision.CONFIRMED, because=f"{proved}; {alike}")
+
+
+@computation
+def generators_of_all_sizes(
+    cores: tuple[CoreSize, ...] = CORES,
+    largest: int = MAX_COMPARED_CASE_SIZE,
+    *,
+    statements: Sequence[Statement] = ABOUT_GENERATORS,
+    **options: Unpack[RunOptions],
+) -> GeneratorsOfAllSizes:
+    """Hold the generators for all sizes with these cores against every case that can be computed
+    without its core.
+
+    Parameters
+    ----------
+    largest : int
+        The largest d and d' of these cases.
+    statements : sequence of Statement
+        The statements about generators, or one of them.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If something was not decided, or no statement is about generators.
+    TimeLimitError
+        If the limit was reached before the first case was compared.
+    EngineError
+        If Macaulay2 failed.
+    """
+    split_by_all_sizes_form(statements, ABOUT_GENERATORS.__contains__)
+    chosen = [statement for statement in ABOUT_GENERATORS if statement in statements]
+    found = closures_of_all_sizes(cores)
+    checks: list[tuple[str, Callable[[], CrossCheck]]] = []
+    for size in product(range(1, largest + 1), repeat=3):
+        model = SingleLayerAttention(*size)
+        if model.a > model.d:  # the same functions as with a = d
+            continue
+        ranges = [part for part in found.ranges if part.core == CoreSize.of(model)]
+        checks += [(str(model), partial(_compared, model, part, chosen)) for part in ranges]
+    cases, late = ((), found.unfinished) if found.unfinished else each(checks)
+    return GeneratorsOfAllSizes(
+        closures=found,
+        cases=cases,
+        verdicts=tuple(_verdict(statement, cores, cases, late) for statement in chosen),
+        seconds=clock().seconds,
+        unfinished=late,
+    )
+
+
+def _compared(
+    model: SingleLayerAttention,
+    part: ClosureOfSizes,
+    statements: Sequence[GlobalStatement[LayerSizes]],
+) -> CrossCheck:
+    """Compare one case with its prediction by the polynomials for all sizes.
+
+    Raises
+    ------
+    TimeLimitError
+        If a limit was reached before anything was found.
+    """
+    numbers = {degree: int(number) for degree, number in part.numbers(model).items()}
+    stated = []
+    for statement in statements:
+        value = VALUES[statement.key].of(numbers)
+        stated.append(replace(statement, predict=partial(_predicted, value)))
+    found = cross_check(model, statements=stated)
+    if found.observations is None:
+        raise TimeLimitError(found.unfinished)
+    return found
+
+
+def _predicted(value: GeneratorNumbers, model: LayerSizes) -> GeneratorNumbers:
+    """The value itself, as the prediction of a statement for one model."""
+    return value

@@ -1,0 +1,101 @@
+"""The degree of the source P(D_α) × P(V), by paths and in a second way.
+
+Rests on: the degree of a Segre variety, and Gröbner bases of minors.
+Proved in: docs/mathematics.md (theorem-degree) and docs/checkers.md (lemma-paths, Degree).
+Computed here: the degree in two ways.
+On trust: nothing that is not proved there.
+
+Notation. As in case.py: d, d', α, D_α and the source.
+"""
+
+from math import comb
+
+import flint
+
+from m2bridge.errors import ContradictionError
+from m2bridge.families.attention.checker.case import Case
+from m2bridge.families.attention.checker.schur import determinantal
+
+MAX_HILBERT_VALUES = 40
+"""The largest dim D_α for which deg P(D_α) is compared with a Hilbert function: above, its values
+take longer than all the rest of a check.
+"""
+
+
+def source_degree(of_determinantal: int, dimension: int, case: Case) -> int:
+    """The degree of the source P(D_α) × P(V) under forms of bidegree (1, 1), such as coordinates.
+
+    ``of_determinantal`` is deg P(D_α), and ``dimension`` that of the closure as a cone. The degree
+    is C(δ_A + δ_V, δ_V) deg P(D_α), with the dimensions δ_A of P(D_α) and δ_V = d d' − 1 of P(V)
+    (docs/mathematics.md#theorem-degree). As fibres are finite, δ_A + δ_V is the dimension of the
+    closure as a projective variety, one less than that of the cone.
+    """
+    of_v = case.d * case.d_out - 1
+    return comb(dimension - 1, of_v) * of_determinantal
+
+
+def check_source_degree(degree: int, dimension: int, case: Case) -> None:
+    """Compute the degree of the source by a second method; ContradictionError if it differs.
+
+    ``dimension`` is that of the closure. For α = 1 and α = d the source is a Segre variety, whose
+    degree is a number of factorizations; between, the degree of P(D_α) is taken from its Hilbert
+    function, unless D_α is so large that this takes too long: then nothing is computed.
+    """
+    if case.alpha in (1, case.d):
+        again = section_points(case)
+    elif case.alpha * (2 * case.d - case.alpha) <= MAX_HILBERT_VALUES:
+        again = source_degree(degree_by_values(case.d, case.alpha), dimension, case)
+    else:
+        return
+    if again != degree:
+        raise ContradictionError(
+            f"{case}: the source has degree {degree} by paths, and {again} in another way"
+        )
+
+
+def paths(d: int, alpha: int) -> int:
+    """The degree of P(D_α), as a number of families of α paths in a d × d square that do not meet.
+
+    From (i, 1) to (1, j), up and to the right, there are C(i + j − 2, i − 1) paths. The determinant
+    of these numbers for d − α < i, j ≤ d counts the families of paths from (i, 1) to (1, i) that do
+    not meet, by the lemma of Lindström, Gessel and Viennot; and a Gröbner basis of the minors says
+    that they are as many as the degree (docs/checkers.md#lemma-paths).
+    """
+    ends = range(d - alpha, d)
+    numbers = [[comb(i + j, i) for j in ends] for i in ends]
+    return int(flint.fmpz_mat(numbers).det())
+
+
+def degree_by_values(d: int, alpha: int) -> int:
+    """The degree of P(D_α) from its Hilbert function h(n).
+
+    h(n) = Σ (dim S_λ K^d)² over the partitions λ of n with at most α parts (Cauchy's formula). D_α
+    is Cohen–Macaulay with a negative a-invariant, so h is a polynomial for all n ≥ 0, of degree D =
+    dim D_α − 1 and with the leading coefficient deg / D!. So its D-th difference, Σ (−1)^(D − n)
+    C(D, n) h(n), is the degree.
+    """
+    last = alpha * (2 * d - alpha) - 1
+    total = 0
+    for n in range(last + 1):
+        total += (-1) ** (last - n) * comb(last, n) * determinantal(d, alpha, n)
+    return total
+
+
+def section_points(case: Case) -> int:
+    """The degree of the source for α = d or α = 1: the points of a linear section of it.
+
+    For α = d the source is a Segre variety, a product of projective spaces: A and V are polynomials
+    A(T) and V(T) with d² and d d' free coefficients, and a linear section of the right dimension
+    says that A(T) V(T) is a multiple of a given polynomial with simple roots. Its points are the
+    factorizations: the ways to give d² − 1 of the roots to A(T) and the other d d' − 1 to V(T). For
+    α = 1, where A = k qᵀ, three factors k(T) q(T) V(T) share the roots (docs/checkers.md, Degree).
+    """
+    roots_of_factors = [case.d**2 - 1, case.d * case.d_out - 1]
+    if case.alpha == 1:
+        roots_of_factors = [case.d - 1, case.d - 1, case.d * case.d_out - 1]
+    ways = 1
+    left = sum(roots_of_factors)
+    for roots in roots_of_factors:
+        ways *= comb(left, roots)
+        left -= roots
+    return ways

@@ -1,0 +1,337 @@
+"""The evidence about a case with t ≥ 2: fibres, tangent vectors and what follows for each orbit.
+
+Rests on: all is decided at one point of each of the finitely many orbits, by the fibre there and by
+ranks of tangent vectors.
+Proved in: docs/mathematics.md (proposition-orbits, proposition-finite, theorem-smooth,
+lemma-singular-source) and docs/checkers.md (Fibres).
+Computed here: the points and the length of every fibre, ranks over QQ.
+On trust: the lemmas that a certificate lists, such as that ranks determine the closures of orbits.
+
+Notation. As in case.py.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import combinations, combinations_with_replacement, product
+from math import comb
+from typing import Any
+
+from m2bridge.certificates.form import Difference, difference
+from m2bridge.checker.algebra import rank
+from m2bridge.errors import ContradictionError, TooExpensiveError
+from m2bridge.families.attention.checker.case import (
+    Case,
+    Function,
+    Orbit,
+    Pair,
+    base_locus_is_empty,
+    function,
+    orbit_dimension,
+    orbits,
+    products_determine_functions,
+    real_family_has_no_real_weights,
+    representative,
+    without_zeros,
+)
+from m2bridge.families.attention.checker.degree import check_source_degree, paths, source_degree
+
+MAX_FIBRE_STEPS = 10**9
+"""The most orbits, times the square of the number of weights: minutes of fibres and ranks."""
+
+# Fibres.
+
+
+def fibre(orbit: Orbit, case: Case) -> tuple[int, list[Pair]]:
+    """The length of the fibre over the representative of an orbit, and the points (A, V) of it.
+
+    c_{1,1,1,1} = A_11 V_11 is 1, so all the fibre has A_11 = V_11 = 1 up to rescaling. There
+    c_{1,1,1,q} = A_q1 + V_1q and c_{1,1,q,q} = A_q1 V_1q, so V_1q is a root of T² − c_{1,1,1,q} T +
+    c_{1,1,q,q}. One root is known, that of the representative; the other one is c_{1,1,1,q} less
+    it. The first row of V determines (A, V): so there are finitely many candidates, and those with
+    all coordinates right are the fibre (docs/mathematics.md#proposition-finite). No condition on
+    the rank is left out: where a column of A is zero at the representative it is zero on the whole
+    fibre, so rk A ≤ r ≤ α there.
+
+    ContradictionError if there are several points, some of them not reduced: the theorem on fibres
+    excludes it, by which a fibre is one point or two reduced ones (docs/all-sizes.md,
+    theorem-fibres).
+    """
+    given = representative(orbit)
+    _, V = given
+    c = function(given)
+    roots = []
+    for q in range(1, case.d):
+        root = V.get((0, q), 0)
+        other_root = c.get((0, 0, 0, q), 0) - root
+        roots.append({root, other_root})
+    points = []
+    for row in product(*roots):
+        candidate = weights_with_first_row(c, (1, *row), case)
+        if function(candidate) == c:
+            points.append(candidate)
+    beyond_points = [_length_at(point, case) - 1 for point in points]
+    if any(beyond_points) and len(points) > 1:
+        raise ContradictionError(
+            f"the fibre over orbit {orbit} of {case} has several points, some not reduced"
+        )
+    return len(points) + sum(beyond_points), points
+
+
+def weights_with_first_row(c: Function, z: tuple[Any, ...], case: Case) -> Pair:
+    """The only (A, V) with A_11 = 1 and first row z of V that can have the function c.
+
+    z has d entries, numbers or polynomials, the first of which is 1. So the coefficients of y_1²
+    say A_1i = c_{1,i,1,1} and V_k1 = c_{k,1,1,1}, and those of y_1 y_q say A_qi = c_{1,i,1,q} −
+    z_q A_1i and V_kq = c_{k,1,1,q} − V_k1 A_q1. Whether the other coordinates are those of c is
+    left to the caller.
+    """
+    A: dict[tuple[int, int], Any] = {}
+    V: dict[tuple[int, int], Any] = {}
+    for i in range(case.d):
+        in_first_row = c.get((0, i, 0, 0), 0)
+        A[0, i] = in_first_row
+        for q in range(1, case.d):
+            coefficient = c.get((0, i, 0, q), 0)
+            A[q, i] = coefficient - z[q] * in_first_row
+    for k in range(case.d_out):
+        in_first_column = c.get((k, 0, 0, 0), 0)
+        V[k, 0] = in_first_column
+        for q in range(1, case.d):
+            coefficient = c.get((k, 0, 0, q), 0)
+            V[k, q] = coefficient - in_first_column * A[q, 0]
+    return without_zeros(A), without_zeros(V)
+
+
+def _length_at(point: Pair, case: Case) -> int:
+    """The length at a point (A, V) of the fibre over its function: its multiplicity.
+
+    Near it the fibre has the unknowns z_2, …, z_d. If V_1q grows by z_q, then
+    ``weights_with_first_row`` says that A grows by z_q a_q, where row q of a_q is minus row 1 of A,
+    and V by z_q b_q, where column q of b_q is column 1 of V. So the coordinates grow by Σ z_q L_q +
+    Σ z_p z_q Q_pq, p ≤ q, with L_q = f(a_q, V) + f(A, b_q), Q_pq = f(a_p, b_q) + f(a_q, b_p) for
+    p < q and Q_qq = f(a_q, b_q). The equations of the fibre say that this vector is zero. The fibre
+    is reduced at z = 0, of length 1, if the L_q are independent.
+
+    Else, if the Q_pq are independent modulo the L_q, then all C(d, 2) monomials z_p z_q are
+    equations: the square of the maximal ideal vanishes, and functions on the fibre are spanned by 1
+    and by the z_q, of which there are d − 1, modulo as many equations as the L_q have rank.
+    ContradictionError if they are not: the theorem on fibres says that they are.
+    """
+    A, V = point
+    moves = []
+    for q in range(1, case.d):
+        a_q = {(q, i): -x for (p, i), x in A.items() if p == 0}
+        b_q = {(k, q): x for (k, p), x in V.items() if p == 0}
+        moves.append((a_q, b_q))
+    linear = [function((a, V), (A, b)) for a, b in moves]
+    linear_rank = rank(linear)
+    if linear_rank == len(moves):
+        return 1
+    quadratic = [function(move) for move in moves]
+    for (a_p, b_p), (a_q, b_q) in combinations(moves, 2):
+        mixed = function((a_p, b_q), (a_q, b_p))
+        quadratic.append(mixed)
+    if rank([*linear, *quadratic]) - linear_rank < comb(case.d, 2):
+        raise ContradictionError(
+            f"a fibre of {case} is not contained in a first-order neighbourhood"
+        )
+    return 1 + len(moves) - linear_rank
+
+
+# Tangent vectors.
+
+
+def differential(point: Pair, orbit: Orbit, case: Case) -> Iterator[Function]:
+    """The images under the differential of f of vectors that span a tangent space of the source.
+
+    They are f(A', V) and f(A, V') at a point (A, V) over the orbit, for the A' in the tangent space
+    of D_α and for all V'. All weights of a function have the same rk A = r. D_α is smooth at rank
+    α, with the tangent vectors XA + AY for all matrices X and Y; at lower rank, and for α = d, all
+    matrices A' are tangent (docs/mathematics.md#math-smooth).
+    """
+    A, V = point
+    r, _, _ = orbit
+    for i, j in product(range(case.d), repeat=2):
+        if r == case.alpha < case.d:
+            # with one entry, at (i, j), X takes row j of A to row i, and Y column i to column j
+            moved_row = {(i, column): x for (row, column), x in A.items() if row == j}
+            moved_column = {(row, j): x for (row, column), x in A.items() if column == i}
+            yield function((moved_row, V))
+            yield function((moved_column, V))
+        else:
+            yield function(({(i, j): 1}, V))
+    for index in product(range(case.d_out), range(case.d)):
+        yield function((A, {index: 1}))
+
+
+def tangent_bound(orbit: Orbit, points: Sequence[Pair], case: Case) -> int:
+    """A lower bound for the tangent dimension of the closure at an orbit: the rank of some vectors.
+
+    The dimension is that of the Zariski tangent space of the cone over the closure at the
+    representative of the orbit, whose fibre has the given points. It contains the image of the
+    differential at each of these. (For A of rank below α the vectors are tangents of the curves
+    A + sB with rk B = 1, which stay in D_α.)
+
+    At (1, 1, 1) the two points of a nearby fibre, (k e_1ᵀ, e_1 vᵀ) and (v e_1ᵀ, e_1 kᵀ) with
+    v − k = εw, come together. There the tangent space also contains limits of tangent vectors at
+    nearby functions, since the tangent spaces of a variety are a closed condition. Take one
+    direction A' at both points: the images of the differential are f(A', e_1 vᵀ) and f(A', e_1 kᵀ),
+    and their difference over ε is f(A', e_1 wᵀ). In the same way one direction V' at both points
+    gives f(w e_1ᵀ, V'). With matrices A' and V' of rank one these span all functions with entries
+    c_{1,i,p,q} alone, and all with entries c_{k,1,p,q} alone. For α = 1 the direction A' is tangent
+    to matrices of rank one at both points only if it is a multiple of b e_1ᵀ, so that i = 1
+    (docs/mathematics.md#math-smooth, "Singular for a second reason").
+    """
+    vectors: list[Function] = []
+    for point in points:
+        vectors.extend(differential(point, orbit, case))
+    if orbit == (1, 1, 1):
+        columns = range(case.d)
+        if case.alpha == 1:
+            columns = range(1)
+        for p, q in combinations_with_replacement(range(case.d), 2):
+            vectors.extend({(0, i, p, q): 1} for i in columns)
+            vectors.extend({(k, 0, p, q): 1} for k in range(case.d_out))
+    return rank(vectors)
+
+
+# The evidence about a case.
+
+
+@lru_cache(maxsize=256)
+def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit, list[Pair]]]:
+    """The evidence about a case with t ≥ 2, and for each orbit the points (A, V) of its fibre.
+
+    The evidence is that of certificates: dimension and degree of the closure, identities, length
+    and points of the generic fibre, and for each orbit its facts. The closure is the union of
+    finitely many orbits, so the one of the largest dimension is dense: it has the dimension of the
+    closure, and its fibre is the generic one. This fibre has to be reduced, the bound for the
+    tangent dimension there has to be the dimension, and the length of the fibre has to divide the
+    degree of the source; else ContradictionError.
+    """
+    case = Case(d, d_out, alpha, 2)
+    lengths: dict[Orbit, int] = {}
+    points: dict[Orbit, list[Pair]] = {}
+    bounds: dict[Orbit, int] = {}
+    dimensions: dict[Orbit, int] = {}
+    for orbit in orbits(case):
+        lengths[orbit], points[orbit] = fibre(orbit, case)
+        bounds[orbit] = tangent_bound(orbit, points[orbit], case)
+        dimensions[orbit] = orbit_dimension(orbit, case)
+    dimension, dense = max((n, orbit) for orbit, n in dimensions.items())
+    length = lengths[dense]
+    degree_of_source = source_degree(paths(d, alpha), dimension, case)
+    is_as_expected = bounds[dense] == dimension and length == len(points[dense])
+    if not is_as_expected or degree_of_source % length != 0:
+        raise ContradictionError(
+            f"{case}: dimension {dimension}, rank {bounds[dense]}, {degree_of_source} points"
+        )
+    check_source_degree(degree_of_source, dimension, case)
+
+    facts = []
+    for orbit in orbits(case):
+        witness = _orbit_with_most_tangents(orbit, bounds)
+        about = {
+            "orbit": list(orbit),
+            "dimension": dimensions[orbit],
+            "source_smooth": case.alpha in (d, orbit[0]),
+            "fibre_length": lengths[orbit],
+            "fibre_points": len(points[orbit]),
+            "tangent_lower_bound": bounds[witness],
+            "tangent_witness": list(witness),
+        }
+        # critical: the differential has a kernel, which is the tangent space of the fibre
+        about["boundary"] = about["critical"] = lengths[orbit] != len(points[orbit])
+        about["singular"] = _is_singular(about, dimension, case, is_birational=length == 1)
+        facts.append(about)
+    degree = None
+    if base_locus_is_empty():
+        # f is a morphism, so the degree of the source is that of the image times the length of the
+        # generic fibre, by the projection formula: docs/mathematics.md#theorem-degree
+        degree = degree_of_source // length
+    evidence = {
+        "dimension": dimension,
+        "degree": degree,
+        "base_locus_empty": base_locus_is_empty(),
+        "products_determine_functions": products_determine_functions(),
+        "boundary_family": d > 1 and real_family_has_no_real_weights(),
+        "generic_fibre": {"length": length, "points": len(points[dense])},
+        "orbits": facts,
+    }
+    return evidence, points
+
+
+def _orbit_with_most_tangents(orbit: Orbit, bounds: Mapping[Orbit, int]) -> Orbit:
+    """Return the orbit with the largest bound for tangents, of those whose closures contain this.
+
+    ``bounds`` has for each orbit the lower bound for the tangent dimension there. Tangent
+    dimensions only grow in a limit, so that bound holds at this orbit, too. The closure of an orbit
+    contains those for which none of the ranks r, s and dim (L + U) = r + s − m is larger
+    (docs/mathematics.md#proposition-orbits).
+    """
+    r, s, m = orbit
+    found = []
+    for larger, bound in bounds.items():
+        R, S, M = larger
+        if r <= R and s <= S and r + s - m <= R + S - M:
+            # of equal bounds that of the orbit itself, else that of the last orbit
+            found.append((bound, larger == orbit, larger))
+    return max(found)[2]
+
+
+def _is_singular(
+    about: Mapping[str, Any], dimension: int, case: Case, *, is_birational: bool
+) -> bool | None:
+    """Whether the closure is singular at an orbit, by fibre and tangent vectors; None if undecided.
+
+    ``about`` has the facts about the orbit, ``dimension`` is that of the closure. Where the map is
+    birational, a function whose fibre is not one reduced point is singular, and one whose fibre is
+    one reduced point, at which the source is smooth, is smooth
+    (docs/mathematics.md#theorem-smooth). One with more independent tangent vectors than the
+    dimension is singular in any case. ContradictionError if both are said of one orbit.
+    """
+    has_more_tangents = about["tangent_lower_bound"] > dimension
+    if is_birational and about["fibre_length"] > 1:
+        return True
+    if is_birational and about["source_smooth"]:
+        if has_more_tangents:
+            orbit = tuple(about["orbit"])
+            raise ContradictionError(
+                f"at orbit {orbit} of {case} the fibre and tangent vectors disagree"
+            )
+        return False
+    if has_more_tangents:
+        return True
+    return None
+
+
+def missing_facts(evidence: Mapping[str, Any], case: Case) -> Difference | None:
+    """The first difference between the orbits that evidence lists and those of the case, if any.
+
+    It is found before any fibre is computed, as a small file must not ask for a long computation:
+    the evidence must list at least α·min(d, d') orbits, because each pair (r, s) has one, and so
+    the work asked for is bounded by the length of the file. That the facts have the right keys is
+    seen by an example; that they are right is for the caller to compare. TooExpensiveError if the
+    listed orbits nevertheless take too long.
+    """
+    stored = evidence.get("orbits")
+    listed: list[Any] = []
+    if isinstance(stored, list):
+        listed = stored
+    rank_pairs = case.alpha * min(case.d, case.d_out)  # each pair (r, s) has an orbit
+    if len(listed) < rank_pairs:
+        return Difference(
+            "evidence.orbits", f"{len(listed)} orbits", f"at least {rank_pairs} orbits"
+        )
+    number_of_weights = case.d * (case.d + case.d_out)
+    steps = len(listed) * number_of_weights**2
+    if steps > MAX_FIBRE_STEPS:
+        raise TooExpensiveError(
+            "case", f"fibres and ranks at {len(listed)} orbits take {steps:.0e} steps"
+        )
+    # d = d' = α = 1 has one orbit, whose facts have the right keys
+    (example,) = observe(1, 1, 1)[0]["orbits"]
+    for i, given in enumerate(listed):
+        if not isinstance(given, dict) or given.keys() != example.keys():
+            return Difference(f"evidence.orbits[{i}]", f"{given!r:.80}", "facts about an orbit")
+    return difference(len(listed), len(orbits(case)), "number of orbits")

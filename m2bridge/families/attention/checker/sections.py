@@ -1,0 +1,92 @@
+"""The number of sections of O(n) over a closure, and the polynomial in n that it is.
+
+Rests on: sections are the polynomials in A and V that do not separate points which the products
+l_i v_k do not; what is lost is known by the theorems of Bott and Cauchy.
+Proved in: docs/completeness.md (proposition-sections).
+Computed here: dimensions of representations.
+On trust: this proposition, which a certificate lists, and those of schur.py.
+
+Notation. As in equations.py: d, d', α, H(n), h(n), X, H, Y, ``columns``, ``rows``, ``variables``.
+"""
+
+from itertools import product
+from math import comb
+from typing import Any
+
+import flint
+
+from m2bridge.families.attention.checker.case import Case
+from m2bridge.families.attention.checker.schur import determinantal, hook, symmetric
+
+
+def number_of_sections(n: int, *, rows: int, columns: int, variables: int, alpha: int) -> int:
+    """The number h(n) of sections of O(n) over the closure; H(n) ≤ h(n), equal for large n.
+
+    The forms l_i are d, for a case, or α free ones, for a core. Sections are the polynomials of
+    degree n in A of rank ≤ α and of degree n in V that do not separate points which the products
+    l_i v_k do not. So h(n) is the number of all polynomials, less that of sections of the cokernel
+    M of O → F_* O, the functions on weights modulo those on products: all of them extend
+    (docs/completeness.md#proposition-sections). M has a filtration. Its first quotient is about
+    values: A = k qᵀ, V = h vᵀ and (v qᵀ, h kᵀ) have the same products, so those polynomials are
+    lost that change sign with k and v exchanged. The others are about derivatives where both
+    weights come together, k = v: of order i in the directions of A across this locus, j in V.
+    """
+    # K[D_α]_n ⊗ S_n(H ⊗ Y): all functions on the source
+    polynomials_in_a = symmetric(columns * variables, n)
+    if alpha < columns:
+        polynomials_in_a = determinantal(columns, alpha, n)
+    total = polynomials_in_a * symmetric(rows * variables, n)
+    # S_n X ⊗ S_n H ⊗ Λ² S_n Y: on A = k qᵀ, V = h vᵀ those that change sign with k and v exchanged
+    antisymmetric = comb(symmetric(variables, n), 2)
+    total -= symmetric(columns, n) * symmetric(rows, n) * antisymmetric
+    # A = v qᵀ, V = h vᵀ are P(X) × P(H) × P(Y), by q, h and v. The quotient for (i, j) is
+    # Ω^i(n) ⊠ Ω^j(n) ⊠ Ω^(i+j+1)(2n) there, and the sections of Ω^i(n) are, by Bott, the
+    # representation of the hook (n − i, 1^i). i = j = 0 are the values above; there are no forms of
+    # degree i + j + 1 > dim P(Y) = variables − 1; and i < α as A has rank ≤ α.
+    for i, j in product(range(alpha), range(rows)):
+        if 1 <= i + j <= variables - 2:
+            hooks_of_x_and_h = hook(columns, n, i) * hook(rows, n, j)
+            total -= hooks_of_x_and_h * hook(variables, 2 * n, i + j + 1)
+    return total
+
+
+def sections_of_case(case: Case, n: int) -> int:
+    """The number h(n) of sections of O(n) over the closure of a case."""
+    return number_of_sections(
+        n, rows=case.d_out, columns=case.d, variables=case.d, alpha=case.alpha
+    )
+
+
+def series(values: list[int], dimension: int) -> dict[str, Any]:
+    """The series Σ H(n) T^n as a numerator over (1 − T)^dimension, from values H(0), H(1), ….
+
+    The numerator is the product of the series and (1 − T)^dimension, cut off behind the last value.
+    If H is a polynomial of degree < dimension for all n > n_0, it has no term above
+    T^(n_0 + dimension); so H(0), …, H(n_0 + dimension) are enough.
+    """
+    multiplied = flint.fmpz_poly(values) * flint.fmpz_poly([1, -1]) ** dimension
+    numerator = flint.fmpz_poly(multiplied.coeffs()[: len(values)])
+    return {"numerator": [int(x) for x in numerator.coeffs()], "denominator_exponent": dimension}
+
+
+def hilbert_coefficients(case: Case) -> list[int]:
+    """The e_0, …, e_{D−1} with h(n) = Σ (−1)^i e_i C(n + D − i − 1, D − i − 1) for n ≥ 1.
+
+    D is the dimension of the closure and M that of the weights, ``source_dimension``, so D ≤ M. For
+    n ≥ 1 each summand of h is a polynomial in n (``number_of_sections``), and so is h, of degree D
+    − 1. If it were one for n = 0 too, the series Σ h(n) T^n times (1 − T)^M would be a polynomial N
+    of degree below M. Another number h(0) adds a multiple of (1 − T)^M, so that N has degree at
+    most M, and h(0), …, h(M) determine it.
+
+    Expand N in powers of T − 1. As (T − 1)^i/(1 − T)^M is (−1)^i/(1 − T)^(M − i), a term x (T −
+    1)^i with i < M is the summand (−1)^i x C(n + M − i − 1, M − i − 1) of h(n); the term with i = M
+    is that of h(0) alone, and is left out. The summand of highest degree in n is that of the first
+    i with x ≠ 0: so i = M − D, and with i = M − D + j the number e_j is (−1)^(M − D) x.
+    """
+    most = case.source_dimension
+    values = [sections_of_case(case, n) for n in range(most + 1)]
+    numerator = flint.fmpz_poly(series(values, most)["numerator"])
+    at_one = [int(x) for x in numerator(flint.fmpz_poly([1, 1])).coeffs()]  # in T − 1
+    at_one += [0] * (most - len(at_one))
+    first = next(i for i, x in enumerate(at_one) if x)
+    return [(-1) ** first * x for x in at_one[first:most]]

@@ -1,0 +1,246 @@
+"""The result of a computation of polar degrees: its numbers, how it is shown, and its picture."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log10
+from typing import Any
+
+from m2bridge.maps.model import PolarData
+from m2bridge.results.base import result_json
+from m2bridge.results.markup import csv_text
+from m2bridge.results.picture import BLUE, FAINT, SOFT, PictureResult, new_figure, styled
+from m2bridge.results.sheet import Block, Facts, Picture, Sheet, Table, computed_by
+
+MAX_LABELLED_BARS = 16
+"""The largest number of bars that are labelled with their values."""
+MIN_LOGARITHMIC_RATIO = 500
+"""The ratio of largest and smallest nonzero degree from which bars are logarithmic."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolarDegrees(PictureResult):
+    """The polar degrees of a projective variety Z of dimension n in P^N.
+
+    δ_i is the number of points of the conormal variety over i general hyperplanes in P^N and N − 1
+    − i in its dual.
+
+    Parameters
+    ----------
+    title : str
+    case : dict or None
+    ambient : int
+        N.
+    dimension : int
+        n.
+    method : {"theorem", "slices", "conormal"}
+    theorem : PolarData
+        The numbers, the method that gives them, and the strata that were observed.
+    engine_version : str
+    seconds : float
+    unfinished : str
+    closure : bool
+        Whether Z is the closure in projective space of a variety that is not known to be a cone.
+    of_ideal : bool
+        Whether an ideal was given: then the title is the whole one.
+    primes : tuple of int
+        The random primes modulo which the numbers were counted; none where a theorem gives
+        them. The numbers are those over QQ for all but finitely many primes; for these it is not
+        proved.
+
+    Examples
+    --------
+    >>> result = polar_degrees(SingleLayerAttention(d=2, d_out=1))
+    >>> result.degrees, result.generic_ed_degree, result.dual_dimension, result.dual_degree
+    ((4, 6, 4, 0, 0), 14, 2, 4)
+    """
+
+    title: str
+    case: dict[str, Any] | None
+    ambient: int
+    dimension: int
+    method: str
+    theorem: PolarData
+    engine_version: str = ""
+    seconds: float
+    unfinished: str = ""
+    closure: bool = False
+    of_ideal: bool = False
+    primes: tuple[int, ...] = ()
+
+    @property
+    def degrees(self) -> tuple[int, ...]:
+        """δ_n, δ_{n−1}, …: all down to δ_0, or fewer where ``unfinished``. The first is the degree
+        of Z.
+        """
+        return self.theorem.degrees
+
+    @property
+    def generic_ed_degree(self) -> int | None:
+        """The sum: of a cone over Z the number of complex critical points that the distance from a
+        general point, by a general quadratic form, has on the smooth part.
+
+        Of an affine variety that is not a cone, it is this number of the cone over its closure Z in
+        projective space, which may be larger than that of the variety itself: 4 for a parabola,
+        which has 3.
+
+        Source: Draisma, Horobeț, Ottaviani, Sturmfels, Thomas, *The Euclidean distance degree of an
+        algebraic variety*, Found. Comput. Math. 16, 2016, Theorem 5.4.
+        """
+        return sum(self.degrees) if self._complete else None
+
+    @property
+    def _complete(self) -> bool:
+        return len(self.degrees) == self.dimension + 1
+
+    @property
+    def _dual(self) -> tuple[int, int] | None:
+        """Dimension and degree of the dual variety; (−1, 0) if it is empty.
+
+        Its degree is the last polar degree that is not zero, δ_i, and its dimension N − 1 − i.
+        """
+        if not self._complete:
+            return None
+        if self.dimension == self.ambient:
+            return -1, 0
+        defect = 0
+        while not self.degrees[self.dimension - defect]:
+            defect += 1
+        return self.ambient - 1 - defect, self.degrees[self.dimension - defect]
+
+    @property
+    def dual_dimension(self) -> int | None:
+        """The projective dimension of the dual variety; −1 if that is empty, as of P^N itself."""
+        return None if self._dual is None else self._dual[0]
+
+    @property
+    def dual_degree(self) -> int | None:
+        """The degree of the dual variety; 0 if it is empty."""
+        return None if self._dual is None else self._dual[1]
+
+    def to_sheet(self) -> Sheet:
+        """The numbers, how they are known, and what was observed."""
+        blocks: list[Block] = [Facts(_facts(self))]
+        special = [locus for locus in self.theorem.loci if locus.kernel]
+        if special:
+            rows = [(locus.name, locus.codimension, locus.kernel) for locus in special]
+            blocks.append(Table(("observed at orbit", "codimension", "kernel at most"), rows))
+        blocks.append(Picture(self.page_svg))
+        title = self.title if self.of_ideal else f"Polar degrees of the {self.title}"
+        formulas = []
+        if self.generic_ed_degree is not None:
+            variety = r"(\overline{X})" if self.closure else ""
+            formulas.append(rf"\operatorname{{gED}}{variety} = {self.generic_ed_degree}")
+        return Sheet(title, blocks, formulas)
+
+    def to_json(self) -> dict[str, Any]:
+        """The numbers, how they are known, and what was observed."""
+        theorem = self.theorem
+        loci = []
+        for locus in theorem.loci:
+            numbers = {"codimension": locus.codimension, "kernel_at_most": locus.kernel}
+            loci.append({"orbit": locus.name, **numbers})
+        return result_json(self.case, "QQ", self.engine_version or None, self.seconds) | {
+            "title": self.title or None,
+            "dimension": self.dimension,
+            "ambient_dimension": self.ambient,
+            "projective_closure": self.closure,
+            "polar_degrees": list(self.degrees),
+            "generic_ed_degree": self.generic_ed_degree,
+            "dual_dimension": self.dual_dimension,
+            "dual_degree": self.dual_degree,
+            "method": self.method,
+            "known": theorem.known,
+            "proved": not self.primes,
+            "primes": list(self.primes),
+            "rests_on": list(theorem.rests_on),
+            "generic_fibre_points": theorem.generic_fibre,
+            "loci": loci,
+            "unfinished": self.unfinished or None,
+        }
+
+    def to_macaulay2(self) -> str:
+        """Return the polar degrees as a Macaulay2 list."""
+        return f"polarDegrees = {{{', '.join(map(str, self.degrees))}}}"
+
+    def to_csv(self) -> str:
+        """Return a line for each polar degree."""
+        return csv_text(("i", "polar_degree"), zip(self._places, self.degrees, strict=True))
+
+    @property
+    def _places(self) -> range:
+        """n, n − 1, …: the i of each δ_i."""
+        return range(self.dimension, self.dimension - len(self.degrees), -1)
+
+    def figure(self) -> Any:
+        """A bar for each of δ_n, δ_{n−1}, …; their sum is the generic ED degree."""
+        degrees = self.degrees
+        heights: Sequence[float] = degrees
+        label = "polar degree δ$_i$"
+        if max(degrees) > MIN_LOGARITHMIC_RATIO * min(filter(None, degrees)):
+            heights = [log10(value or 1) for value in degrees]
+            label = f"log$_{{10}}$ of the {label}"
+        heading = "Polar degrees"
+        if self._complete:
+            heading += f", generic ED degree {short(sum(degrees))}"
+        if self.closure:
+            heading += ", of the projective closure"
+        with styled():
+            figure = new_figure(6.8, 4.6, f"Polar degrees of the {self.title}")
+            axes = figure.subplots()
+            axes.grid(axis="y", color=FAINT, linewidth=0.7)
+            axes.set_axisbelow(True)
+            bars = axes.bar(self._places, heights, width=0.72, color=BLUE)
+            axes.set_xlim(self.dimension + 0.7, -0.7)
+            axes.margins(y=0.12)  # labels stand above the bars
+            axes.set_xlabel("i  (from the degree down)", style="italic")
+            axes.set_ylabel(label, style="italic")
+            if len(degrees) <= MAX_LABELLED_BARS:
+                axes.set_xticks(self._places)
+                axes.bar_label(bars, list(map(short, degrees)), padding=3, fontsize=9.5, color=SOFT)
+            axes.set_title(f"{heading}\n{self.title}", fontsize=12)
+            figure.tight_layout()
+            return figure
+
+
+def _facts(result: PolarDegrees) -> list[tuple[str, object]]:
+    """Return names and values for the summary: the polar degrees and their grounds."""
+    variety = f"dimension {result.dimension} in P^{result.ambient}"
+    if result.closure:
+        variety += "; of the closure in projective space"
+    shown = ", ".join(map(str, result.degrees))
+    ed_degree = dual = "not known"
+    if result.generic_ed_degree is None:
+        shown += ", …"
+    else:
+        ed_degree = str(result.generic_ed_degree)
+        if result.closure:  # the affine variety itself may have fewer critical points
+            ed_degree += ", of the projective closure"
+        dual = f"dimension {result.dual_dimension}, degree {result.dual_degree}"
+        if not result.dual_degree:
+            dual = "empty"
+    facts: list[tuple[str, object]] = [
+        ("variety", variety),
+        ("polar degrees", shown),
+        ("generic ED degree", ed_degree),
+        ("dual variety", dual),
+        ("known", result.theorem.known),
+    ]
+    if result.primes:
+        facts.append(("primes", ", ".join(map(str, result.primes))))
+    name = "rests on"
+    for reason in result.theorem.rests_on:
+        facts.append((name, reason))
+        name = ""  # one heading for all of them
+    points = result.theorem.generic_fibre
+    if points is not None:
+        facts.append(("general fibre", f"{points} point{'s' if points > 1 else ''}, observed"))
+    return [
+        *facts,
+        ("not finished", result.unfinished or None),
+        ("computed by", computed_by(result.engine_version, result.seconds)),
+    ]
+
+
+def short(value: int) -> str:
+    """A number in few letters: its digits, or a power of ten."""
+    return str(value) if value < 10**7 else f"10^{log10(value):.2f}"

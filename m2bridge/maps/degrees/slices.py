@@ -1,0 +1,166 @@
+"""Polar degrees by counting points of the source of a map in random slices, with free parameters.
+
+Slices are cut out in the space of the parameters, so that no equation of the image is needed; each
+point of the image is counted as often as its fibre has points, by which the numbers are divided.
+"""
+
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from math import comb
+
+import flint
+
+from m2bridge.algebra.differential import jacobian_at
+from m2bridge.algebra.linear_algebra import pivot_columns
+from m2bridge.algebra.numbers import random_primes
+from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.convert import m2_syntax
+from m2bridge.convert.answers import Answer, answer_until_limit
+from m2bridge.engine import current
+from m2bridge.engine.script import Script, render
+from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TooLargeError
+from m2bridge.limits import clock
+from m2bridge.maps.degrees.counting_primes import LONG_PRIME_BITS, primes_for, with_given_prime
+from m2bridge.maps.degrees.polar_result import PolarDegrees
+from m2bridge.maps.model import Model, PolarData
+
+MAX_SLICE_MINORS = 5000
+"""The largest number of minors of one slice."""
+
+
+def slices_program(model: Model) -> Script:
+    """The Macaulay2 program that counts points in slices; it draws a prime if it is given none."""
+    forms, _ = _forms(model)
+    return slices_script(forms, _spanning_parameters(forms), model.title)
+
+
+def by_slices(model: Model) -> tuple[Callable[[int], PolarDegrees], Iterator[int]]:
+    """Return the function that counts points on random hyperplanes modulo a prime, and the primes.
+
+    Raises
+    ------
+    TooLargeError
+        If a slice takes too many minors.
+    MethodUnavailableError
+        If the parameters are not free.
+    InvalidCaseError
+        If the image is the point zero.
+    """
+    forms, cone = _forms(model)
+    kept = _spanning_parameters(forms)
+    last = len(kept)
+    # with `cut` hyperplanes, cut + 2 random columns are dependent: a minor for each choice of rows
+    minors = max(comb(last + 1, cut + 2) for cut in range(last + 1))
+    if minors > MAX_SLICE_MINORS:
+        raise TooLargeError(
+            f"slices of a variety of dimension {last} take {minors} minors; at most"
+            f" {MAX_SLICE_MINORS}"
+        )
+    script = slices_script(forms, kept, model.title)
+
+    def found(prime: int) -> PolarDegrees:
+        answer, late = answer_until_limit(with_given_prime(script, prime))
+        version = current().version
+        known = "by counting points in random slices"
+        return PolarDegrees(
+            title=model.title,
+            case=model.case,
+            ambient=len(forms.coordinates) - 1,
+            dimension=last,
+            method="slices",
+            theorem=PolarData(_counted(answer, last), known, ()),
+            engine_version=version,
+            seconds=clock().seconds,
+            unfinished=late,
+            closure=not cone,
+        )
+
+    return found, primes_for(forms.images)
+
+
+def _forms(model: Model) -> tuple[PolynomialMap, bool]:
+    """The parametrization of the cone over the projective variety; whether it is the model's.
+
+    It is if weights of the parameters make all images homogeneous of weight 1; else 1 is the first
+    coordinate. Images are multiplied by their denominators, which is a linear change of
+    coordinates.
+    """
+    free = model.free_map
+    if free.relations:
+        raise MethodUnavailableError(
+            "the parameters satisfy relations, and slices need free ones: use conormal"
+        )
+    if not any(free.images):
+        raise InvalidCaseError("map", "its image is the point zero")
+    cone = parametrizes_cone(free)
+    names = free.coordinates
+    images = tuple(image.clear_denoms()[1] for image in free.images)
+    # a further coordinate that is 1 makes the image the affine part of its projective closure
+    if not cone:
+        number = 0
+        while f"h{number}" in names:
+            number += 1
+        names = (f"h{number}", *names)
+        images = (free.source.sympy_ring.one, *images)
+    return PolynomialMap(free.source, names, images), cone
+
+
+def parametrizes_cone(parametrization: PolynomialMap) -> bool:
+    """Whether weights of the parameters make all images homogeneous of weight 1.
+
+    There are such weights w if the equations ⟨w, monomial⟩ = 1 have a solution over QQ.
+    """
+    exponents = {monomial for image in parametrization.images for monomial in image.monoms()}
+    if not exponents:
+        return True
+    matrix = [[*monomial, 1] for monomial in sorted(exponents)]
+    rank = flint.fmpz_mat([row[:-1] for row in matrix]).rank()
+    return bool(flint.fmpz_mat(matrix).rank() == rank)
+
+
+def _spanning_parameters(forms: PolynomialMap) -> list[int]:
+    """Return the positions of as few parameters as suffice; the others become random numbers.
+
+    Their derivatives and the point itself span the tangent space of the cone, at a random point
+    modulo a long random prime.
+    """
+    prime = next(random_primes(LONG_PRIME_BITS))
+    point = [1 + secrets.randbelow(prime - 1) for _ in forms.source.variables]
+    gradients = jacobian_at(forms.images, point, prime)
+    rows = []
+    for image, gradient in zip(forms.images, gradients, strict=True):
+        rows.append([int(image(*point)) % prime, *gradient])
+    pivots = pivot_columns(rows, prime)[0]
+    if pivots[:1] != [0]:
+        raise InvalidCaseError("map", "its image is the point zero")
+    return [pivot - 1 for pivot in pivots[1:]]
+
+
+def slices_script(forms: PolynomialMap, kept: Sequence[int], title: str) -> Script:
+    """The Macaulay2 program that counts, modulo a prime that it is given; parameters that are not
+    kept are random numbers.
+    """
+    names = m2_syntax.all_to_macaulay2(forms.source.variables)
+    values = []
+    for j, name in enumerate(names):
+        values.append(f"sub({name}, sourceRing)" if j in kept else "randomNumber()")
+    written = {
+        "title": title,
+        "parameters": ", ".join(names),
+        "kept": ", ".join(names[j] for j in kept),
+        "values": m2_syntax.sequence(values),
+        "images": m2_syntax.sequence(m2_syntax.polynomial(image, names) for image in forms.images),
+    }
+    return render("polar_slices", ("wire",), written)
+
+
+def _counted(answer: Answer, last: int) -> tuple[int, ...]:
+    """The numbers of points that were counted, each divided by that of the general fibre."""
+    names = [f"polar_{i}" for i in range(last, -1, -1)]
+    counts = [answer.integer(name) for name in names if name in answer]
+    fibre = answer.integer("fibre") if "fibre" in answer else 1
+    if fibre < 1 or any(value < 0 or value % fibre for value in counts):
+        raise MethodUnavailableError(
+            f"the points in slices are not isolated: {counts} for fibres of {fibre}; use conormal"
+        )
+    return tuple(value // fibre for value in counts)

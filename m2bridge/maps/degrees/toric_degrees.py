@@ -1,0 +1,149 @@
+"""Polar degrees of toric varieties by the theorem of Matsui and Takeuchi, from a polytope.
+
+Let A be the exponents of the monomials of a map, and P their convex hull. The closure of the image
+in projective space is the toric variety of A, normal or not. Its orbits belong to the faces of P.
+With the volume of each face in the lattice of its own points, and the Euler obstruction of the
+variety along its orbit, polar degrees are sums over faces. Euler obstructions follow from those of
+larger faces and from volumes of what a face cuts off from the semigroup of a larger one.
+
+Source: Matsui, Takeuchi, *A geometric degree formula for A-discriminants and Euler obstructions of
+toric varieties*, Adv. Math. 226, 2011, Theorem 4.7 and Corollary 1.4; in the form of Helmer,
+Sturmfels, *Nearest points on toric varieties*, Math. Scand. 122, 2018, Theorem 1.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from math import comb, prod
+
+import flint
+
+from m2bridge.algebra.linear_algebra import IntegerVector
+from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.algebra.polytopes import Face, faces, lattice_coordinates, volume, volume_in_space
+from m2bridge.errors import TooLargeError
+from m2bridge.limits import check_deadline_in
+from m2bridge.maps.degrees.slices import parametrizes_cone
+from m2bridge.maps.model import PolarData
+from m2bridge.maps.toric import is_monomial, lattice_basis
+
+KNOWN = "by a theorem on toric varieties, from volumes of the faces of the polytope of exponents"
+SOURCE = (
+    "Matsui, Takeuchi, A geometric degree formula for A-discriminants and Euler obstructions of"
+    " toric varieties, Adv. Math. 226, 2011"
+)
+
+
+def toric_exponents(parametrization: PolynomialMap) -> list[IntegerVector]:
+    """Return the different exponents of the coordinates of a monomial map; else an empty list."""
+    if not is_monomial(parametrization):
+        return []
+    found = {monomial for image in parametrization.images for monomial in image}
+    return sorted(found)
+
+
+def toric_polar_data(parametrization: PolynomialMap) -> PolarData | None:
+    """Return the polar degrees of the closure of the image of a monomial map.
+
+    ``None`` if a coordinate is not a monomial, all are zero, or the polytope has too many faces.
+    """
+    points = toric_exponents(parametrization)
+    if not points:
+        return None
+    cone = parametrizes_cone(parametrization)
+    if not cone:
+        # the further coordinate of projective space is the monomial 1
+        points = sorted({*points, (0,) * len(points[0])})
+    try:
+        degrees = toric_polar_degrees(points)
+    except TooLargeError:
+        return None
+    return PolarData(degrees=degrees, known=KNOWN, rests_on=(SOURCE,), closure=not cone)
+
+
+def toric_polar_degrees(points: Sequence[IntegerVector]) -> tuple[int, ...]:
+    """Return δ_n, …, δ_0 of the projective toric variety of different points.
+
+    Raises
+    ------
+    TooLargeError
+        If the polytope has too many faces.
+
+    Examples
+    --------
+    >>> toric_polar_degrees([(0,), (1,), (2,), (3,)])
+    (3, 4)
+    >>> toric_polar_degrees([(0,), (2,), (3,)])
+    (3, 3)
+    """
+    vectors = lattice_coordinates([(1, *point) for point in points])
+    dimensions = faces(vectors)
+    obstructions = euler_obstructions(vectors, dimensions)
+    last = max(dimensions.values())
+    # the Chern-Mather volumes
+    volumes = [0] * (last + 1)
+    for face, dimension in check_deadline_in(dimensions.items()):
+        volumes[dimension] += volume(vectors, face, dimensions) * obstructions[face]
+    degrees = []
+    for i in range(last, -1, -1):
+        terms = [(-1) ** (last - j) * comb(j + 1, i + 1) * volumes[j] for j in range(i, last + 1)]
+        degrees.append(sum(terms))
+    return tuple(degrees)
+
+
+def euler_obstructions(
+    vectors: Sequence[IntegerVector], dimensions: dict[Face, int]
+) -> dict[Face, int]:
+    """Return the Euler obstruction of the toric variety along the orbit of each face."""
+    obstructions: dict[Face, int] = {}
+    # from the polytope itself, whose orbit is dense and smooth, down to the vertices
+    for face in check_deadline_in(sorted(dimensions, key=lambda one: -dimensions[one])):
+        larger = [other for other in obstructions if face < other]
+        if not larger:
+            obstructions[face] = 1
+            continue
+        total = 0
+        for other in larger:
+            sign = (-1) ** (dimensions[other] - dimensions[face] - 1)
+            total += sign * _multiplicity(vectors, face, other) * obstructions[other]
+        obstructions[face] = total
+    return obstructions
+
+
+def _multiplicity(vectors: Sequence[IntegerVector], face: Face, larger: Face) -> int:
+    """The multiplicity of the toric variety of the larger face along the orbit of the other one.
+
+    It is the index of the lattice of the face in the lattice of the larger one within its span,
+    times the volume that the nonzero elements of the quotient semigroup cut off at 0. Source:
+    Gelfand, Kapranov, Zelevinsky, *Discriminants, Resultants, and Multidimensional Determinants*,
+    Chapter 5, Theorem 3.16.
+    """
+    numbers = sorted(larger)
+    own = dict(zip(numbers, lattice_coordinates([vectors[i] for i in numbers]), strict=True))
+    inside = [own[i] for i in sorted(face)]
+    # integer linear forms that are zero on the face are coordinates of the quotient
+    forms = lattice_basis(list(zip(*inside, strict=True)))
+    index = prod(filter(None, _invariants(inside)))
+    quotient = {
+        tuple(sum(a * b for a, b in zip(form, own[i], strict=True)) for form in forms)
+        for i in larger - face
+    }
+    return index * _cut_off(tuple(sorted(quotient)))
+
+
+@lru_cache(maxsize=1000)
+def _cut_off(points: tuple[IntegerVector, ...]) -> int:
+    """The volume between 0 and the convex hull of the nonzero elements of a semigroup.
+
+    Its facets that can be seen from 0 are those of the hull of the generators. Many faces of a
+    polytope have the same quotients, so that results are kept.
+    """
+    zero = (0,) * len(points[0])
+    return volume_in_space([zero, *points]) - volume_in_space(points)
+
+
+def _invariants(vectors: Sequence[IntegerVector]) -> list[int]:
+    """The elementary divisors of the matrix with these rows."""
+    smith = flint.fmpz_mat(list(map(list, vectors))).snf()
+    return [abs(int(smith[i, i])) for i in range(min(smith.nrows(), smith.ncols()))]

@@ -1,0 +1,168 @@
+"""The singular locus of a cone by double points of its parametrization, without its equations.
+
+*Theorem.* Let the parameters fall into factors, such that all images are homogeneous of the same
+positive degree in the parameters of each, and have no common zero where no factor is zero. They
+define a map from a product of projective spaces, which is finite, since it contracts no curve. Let
+it be birational onto its image Z. Then a point of Z is smooth exactly if its fibre is one reduced
+point: if it is, the map is a closed embedding there by Nakayama's lemma, and the source is smooth;
+and a smooth point is normal, so that a finite birational map is an isomorphism there.
+
+So the singular locus of Z is the image of the pairs of points with the same image: those of
+different points, and those where the scheme of all pairs is larger than the diagonal. The cone over
+Z is singular in the cone over this locus, and in the origin unless it is a linear space. That there
+are no base points, and that the map is birational, is computed and not assumed.
+
+Source: Hartshorne, *Algebraic Geometry*, II.7.3 and its proof, and III.11.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import prod
+
+from sympy.polys.rings import PolyElement
+
+from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.linear_algebra import integer_kernel
+from m2bridge.algebra.polynomial_map import LinearReduction, PolynomialMap
+from m2bridge.convert import m2_syntax
+from m2bridge.convert.answers import answer_to
+from m2bridge.engine.script import Script, render
+from m2bridge.errors import MethodUnavailableError
+from m2bridge.ideals.ideal import Ideal
+from m2bridge.ideals.varieties import MeasuredPrime, measured
+from m2bridge.maps.completeness import linear_reduction
+from m2bridge.maps.model import Model
+
+MAX_CHARTS = 32
+"""The largest number of charts of the source, whose pairs are all examined."""
+
+ParameterFactors = tuple[tuple[int, ...], ...]
+"""The positions of the parameters in each factor."""
+
+
+def projective_factors(parametrization: PolynomialMap) -> ParameterFactors:
+    """Return the factors of the parameters in each of which all images have the same degree.
+
+    They are empty if there are none, or if the images have further gradings.
+
+    Examples
+    --------
+    >>> from sympy import symbols
+    >>> s, t, u = symbols("s t u")
+    >>> products = PolynomialMap.from_expressions([s, t, u], {"x": s**2 * u, "y": t**2 * u})
+    >>> projective_factors(products)
+    ((0, 1), (2,))
+    """
+    monomials = sorted({monomial for image in parametrization.images for monomial in image})
+    if not monomials or parametrization.relations:
+        return ()
+    first, *others = monomials
+    size = len(first)
+    differences = [tuple(a - b for a, b in zip(m, first, strict=True)) for m in others]
+    weights = integer_kernel(differences or [(0,) * size], size)
+    # parameters with the same weight in all gradings belong together
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for j in range(size):
+        alike.setdefault(tuple(weight[j] for weight in weights), []).append(j)
+    factors = tuple(map(tuple, alike.values()))
+    # as many gradings as factors are those by the degrees in the factors, and no others
+    degrees = [sum(first[j] for j in factor) for factor in factors]
+    if len(factors) != len(weights) or min(degrees) <= 0:
+        return ()
+    return factors
+
+
+def no_double_points(model: Model, field: CoefficientField) -> str:
+    """Return why double points do not decide smoothness; empty if they may."""
+    if field != QQ:
+        return "double points are examined over QQ only"
+    factors = projective_factors(model.polynomial_map)
+    if not factors:
+        return "the images are not homogeneous in the parameters of each factor of a product"
+    charts = prod(map(len, factors))
+    if charts > MAX_CHARTS:
+        return f"the source has {charts} charts, of which at most {MAX_CHARTS} are examined"
+    return ""
+
+
+def source_dimension(model: Model) -> int:
+    """Return the dimension of the cone: one more than that of the product of projective spaces."""
+    return 1 + sum(len(factor) - 1 for factor in projective_factors(model.polynomial_map))
+
+
+def double_points_script(model: Model) -> Script:
+    """Return the Macaulay2 program."""
+    independent = linear_reduction(model).reduced
+    source = independent.source.variables
+    size = len(source)
+    # all names together, so that no two of them become the same
+    wanted = (*source, *map("{}_second".format, source), "multiple", *independent.coordinates)
+    names = m2_syntax.all_to_macaulay2(wanted)
+    first, second = names[:size], names[size : 2 * size]
+    multiple, *targets = names[2 * size :]
+    images = (m2_syntax.polynomial(image, first) for image in independent.images)
+    factors = projective_factors(model.polynomial_map)
+    values = {
+        "title": model.title,
+        "field": m2_syntax.field(QQ),
+        "first": ", ".join(first),
+        "second": ", ".join(second),
+        "multiple": multiple,
+        "coordinates": ", ".join(targets),
+        "images": m2_syntax.sequence(images),
+        "factors": _lists(factors),
+        "dimension": source_dimension(model) - 1,
+    }
+    return render("double_points", values=values)
+
+
+def _lists(factors: ParameterFactors) -> str:
+    """The positions as lists of Macaulay2."""
+    listed = ["{" + ", ".join(map(str, factor)) + "}" for factor in factors]
+    return "{" + ", ".join(listed) + "}"
+
+
+def double_points(model: Model) -> list[MeasuredPrime]:
+    """Return the prime ideals of the components of the singular locus of the closure, a cone.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If the map has base points, or is not birational onto its image.
+    TimeLimitError, MemoryLimitError
+        If the limit was reached.
+    """
+    answer = answer_to(double_points_script(model))
+    if not answer.boolean("without_base_points"):
+        raise MethodUnavailableError(
+            f"the images of the {model.title} have common zeros where no factor is zero"
+        )
+    cone_dimension = source_dimension(model)
+    # a general point would be one of a pair
+    if answer.integer("pairs_dimension") >= cone_dimension - 1:
+        raise MethodUnavailableError(f"the {model.title} is not birational onto its image")
+    reduction = linear_reduction(model)
+    found = measured(answer, "minimal_primes", "dimensions", "degrees")
+    is_linear = len(reduction.basis) == cone_dimension
+    if not found and not is_linear:
+        return [(_origin(model), 0, 1)]
+    return [
+        (_in_all_coordinates(prime.generators, reduction, model), dimension, degree)
+        for prime, dimension, degree in found
+    ]
+
+
+def _origin(model: Model) -> Ideal:
+    target = model.polynomial_map.target()
+    return Ideal(target, target.sympy_ring.gens)
+
+
+def _in_all_coordinates(
+    generators: Iterable[PolyElement], reduction: LinearReduction, model: Model
+) -> Ideal:
+    """The ideal with the linear equations of the closure, in the ring of all coordinates."""
+    target = model.polynomial_map.target()
+    linear = reduction.linear_forms(model.polynomial_map, field=QQ)
+    carried = [generator.set_ring(target.sympy_ring) for generator in generators]
+    return Ideal(target, (*linear, *carried))

@@ -1,0 +1,216 @@
+"""The result of a computation of a singular locus, and how it is shown."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from m2bridge.algebra.field import CoefficientField
+from m2bridge.convert.printing import (
+    degree_summary,
+    generator_lines,
+    ideal_macaulay2,
+    polynomial_text,
+)
+from m2bridge.ideals.varieties import bound_text
+from m2bridge.maps.locus import ORIGIN, ZERO, Component, OrbitStatus
+from m2bridge.maps.model import Model
+from m2bridge.results import MAX_SHOWN_GENERATORS
+from m2bridge.results.base import Result, result_json
+from m2bridge.results.sheet import Block, Facts, Sheet, Table, computed_by, printable, value_text
+
+MAX_SHOWN_EQUATION_CHARS = 60
+"""The largest number of characters of equations in a table."""
+
+SINGULAR = {True: "singular", False: "smooth", None: "undecided"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SingularLocus(Result):
+    """The singular locus of the Zariski closure.
+
+    Parameters
+    ----------
+    model : Model
+    field : CoefficientField
+    method : str
+        The methods that ran.
+    variety_dimension : int or None
+        Affine dimension of the closure itself.
+    orbits : tuple of OrbitStatus
+        Every orbit of nonzero points, or those that were done if the computation is ``unfinished``;
+        empty for models whose orbits are not known.
+    components : tuple of Component or None
+        ``None`` when the computation did not finish or left orbits undecided; empty when the
+        closure is smooth.
+    remarks : tuple of str
+        Which methods were compared, and which assumptions were made.
+    engine_version : str
+        Empty if no engine was asked.
+    seconds : float
+    unfinished : str
+        Empty, or the limit that was reached, or the orbits that are undecided.
+    proved : tuple of Component
+        If the Jacobian criterion reached a limit: components that were proved until then.
+    rest_dimension : int or None
+        In that case an upper bound for the dimension of other components; −1 if there are none.
+
+    Examples
+    --------
+    >>> from sympy import symbols
+    >>> u, v = symbols("u v")
+    >>> umbrella = PolynomialMap.from_expressions([u, v], {"x": u * v, "y": u, "z": v**2})
+    >>> locus = singular_locus(umbrella)
+    >>> locus.variety_dimension, locus.dimension
+    (2, 1)
+    """
+
+    model: Model
+    field: CoefficientField
+    method: str
+    variety_dimension: int | None
+    orbits: tuple[OrbitStatus, ...]
+    components: tuple[Component, ...] | None
+    remarks: tuple[str, ...]
+    engine_version: str
+    seconds: float
+    unfinished: str = ""
+    proved: tuple[Component, ...] = ()
+    rest_dimension: int | None = None
+
+    @property
+    def dimension(self) -> int | None:
+        """Affine dimension of the singular locus; −1 when it is empty."""
+        if self.components is None:
+            return None
+        return max((component.dimension for component in self.components), default=-1)
+
+    @property
+    def zero_tangent_dimension(self) -> int | None:
+        """Tangent dimension of the closure at the zero function, where orbits are listed."""
+        orbit_methods = self.model.orbit_methods()
+        if orbit_methods is None or not self.orbits:
+            return None
+        return orbit_methods.independent_count
+
+    def to_sheet(self) -> Sheet:
+        """Dimensions, a table of the orbits, the components, and the ideals that were computed."""
+        title = f"Singular locus of the Zariski closure of the {self.model.title}"
+        blocks: list[Block] = [Facts(_facts(self))]
+        if self.orbits:
+            orbit = self.orbits[0].orbit
+            header = (*orbit.HEADER, "dimension", "tangent dimension", "")
+            rows = [_orbit_row(status) for status in self.orbits]
+            blocks.append(Table(header, rows, orbit.LEGEND))
+        components = self.components or self.proved
+        if components:
+            columns = ("component of the singular locus", "dimension", "degree", "equations")
+            shown = 4 if any(component.ideal for component in components) else 3
+            blocks.append(Table(columns[:shown], [_component_row(c)[:shown] for c in components]))
+            blocks += [generator_lines(c.ideal, f"{c.description}:") for c in components if c.ideal]
+        return Sheet(f"{title}, over {self.field}", blocks, _formulas(self))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the sheet with orbits, components, and the methods that were compared."""
+        components = None
+        if self.components is not None:
+            components = [_component_json(component) for component in self.components]
+        engine = self.engine_version or None
+        return result_json(self.model.case, self.field, engine, self.seconds) | {
+            "dimension": self.dimension,
+            "variety_dimension": self.variety_dimension,
+            "method": self.method,
+            "orbits": [status.to_json() for status in self.orbits],
+            "zero_tangent_dimension": self.zero_tangent_dimension,
+            "components": components,
+            "remarks": list(self.remarks),
+            "unfinished": self.unfinished or None,
+            "proved": [_component_json(c) for c in self.proved],
+            "rest_dimension": self.rest_dimension,
+        }
+
+    def to_macaulay2(self) -> str:
+        """Macaulay2 programs for the ideals of the components, where they were computed."""
+        programs = []
+        for component in self.components or ():
+            if component.ideal is not None:
+                comment = f"-- {printable(component.description)}"
+                programs.append(f"{comment}\n{ideal_macaulay2(component.ideal)}")
+        return "\n\n".join(programs) or "-- no ideals were computed; ask for them with --ideals"
+
+
+def zero_text(tangent: int | None, dimension: int | None) -> str | None:
+    """The tangent dimension at zero, and whether zero is singular, in words."""
+    if tangent is None or dimension is None:
+        return None
+    # The tangent space at a smooth point is as large as the variety, and nowhere smaller.
+    kind = SINGULAR[tangent > dimension]
+    return f"{kind}, with a tangent space of dimension {tangent}"
+
+
+def _facts(locus: SingularLocus) -> list[tuple[str, object]]:
+    """Return names and values of the results about the singular locus."""
+    facts: list[tuple[str, object]] = []
+    if locus.dimension == -1:
+        facts.append(("singular locus", "empty: the closure is smooth"))
+    elif locus.dimension is not None:
+        facts.append(("singular locus", f"dimension {locus.dimension}"))
+    if locus.variety_dimension is not None:
+        facts.append(("closure", f"dimension {locus.variety_dimension}"))
+    return [
+        *facts,
+        ("zero", zero_text(locus.zero_tangent_dimension, locus.variety_dimension)),
+        ("computed by", computed_by(locus.engine_version, locus.seconds, locus.method)),
+        *(("remark", remark) for remark in locus.remarks),
+        ("not finished", locus.unfinished or None),
+        ("not decided", bound_text(locus.rest_dimension)),
+    ]
+
+
+def _component_json(component: Component) -> dict[str, Any]:
+    """Return a component for ``json.dumps``."""
+    generators = None
+    if component.ideal is not None:
+        generators = [polynomial_text(generator) for generator in component.ideal.generators]
+    return {
+        "description": component.description,
+        "orbit": None if component.orbit is None else component.orbit.to_json(),
+        "dimension": component.dimension,
+        "degree": component.degree,
+        "generators": generators,
+    }
+
+
+def _orbit_row(status: OrbitStatus) -> tuple[object, ...]:
+    return (*status.orbit.cells, status.dimension, status.tangent.cell, SINGULAR[status.singular])
+
+
+def _component_row(component: Component) -> tuple[object, ...]:
+    """The generators where they are few and short, else their degrees."""
+    equations, ideal = "–", component.ideal
+    if ideal is not None:
+        equations = f"V({', '.join(map(polynomial_text, ideal.generators[:MAX_SHOWN_GENERATORS]))})"
+        if len(ideal.generators) > MAX_SHOWN_GENERATORS or len(
+            equations
+        ) > MAX_SHOWN_EQUATION_CHARS + len("V()"):
+            equations = degree_summary(ideal.generator_degrees)
+    degree = value_text(component.degree)
+    return component.description, component.dimension, degree, equations
+
+
+def _formulas(locus: SingularLocus) -> list[str]:
+    """The components and their dimensions."""
+    if locus.components is None:
+        return []
+    parts = []
+    for number, component in enumerate(locus.components, 1):
+        parts.append(_component_latex(component, f"C_{{{number}}}"))
+    return [r"\operatorname{Sing} = " + (r" \;\cup\; ".join(parts) or r"\varnothing")]
+
+
+def _component_latex(component: Component, name: str) -> str:
+    """A component with its dimension and degree, in LaTeX."""
+    if component.orbit is not None:
+        name = rf"\overline{{\mathcal O_{{({','.join(map(str, component.orbit.cells))})}}}}"
+    elif component.description in (ZERO, ORIGIN):
+        name = r"\{0\}"
+    degree = "" if component.degree is None else rf",\ \deg {component.degree}"
+    return rf"{name}\;(\dim {component.dimension}{degree})"

@@ -1,0 +1,79 @@
+"""LayerScale: the outputs of a layer times diag(γ), which O takes exactly.
+
+diag(γ)·(Σ_h O_h V_h … + b) has the matrices diag(γ)·O_h and the bias γ∘b, so that the layer with
+its factors is a layer of this model. Products of numbers with 24 bits or fewer are exact in double
+precision; others are fractions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy
+
+from m2bridge.trained_weights.checkpoints.files import Tensor, as_fractions
+from m2bridge.trained_weights.checkpoints.stored import check_few_fractions
+from m2bridge.trained_weights.checkpoints.tensors import NAMES, LayerTensors
+
+_SHORT = ("float16", "bfloat16", "float32")
+"""The types of which a product of two is exact in double precision."""
+
+
+def with_factors(
+    layer: LayerTensors, available: Mapping[str, Tensor], ignored: re.Pattern[str]
+) -> LayerTensors:
+    """Return the layer with the factors of its outputs in O and its bias, if it has any.
+
+    Factors that are ignored are left out; those of a layer without O, or of another length than its
+    outputs, stay beside the layer, where they are refused.
+    """
+    output = layer.parts.get("O")
+    if output is None or len(output.shape) < 2:
+        return layer
+    gamma = _factors_beside(output, available)
+    outputs = output.shape[-2]
+    if gamma is None or gamma.shape != (outputs,) or ignored.fullmatch(gamma.name):
+        return layer
+    parts = {**layer.parts, "O": _times(output, gamma, column=True)}
+    biases = dict(layer.biases)
+    if "O" in biases:
+        biases["O"] = _times(biases["O"], gamma, column=False)
+    return replace(layer, parts=parts, biases=biases, has_factors=True)
+
+
+def _factors_beside(output: Tensor, available: Mapping[str, Tensor]) -> Tensor | None:
+    """Return the one array of factors in the block around the module of O; ``None`` if there is
+    none, or several.
+    """
+    name = min(output.file_names)
+    blocks = [name[: place.start() + 1] for place in re.finditer(r"[./]", name)]
+    # The innermost block that has such an array: an outer one holds other layers too.
+    for block in reversed(blocks):
+        found = [
+            part
+            for other, part in available.items()
+            if other.startswith(block) and re.fullmatch(NAMES["factors"], other[len(block) - 1 :])
+        ]
+        if found:
+            return found[0] if len(found) == 1 else None
+    return None
+
+
+def _times(part: Tensor, gamma: Tensor, *, column: bool) -> Tensor:
+    """Return γ times each row of a matrix, or each entry of a bias, exactly."""
+    is_short = part.kind in _SHORT and gamma.kind in _SHORT
+
+    def read() -> Any:
+        entries, factors = part.array(), gamma.array()
+        if is_short:
+            entries, factors = entries.astype(float), factors.astype(float)
+        else:
+            check_few_fractions(part)
+            entries, factors = as_fractions(entries), as_fractions(factors)
+        product = entries * (factors[:, None] if column else factors)
+        return numpy.asarray(product)
+
+    return Tensor(part.name, part.shape, part.kind, read, (part, gamma))

@@ -1,0 +1,231 @@
+"""Number fields, GF(p^k) and fields with parameters: names, elements, and ideals as people write
+them, compared with SymPy and FLINT.
+"""
+
+import pickle
+import re
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+import flint
+import pytest
+import sympy
+from sympy import I, Poly, sqrt, symbols
+
+from m2bridge import CoefficientField, PolynomialRing, dimension, ideal, read_ideal, read_ideal_file
+from m2bridge.algebra.extension_field import ExtensionField
+from m2bridge.algebra.field import QQ, check_is_field
+from m2bridge.convert.fields import parse_field
+from m2bridge.convert.short_forms import check_short_forms
+from m2bridge.errors import ConversionError, InvalidCaseError, MethodUnavailableError
+from m2bridge.families.attention.model import SingleLayerAttention
+
+x, y, a, b = symbols("x y a b")
+GAUSS = parse_field("QQ[i]/(i^2+1)")
+NINE = parse_field("GF(9)")
+PARAMETERS = parse_field("QQ(a,b)")
+
+
+@pytest.mark.parametrize(
+    ("names", "field"),
+    [
+        (["QQ[i]/(i^2+1)", "QQ[ i ] / ( i**2 = -1 )", "toField(QQ[i]/(i^2+1))", "QQ[i]/(2i²+2)"],
+         ExtensionField(0, ("i",), (1, 0, 1))),
+        (["GF(9)", "GF 9", "GF(3^2)", "GF(9, Variable => a)", "ZZ/3[a]/(a^2-a-1)"],
+         ExtensionField(3, ("a",), (2, 2, 1))),
+        (["QQ(a,b)", "frac(QQ[a,b])", "frac QQ[a, b]"], ExtensionField(0, ("a", "b"))),
+        (["QQ", " qq "], QQ),
+        (["GF(7)", "GF 7", "ZZ/7", "gf(7)"], CoefficientField(7)),
+    ],
+)  # fmt: skip
+def test_fields_have_the_names_that_people_write(names: list[str], field: CoefficientField) -> None:
+    assert [parse_field(name) for name in names] == [field] * len(names)
+    assert parse_field(str(field)) == field
+    assert pickle.loads(pickle.dumps(field)) == field
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("QQ[i]/(i^2-1)", "reducible over QQ: (i - 1)*(i + 1)"),
+        ("GF(5)[i]/(i^2+1)", "reducible over GF(5): (i + 2)*(i - 2)"),
+        ("QQ[a]/(a^2+2a+1)", "reducible over QQ: (a + 1)**2"),
+        ("QQ[i]/(i+1)", "of degree 2 to"),
+        ("QQ[i]/(x^2+1)", "unknown name 'x'"),
+        ("QQ(i)", "a root of -1 or as a parameter"),
+        ("QQ(a,a)", "different names"),
+        ("GF(6)", "not a prime number"),
+        ("GF(3)(t)", "not a field of coefficients"),
+        ("QQ[i]", "not a field of coefficients"),
+        ("CC", "write QQ, GF(p), GF(9)"),
+        ("", "not a field of coefficients"),
+        ("GF(2147483659^2)", "too large"),
+        ("GF(2147483647)[a]/(a^2+1)", "use p < 2^29"),
+        ("GF(3)[a]/(a^2/3+1)", "denominator is divisible by 3"),
+    ],
+)
+def test_what_is_no_field_is_refused(name: str, words: str) -> None:
+    with pytest.raises(InvalidCaseError, match=re.escape(words)):
+        parse_field(name)
+
+
+def test_finite_fields_are_those_of_flint() -> None:
+    """Sums, products and inverses, by the same minimal polynomial."""
+    for order in (4, 8, 9, 25, 27, 49):
+        field = parse_field(f"GF({order})")
+        p, k = field.characteristic, len(field.minimal_polynomial) - 1
+        assert p**k == order
+        theirs = flint.fq_default_ctx(p, k)
+        chance = Random(order)
+        for _ in range(5):
+            lists = [[chance.randrange(p) for _ in range(k)] for _ in range(3)]
+            u, v, w = (field.element({(e,): c for e, c in enumerate(one)}) for one in lists)
+            r, s, t = map(theirs, lists)
+            assert _coefficients(field, u * v + w) == _theirs(r * s + t, p, k)
+            if v:
+                assert _coefficients(field, u / v) == _theirs(r / s, p, k)
+
+
+def _coefficients(field: ExtensionField, element: Any) -> list[int]:
+    above, _ = field.parts(element)
+    degree = len(field.minimal_polynomial) - 1
+    return [int(above.get((e,), 0)) % field.characteristic for e in range(degree)]
+
+
+def _theirs(element: Any, p: int, k: int) -> list[int]:
+    listed = [int(c) % p for c in element.to_list()]
+    return listed + [0] * (k - len(listed))
+
+
+def _random_text(chance: Random, names: list[str], constants: list[str], depth: int = 0) -> str:
+    kind = chance.randrange(6) if depth < 3 else 0
+    if kind <= 1:
+        return chance.choice([*names, *constants, str(chance.randrange(1, 12)), "1/3"])
+    parts = [_random_text(chance, names, constants, depth + 1) for _ in range(2)]
+    if kind == 2:
+        return f"({parts[0]})^{chance.randrange(3)}"
+    if kind == 3:
+        return f"({parts[0]} - {parts[1]})"
+    if kind == 4:
+        return f"({parts[0]})*({parts[1]})/({chance.randrange(1, 5)} + {constants[0]})"
+    return f"{parts[0]} + {parts[1]}"
+
+
+@pytest.mark.slow
+def test_text_is_read_as_sympy_reads_it() -> None:
+    chance = Random(1)
+    at = {"i": I, "a": a, "b": b, "x": x, "y": y}
+    for field, constants in ((GAUSS, ["i"]), (PARAMETERS, ["a", "b"])):
+        for _ in range(12):
+            text = _random_text(chance, ["x", "y"], constants)
+            (found,) = ideal(text, variables="x y", field=field).generators or (None,)
+            expected = sympy.sympify(text.replace("^", "**"), locals=at)
+            if found is None:
+                assert sympy.simplify(expected) == 0, text
+                continue
+            got = sympy.sympify(str(found), locals=at)
+            assert sympy.simplify(sympy.expand(got - expected)) == 0, text
+            # what was printed is read again
+            assert ideal(str(found), variables="x y", field=field).generators == (found,)
+
+
+def test_polynomials_of_sympy_keep_their_field() -> None:
+    given = ideal(x**2 - 2 * y**2, x * (y - sqrt(2)))
+    assert str(given.ring) == "(QQ[sqrt2]/(sqrt2**2 - 2))[x, y]"
+    domain = sympy.QQ.algebraic_field(sqrt(2))
+    assert given.to_sympy() == [Poly(g, x, y, domain=domain) for g in
+                                (x**2 - 2 * y**2, x * (y - sqrt(2)))]  # fmt: skip
+    again = ideal(*given.to_sympy())
+    assert (again.ring, again.generators) == (given.ring, given.generators)
+    for one in (Poly(x**2 + I, x), Poly(x**2 + I, x, extension=I), x**2 + I, sympy.Eq(x**2, -I)):
+        assert str(ideal(one)) == "ideal(x**2 + I) of (QQ[I]/(I**2 + 1))[x]"
+    both = ideal(x**2 + I, sqrt(2) * x)
+    assert [poly.as_expr().expand() for poly in both.to_sympy()] == [x**2 + I, sqrt(2) * x]
+    fractions = ideal(Poly(x / a + y, x, y), Poly(x - y))
+    assert str(fractions) == "ideal(1/a*x + y, x - y) of QQ(a)[x, y]"
+    assert fractions.to_sympy()[0] == Poly(x / a + y, x, y, domain="QQ(a)")
+    cube = sympy.QQ.alg_field_from_poly(Poly(b**3 - 2, b), alias="c")
+    assert str(ideal(Poly(x, x, domain=cube)).ring) == "(QQ[c]/(c**3 - 2))[x]"
+
+
+def test_expressions_in_the_symbols_of_a_field() -> None:
+    assert ideal(x / a + y, field=PARAMETERS) == ideal("x/a + y", field=PARAMETERS)
+    assert ideal(Poly(a * x, x), field=PARAMETERS) == ideal("a*x", field=PARAMETERS)
+    root = parse_field("QQ[a]/(a^3-2)")
+    assert ideal(x / a, x + a**4, field=root) == ideal("a^2*x/2", "x + 2a", field=root)
+    u = flint.fmpz_mpoly_ctx.get(("x", "y")).gens()[0]
+    assert ideal(u, field=GAUSS) == ideal("x", variables="x y", field=GAUSS)
+
+
+@pytest.mark.parametrize(
+    ("given", "field", "words"),
+    [
+        ("x/(i^2 + 1)", GAUSS, "that are not zero can be divisors"),
+        ("x/(x + i)", GAUSS, "numbers and polynomials in i"),
+        ("x/0", GAUSS, "divisor must not be zero"),
+        ("ix + y", GAUSS, "'ix' could be i*x or one variable"),
+        ("x/3", NINE, "divisible by 3"),
+        ("(x + a)^1000^9", NINE, "expected"),
+        ("(x + y + i)^1000", GAUSS, "too large"),
+        (x + I, GAUSS, "not a polynomial over QQ[i]/(i**2 + 1)"),
+        (x * sympy.pi, PARAMETERS, "not a polynomial"),
+        (1.5 * I * x, GAUSS, "not exact"),
+        (Poly(x, x, modulus=5), GAUSS, "is not one over"),
+        (Poly(x + sqrt(2), x, extension=True), GAUSS, "is not one over"),
+    ],
+)
+def test_what_is_no_polynomial_over_the_field_is_refused(
+    given: Any, field: Any, words: str
+) -> None:
+    with pytest.raises(ConversionError, match=re.escape(words)):
+        ideal(given, field=field)
+
+
+def test_names_of_constants_and_variables_differ() -> None:
+    for variables in ("a x", "a_1 x"):
+        with pytest.raises(ConversionError, match="give them different letters"):
+            ideal("x", variables=variables, field=PARAMETERS)
+    assert ideal("a*x + b", field=PARAMETERS).ring.variables == ("x",)
+    check_short_forms(["alpha*x + y"], ["a"])
+    with pytest.raises(ConversionError, match=re.escape("a*x or one variable")):
+        check_short_forms(["ax*y"], ["a"])
+
+
+def test_other_computations_refuse_these_fields() -> None:
+    with pytest.raises(InvalidCaseError, match="must be QQ or GF"):
+        check_is_field(GAUSS)
+    with pytest.raises(InvalidCaseError, match="must be QQ or GF"):
+        dimension(SingleLayerAttention(2, 1), field=GAUSS)
+    given = ideal("x + i", field=GAUSS)
+    for convert in (given.to_flint, given.to_mrdi, given.to_sage, given.to_sage_text):
+        with pytest.raises(MethodUnavailableError, match="i can be variables"):
+            convert()
+    with pytest.raises(MethodUnavailableError, match="SymPy has no field"):
+        ideal("x", field=NINE).to_sympy()
+
+
+def test_ideals_over_these_fields_in_text_json_files_and_pickles() -> None:
+    for given in (
+        ideal("x^2 + i*y, (1 + i)x/(2 - i) - 0.5", field=GAUSS),
+        ideal("x^2 + a*y, x/(a + 1)", field=NINE),
+        ideal("x^2/(a*b) - y/a, a*b*x - 1/2", field=PARAMETERS),
+    ):
+        for again in (ideal(str(given)), read_ideal(given.to_json())):
+            assert (again.ring, again.generators) == (given.ring, given.generators)
+        copied = pickle.loads(pickle.dumps(given))
+        assert (copied.ring, copied.generators) == (given.ring, given.generators)
+        assert given._repr_latex_()
+    text = '[ideal]\nvariables = ["x"]\ngenerators = ["x^2 = i"]\nfield = "QQ[i]/(i^2+1)"'
+    assert str(read_ideal_file(text)[0]) == "ideal(x**2 - i) of (QQ[i]/(i**2 + 1))[x]"
+    with pytest.raises(ConversionError, match=r"\[ideal\] generators 1: .*unknown name 'j'"):
+        read_ideal_file(text.replace("= i", "= j"))
+
+
+def test_numbers_with_denominators() -> None:
+    ring = PolynomialRing(PARAMETERS, ("x",))
+    half = PARAMETERS.element({(1, 0): Fraction(1, 2)})
+    assert half == PARAMETERS.element({(1, 0): 1}, {(0, 0): 2})
+    assert str(ring.sympy_ring.ground_new(half)) == "1/2*a"
+    with pytest.raises(ZeroDivisionError):
+        NINE.element({(0,): 1}, {(2,): 1, (1,): -1, (0,): -1})

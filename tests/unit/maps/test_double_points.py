@@ -1,0 +1,66 @@
+"""Which maps come from products of projective spaces, and how methods are compared."""
+
+from __future__ import annotations
+
+import pytest
+from sympy import Expr, symbols
+
+from m2bridge import PolynomialMap
+from m2bridge.errors import ContradictionError
+from m2bridge.families.convolutional_network.model import ConvolutionalNetwork
+from m2bridge.maps.double_points import projective_factors
+from m2bridge.maps.locus import Component, LocusFindings, compare
+
+s, t, u, v = symbols("s t u v")
+
+
+def images(*expressions: Expr) -> PolynomialMap:
+    """The map with these images and as many of the parameters s, t, u, v as they have."""
+    used = sorted(set().union(*(image.free_symbols for image in expressions)), key=str)
+    return PolynomialMap.from_expressions(used, {f"x{i}": f for i, f in enumerate(expressions)})
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (images(s**3, s**2 * t, t**3), ((0, 1),)),
+        (images(s * u, s * v + t * u, t * v), ((0, 1), (2, 3))),
+        (images(s**2 * u, t**2 * u), ((0, 1), (2,))),
+        # homogeneous of no weights that are the same for s and t
+        (images(s**2, s * t, t**3), ()),
+        (images(s, t**2), ()),
+        # graded by weights of s and t that are not degrees
+        (images(s**2 + t, s * t), ()),
+        (images(s + 1, t), ()),
+        # u is a factor of degree 0 in no image
+        (images(s * t, s * t + u), ()),
+    ],
+    ids=str,
+)
+def test_factors(given: PolynomialMap, expected: tuple[tuple[int, ...], ...]) -> None:
+    assert projective_factors(given) == expected
+
+
+def test_filters_are_the_factors_of_a_convolutional_network() -> None:
+    network = ConvolutionalNetwork((2, 3, 2))
+    assert projective_factors(network.parametrization()) == ((0, 1), (2, 3, 4), (5, 6))
+
+
+def findings(method: str, *kinds: tuple[int, int | None]) -> LocusFindings:
+    """Components with these dimensions and degrees."""
+    components = tuple(
+        Component(description="", orbit=None, dimension=dimension, degree=degree, ideal=None)
+        for dimension, degree in kinds
+    )
+    return LocusFindings(method, 3, components=components)
+
+
+def test_components_of_the_same_dimension_are_compared_in_any_order() -> None:
+    compare(findings("one", (2, 1), (2, 4)), findings("other", (2, 4), (2, 1)))
+    compare(findings("one", (2, 1), (2, None)), findings("other", (2, 4), (2, 1)))
+
+
+@pytest.mark.parametrize("others", [((2, 1),), ((2, 1), (2, 5)), ((2, 1), (1, 4))], ids=str)
+def test_other_components_contradict(others: tuple[tuple[int, int], ...]) -> None:
+    with pytest.raises(ContradictionError, match="components of the singular locus by one"):
+        compare(findings("one", (2, 1), (2, 4)), findings("other", *others))
