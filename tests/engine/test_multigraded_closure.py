@@ -18,7 +18,7 @@ from m2bridge.families.attention.sizes import degree_formula, dimension_formula
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.maps import completeness
 from m2bridge.maps.closure_result import Closure
-from tests.tiers import slow
+from tests.tiers import few, slow
 
 pytestmark = pytest.mark.macaulay2("any")
 
@@ -43,7 +43,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", few(CASES, 4))
 def test_the_proved_ideal_is_that_of_elimination(engine: Engine, case: tuple[int, ...]) -> None:
     model = SingleLayerAttention(*case)
     coordinates = "full" if len(case) == 4 else "reduced"
