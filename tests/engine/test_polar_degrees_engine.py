@@ -28,6 +28,7 @@ from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.maps.degrees import counting_primes, polar_degrees as choosing, slices
 from m2bridge.maps.degrees.polar_degrees import PolarMethod
 from tests.limits import Late
+from tests.tiers import few
 
 pytestmark = pytest.mark.macaulay2("any")
 
@@ -78,6 +79,7 @@ def test_attention_by_its_conormal_variety(engine: Engine) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_two_to_one_parametrization_is_counted_once(engine: Engine) -> None:
     """The Segre variety P¹ × P²: 3, 4, 3 (2 × 3 matrices of rank one, generic ED degree 10)."""
     model = SingleLayerAttention(2, 1, 1)
@@ -132,7 +134,7 @@ MAPS = {
 }
 
 
-@pytest.mark.parametrize("name", MAPS)
+@pytest.mark.parametrize("name", few(MAPS, 2))
 def test_curves_and_surfaces_in_slices(name: str, engine: Engine) -> None:
     """Plücker's formulas for plane curves: the class is e(e − 1), less 2 for a node and 3 for a
     cusp.
