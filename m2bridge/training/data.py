@@ -6,6 +6,7 @@ Numbers are taken exactly: floating-point numbers are dyadic rationals.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,7 +25,8 @@ from m2bridge.families.attention.training_loss.loss import (
     with_outputs,
 )
 from m2bridge.results.sheet import printable
-from m2bridge.trained_weights.checkpoints.files import Tensor, as_fractions, tensors
+from m2bridge.trained_weights.checkpoints.arrays import Tensor, as_fractions
+from m2bridge.trained_weights.checkpoints.files import tensors
 from m2bridge.trained_weights.heads.membership import exact_weights
 
 DataSource = str | Path | Mapping[str, Any]
@@ -92,6 +94,7 @@ def _of_data(
         raise InvalidCaseError(
             "data", "each sequence in X has one token (t = 1): losses are for t ≥ 2 tokens"
         )
+    model = replace(model, t=len(inputs[0][0]))
     form = of_samples(model, inputs)
     inside = {name: array for name, array in arrays.items() if name in LETTERS}
     # outputs, weights in the data and --teacher are three ways to say what is learnt
