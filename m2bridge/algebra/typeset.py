@@ -41,14 +41,16 @@ class Typeset(ABC):
 
 
 def element_latex(element: Any) -> str:
-    """Return an element of a ring; other elements than polynomials over a field stay text.
+    """Return an element of a ring; others than polynomials and fractions of these stay text.
 
     Examples
     --------
     >>> element_latex("2*x_1**2 - 1/3*y")
     '2 x_{1}^{2} - \\\\tfrac{1}{3} y'
     >>> element_latex("(x + 1)/y")
-    '\\\\text{($x + 1$)/$y$}'
+    '\\\\left(x + 1\\\\right)/y'
+    >>> element_latex("f(x)")
+    '\\\\text{$f(x)$}'
     """
     text = entry_text(element)
     try:

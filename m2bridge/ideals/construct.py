@@ -87,9 +87,8 @@ def ideal(
     >>> sage = "Multivariate Polynomial Ring in y, x over Finite Field of size 7"
     >>> print(ideal(f"Ideal (x^2 + 4*y) of {sage}"))
     ideal(x**2 - 3*y) of GF(7)[y, x]
-    >>> print(*ideal("x^2 + y^2", field="QQ[i]/(i^2+1)").minimal_primes(), sep="\\n")
-    ideal(x + i*y) of (QQ[i]/(i**2 + 1))[x, y]
-    ideal(x - i*y) of (QQ[i]/(i**2 + 1))[x, y]
+    >>> print(ideal("(x + i*y)(x - i*y)", "x/(1 + i)", field="QQ[i]/(i^2+1)"))
+    ideal(x**2 + y**2, -(1/2*i - 1/2)*x) of (QQ[i]/(i**2 + 1))[x, y]
     """
     if isinstance(field, str):
         field = parse_field(field)

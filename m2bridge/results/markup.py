@@ -291,6 +291,8 @@ def parts(text: str) -> Iterator[FormulaPart]:
 
 _BRACKETS = re.compile(r"(\([^()]*\)|/(?![0-9]))")
 """Sums in brackets and divisors in coefficients, as in ``(a + 1)/b*x``."""
+_NO_SUM = re.compile(r"[^\s*/+-]\(|,")
+"""Brackets of functions and pairs."""
 
 
 def _bracketed(piece: str) -> str:
@@ -310,7 +312,7 @@ def polynomial_latex(text: str) -> str:
     >>> polynomial_latex("-1/2*c_1_12**3 + λ")
     '-\\tfrac{1}{2} c_{1,12}^{3} + \\lambda'
     """
-    if _BRACKETS.search(text):
+    if _BRACKETS.search(text) and not _NO_SUM.search(text):
         return "".join(map(_bracketed, _BRACKETS.split(text)))
     written = []
     for sign, factors in terms(text):
