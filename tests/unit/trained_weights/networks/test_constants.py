@@ -122,7 +122,7 @@ def plant(p: Parameters, random: Random) -> None:
         p["V"][h] = 0 * p["V"][h]
 
 
-@pytest.mark.parametrize("seed", [*range(4), *map(slow, range(4, 24))])
+@pytest.mark.parametrize("seed", [*range(8), *map(slow, range(8, 24))])
 def test_random_special_layers(seed: int) -> None:
     """Bounds for the rank at the weights hold, and so does what is said of regular points."""
     random = Random(seed)

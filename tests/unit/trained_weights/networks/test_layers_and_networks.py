@@ -228,7 +228,6 @@ def test_what_a_layer_norm_takes_away_is_named() -> None:
     assert named["O(2) between a layer and the next norm"] == 1
 
 
-@pytest.mark.slow
 def test_widths_that_heads_do_not_fill_leave_a_network_between_bounds() -> None:
     """No more is claimed than is proved."""
     one = Layer(3, 3, 1, v=1, heads=2, **BIASED)
@@ -258,7 +257,6 @@ def test_tokens_are_not_turned_where_no_bias_replaces_beta() -> None:
     assert found["dimension"] == turned == rank - 1
 
 
-@pytest.mark.slow
 def test_translations_are_subtracted_beside_the_differences_of_outputs() -> None:
     """The outputs span four dimensions and their differences three: the bound is not 19."""
     two = [Layer(3, 4, 1, v=3, **BIASED), Layer(4, 1, 1, v=1, **BIASED)]

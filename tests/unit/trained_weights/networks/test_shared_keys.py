@@ -17,7 +17,6 @@ import pytest
 from m2bridge import weights
 from m2bridge.errors import InvalidCaseError
 from tests.forward_pass import Layer, Parameters, drawn, exact_network_rank, exact_rank
-from tests.tiers import few
 from tests.unit.trained_weights.networks.test_layers_and_networks import shared
 
 LLAMA = {"Q": "q_proj", "K": "k_proj", "V": "v_proj", "O": "o_proj"}
@@ -72,7 +71,7 @@ that were found elsewhere.
 
 
 @pytest.mark.parametrize("softmax", [True, False])
-@pytest.mark.parametrize(("layer", "sharing", "known"), few(LAYERS, 4, rows=True))
+@pytest.mark.parametrize(("layer", "sharing", "known"), LAYERS)
 def test_the_dimension_is_the_rank_of_the_jacobian_matrix(
     layer: Layer, sharing: int, known: tuple[int, int] | None, softmax: bool
 ) -> None:
@@ -104,7 +103,7 @@ ROTARY = [
 
 
 @pytest.mark.parametrize("softmax", [True, False])
-@pytest.mark.parametrize(("layer", "sharing", "known"), few(ROTARY, 2, rows=True))
+@pytest.mark.parametrize(("layer", "sharing", "known"), ROTARY)
 def test_rotary_positions_leave_what_commutes_with_rotations(
     layer: Layer, sharing: int, known: tuple[int, int] | None, softmax: bool, tmp_path: Path
 ) -> None:
@@ -183,7 +182,7 @@ NETWORKS = [
 
 
 @pytest.mark.parametrize("softmax", [True, False])
-@pytest.mark.parametrize(("layer", "skip"), few(NETWORKS, 2, rows=True))
+@pytest.mark.parametrize(("layer", "skip"), NETWORKS)
 def test_the_dimension_of_a_network_is_the_rank_of_its_jacobian_matrix(
     layer: Layer, skip: bool, softmax: bool
 ) -> None:
@@ -208,7 +207,6 @@ def test_the_dimension_of_a_network_is_the_rank_of_its_jacobian_matrix(
         assert network["dimension"] == rank
 
 
-@pytest.mark.slow
 def test_what_a_norm_hides_of_shared_keys_is_not_counted_twice() -> None:
     """Two heads that share all of A and V have one function of the tokens behind this norm."""
     first = Layer(2, 2, 1, v=2, heads=2, norm="layer")
