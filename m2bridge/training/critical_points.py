@@ -6,7 +6,7 @@ What is counted, what is proved, and what rests on other programs is in docs/lea
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, Unpack
 
@@ -344,6 +344,8 @@ def critical_points(
     loss = read_loss(
         model, data=data, tokens=tokens, quadratic=quadratic, teacher=teacher, seed=seed
     )
+    # where data are given, the number of tokens is theirs
+    model = replace(model, t=loss.shape.t)
     counts = counted(loss, _name(loss, seed))
     points, isolated_by, unfinished = None, "", ""
     # isolating real points takes far longer than counting the complex ones

@@ -6,6 +6,7 @@ Numbers are taken exactly: floating-point numbers are dyadic rationals.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -93,6 +94,7 @@ def _of_data(
         raise InvalidCaseError(
             "data", "each sequence in X has one token (t = 1): losses are for t ≥ 2 tokens"
         )
+    model = replace(model, t=len(inputs[0][0]))
     form = of_samples(model, inputs)
     inside = {name: array for name, array in arrays.items() if name in LETTERS}
     # outputs, weights in the data and --teacher are three ways to say what is learnt

@@ -111,6 +111,8 @@ def test_the_loss_of_data_is_the_mean_squared_error_of_the_layer(
     errors = [forward(x, A, V) - y for x, y in zip(X, Y, strict=True)]
     mean = sum(Fraction(int((error**2).sum())) for error in errors) / (40 * 3)
     assert value(loss, list(function)) == mean / 2
+    # t is that of the data
+    assert (model.t, loss.shape.t) == (2, 3)
 
 
 def _fractions(matrix: np.ndarray) -> list[list[Fraction]]:
