@@ -179,7 +179,8 @@ def check_accounted(
     for layer in layers:
         modules = _modules(layer)
         blocks = _blocks(modules)
-        around = _common_module(layer)
+        # Letters are names of matrices in a block, beside others of any name.
+        around = "" if layer.is_one_head else _common_module(layer)
         for name in others:
             is_inside = name.startswith(modules) and not _changes_nothing(name, options)
             # An array beside the module of attention may be a factor of its outputs.
