@@ -224,7 +224,8 @@ def rank_near_zero(skip: bool, softmax: bool, layers: Sequence[AffineLayer], upp
     orders = _FIRST_ORDERS if skip else int(3 ** len(layers)) + 1
     if orders * parameters * upper > MAX_SERIES_COEFFICIENTS:
         raise TooLargeError(
-            f"the rank of several layers with {parameters} parameters is not computed by series"
+            "the rank of several layers with softmax or norms takes too many coefficients of series"
+            f" for {parameters} parameters"
         )
     if not upper:
         return 0
