@@ -266,9 +266,11 @@ def _common_module(layer: LayerTensors) -> str:
     """
     names = sorted(file_names(layer.parts.values()))
     # The names are sorted: what the first and the last begin with, all of them begin with.
-    equal = takewhile(lambda pair: pair[0] == pair[1], zip(names[0], names[-1], strict=False))
-    module = re.match(r".*[./]", "".join(letter for letter, _ in equal))
-    return module[0] if module else ""
+    first, last = names[0], names[-1]
+    equal = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
+    common = "".join(letter for letter, _ in equal)
+    end = max(common.rfind("."), common.rfind("/"))
+    return common[: end + 1]
 
 
 def _is_sibling(name: str, module: str, options: StoredOptions) -> bool:
