@@ -305,7 +305,7 @@ def _formal_rank(block: TwoInputNetwork) -> int:
 def _series_rank(block: TwoInputNetwork, t: int) -> int:
     """The rank of a row for each order at each input; inputs are added until it does not grow."""
     numbers = PowerSeries(LARGE_PRIME, int(3 ** (len(block.attention) - 1)) + 1, (1, t - 1))
-    return _growing_rank(gradients(block, numbers, 2, residues()), numbers.length)
+    return growing_rank(gradients(block, numbers, 2, residues()), numbers.length)
 
 
 def _ball_block(network: NetworkSizes) -> Iterator[MethodValue]:
@@ -370,15 +370,17 @@ def rank_by_series(
     for doubling in range(MAX_ORDER_DOUBLINGS):
         numbers = PowerSeries(LARGE_PRIME, length << doubling, multiplicities)
         rows = gradients_at(point(numbers), network, numbers, tokens, residues())
-        rank = _growing_rank(rows, numbers.length, most=upper)
+        rank = growing_rank(rows, numbers.length, most=upper)
         if rank == upper:
             break
     return rank, numbers.length
 
 
-def _growing_rank(gradients: Iterable[list[Any]], length: int, most: int | None = None) -> int:
-    """The rank of all orders of gradients, until twice as many rows do not enlarge it, or it is
-    the most that it can be.
+def growing_rank(
+    gradients: Iterable[list[Any]], length: int, most: int | None = None, prime: int = LARGE_PRIME
+) -> int:
+    """Return the rank of all orders of gradients, until twice as many rows do not enlarge it, or it
+    is the most that it can be.
     """
     rows: list[list[int]] = []
     rank = 0
@@ -387,7 +389,7 @@ def _growing_rank(gradients: Iterable[list[Any]], length: int, most: int | None 
         # A rank for each power of two costs no more than twice the last one.
         if count.bit_count() == 1:
             before = rank
-            rank = rank_mod(rows, LARGE_PRIME)
+            rank = rank_mod(rows, prime)
             if rank in (before, most):
                 break
     return rank

@@ -9,7 +9,7 @@ the meaning of ranks: ``bounds`` does.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import islice
 from operator import add, mul, truediv
@@ -129,7 +129,7 @@ class SeriesMatrix:
                 found[order] = found[order] + coefficient
             else:
                 found.append(coefficient)
-        return SeriesMatrix(found, self.length, self.prime)
+        return replace(self, coefficients=found)
 
     def __mul__(self, other: SeriesMatrix) -> SeriesMatrix:
         left, right = self.coefficients, other.coefficients
@@ -138,12 +138,12 @@ class SeriesMatrix:
             first = max(0, order - len(right) + 1)
             products = [left[i] * right[order - i] for i in range(first, min(order + 1, len(left)))]
             found.append(reduce(add, products))
-        return SeriesMatrix(found, self.length, self.prime)
+        return replace(self, coefficients=found)
 
     def transpose(self) -> SeriesMatrix:
         """Return the transposed matrix."""
         columns = [coefficient.transpose() for coefficient in self.coefficients]
-        return SeriesMatrix(columns, self.length, self.prime)
+        return replace(self, coefficients=columns)
 
     def entries(self) -> list[Any]:
         """Return the coefficients of each entry, row by row."""

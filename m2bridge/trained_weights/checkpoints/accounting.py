@@ -179,7 +179,8 @@ def check_accounted(
     for layer in layers:
         modules = _modules(layer)
         blocks = _blocks(modules)
-        around = _common_module(layer)
+        # Letters are names of matrices in a block, beside others of any name.
+        around = "" if layer.is_one_head else _common_module(layer)
         for name in others:
             is_inside = name.startswith(modules) and not _changes_nothing(name, options)
             # An array beside the module of attention may be a factor of its outputs.
@@ -265,9 +266,11 @@ def _common_module(layer: LayerTensors) -> str:
     """
     names = sorted(file_names(layer.parts.values()))
     # The names are sorted: what the first and the last begin with, all of them begin with.
-    equal = takewhile(lambda pair: pair[0] == pair[1], zip(names[0], names[-1], strict=False))
-    module = re.match(r".*[./]", "".join(letter for letter, _ in equal))
-    return module[0] if module else ""
+    first, last = names[0], names[-1]
+    equal = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
+    common = "".join(letter for letter, _ in equal)
+    end = max(common.rfind("."), common.rfind("/"))
+    return common[: end + 1]
 
 
 def _is_sibling(name: str, module: str, options: StoredOptions) -> bool:

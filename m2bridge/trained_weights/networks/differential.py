@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial, reduce
+from functools import reduce
 from itertools import chain, islice
 from operator import add
 from random import Random
@@ -25,15 +25,8 @@ from typing import Any
 import flint
 
 from m2bridge.algebra.numbers import LARGE_PRIME
-from m2bridge.errors import TooLargeError
-from m2bridge.families.deep_attention.bounds import (
-    MAX_DIFFERENTIATED_PARAMETERS,
-    RANK_POINT_SEED,
-    rank_of_gradients,
-    residues,
-)
+from m2bridge.families.deep_attention.bounds import RANK_POINT_SEED, rank_of_gradients, residues
 from m2bridge.families.deep_attention.network import (
-    Balls,
     Draw,
     HeadMatrices,
     MatrixLike,
@@ -52,8 +45,6 @@ EPSILON = Fraction(1, 100_000)
 """The number that is added to the variance in a norm: that of PyTorch, as files have none."""
 TOKENS = 2
 """The number of tokens for which the rank is computed."""
-MAX_PARAMETERS_IN_BALLS = 400
-"""The most parameters of a network that is differentiated in balls, which takes some seconds."""
 PRECISIONS = (512, 1024)
 """Bits of the balls: elimination loses a few in each step, so that it has the larger number."""
 _DENOMINATOR = 1 << 10
@@ -91,6 +82,16 @@ class AffineLayer:
     beta: tuple[Fraction, ...]
     sharing: int = 1
     rotary: bool = False
+
+    @property
+    def parameters(self) -> int:
+        """The number of parameters, each that heads share once."""
+        number = len(self.output_bias)
+        for place, head in enumerate(self.heads):
+            for letter, rows in head.items():
+                if letter not in "KV" or place % self.sharing == 0:
+                    number += len(rows) * len(rows[0])
+        return number
 
     @property
     def has_constant(self) -> bool:
@@ -223,61 +224,15 @@ class _Layer:
         return entries
 
 
-def check_size(parameters: int, *, in_balls: bool) -> None:
-    """Check that ranks are computed for this number of parameters.
-
-    Raises
-    ------
-    TooLargeError
-        If they are not.
-    """
-    most = MAX_PARAMETERS_IN_BALLS if in_balls else MAX_DIFFERENTIATED_PARAMETERS
-    if parameters > most:
-        which = "with softmax or norms" if in_balls else "with biases"
-        raise TooLargeError(
-            f"the rank of several layers {which} is computed for up to {most} parameters"
-        )
-
-
-def ranks(
-    layers: Sequence[AffineLayer], *, skip: bool, softmax: bool, most: int, most_at_weights: int
-) -> tuple[int, int | None, str]:
-    """Return lower bounds for the rank of the differential, and how they were computed.
-
-    The first one is for the rank at the weights. The second, for that at random weights behind the
-    same norms, is one for the dimension; it is ``None`` where the first one is enough.
-
-    Parameters
-    ----------
-    layers : sequence of AffineLayer
-    skip, softmax : bool
-    most, most_at_weights : int
-        Upper bounds for the rank at any weights, and at these.
-    """
-    if softmax or any(layer.norm for layer in layers):
-        method = f"in balls of up to {PRECISIONS[-1]} bits"
-        numbers = Balls((1,) * TOKENS) if softmax else Reals()
-        rank_at = partial(_rank_in_balls, numbers=numbers, skip=skip)
-    else:
-        method = f"modulo {LARGE_PRIME}"
-        rank_at = partial(rank_modulo_prime, skip=skip)
-    rank = rank_at(layers, upper=most_at_weights)
-    if rank == most:
-        return rank, None, method
-    random = Random(RANK_POINT_SEED)
-    drawn = [layer.drawn(partial(_small, random)) for layer in layers]
-    return rank, rank_at(drawn, upper=most), method
-
-
-def rank_modulo_prime(layers: Sequence[AffineLayer], skip: bool, upper: int) -> int:
+def rank_modulo_prime(skip: bool, layers: Sequence[AffineLayer], upper: int) -> int:
     """Return the rank of the differential of lightning attention without norms, or less."""
     numbers = Residues(LARGE_PRIME)
-    rows = _gradients(layers, skip=skip, numbers=numbers, read=_residue, draw=residues())
+    rows = gradients_of(layers, skip=skip, numbers=numbers, read=_residue, draw=residues())
     return rank_of_gradients(rows, upper)
 
 
-def _small(random: Random) -> Fraction:
-    """A random number between −1 and 1, so that no exponential is far from the others."""
+def small(random: Random) -> Fraction:
+    """Return a random number between −1 and 1, so that no exponential is far from the others."""
     return Fraction(random.randrange(-_DENOMINATOR, _DENOMINATOR), _DENOMINATOR)
 
 
@@ -292,8 +247,8 @@ def _rational(number: Any) -> Any:
     return flint.fmpq(number.numerator, number.denominator)
 
 
-def _rank_in_balls(layers: Sequence[AffineLayer], numbers: Reals, skip: bool, upper: int) -> int:
-    """The number of random gradients that are proved to be independent."""
+def rank_in_balls(numbers: Reals, skip: bool, layers: Sequence[AffineLayer], upper: int) -> int:
+    """Return the number of random gradients that are proved to be independent."""
     if not upper:
         return 0
     for precision in PRECISIONS:
@@ -313,9 +268,9 @@ def _random_minor(layers: Sequence[AffineLayer], numbers: Reals, *, skip: bool, 
     random = Random(RANK_POINT_SEED)
 
     def draw() -> Any:
-        return _rational(_small(random))
+        return _rational(small(random))
 
-    gradients = _gradients(layers, skip=skip, numbers=numbers, read=_rational, draw=draw)
+    gradients = gradients_of(layers, skip=skip, numbers=numbers, read=_rational, draw=draw)
     rows = list(islice(check_deadline_in(gradients), size))
     columns = [[random.randrange(-9, 10) for _ in rows] for _ in rows[0]]
     return flint.arb_mat(rows) * flint.arb_mat(columns)
@@ -343,21 +298,30 @@ def _independent_rows(rows: Sequence[list[Any]]) -> int:
     return len(reduced)
 
 
-def _gradients(
+def _as_drawn(X: MatrixLike) -> MatrixLike:
+    """The tokens as they are drawn."""
+    return X
+
+
+def gradients_of(
     layers: Sequence[AffineLayer],
     *,
     skip: bool,
     numbers: NumberSystem,
     read: Callable[[Any], Any],
     draw: Draw,
+    placed_at: Callable[[MatrixLike], MatrixLike] = _as_drawn,
 ) -> Iterator[list[Any]]:
-    """Gradients by the parameters at random tokens, each for a random covector on the outputs."""
+    """Gradients by the parameters at random tokens, each for a random covector on the outputs.
+
+    ``placed_at`` makes the tokens of what is drawn.
+    """
     given = [_Layer.of(layer, numbers, read) for layer in layers]
     ones = numbers.matrix([[read(1)]] * TOKENS)
     epsilon = read(EPSILON)
     while True:
         placed = [layer.rotated(numbers, draw) for layer in given]
-        X = random_matrix(numbers, layers[0].width, TOKENS, draw)
+        X = placed_at(random_matrix(numbers, layers[0].width, TOKENS, draw))
         behind = []
         for layer in placed:
             passed = _pass(layer, X, numbers, epsilon)

@@ -18,12 +18,9 @@ from m2bridge.trained_weights.heads.findings import HeadWeights
 from m2bridge.trained_weights.heads.ranks import HeadShape, residues_of
 from m2bridge.trained_weights.heads.token_space import ReducedHead
 from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
-from m2bridge.trained_weights.networks.differential import (
-    AffineLayer,
-    check_size,
-    ranks as differential_ranks,
-)
+from m2bridge.trained_weights.networks.differential import AffineLayer
 from m2bridge.trained_weights.networks.groups import Symmetries
+from m2bridge.trained_weights.networks.series import check_size, ranks as differential_ranks
 from m2bridge.trained_weights.networks.shared_keys import ENOUGH_TOKENS, ranks_of_groups
 from m2bridge.trained_weights.networks.symmetries import (
     AnalysisOptions,
@@ -152,7 +149,7 @@ def _ranks(
     most_here = _most_rank_of_groups(heads, reduced, around)
     first = heads[0].shape
     try:
-        check_size(bounds.parameters, in_balls=False)
+        check_size(bounds.parameters)
         layer = AffineLayer(
             width=first.d - _has_one(first),
             heads=tuple(_residues_of_rows(head) for head in reduced),

@@ -417,8 +417,8 @@ def _ranks_with_output_bias(
     )
     other = layer.drawn(partial(Random(RANK_POINT_SEED).randrange, LARGE_PRIME))
     return (
-        rank_modulo_prime([layer], skip=False, upper=rank + outputs),
-        rank_modulo_prime([other], skip=False, upper=most + outputs),
+        rank_modulo_prime(False, [layer], rank + outputs),
+        rank_modulo_prime(False, [other], most + outputs),
     )
 
 

@@ -26,13 +26,10 @@ from m2bridge.trained_weights.heads.findings import HeadWeights, sum_of_known
 from m2bridge.trained_weights.heads.ranks import HeadShape, residues_of, without_last_row
 from m2bridge.trained_weights.heads.token_space import norm_before
 from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
-from m2bridge.trained_weights.networks.differential import (
-    AffineLayer,
-    check_size,
-    ranks as differential_ranks,
-)
+from m2bridge.trained_weights.networks.differential import AffineLayer
 from m2bridge.trained_weights.networks.grouped_layer import DifferentialRanks, layer_without_weights
 from m2bridge.trained_weights.networks.groups import FiniteGroup, Symmetries, products
+from m2bridge.trained_weights.networks.series import check_size, ranks as differential_ranks
 from m2bridge.trained_weights.networks.symmetries import (
     AnalysisOptions,
     NormAndOutputBias,
@@ -289,9 +286,8 @@ def _ranks(
             method="ranks of several layers with rotary positions are not computed"
         )
     parameters = sum(layer.alone.parameters for layer in layers)
-    in_balls = options.softmax or any(layer.around.norm for layer in layers)
     try:
-        check_size(parameters, in_balls=in_balls)
+        check_size(parameters)
         most_here = _most_rank(layers, acting, options)
         rank, generic, method = differential_ranks(
             [AffineLayer(**_entries(layer)) for layer in layers],

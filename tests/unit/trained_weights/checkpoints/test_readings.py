@@ -325,6 +325,12 @@ def test_what_stands_beside_matrices_in_any_module_is_understood_or_refused(name
         weights(state | {name: drawn(D, D)}, heads=HEADS)
 
 
+def test_letters_stand_beside_arrays_of_any_name() -> None:
+    state = {f"block.0.{letter}": drawn(A, D) for letter in "KQV"}
+    found = weights(state | {"block.0.W1": drawn(D, D)})
+    assert found.left_out == ("'block.0.W1'",)
+
+
 def test_layers_that_the_file_lacks_are_said(tmp_path: Path) -> None:
     found = weights(saved(LLAMA, tmp_path, LLAMA_CONFIG | {"num_hidden_layers": 3}))
     assert any(remark.startswith("config.json says 3 layers, and 1") for remark in found.remarks)

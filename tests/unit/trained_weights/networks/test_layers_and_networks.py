@@ -18,6 +18,7 @@ import pytest
 
 from m2bridge import weights
 from m2bridge.errors import InvalidCaseError
+from m2bridge.trained_weights.networks import series
 from m2bridge.trained_weights.networks.groups import FiniteGroup, products
 from m2bridge.trained_weights.networks.network_with_norms import BEHIND_LAYER_NORM
 from tests.forward_pass import (
@@ -289,7 +290,8 @@ def test_a_given_A_is_not_differentiated() -> None:
     assert network.dimension.exact is None
 
 
-def test_a_large_network_has_bounds_and_the_limit_is_said() -> None:
+def test_a_large_network_has_bounds_and_the_limit_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(series, "MAX_DIFFERENTIATED_PARAMETERS", 400)
     one = layer(2, 8, **BEHIND)
     ps = [drawn(one, seed) for seed in (1, 2)]
     network = network_of([one, one], ps, skip=True)

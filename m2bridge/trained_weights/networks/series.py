@@ -1,0 +1,332 @@
+"""Networks with softmax or norms, differentiated near the token 0, modulo a prime.
+
+Tokens are εx. Behind each layer all tokens are then a constant, the same for each of them, plus a
+series in ε without constant term: so the scores of a column differ by series without constant term,
+whose exponentials are series again, and 1/√(variance + e) is a series times 1/√r, where r is the
+variance of the constant plus e. The coefficients of a gradient are in the span of all gradients.
+
+They are in the field that the roots √r of all norms generate. If no r is a square in the field of
+the roots before it, each choice of roots modulo a prime is a homomorphism of that field's integers,
+and ranks modulo the prime are lower bounds. That an r is not a square is proved by a prime modulo
+which it is none, while those before it are (docs/weights-mathematics.md, Ranks near the token 0).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+from random import Random
+from typing import Any
+
+import flint
+
+from m2bridge.algebra.numbers import LARGE_PRIME
+from m2bridge.errors import TooLargeError
+from m2bridge.families.deep_attention.bounds import (
+    MAX_DIFFERENTIATED_PARAMETERS,
+    MAX_SERIES_COEFFICIENTS,
+    RANK_POINT_SEED,
+    growing_rank,
+)
+from m2bridge.families.deep_attention.network import Balls, PowerSeries, Reals, Rows, SeriesMatrix
+from m2bridge.limits import check_deadline_in
+from m2bridge.trained_weights.networks.differential import (
+    PRECISIONS,
+    TOKENS,
+    AffineLayer,
+    gradients_of,
+    rank_in_balls,
+    rank_modulo_prime,
+    small,
+)
+
+_FIRST_ORDERS = 4
+"""The orders of ε that are computed first with skip connections; without them a layer of lightning
+attention is of order 3. Their number is doubled where the rank is too small.
+"""
+_MAX_DOUBLINGS = 2
+_MAX_PRIMES = 4096
+"""The primes that are tried until roots exist, and are proved to be no elements of the field."""
+
+
+class _NoRootError(ArithmeticError):
+    """A constant is no square modulo the prime."""
+
+
+class _BadPrimeError(ArithmeticError):
+    """A constant is 0 modulo the prime, or a denominator is."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Germ:
+    """A series in ε modulo a prime, with the operations of a norm."""
+
+    series: Any
+    length: int
+    prime: int
+
+    def _with(self, series: Any) -> _Germ:
+        return _Germ(series, self.length, self.prime)
+
+    def __add__(self, other: Any) -> _Germ:
+        return self._with(self.series + (other.series if isinstance(other, _Germ) else other))
+
+    def __sub__(self, other: _Germ) -> _Germ:
+        return self._with(self.series - other.series)
+
+    def __mul__(self, other: _Germ) -> _Germ:
+        return self._with(self.series.mul_low(other.series, self.length))
+
+    def __truediv__(self, number: int) -> _Germ:
+        return self._with(self.series * pow(number, -1, self.prime))
+
+    def __rtruediv__(self, number: int) -> _Germ:
+        return self._with(self.series.inverse_series_trunc(self.length) * number)
+
+    def sqrt(self) -> _Germ:
+        """Return the root whose constant term is the least residue; _NoRootError if there is
+        none, _BadPrimeError if the constant term is 0.
+        """
+        constant = int(self.series[0])
+        if not constant:
+            raise _BadPrimeError
+        if pow(constant, (self.prime - 1) // 2, self.prime) != 1:
+            raise _NoRootError
+        root = int(flint.nmod(constant, self.prime).sqrt())
+        value = flint.nmod_poly([min(root, self.prime - root)], self.prime)
+        half = pow(2, -1, self.prime)
+        terms = 1
+        while terms < self.length:
+            # Newton's iteration: each step doubles the number of correct terms.
+            terms = min(2 * terms, self.length)
+            quotient = self.series.mul_low(value.inverse_series_trunc(terms), terms)
+            value = (value + quotient) * half
+        return self._with(value)
+
+
+@dataclass(frozen=True, slots=True)
+class _GermMatrix(SeriesMatrix):
+    """A matrix of series whose entries are germs."""
+
+    def table(self) -> list[list[_Germ]]:
+        """Return the rows of germs."""
+        return [[_Germ(entry, self.length, self.prime) for entry in row] for row in self.rows]
+
+
+@dataclass(frozen=True, slots=True)
+class _NearZero(PowerSeries):
+    """GF(p)[ε]/(ε^length), with softmax or without, at tokens that are equal for ε = 0."""
+
+    softmax: bool = True
+
+    def matrix(self, rows: Rows) -> _GermMatrix:
+        """Return the matrix with these entries, residues or germs."""
+        if isinstance(rows[0][0], _Germ):
+            orders = range(self.length)
+            found = []
+            for order in orders:
+                entries = [[entry.series[order] for entry in row] for row in rows]
+                found.append(flint.nmod_mat(entries, self.prime))
+            return _GermMatrix(found, self.length, self.prime)
+        constant = flint.nmod_mat([list(row) for row in rows], self.prime)
+        return _GermMatrix([constant], self.length, self.prime)
+
+    def near_zero(self, X: SeriesMatrix) -> SeriesMatrix:
+        """Return ε times a constant matrix."""
+        (constant,) = X.coefficients
+        return replace(X, coefficients=[constant * 0, constant][: self.length])
+
+    def normalized(self, scores: SeriesMatrix) -> SeriesMatrix:
+        """Return σ(Z), which is not changed where all scores of a column change by one number."""
+        if not self.softmax:
+            return scores
+        first, *_ = rows = scores.rows
+        less = [[x - y for x, y in zip(row, first, strict=True)] for row in rows]
+        return PowerSeries.normalized(self, SeriesMatrix.of(less, self.length, self.prime))
+
+    def scores_pullback(self, normalized: SeriesMatrix, covector: SeriesMatrix) -> SeriesMatrix:
+        """Return the covector on the scores Z."""
+        if not self.softmax:
+            return covector
+        return PowerSeries.scores_pullback(self, normalized, covector)
+
+    def _shifted(self, series: Any) -> Any:
+        """Return the series: tokens are not divided by ε."""
+        return series
+
+
+MAX_PARAMETERS_IN_BALLS = 400
+"""The most parameters of a network that is differentiated in balls, which takes some seconds."""
+
+
+def check_size(parameters: int) -> None:
+    """Check that ranks are computed for this number of parameters.
+
+    Raises
+    ------
+    TooLargeError
+        If they are not.
+    """
+    if parameters > MAX_DIFFERENTIATED_PARAMETERS:
+        raise TooLargeError(
+            "the rank of layers with biases, norms or shared keys is computed for up to"
+            f" {MAX_DIFFERENTIATED_PARAMETERS} parameters"
+        )
+
+
+def ranks(
+    layers: Sequence[AffineLayer], *, skip: bool, softmax: bool, most: int, most_at_weights: int
+) -> tuple[int, int | None, str]:
+    """Return lower bounds for the rank of the differential, and how they were computed.
+
+    The first one is for the rank at the weights. The second, for that at random weights behind the
+    same norms, is one for the dimension; it is ``None`` where the first one is enough.
+
+    Parameters
+    ----------
+    layers : sequence of AffineLayer
+    skip, softmax : bool
+    most, most_at_weights : int
+        Upper bounds for the rank at any weights, and at these.
+    """
+    rank_at, method = _method(layers, skip=skip, softmax=softmax)
+    rank = rank_at(layers, most_at_weights)
+    if rank == most:
+        return rank, None, method
+    random = Random(RANK_POINT_SEED)
+    drawn = [layer.drawn(partial(small, random)) for layer in layers]
+    return rank, rank_at(drawn, most), method
+
+
+def _method(
+    layers: Sequence[AffineLayer], *, skip: bool, softmax: bool
+) -> tuple[Callable[[Sequence[AffineLayer], int], int], str]:
+    """The way in which the rank of layers is computed, given an upper bound; and its name."""
+    if not (softmax or any(layer.norm for layer in layers)):
+        return partial(rank_modulo_prime, skip), f"modulo {LARGE_PRIME}"
+    if sum(layer.parameters for layer in layers) > MAX_PARAMETERS_IN_BALLS:
+        return partial(rank_near_zero, skip, softmax), "modulo a prime, near the token 0"
+    numbers = Balls((1,) * TOKENS) if softmax else Reals()
+    return partial(rank_in_balls, numbers, skip), f"in balls of up to {PRECISIONS[-1]} bits"
+
+
+def rank_near_zero(skip: bool, softmax: bool, layers: Sequence[AffineLayer], upper: int) -> int:
+    """Return the rank of the differential, or less.
+
+    Raises
+    ------
+    TooLargeError
+        If there are too many coefficients, or no prime is found with all roots.
+    """
+    parameters = sum(layer.parameters for layer in layers)
+    orders = _FIRST_ORDERS if skip else int(3 ** len(layers)) + 1
+    if orders * parameters * upper > MAX_SERIES_COEFFICIENTS:
+        raise TooLargeError(
+            "the rank of several layers with softmax or norms takes too many coefficients of series"
+            f" for {parameters} parameters"
+        )
+    if not upper:
+        return 0
+    prime = _prime_with_roots(layers, skip=skip, softmax=softmax)
+    rank = 0
+    for doubling in range(_MAX_DOUBLINGS):
+        length = orders << doubling
+        rows = _gradients_near_zero(layers, length, prime, skip=skip, softmax=softmax)
+        rank = growing_rank(rows, length, most=upper, prime=prime)
+        if rank == upper:
+            break
+    return rank
+
+
+def _gradients_near_zero(
+    layers: Sequence[AffineLayer], length: int, prime: int, *, skip: bool, softmax: bool
+) -> Iterator[list[Any]]:
+    """Gradients by the parameters at random tokens εx, as series in ε."""
+    numbers = _NearZero(prime, length, (1,) * TOKENS, softmax)
+    draw = partial(Random(RANK_POINT_SEED).randrange, prime)
+    return gradients_of(
+        layers,
+        skip=skip,
+        numbers=numbers,
+        read=partial(_residue, prime=prime),
+        draw=draw,
+        placed_at=numbers.near_zero,
+    )
+
+
+def _residue(number: Any, *, prime: int) -> int:
+    """A fraction modulo a prime."""
+    number = Fraction(number)
+    if number.denominator % prime == 0:
+        raise _BadPrimeError
+    return int(number.numerator * pow(number.denominator, -1, prime) % prime)
+
+
+def _prime_with_roots(layers: Sequence[AffineLayer], *, skip: bool, softmax: bool) -> int:
+    """Return a prime modulo which all constants of norms are squares, where it is proved that each
+    is no square in the field of the roots before it.
+
+    Raises
+    ------
+    TooLargeError
+        If none is found.
+    """
+    needed = _new_roots(layers)
+    proved: set[int] = set()
+    found = None
+    prime = LARGE_PRIME
+    for _ in check_deadline_in(range(_MAX_PRIMES)):
+        try:
+            without = _first_without_root(layers, prime, skip=skip, softmax=softmax)
+        except _BadPrimeError:
+            pass
+        else:
+            if without is None:
+                found = found or prime
+            else:
+                proved.add(without)
+        if found is not None and needed <= proved:
+            return found
+        prime = _prime_before(prime)
+    raise TooLargeError("no prime is found modulo which the roots of all norms are known")
+
+
+def _new_roots(layers: Sequence[AffineLayer]) -> set[int]:
+    """Return the numbers of layers, from 0 on, whose norm has a root of its own.
+
+    Before a layer adds a constant to the token 0 all variances are 0, and the roots are equal.
+    """
+    new: set[int] = set()
+    is_zero = True
+    for number, layer in enumerate(layers):
+        if layer.norm and (not is_zero or not new):
+            new.add(number)
+        values = any(len(head["V"][0]) > layer.width for head in layer.heads)
+        is_zero = is_zero and not (any(layer.beta) or any(layer.output_bias) or values)
+    return new
+
+
+def _first_without_root(
+    layers: Sequence[AffineLayer], prime: int, *, skip: bool, softmax: bool
+) -> int | None:
+    """Return the number of the first layer whose norm has no root modulo the prime; ``None`` if
+    all have one.
+    """
+    for number in range(len(layers)):
+        try:
+            # The constants alone: ε = 0.
+            first = layers[: number + 1]
+            next(_gradients_near_zero(first, 1, prime, skip=skip, softmax=softmax))
+        except _NoRootError:
+            return number
+    return None
+
+
+def _prime_before(prime: int) -> int:
+    """The largest prime below this one."""
+    prime -= 1
+    while not flint.fmpz(prime).is_prime():
+        prime -= 1
+    return prime

@@ -1,0 +1,129 @@
+"""Ranks near the token 0, modulo a prime, compared with ranks in balls, which share no arithmetic."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+import numpy
+import pytest
+
+from m2bridge import weights
+from m2bridge.errors import TooLargeError
+from m2bridge.trained_weights.networks import series
+from m2bridge.trained_weights.networks.differential import EPSILON, AffineLayer
+from m2bridge.trained_weights.networks.series import rank_near_zero, ranks
+
+
+def layer(
+    random: Random, d: int = 3, a: int = 1, heads: int = 1, norm: str = "", constants: bool = True
+) -> AffineLayer:
+    """A layer with or without biases of K, Q, V and of the output, and β."""
+
+    def row(length: int) -> list[Fraction]:
+        return [Fraction(random.randrange(-64, 64), 64) for _ in range(length)]
+
+    seen = d + constants
+    given = []
+    for _ in range(heads):
+        head = {letter: [row(seen) for _ in range(a)] for letter in "KQV"}
+        given.append(head | {"O": [row(a) for _ in range(d)]})
+    return AffineLayer(
+        width=d,
+        heads=tuple(given),
+        output_bias=tuple(row(d)) if constants else (),
+        norm=norm,
+        gamma=tuple(1 + entry for entry in row(d)) if norm else (),
+        beta=tuple(row(d)) if norm and constants else (),
+    )
+
+
+CASES: dict[str, tuple[dict[str, Any], dict[str, bool]]] = {
+    "softmax with biases": ({"d": 2}, {"skip": True, "softmax": True}),
+    "softmax behind LayerNorm": ({"norm": "layer"}, {"skip": True, "softmax": True}),
+    "softmax behind RMSNorm": ({"norm": "rms"}, {"skip": False, "softmax": True}),
+    "RMSNorm without constants": (
+        {"norm": "rms", "constants": False},
+        {"skip": True, "softmax": True},
+    ),
+    "lightning behind LayerNorm": ({"norm": "layer"}, {"skip": True, "softmax": False}),
+    "lightning without constants": (
+        {"norm": "rms", "constants": False},
+        {"skip": False, "softmax": False},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_ranks_are_those_in_balls(name: str) -> None:
+    sizes, options = CASES[name]
+    random = Random(3)
+    layers = [layer(random, **sizes) for _ in range(2)]
+    parameters = sum(one.parameters for one in layers)
+    in_balls, _, method = ranks(layers, **options, most=parameters, most_at_weights=parameters)
+    assert "balls" in method
+    found = rank_near_zero(options["skip"], options["softmax"], layers, parameters)
+    assert 0 < found == in_balls
+
+
+def test_the_primes_have_roots_and_prove_that_they_are_new() -> None:
+    random = Random(5)
+    layers = [layer(random, norm="layer") for _ in range(3)]
+    prime = series._prime_with_roots(layers, skip=True, softmax=True)
+    ten = EPSILON.denominator * EPSILON.numerator
+    assert pow(ten, (prime - 1) // 2, prime) == 1
+    assert series._first_without_root(layers, prime, skip=True, softmax=True) is None
+    assert series._new_roots(layers) == {0, 1, 2}
+    # Without constants all variances are those of the token 0.
+    plain = [layer(random, norm="rms", constants=False) for _ in range(3)]
+    assert series._new_roots(plain) == {0}
+
+
+def test_a_root_that_is_not_proved_to_be_new_decides_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A variance plus ε that is a square: no prime shows that its root is new."""
+    random = Random(5)
+    monkeypatch.setattr(series, "_MAX_PRIMES", 60)
+    first = layer(random, d=2, norm="layer")
+    values = [{**first.heads[0], "V": [[Fraction(0)] * 3]}]
+    zero = AffineLayer(
+        width=2,
+        heads=tuple(values),
+        output_bias=(Fraction(3, 10), Fraction(-3, 10)),
+        norm="rms",
+        gamma=first.gamma,
+        beta=(Fraction(0), Fraction(0)),
+    )
+    # The tokens between the layers are (3/10, −3/10): with ε = 0.07 the variance plus ε is 0.4².
+    monkeypatch.setattr("m2bridge.trained_weights.networks.differential.EPSILON", Fraction(7, 100))
+    with pytest.raises(TooLargeError, match="no prime is found"):
+        rank_near_zero(False, True, [zero, zero], 4)
+    monkeypatch.setattr("m2bridge.trained_weights.networks.differential.EPSILON", EPSILON)
+    assert rank_near_zero(False, True, [zero, zero], 4) >= 0
+
+
+def test_a_denominator_that_a_prime_divides_is_another_prime() -> None:
+    with pytest.raises(series._BadPrimeError):
+        series._residue(Fraction(1, 7), prime=7)
+    assert series._residue(Fraction(1, 2), prime=7) == 4
+
+
+@pytest.mark.slow
+def test_a_network_with_more_parameters_than_balls_take_is_decided() -> None:
+    """Three layers of GPT-2 with d = 8: the rank meets the bound by named symmetries."""
+    random = numpy.random.default_rng(7)
+    state: dict[str, Any] = {}
+    for number in range(3):
+        block = f"h.{number}"
+        sizes = {"attn.c_attn": (8, 24), "attn.c_proj": (8, 8), "ln_1": (8,)}
+        for name, size in sizes.items():
+            state[f"{block}.{name}.weight"] = random.integers(-99, 99, size) / 64
+            state[f"{block}.{name}.bias"] = random.integers(-99, 99, size[-1:]) / 64
+    found = weights(state, heads=4, normalization="softmax", skip=True).network
+    assert found is not None
+    assert found.parameters == 912
+    assert found.method == "modulo a prime, near the token 0"
+    assert (found.rank, found.dimension.exact) == (646, 646)
+    assert found.regular
