@@ -74,6 +74,7 @@ def facets(vectors: Sequence[IntegerVector]) -> list[Face]:
     [[0, 1], [0, 2], [1, 3], [2, 3]]
     """
     size = len(vectors[0])
+    # the cone of a basis has one facet opposite to each vector; the others are cut in, one by one
     first, _ = pivot_columns(list(zip(*vectors, strict=True)))
     inverse = flint.fmpz_mat([list(vectors[i]) for i in first]).inv()
     rays: list[_Ray] = []
@@ -124,6 +125,7 @@ def faces(vectors: Sequence[IntegerVector]) -> dict[Face, int]:
     TooLargeError
         If there are too many.
     """
+    # computed once: every face is found from the facets alone
     bounding = facets(vectors)
     whole = frozenset(range(len(vectors)))
     found = {whole}
@@ -163,6 +165,7 @@ def volume(vectors: Sequence[IntegerVector], face: Face, dimensions: dict[Face, 
     It is normalized: a simplex whose vectors are a basis of the lattice has volume 1.
     """
     numbers = sorted(face)
+    # determinants in these coordinates are volumes in the lattice of the face
     own = lattice_coordinates([vectors[i] for i in numbers])
     place = dict(zip(numbers, own, strict=True))
     total = 0

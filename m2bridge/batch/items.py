@@ -283,8 +283,10 @@ class Performance(Performer[Job, TaskResult]):
 
     def perform(self, job: Job) -> TaskResult:
         """Perform a job, unless another process performs it or has done so."""
+        # without a folder no other process can have the item
         if self._work.folder is None:
             return self._work.report(job, self._outcome(job))
+        # several commands may work on one folder, each on other items
         with case_lock(self._work.folder, job.name) as mine:
             if not mine:
                 return TaskResult(job, Counter(), 0.0, held=True)

@@ -150,6 +150,7 @@ def _closures_of_all_sizes(options: dict[str, Any]) -> int:
     of_one_size = ("strategy", "max_degree", "weights", "no_generators", "outputs")
     of_a_model = ("file", "named_file", "field", "coordinates")
     chosen = has_all_sizes(name, options, (*of_a_model, *of_one_size))
+    # representations are found in Python, so Macaulay2 starts only where it is asked
     request = common.Run.of(options)
     _, exit_code = request.compute(
         "Zariski closures for all sizes",

@@ -164,6 +164,7 @@ def membership_command(
     if "".join(texts) not in usual:
         raise click.UsageError("give either --function, or --K, --Q and --V, or --A and --V")
     weights = {letter: _exact_values(letter, text) for letter, text in texts.items()}
+    # the matrices say the sizes, so that nobody has to repeat them
     for name, size in _sizes(weights).items():
         # a size that is given and does not fit is refused together with the matrices
         if options.get(name) is None:

@@ -74,6 +74,7 @@ def _ideal_request(
     """
     context = click.get_current_context()
     explicit = common.explicit_options(context)
+    # an option that was left out has a default too, so only those that were given count
     foreign = sorted(explicit - OPTIONS_FOR_IDEALS - own)
     if foreign:
         parameters = {param.name: param for param in context.command.get_params(context)}
@@ -201,6 +202,7 @@ def ideal_command(
     The ideal is given by polynomials or equations such as 'x^2 - y^2*z, x*y = 1', or by a file:
     TOML, or plain text with a polynomial on each line.
     """
+    # without it the method has nothing to compare with, and with it others would ignore it
     if (other is not None) != (method in METHODS_OF_TWO_IDEALS):
         raise click.UsageError(
             f"--other belongs to {', '.join(METHODS_OF_TWO_IDEALS)}, which need it"

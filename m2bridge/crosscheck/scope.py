@@ -333,6 +333,7 @@ class OrbitwiseComparison(CaseScope):
 
     def to_data(self) -> dict[str, Any]:
         """Return the orbits by their numbers, and the witness."""
+        # orbits are stored by their numbers, which the checker recomputes
         witness = None
         if self.witness is not None and self.witness.orbit is not None:
             witness = self.witness.to_json() | {"orbit": list(self.witness.orbit.cells)}

@@ -222,6 +222,7 @@ def _of_whole(statement: GlobalStatement[Any], observations: Observed) -> Global
     )
     if extent.decision is not Decision.REFUTED:
         return extent
+    # a statement about the closure as a whole has no orbit to show
     witness = Witness(
         orbit=None,
         weights=dict.fromkeys(observations.weights, ()),

@@ -165,6 +165,7 @@ def double_points(model: Model) -> list[MeasuredPrime]:
     reduction = linear_reduction(model)
     found = measured(answer, "minimal_primes", "dimensions", "degrees")
     is_linear = len(reduction.basis) == cone_dimension
+    # a cone is smooth at its vertex only if it is a linear space
     if not found and not is_linear:
         return [(_origin(model), 0, 1)]
     return [

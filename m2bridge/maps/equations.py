@@ -110,6 +110,7 @@ def low_degree_equations(
     """
     if max_degree is None:
         max_degree = default_max_degree(len(linear_part(source).basis))
+    # the caller keeps the rest of the time for a proof
     with share(part) as running:
         implicitization = implicitize(source, max_degree)
     late = ""

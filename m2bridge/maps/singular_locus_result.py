@@ -103,6 +103,7 @@ class SingularLocus(Result):
         components = self.components or self.proved
         if components:
             columns = ("component of the singular locus", "dimension", "degree", "equations")
+            # without ideals the column of equations would be empty
             shown = 4 if any(component.ideal for component in components) else 3
             blocks.append(Table(columns[:shown], [_component_row(c)[:shown] for c in components]))
             blocks += [generator_lines(c.ideal, f"{c.description}:") for c in components if c.ideal]

@@ -53,6 +53,7 @@ def primes_for(
     """
     numbers = {abs(int(c)) for polynomial in polynomials for c in polynomial.values()}
     numbers.update(more)
+    # short primes are quicker, but many of them may divide long coefficients
     long = sum(map(int.bit_length, numbers)) > LONG_COEFFICIENTS
     return random_primes(LONG_PRIME_BITS if long else PRIME_BITS, numbers)
 

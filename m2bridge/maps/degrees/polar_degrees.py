@@ -315,6 +315,7 @@ def conormal_script(ideal: GeneratingSet, title: str, *, prime: bool) -> Script:
     that it is given.
     """
     variables = ", ".join(m2_syntax.all_to_macaulay2(ideal.ring.variables))
+    # the program takes the generators modulo its prime, which must divide no denominator
     integral = map(integer_coefficients, ideal.generators_or_zero)
     generators = tuple(map(ideal.ring.sympy_ring.from_dict, integral))
     values = {

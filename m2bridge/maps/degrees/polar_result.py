@@ -176,6 +176,7 @@ class PolarDegrees(PictureResult):
         degrees = self.degrees
         heights: Sequence[float] = degrees
         label = "polar degree δ$_i$"
+        # small bars would not be seen next to the largest one
         if max(degrees) > MIN_LOGARITHMIC_RATIO * min(filter(None, degrees)):
             heights = [log10(value or 1) for value in degrees]
             label = f"log$_{{10}}$ of the {label}"

@@ -57,6 +57,7 @@ def toric_polar_data(parametrization: PolynomialMap) -> PolarData | None:
         points = sorted({*points, (0,) * len(points[0])})
     try:
         degrees = toric_polar_degrees(points)
+    # points in slices do not depend on the number of faces
     except TooLargeError:
         return None
     return PolarData(degrees=degrees, known=KNOWN, rests_on=(SOURCE,), closure=not cone)
@@ -77,6 +78,7 @@ def toric_polar_degrees(points: Sequence[IntegerVector]) -> tuple[int, ...]:
     >>> toric_polar_degrees([(0,), (2,), (3,)])
     (3, 3)
     """
+    # the torus that acts is that of the lattice of the points, whatever lattice they are in
     vectors = lattice_coordinates([(1, *point) for point in points])
     dimensions = faces(vectors)
     obstructions = euler_obstructions(vectors, dimensions)
@@ -124,6 +126,7 @@ def _multiplicity(vectors: Sequence[IntegerVector], face: Face, larger: Face) ->
     inside = [own[i] for i in sorted(face)]
     # integer linear forms that are zero on the face are coordinates of the quotient
     forms = lattice_basis(list(zip(*inside, strict=True)))
+    # the face may generate a smaller lattice than its span has, where the variety is not normal
     index = prod(filter(None, _invariants(inside)))
     quotient = {
         tuple(sum(a * b for a, b in zip(form, own[i], strict=True)) for form in forms)
