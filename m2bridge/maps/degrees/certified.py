@@ -10,7 +10,7 @@ Source: R. E. Moore, *A test for existence of solutions to nonlinear systems*, S
 
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 
 import flint
 from sympy.polys.rings import PolyElement
@@ -104,9 +104,10 @@ class _System:
     def _multipliers(self, point: Sequence[flint.arb]) -> list[flint.arb]:
         """The λ for which Jᵀ λ is closest to M (x − u)."""
         jacobian = self._matrix(self.gradients, point)
-        right = flint.arb_mat(len(point), 1, self._force(point))
-        found = (jacobian * jacobian.transpose()).mid().solve((jacobian * right).mid())
-        return [found[k, 0].mid() for k in range(len(self.equations))]
+        force = flint.arb_mat(len(point), 1, self._force(point))
+        gram = jacobian * jacobian.transpose()
+        found = gram.mid().solve((jacobian * force).mid())
+        return [multiplier.mid() for multiplier in found.entries()]
 
     def _force(self, point: Sequence[flint.arb]) -> list[flint.arb]:
         """M (x − u)."""
@@ -118,19 +119,20 @@ class _System:
         n, c = len(self.data), len(self.equations)
         x, multipliers = point[:n], point[n:]
         jacobian = self._matrix(self.gradients, x)
-        values = [_value(f, x) for f in self.equations]
-        for j, force in enumerate(self._force(x)):
-            values.append(force - sum(multipliers[i] * jacobian[i, j] for i in range(c)))
-        slopes = [[jacobian[i, j] for j in range(n)] + [flint.arb(0)] * c for i in range(c)]
-        hessians = [self._matrix(rows, x) for rows in self.second]
-        for j in range(n):
-            row = []
-            for k in range(n):
-                bent = sum(multipliers[i] * hessians[i][j, k] for i in range(c))
-                row.append(self.matrix[j][k] - bent)
-            slopes.append(row + [-jacobian[i, j] for i in range(c)])
-        flat = [entry for row in slopes for entry in row]
-        return flint.arb_mat(n + c, 1, values), flint.arb_mat(n + c, n + c, flat)
+        column = flint.arb_mat(c, 1, multipliers)
+        equations = [_value(f, x) for f in self.equations]
+        force = flint.arb_mat(n, 1, self._force(x)) - jacobian.transpose() * column
+        # F′ = ((J, 0), (M − Σ λᵢ Hᵢ, −Jᵀ)), with the Hessian matrices Hᵢ of the equations
+        bent = flint.arb_mat(self.matrix)
+        for multiplier, rows in zip(multipliers, self.second, strict=True):
+            bent -= multiplier * self._matrix(rows, x)
+        slopes = flint.arb_mat(n + c, n + c)
+        for i, j in product(range(c), range(n)):
+            slopes[i, j] = jacobian[i, j]
+            slopes[c + j, n + i] = -jacobian[i, j]
+        for j, k in product(range(n), range(n)):
+            slopes[c + j, k] = bent[j, k]
+        return flint.arb_mat(n + c, 1, equations + force.entries()), slopes
 
     @staticmethod
     def _matrix(rows: Sequence[Sequence[PolyElement]], point: Sequence[flint.arb]) -> flint.arb_mat:

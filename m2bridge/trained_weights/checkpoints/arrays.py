@@ -115,7 +115,7 @@ def stack_of(name: str, parts: Sequence[Tensor]) -> Tensor:
     def read() -> Any:
         return numpy.stack([as_array(part.name, part.read())[0] for part in parts])
 
-    return Tensor(name, (len(parts), *first.shape), first.kind, read, tuple(parts))
+    return Tensor(name, (len(parts), *first.shape), first.kind, read, sources=tuple(parts))
 
 
 def as_array(name: str, value: Any) -> tuple[Any, str]:

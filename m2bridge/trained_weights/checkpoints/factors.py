@@ -76,4 +76,4 @@ def _times(part: Tensor, gamma: Tensor, *, column: bool) -> Tensor:
         product = entries * (factors[:, None] if column else factors)
         return numpy.asarray(product)
 
-    return Tensor(part.name, part.shape, part.kind, read, (part, gamma))
+    return Tensor(part.name, part.shape, part.kind, read, sources=(part, gamma))

@@ -174,7 +174,7 @@ def _other_biases(
         return numpy.concatenate([first, numpy.zeros_like(first), last])
 
     shape = (3 * query.shape[0],) if len(query.shape) == 1 else query.shape
-    both = Tensor(f"{query.name}, {value.name}", shape, query.kind, read, (query, value))
+    both = Tensor(f"{query.name}, {value.name}", shape, query.kind, read, sources=(query, value))
     return {"Q": both, "V": both}
 
 

@@ -97,7 +97,7 @@ def _scaled(weight: Tensor, others: list[Tensor]) -> Tensor:
         scale = as_fractions(others[0].array()) / 127
         return as_fractions(weight.array()) * scale[:, None]
 
-    return Tensor(weight.name, weight.shape, EXACT, read, (weight, *others))
+    return Tensor(weight.name, weight.shape, EXACT, read, sources=(weight, *others))
 
 
 def check_few_fractions(part: Tensor) -> None:
@@ -236,4 +236,4 @@ def _changed(weight: Tensor, down: Tensor, up: Tensor, adapter: _Adapter) -> Ten
         product = numpy.dot(as_fractions(up.array()), as_fractions(down.array())) * factor
         return as_fractions(weight.array()) + (product.T if adapter.columns else product)
 
-    return Tensor(weight.name, weight.shape, EXACT, read, (weight, down, up))
+    return Tensor(weight.name, weight.shape, EXACT, read, sources=(weight, down, up))

@@ -336,7 +336,8 @@ class HeadChart:
     def second_derivative(self, x: Moves, w: Moves) -> Function:
         """The second derivative of φ: f(Ȧ_x, Ẇ_w) + f(Ȧ_w, Ẇ_x) + f(A_xw, W) + f(A, W_xw).
 
-        The second derivatives of A and W are A_xw = K̇_xᵀQ̇_w + K̇_wᵀQ̇_x and W_xw = Ȯ_xV̇_w + Ȯ_wV̇_x.
+        The second derivatives of A and W are A_xw = K̇_xᵀQ̇_w + K̇_wᵀQ̇_x and
+        W_xw = Ȯ_xV̇_w + Ȯ_wV̇_x.
         """
         A_xw = plus(
             times(transposed(x.along.K), w.along.Q), times(transposed(w.along.K), x.along.Q)
