@@ -68,6 +68,12 @@ COMMANDS: dict[str, Seconds] = {
     "cross-check all, (10, 10, 10)": command(
         "cross-check", "all", "--d", "10", "--d-out", "10", "--json"
     ),
+    "singular-locus, convolutional (3, 2)": command(
+        "singular-locus", "--family", "convolutional-network", "--filters", "3,2", "--json"
+    ),
+    "polar-degrees, Veronese surface": command(
+        "polar-degrees", "--map", str(HERE / "examples" / "veronese_surface.toml"), "--json"
+    ),
     "closure --json, (3, 2, 2)": command(
         "closure", "--d", "3", "--d-out", "2", "--a", "2", "--json"
     ),

@@ -91,7 +91,7 @@ def against(model: SingleLayerAttention, engine: Macaulay2) -> list[str]:
     short.
     """
     script = projective_script(model)
-    engine.run(Script("warm", "null"))
+    engine.run(Script("warm", 'mbEmit("warm", true)'))
     chart = [seconds(lambda: fibres(model, engine=engine)) for _ in range(3)]
     found: dict[str, list[int]] = {}
     projective = seconds(lambda: found.update(parse(engine.run(script).records).values))

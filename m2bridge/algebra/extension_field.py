@@ -213,9 +213,22 @@ class ExtensionField(CoefficientField):
             return domain.field.new(ring.from_dict(numbers), ring.one)
         total = domain.zero
         for (exponent,), c in terms.items():
-            power = domain.unit**exponent
+            power = self.power(domain.unit, exponent)
             total = total + power * domain(int(c.numerator)) / domain(int(c.denominator))
         return total
+
+    def power(self, element: Any, exponent: int) -> Any:
+        """A power, by squares: SymPy's ``ANP`` reduces a power only when it is expanded."""
+        if not self.minimal_polynomial:
+            return element**exponent
+        result, square = self.domain.one, element
+        while exponent:
+            if exponent % 2:
+                result = result * square
+            exponent //= 2
+            if exponent:
+                square = square * square
+        return result
 
     def parts(self, element: Any) -> tuple[Any, Any]:
         """Numerator and denominator of an element, in :attr:`generator_ring`."""
@@ -316,10 +329,10 @@ class ExtensionDomain(AlgebraicField):  # type: ignore[misc]
         if a.is_Rational:
             return described.element({(0,): a})
         if a.free_symbols == {symbol}:
-            above, below = (Poly(part, symbol, domain=QQ) for part in a.as_numer_denom())
-            divisor = described.element(below.as_dict())
-            if divisor:
-                return described.element(above.as_dict()) / divisor
+            read = described.generator_ring.from_expr
+            above, below = (described.element(read(part)) for part in a.as_numer_denom())
+            if below:
+                return above / below
         raise CoercionFailed(f"{a} is not in {described}")
 
     def __str__(self) -> str:

@@ -472,7 +472,7 @@ def weights_command(file: Path, timeout: float | None, form: str, **options: Any
     """
     with common.time_limit(timeout=timeout) as clock, progress(f"weights in {file.name}"):
         with importing():
-            from m2bridge.trained_weights.contents import contents
+            from m2bridge.trained_weights.checkpoints.find_layers import contents
             from m2bridge.trained_weights.result import weights
         try:
             listed = None

@@ -128,6 +128,7 @@ def element(ring: PolynomialRing, value: Any) -> PolyElement:
 
 def _element_over_extension(ring: PolynomialRing, value: Any) -> PolyElement:
     """The same over an extension field, in which polynomials over its prime field are, too."""
+    assert isinstance(ring.field, ExtensionField)
     if isinstance(value, str):
         return read_over_extension(value, ring, equation=True)
     value = difference(value)
@@ -143,7 +144,21 @@ def _element_over_extension(ring: PolynomialRing, value: Any) -> PolyElement:
         return over_extension(rational, ring)
     if isinstance(value, Poly | PolyElement):
         value = value.as_expr()
-    return _with_roots(ring, value) or ring.polynomial(value)
+    if not ring.field.minimal_polynomial:
+        return ring.polynomial(value)
+    return _with_roots(ring, value) or _in_generator(ring, value)
+
+
+def _in_generator(ring: PolynomialRing, value: Any) -> PolyElement:
+    """An expression in the variables and the symbol of the generator of an algebraic field."""
+    larger = PolynomialRing(QQ, ring.variables + ring.field.names)
+    above, below = value, 1
+    if isinstance(value, Expr) and not value.is_polynomial():
+        above, below = value.as_numer_denom()
+    divisor = over_extension(larger.polynomial(below), ring)
+    if not divisor or not divisor.is_ground:
+        raise ConversionError(f"'{value}' is not a polynomial over {ring.field}")
+    return over_extension(larger.polynomial(above), ring).quo_ground(divisor.LC)
 
 
 def _with_roots(ring: PolynomialRing, value: Any) -> PolyElement | None:

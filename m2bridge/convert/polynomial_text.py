@@ -195,7 +195,7 @@ def over_extension(
         for powers, constant in others.items():
             part = field.element(constant)
             for value, power in zip(values, powers, strict=False):
-                part = part * value**power
+                part = part * field.power(value, power)
             total = total + part
         terms[exponents] = total
     return ring.sympy_ring.from_dict({exponents: c for exponents, c in terms.items() if c})

@@ -9,16 +9,23 @@ from m2bridge.errors import ConversionError
 
 _PIECE = re.compile(r"[^\W\d_](?:_?[0-9]+(?:_[0-9]+)*)?")
 _PIECES = re.compile(rf"(?:{_PIECE.pattern})+")
+_OMITTED_SIGN = re.compile(
+    rf"(?:(?<![\w.])[0-9.]+|[{SUPERSCRIPTS}])\s*(?:(?![{SUPERSCRIPTS}])[^\W\d_]|\()|\)\s*(?:\w|\()"
+)
 _PRODUCT_SIGN = re.compile("[*·⋅×]")
 _POWER_SIGN = re.compile(rf"\^|\*\*|[{SUPERSCRIPTS}]")
+_COORDINATE_LETTERS = frozenset("xyzw")
+"""Letters of which several are no name, but variables one after the other."""
 
 
 def check_short_forms(texts: Iterable[str], constants: Sequence[str] = ()) -> None:
     """Refuse names that could be products, where the variables are those that occur.
 
     Singular and Macaulay2 accept a2b for a^2*b, and people write xy for x*y. Refused are names such
-    as ``a2b``, where ``a`` and ``b`` occur, or no product is written with a sign; ``xy``, where
-    letters ``x`` and ``y`` occur, and ``x2``, where ``x`` does, if nothing is written with a sign.
+    as ``a2b``, where ``a`` and ``b`` occur, or no product is written with a sign. Where no product
+    is, or signs are left out, as in ``2x``, refused are ``xy``, ``xyz`` and so on in the letters
+    x, y, z, w; other names of which all letters but one occur; names of two or three letters where
+    signs are left out; and ``x2``, where ``x`` occurs and no power is written with a sign.
     In ``x2 - y3`` there is nothing but letters with one number each, which could all be powers.
     Names of ``constants``, of a field, count as if they occurred.
 
@@ -37,7 +44,9 @@ def check_short_forms(texts: Iterable[str], constants: Sequence[str] = ()) -> No
     """
     listed = list(texts)
     names = dict.fromkeys([*(name for text in listed for name in names_in(text)), *constants])
-    has_products = any(map(_PRODUCT_SIGN.search, listed))
+    # Where signs are written here and left out there, none is expected elsewhere.
+    omits_signs = any(map(_OMITTED_SIGN.search, listed))
+    has_products = any(map(_PRODUCT_SIGN.search, listed)) and not omits_signs
     has_powers = any(map(_POWER_SIGN.search, listed))
     first_letters = {name[0] for name in names if _PIECE.fullmatch(name)}
     if not (has_products or has_powers) and _could_be_powers(names):
@@ -54,7 +63,11 @@ def check_short_forms(texts: Iterable[str], constants: Sequence[str] = ()) -> No
         elif any(len(piece) > 1 for piece in pieces[:-1]):
             ambiguous = names.keys() >= letters or not has_products
         else:
-            ambiguous = first_letters >= letters and not has_products
+            ambiguous = not has_products and (
+                letters <= _COORDINATE_LETTERS
+                or len(letters - first_letters) <= (len(letters) > 1)
+                or (omits_signs and len(pieces) <= 3)
+            )
         has_constant = len(pieces) > 1 and not letters.isdisjoint(constants)
         if ambiguous or (has_constant and (len(pieces) == 2 or not has_products)):
             _refuse_short_form(name, pieces)

@@ -474,8 +474,18 @@ def listing(text: str) -> Listing:
     return _together(inside)
 
 
+_DECIMAL_COMMA = re.compile(r"[-+*·⋅×−–]\s*(0,[0-9]+)")
+
+
 def _together(text: str) -> Listing:
     """The polynomials of all parts of a list; they are of one ring."""
+    comma = _DECIMAL_COMMA.search(text)
+    if comma:
+        meant = comma[1].replace(",", ".")
+        raise ConversionError(
+            f"'{comma[1]:.40}' has a decimal comma, or ends a polynomial with 0: write {meant:.40},"
+            " or a blank after the comma"
+        )
     parts = [_without_eq(part.strip()) for part in _parts(text)]
     if len(parts) == 1 and not _inside(parts[0]) and not _SYMPY.fullmatch(parts[0]):
         return Listing((parts[0],))

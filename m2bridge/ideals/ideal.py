@@ -60,6 +60,7 @@ from m2bridge.ideals.program import (
     same_small,
     tidy,
 )
+from m2bridge.ideals.second_order import in_either_order
 from m2bridge.ideals.varieties import IdealSingularLocus, Minors, ProjectiveScheme, singular_locus
 from m2bridge.limits import check_deadline_in
 from m2bridge.results.base import Result
@@ -400,7 +401,11 @@ class Ideal(Result, GeneratingSet, Typeset):
         >>> [str(prime.generators) for prime in ideal("x*y", "x*z").minimal_primes()]
         ['(x,)', '(y, z)']
         """
-        return _ordered(self._ask("ideal_minimal_primes").ideals("minimal_primes"))
+
+        def primes(ideal: GeneratingSet) -> Iterable[GeneratingSet]:
+            return ask("ideal_minimal_primes", {"givenIdeal": ideal}).ideals("minimal_primes")
+
+        return _ordered(in_either_order(self, primes))
 
     @computation
     def primary_decomposition(self, **options: Unpack[RunOptions]) -> tuple[Ideal, ...]:

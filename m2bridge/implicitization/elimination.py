@@ -59,6 +59,9 @@ dimensions would not add up.
 MIN_POINTS_PER_DRAW = 32
 """The number of points drawn at once; products of values at fewer are mostly overhead."""
 
+TEST_PRIME = 2**61 - 1
+"""The prime modulo which a polynomial is evaluated before it is expanded."""
+
 MAX_ROWS_PER_MONOMIAL = 2
 """The number of coefficients per monomial from which random points give the smaller matrix."""
 
@@ -191,8 +194,20 @@ class _Factors:
         self.products: dict[Monomial, list[int]] = {(): [1] * size}
 
     def monomial(self, monomial: Monomial) -> list[int]:
-        """The values of a product of the functions."""
-        return _product_of(monomial, self.products, self._times)
+        """The values of a product of the functions; products of powers of the first are kept."""
+        product = self.products.get(monomial)
+        if product is None:
+            last = monomial[-1]
+            # a power of one function at a time, so that few products are formed on the way
+            place = monomial.index(last)
+            if place == 0:
+                product = self._product(self.monomial(monomial[:-1]), self.values[last])
+            else:
+                product = self._product(
+                    self.monomial(monomial[:place]), self.monomial(monomial[place:])
+                )
+            self.products[monomial] = product
+        return product
 
     def polynomial(self, polynomial: IntegerPolynomial) -> list[int]:
         """The values of a polynomial in the functions."""
@@ -204,9 +219,9 @@ class _Factors:
             total = [(t + c * v) % prime for t, v in zip(total, values, strict=True)]
         return total
 
-    def _times(self, product: list[int], j: int) -> list[int]:
+    def _product(self, first: list[int], second: list[int]) -> list[int]:
         prime = self.prime
-        return [a * b % prime for a, b in zip(product, self.values[j], strict=True)]
+        return [a * b % prime for a, b in zip(first, second, strict=True)]
 
 
 CoefficientRow = tuple[tuple[int, int], ...]
@@ -321,10 +336,13 @@ class Substitution:
     expansions : dict
         Products computed so far, beginning with that of no factors; the others are forgotten by
         :meth:`forget`.
+    values : tuple of int
+        The values of the images at one point modulo ``TEST_PRIME``.
     """
 
     images: tuple[Any, ...]
     expansions: dict[Monomial, Any]
+    values: tuple[int, ...]
 
     @classmethod
     def of(cls, source: MultigradedMap) -> Substitution:
@@ -333,7 +351,11 @@ class Substitution:
         # FLINT takes ASCII names only, which those of the parameters need not be.
         context = flint.fmpz_mpoly_ctx.get(("x", size), flint.Ordering.degrevlex)
         images = tuple(map(context.from_dict, check_deadline_in(source.integral_images)))
-        return cls(images, {(): context.from_dict({(0,) * size: 1})})
+        random = Random(0)
+        point = [[random.randrange(TEST_PRIME)] for _ in range(size)]
+        factors = _Factors(point, TEST_PRIME, 1)
+        values = [factors.polynomial(image)[0] for image in source.integral_images]
+        return cls(images, {(): context.from_dict({(0,) * size: 1})}, tuple(values))
 
     def expand(self, monomial: Monomial) -> Any:
         """The product of the images of the coordinates in a monomial."""
@@ -341,10 +363,22 @@ class Substitution:
 
     def vanishes(self, terms: Iterable[tuple[Monomial, int]]) -> bool:
         """Whether a polynomial is identically zero after substitution, over ZZ."""
+        terms = list(terms)
+        # most that are not zero are seen not to be by one value
+        if self._value(terms):
+            return False
         total = self.expansions[()] * 0
         for monomial, coefficient in check_deadline_in(terms):
             total += self.expand(monomial) * coefficient
         return bool(total == 0)
+
+    def _value(self, terms: Iterable[tuple[Monomial, int]]) -> int:
+        """The value of a polynomial at the images of the point, modulo the prime."""
+        factors = _Factors([[value] for value in self.values], TEST_PRIME, 1)
+        total = 0
+        for monomial, coefficient in check_deadline_in(terms):
+            total += factors.monomial(monomial)[0] * coefficient
+        return total % TEST_PRIME
 
     def echelon(self, monomials: Sequence[Monomial]) -> tuple[Any, int, tuple[int, ...]]:
         """Reduced echelon form over QQ of the coefficients of the expansions, a column per

@@ -23,7 +23,7 @@ from m2bridge.engine.script import Script, render
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.implicitization.implicitize import Implicitization
 from m2bridge.implicitization.multigraded_map import MultigradedMap
-from m2bridge.limits import check_deadline_in, clock, share
+from m2bridge.limits import check_deadline_in, clock, limited, share
 from m2bridge.maps import completeness, projective_closure, toric
 from m2bridge.maps.closure_result import Closure, Strategy
 from m2bridge.maps.equations import Equations, graded_source, low_degree_equations
@@ -180,7 +180,7 @@ def _affine_hypersurface(model: Model, dimension: Bounds) -> Closure | None:
     if not projective_closure.is_hypersurface(source, dimension.lower):
         return None
     # small maps are eliminated sooner than their degree is searched
-    with share(0.25, otherwise=MAX_SHORT_ELIMINATION_SECONDS):
+    with share(0.25), limited(MAX_SHORT_ELIMINATION_SECONDS):
         eliminated = _by_macaulay2(model, QQ, "elimination", dimension)
     if not eliminated.unfinished:
         return eliminated

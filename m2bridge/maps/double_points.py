@@ -17,13 +17,13 @@ Source: Hartshorne, *Algebraic Geometry*, II.7.3 and its proof, and III.11.4.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import prod
 
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.linear_algebra import integer_kernel
+from m2bridge.algebra.linear_algebra import IntegerVector, integer_kernel
 from m2bridge.algebra.polynomial_map import LinearReduction, PolynomialMap
 from m2bridge.convert import m2_syntax
 from m2bridge.convert.answers import answer_to
@@ -31,6 +31,7 @@ from m2bridge.engine.script import Script, render
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.ideals.varieties import MeasuredPrime, measured
+from m2bridge.limits import check_deadline_in
 from m2bridge.maps.completeness import linear_reduction
 from m2bridge.maps.model import Model
 
@@ -55,12 +56,12 @@ def projective_factors(parametrization: PolynomialMap) -> ParameterFactors:
     ((0, 1), (2,))
     """
     monomials = sorted({monomial for image in parametrization.images for monomial in image})
-    if not monomials or parametrization.relations:
+    if not monomials or not parametrization.source.variables or parametrization.relations:
         return ()
     first, *others = monomials
     size = len(first)
     differences = [tuple(a - b for a, b in zip(m, first, strict=True)) for m in others]
-    weights = integer_kernel(differences or [(0,) * size], size)
+    weights = _weights(differences, size)
     # parameters with the same weight in all gradings belong together
     alike: dict[tuple[int, ...], list[int]] = {}
     for j in range(size):
@@ -71,6 +72,25 @@ def projective_factors(parametrization: PolynomialMap) -> ParameterFactors:
     if len(factors) != len(weights) or min(degrees) <= 0:
         return ()
     return factors
+
+
+def _weights(differences: Sequence[IntegerVector], size: int) -> list[IntegerVector]:
+    """A basis of the gradings in which the differences of all monomials have degree 0.
+
+    Few of many differences decide, so that others are only tested.
+    """
+    chosen = [(0,) * size, *differences[:: 1 + len(differences) // (2 * size)]]
+    while True:
+        weights = integer_kernel(chosen, size)
+        listed = check_deadline_in(differences)
+        missing = [d for d in listed if any(_degree(d, weight) for weight in weights)]
+        if not missing:
+            return weights
+        chosen += missing[:size]
+
+
+def _degree(monomial: IntegerVector, weight: IntegerVector) -> int:
+    return sum(a * b for a, b in zip(monomial, weight, strict=True))
 
 
 def no_double_points(model: Model, field: CoefficientField) -> str:

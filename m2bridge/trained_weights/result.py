@@ -5,7 +5,7 @@ Ranks, orbits, fibres and dimensions are exact; distances are numerical.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -421,6 +421,26 @@ def _found_in_time(
     return alone, network, behind, ""
 
 
+def _chosen(
+    path: str | Path | None,
+    names: Iterable[str],
+    layers: Sequence[LayerTensors],
+    *,
+    as_: str | None,
+    **options: Any,
+) -> ModelChoice:
+    """Return the model that these layers are taken for; ``options`` are normalization, skip and
+    norm.
+    """
+    return ModelChoice.of(
+        {} if path is None else configuration(path),
+        names=names,
+        has_norms=any(layer.norm is not None for layer in layers),
+        kind=as_,
+        **options,
+    )
+
+
 def _analysed(
     source: Any,
     available: Mapping[str, Any],
@@ -489,31 +509,28 @@ def weights(
     a : int, optional
         With A: the largest rank of A, d when left out.
     heads : int or str, optional
-        Of each layer; what ``config.json``, shapes or names say when left out: 1 for K, Q and V.
-        Where nothing says it, it has to be given. ``all`` or ``12,all``: all are in the text.
+        Of each layer, where ``config.json``, shapes or names do not say it (1 for K, Q and V).
+        ``all`` or ``12,all``: the text has all of them.
     query, key, value, output, stacked : str, optional
-        Names in the source that are not usual ones, ``stacked`` for one array with Q, K and V;
-        ``*`` stands for what differs from layer to layer.
-    layout : str, optional
-        How arrays are stored: words such as ``rows`` or ``by-head``, separated by commas.
-    ignore : str, optional
-        Arrays beside a layer that are left out; others that are not understood are refused.
+        Names in the source that are not usual, ``stacked`` of one array with Q, K and V; ``*``
+        stands for what differs from layer to layer.
+    layout, ignore : str, optional
+        How arrays are stored, as ``rows, by-head``; and arrays beside a layer that are left out.
     adapter : path, optional
         A LoRA adapter with its ``adapter_config.json``, which is merged with the source exactly.
     skip, normalization, as_
-        As for :class:`~m2bridge.DeepAttention`; what ``config.json`` says of a known architecture
-        when left out, and else ``False`` and ``none``. ``as_`` is ``lightning`` for the algebraic
-        model of the paper, or ``softmax``: these layers alone, whatever ``config.json`` says.
+        As for :class:`~m2bridge.DeepAttention`; of a known architecture what ``config.json`` says
+        when left out, else ``False`` and ``none``. ``as_`` is ``lightning`` or ``softmax``: these
+        layers alone, whatever ``config.json`` says.
     biases, norm : str, optional
-        ``count`` biases or ``ignore`` them; the norm before each layer, ``layer``, ``rms``,
-        ``rms1`` (which multiplies by 1 + γ) or ``none``, in place of what the file says.
+        ``count`` or ``ignore``; ``layer``, ``rms``, ``rms1`` (which multiplies by 1 + γ) or
+        ``none`` before each layer, in place of what the file says.
     tolerance : float, optional
         Singular values above it, times the largest, count for effective ranks; the precision of the
         stored type when left out.
     sort, worst, rank
-        Tables of heads by ``layer``, or by ``distance`` to singular functions (of softmax to a
-        lower rank); of the ``worst`` nearest ones; and of how far they are from a rank, with the
-        largest change of outputs where they are replaced.
+        Tables of heads by ``layer`` or by ``distance`` to singular functions (of softmax to a lower
+        rank); of the ``worst`` ones; and of their distances to a rank, with the largest change.
 
     Raises
     ------
@@ -524,16 +541,16 @@ def weights(
 
     Examples
     --------
-    >>> V = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
-    >>> found = weights(K=[[1.0, 0.5, 0.0]], Q=[[0.0, 1.0, 0.25]], V=V)
+    >>> found = weights(K=[[1.0, 0.5, 0]], Q=[[0, 1.0, 0.25]], V=[[1.0, 0, 0], [0, 1.0, 0]])
     >>> found.heads[0].words()
     'A and V are determined by the function up to the scaling (A, V) → (λA, V/λ); K and Q by A up to
     GL(1)'
     >>> found.heads[0].numerical.distance_to_singular_locus
     0.707107
     """
-    words = {"normalization": normalization, "as_": as_, "biases": biases, "norm": norm}
-    _check_options(words | {"sort": sort}, tolerance=tolerance, worst=worst, rank=rank)
+    model = {"normalization": normalization, "as_": as_, "norm": norm}
+    words = {**model, "biases": biases, "sort": sort}
+    _check_options(words, tolerance=tolerance, worst=worst, rank=rank)
     number, all_heads = _heads_and_all(heads)
     counts = biases == "count"
     path = source if isinstance(source, str | Path) else None
@@ -542,16 +559,7 @@ def weights(
     stored = StoredOptions(layout=layout, ignore=ignore, adapter=adapter, biases=counts, norm=norm)
     with limited(timeout) as running:
         layers, available, number = find_layers(source, matrices, names, number, stored)
-        config = configuration(path) if path is not None else {}
-        choice = ModelChoice.of(
-            config,
-            names=available,
-            has_norms=any(layer.norm is not None for layer in layers),
-            kind=as_,
-            normalization=normalization,
-            skip=skip,
-            norm=norm,
-        )
+        choice = _chosen(path, available, layers, skip=skip, **model)
         options = AnalysisOptions.of(choice, heads=number, biases=counts, norm=norm)
         layers = [layer.of(biases=counts, norm=norm) for layer in layers]
         return Weights(

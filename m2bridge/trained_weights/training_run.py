@@ -34,7 +34,8 @@ from m2bridge.results.picture import (
     styled,
 )
 from m2bridge.results.sheet import Facts, Picture, Sheet, Table, quoted, visible
-from m2bridge.trained_weights.checkpoints.files import Tensor, tensors
+from m2bridge.trained_weights.checkpoints.arrays import Tensor
+from m2bridge.trained_weights.checkpoints.files import tensors
 
 if TYPE_CHECKING:
     from m2bridge.families.attention.training.types import WeightType

@@ -25,7 +25,8 @@ from m2bridge.families.attention.training_loss.loss import (
     with_outputs,
 )
 from m2bridge.results.sheet import printable
-from m2bridge.trained_weights.checkpoints.files import Tensor, as_fractions, tensors
+from m2bridge.trained_weights.checkpoints.arrays import Tensor, as_fractions
+from m2bridge.trained_weights.checkpoints.files import tensors
 from m2bridge.trained_weights.heads.membership import exact_weights
 
 DataSource = str | Path | Mapping[str, Any]

@@ -206,6 +206,7 @@ def test_smooth_and_nearly_smooth_closures(engine: Engine) -> None:
     assert segre.dimension == 0
 
 
+@pytest.mark.slow
 def test_ideals_of_components_agree_with_the_degree_formula(engine: Engine) -> None:
     for case, degree in [((2, 2), 12), ((2, 2, 1), 12), ((2, 3), 30)]:
         locus = singular_locus(SingleLayerAttention(*case), engine=engine, ideals=True)
@@ -329,6 +330,7 @@ def test_the_method_of_fibres_agrees_with_the_ideal(engine: Engine) -> None:
         check_fibres_against_ideal(SingleLayerAttention(*case), engine)
 
 
+@pytest.mark.slow
 def test_a_larger_ideal_agrees_with_worked_values_fibres_and_bounds(engine: Engine) -> None:
     """The ideal that is proved weight by weight; in smaller cases it is that of elimination."""
     model = SingleLayerAttention(3, 1)

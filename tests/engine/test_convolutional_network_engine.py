@@ -13,6 +13,7 @@ from m2bridge.families.convolutional_network.shape import FilterSizes
 from m2bridge.families.convolutional_network.statements import STATEMENTS
 from m2bridge.results.base import Decision
 from m2bridge.statements.statement import Numbers
+from tests.tiers import few
 
 pytestmark = pytest.mark.macaulay2("any")
 
@@ -27,6 +28,7 @@ def test_the_degree_is_that_of_the_equations(filters: tuple[int, ...]) -> None:
     assert (found.dimension, found.degree) == (seen.value("dimension"), seen.value("degree"))
 
 
+@pytest.mark.slow
 def test_the_singular_locus_by_minors() -> None:
     """The multiples of x_2², a line: the functions of the types that are found singular."""
     network = ConvolutionalNetwork((2, 2))
@@ -76,7 +78,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize("name", few(WRONG, 4))
 def test_a_wrong_statement_is_refuted(name: str) -> None:
     statement, predict = WRONG[name]
     network = ConvolutionalNetwork((3, 2))

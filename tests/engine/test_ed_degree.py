@@ -28,6 +28,7 @@ from m2bridge.errors import (
 )
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.maps.degrees import distance
+from m2bridge.maps.degrees.certified import proved_points
 from tests.conftest import Invoke
 from tests.limits import Late
 
@@ -241,6 +242,28 @@ def test_real_critical_points(
                 assert abs(equation(*place)) < 1e-6
 
 
+def test_real_points_are_proved_where_equations_are_as_many_as_the_codimension() -> None:
+    """On the ellipse x² + 4y² = 4 for u on the x-axis: (±2, 0), and x = 4u/3 where it is a point."""
+    matrix = ((Fraction(1), Fraction(0)), (Fraction(0), Fraction(1)))
+    data = (Fraction(3, 4), Fraction(0))
+    above = (1.0, 0.75**0.5)
+    places = [(2.0, 0.0), (-2.0, 0.0), above, (1.0, -above[1])]
+    assert proved_points(ELLIPSE, matrix, data=data, points=places) == 4
+    assert proved_points(ELLIPSE, matrix, data=data, points=[(0.0, 1.0)]) == 0, "is not critical"
+    assert proved_points(ELLIPSE, matrix, data=data, points=[above, above]) == 0, "is one point"
+    # A double line, an isolated singular point, and equations that are too many.
+    for variety, place in ((ideal("x^2", variables="x y"), (0.0, 0.0)),
+                           (ideal("x^2 + y^2"), (0.0, 0.0)),
+                           (ideal("x^2 + 4*y^2 - 4", "x^3 + 4*x*y^2 - 4*x"), (2.0, 0.0))):  # fmt: skip
+        assert proved_points(variety, matrix, data=data, points=[place]) == 0
+    # Two equations in space: the circle of the sphere in a plane.
+    circle = ideal("x^2 + y^2 + z^2 - 1", "z", variables="x y z")
+    identity = tuple(tuple(Fraction(i == j) for j in range(3)) for i in range(3))
+    u = (Fraction(3), Fraction(4), Fraction(7))
+    near = [(0.6, 0.8, 1e-9), (-0.6, -0.8, 0.0)]
+    assert proved_points(circle, identity, data=u, points=near) == 2
+
+
 @pytest.mark.slow
 @pytest.mark.macaulay2("each")
 def test_the_nearest_point_comes_first(engine: Engine) -> None:
@@ -248,6 +271,8 @@ def test_the_nearest_point_comes_first(engine: Engine) -> None:
     assert found.real_points is not None
     assert found.real_points[0] == pytest.approx((0.6, 0.8))
     data = found.to_json()
+    assert data["proved_real_points"] == 2
+    assert "existence of 2 near the given numbers, by Krawczyk's test" in found.to_text()
     assert [point["value"] for point in data["real_points"]] == pytest.approx([16, 36])
     assert data["point"] == ["3", "4"]
 

@@ -98,7 +98,7 @@ from m2bridge.results.base import Result
 from m2bridge.results.known import Bounds
 from m2bridge.results.sheet import printable, quoted
 from m2bridge.system import folder
-from m2bridge.trained_weights.contents import contents
+from m2bridge.trained_weights.checkpoints.find_layers import contents
 from m2bridge.trained_weights.training_run import training_run
 
 pytestmark = pytest.mark.slow

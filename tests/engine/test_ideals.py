@@ -627,3 +627,14 @@ def test_another_ideal_that_is_none_is_wrong_usage(
     assert done.returncode == 2
     assert "Error: Invalid value for '--other': " in done.stderr
     assert said in done.stderr
+
+
+@pytest.mark.slow
+def test_minimal_primes_in_the_order_that_is_quicker() -> None:
+    """In the order of this ring Macaulay2 does not end; in the reverse one it takes a moment."""
+    generators = ("x*t^3 - y^2 + 1", "y*t^4 - z^3 + t", "z*t - x^3 + y")
+    given = ideal(*generators, variables="z y x t")
+    (found,) = given.minimal_primes()
+    (other,) = ideal(*generators, variables="t x y z").minimal_primes()
+    assert found.ring == given.ring
+    assert found == ideal(*map(str, other.generators), variables="z y x t")

@@ -190,6 +190,7 @@ def test_results_know_the_root_of_sympy(engine: Engine) -> None:
     assert {g.as_expr() for g in given.eliminate("y", engine=engine).to_sympy()} == {0}
 
 
+@pytest.mark.usefixtures("one_session")
 def test_the_command_says_over_which_field(invoke: Invoke) -> None:
     done = invoke("ideal", "x^2 + y^2", "minimal_primes", "--field", "QQ[i]/(i^2+1)")
     assert "ideal(x + i*y) of (QQ[i]/(i**2 + 1))[x, y]" in done.stdout

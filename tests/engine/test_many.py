@@ -21,6 +21,7 @@ from m2bridge.batch.store import case_lock
 from m2bridge.engine import Engine
 from tests.batches import ended
 from tests.events import wait_for, wait_for_end
+from tests.tiers import few
 
 pytestmark = pytest.mark.engine
 
@@ -240,7 +241,9 @@ PROJECTIVE = [
 
 
 @pytest.mark.macaulay2("any")
-@pytest.mark.parametrize(("generators", "dimension", "degree", "singular"), PROJECTIVE)
+@pytest.mark.parametrize(
+    ("generators", "dimension", "degree", "singular"), few(PROJECTIVE, 3, rows=True)
+)
 def test_projective_varieties_of_the_books(
     generators: tuple[str, ...], dimension: int, degree: int, singular: list[int], engine: Engine
 ) -> None:
@@ -260,7 +263,8 @@ FIVE = CoefficientField(5)
 
 @pytest.mark.macaulay2("any")
 @pytest.mark.parametrize(
-    "text", ["x*y*z + x*y*w + x*z*w + y*z*w", "x^2*z - y^2*w", "x^2*y + y^2*z + z^2*x + w^3"]
+    "text",
+    few(["x*y*z + x*y*w + x*z*w + y*z*w", "x^2*z - y^2*w", "x^2*y + y^2*z + z^2*x + w^3"], 1),
 )
 def test_singular_points_over_a_small_field(text: str, engine: Engine) -> None:
     """Of a hypersurface they are the points where it and its derivatives vanish: all of P^3(GF(5))

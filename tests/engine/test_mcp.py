@@ -191,7 +191,7 @@ def test_limits_can_be_lowered(program: Path) -> None:
         assert await kibibytes(memory=900) == 900 * 1024
         result = await client.call_tool("evaluate", {"code": "1;\n2/0"})
         assert said(result).startswith("Error: ScriptError: code:2:2: division by zero")
-        endless = {"code": "while true do 1", "timeout": 2.0}
+        endless = {"code": "while true do sleep 1", "timeout": 2.0}
         result = await client.call_tool("evaluate", endless)
         assert result.is_error
         assert "limit of 2 seconds" in said(result)  # it may be over before Macaulay2 has started
@@ -221,7 +221,7 @@ def test_two_calls_at_once(program: Path, tmp_path: Path) -> None:
 
     def code(mine: str, other: str) -> str:
         write = f'"{tmp_path / mine}" << "here" << close;'
-        return f'{write} while not fileExists "{tmp_path / other}" do 1; "{mine}"'
+        return f'{write} while not fileExists "{tmp_path / other}" do sleep 1; "{mine}"'
 
     async def script(client: Any) -> None:
         found = {}

@@ -33,7 +33,7 @@ from m2bridge.maps.closure import base_locus_script
 from m2bridge.trained_weights.heads.membership import membership
 from m2bridge.trained_weights.heads.ranks import HeadShape
 from tests.conftest import Invoke
-from tests.tiers import examples
+from tests.tiers import examples, slow
 
 pytestmark = pytest.mark.macaulay2("any")
 
@@ -112,7 +112,8 @@ def test_the_zero_function(engine: Macaulay2, case: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("case", "coordinates"), [((2, 1), None), ((2, 1), "full"), ((1, 2), None), ((2, 2, 1), None)]
+    ("case", "coordinates"),
+    [((2, 1), None), slow((2, 1), "full"), ((1, 2), None), slow((2, 2, 1), None)],
 )
 def test_the_tangent_dimension_at_zero_is_shown_with_the_orbits(
     engine: Macaulay2, case: tuple[int, ...], coordinates: CoordinateSystem | None

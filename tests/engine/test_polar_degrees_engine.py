@@ -25,9 +25,10 @@ from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitE
 from m2bridge.families.attention.checker.slices import LARGE_MULTIDEGREES, counted
 from m2bridge.families.attention.polar.theorem import counted_polar_degrees
 from m2bridge.families.attention.statements import REGISTRY
-from m2bridge.maps.degrees import counting_primes, slices
+from m2bridge.maps.degrees import counting_primes, polar_degrees as choosing, slices
 from m2bridge.maps.degrees.polar_degrees import PolarMethod
 from tests.limits import Late
+from tests.tiers import few
 
 pytestmark = pytest.mark.macaulay2("any")
 
@@ -78,6 +79,7 @@ def test_attention_by_its_conormal_variety(engine: Engine) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_two_to_one_parametrization_is_counted_once(engine: Engine) -> None:
     """The Segre variety P¹ × P²: 3, 4, 3 (2 × 3 matrices of rank one, generic ED degree 10)."""
     model = SingleLayerAttention(2, 1, 1)
@@ -132,7 +134,7 @@ MAPS = {
 }
 
 
-@pytest.mark.parametrize("name", MAPS)
+@pytest.mark.parametrize("name", few(MAPS, 2))
 def test_curves_and_surfaces_in_slices(name: str, engine: Engine) -> None:
     """Plücker's formulas for plane curves: the class is e(e − 1), less 2 for a node and 3 for a
     cusp.
@@ -407,3 +409,18 @@ def test_families_without_a_theorem_have_two_primes_too(name: str, engine: Engin
     assert len(set(found.primes)) >= 2
     assert found.theorem.known.endswith("random primes; this is not a proof over QQ")
     assert "theorem" not in found.theorem.known
+
+
+def test_slices_that_take_long_give_way_to_the_conormal_variety(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """And this one to slices again, which then have no limit of their own."""
+    nodal = {"x": s * (s**2 - t**2), "y": t * (s**2 - t**2), "z": s**3}
+    given = PolynomialMap.from_expressions([s, t], nodal)
+    assert polar_degrees(given).method == "slices"
+    monkeypatch.setattr(choosing, "MAX_SLICES_SECONDS", 1e-6)
+    found = polar_degrees(given)
+    assert (found.method, found.degrees) == ("conormal", (3, 4))
+    monkeypatch.setattr(choosing, "MAX_CONORMAL_SECONDS", 1e-6)
+    found = polar_degrees(given)
+    assert (found.method, found.degrees) == ("slices", (3, 4))

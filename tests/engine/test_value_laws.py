@@ -42,6 +42,7 @@ from m2bridge.workspace.values import (
 from tests.everyday import DOCUMENTED, ROWS, Error, NoCounterpart, OneWay, Shown, values
 from tests.random_rings import RINGS, elements, fractions, reals
 from tests.random_values import VALUES, facts_of_matrix, facts_of_module, facts_of_ring
+from tests.tiers import few
 
 # The law of all values: given to Macaulay2 and taken back, it is the same; random ones of each
 # kind, on every version. Each example is a batch for one call. What Macaulay2 says of its values is
@@ -103,7 +104,7 @@ for kind in (
     EQUAL[kind] = "X#i == Y#i"
 
 
-@pytest.mark.parametrize("kind", RINGS)
+@pytest.mark.parametrize("kind", few(RINGS, 4))
 def test_rings_come_back(work: Workspace, kind: str) -> None:
     @cheap
     @given(batches(RINGS[kind]))

@@ -33,8 +33,15 @@ def first(inputs: Iterable[Input], folder: Path) -> list[str]:
 
 
 def test_bad_files_places_programs_and_cases() -> None:
+    """Of files of weights with one change a third."""
     with environment() as folder:
-        assert first(bad_inputs(folder), folder) == []
+        chosen = [
+            input_
+            for place, input_ in enumerate(bad_inputs(folder))
+            if place % 3 == 0 or not any(name.startswith("changed") for name in input_.files)
+        ]
+        assert len(chosen) > 1000
+        assert first(chosen, folder) == []
 
 
 def test_words_as_values_of_options() -> None:

@@ -23,7 +23,7 @@ from m2bridge.limits import check_deadline_in
 
 # Rows of integers, or of rational numbers for balls.
 Rows = Sequence[Sequence[Any]]
-# A matrix of FLINT, or an EntryMatrix.
+# A matrix of FLINT, an EntryMatrix, or a SeriesMatrix.
 MatrixLike = Any
 # A source of random numbers.
 Draw = Callable[[], Any]
@@ -60,38 +60,97 @@ class Residues(NumberSystem):
 
 @dataclass(frozen=True, slots=True)
 class EntryMatrix:
-    """A matrix over a ring whose matrices FLINT does not have.
-
-    Parameters
-    ----------
-    rows : list of lists
-    times : callable
-        The product of two entries.
-    """
+    """A matrix over a ring whose matrices FLINT does not have."""
 
     rows: list[list[Any]]
-    times: Callable[[Any, Any], Any] = mul
 
     def __add__(self, other: EntryMatrix) -> EntryMatrix:
         pairs = zip(self.rows, other.rows, strict=True)
-        return EntryMatrix([list(map(add, *pair)) for pair in pairs], self.times)
+        return EntryMatrix([list(map(add, *pair)) for pair in pairs])
 
     def __mul__(self, other: EntryMatrix) -> EntryMatrix:
         columns = other.transpose().rows
         rows = [self._combinations(row, columns) for row in check_deadline_in(self.rows)]
-        return EntryMatrix(rows, self.times)
+        return EntryMatrix(rows)
 
     def _combinations(self, row: list[Any], columns: list[list[Any]]) -> list[Any]:
-        return [reduce(add, map(self.times, row, column)) for column in columns]
+        return [reduce(add, map(mul, row, column)) for column in columns]
 
     def transpose(self) -> EntryMatrix:
         """Return the transposed matrix."""
         columns = [list(column) for column in zip(*self.rows, strict=True)]
-        return EntryMatrix(columns, self.times)
+        return EntryMatrix(columns)
 
     def entries(self) -> list[Any]:
         """Return all entries, row by row."""
         return [entry for row in self.rows for entry in row]
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesMatrix:
+    """A matrix over GF(p)[h]/(h^length), as a series with matrices of FLINT as coefficients.
+
+    Parameters
+    ----------
+    coefficients : list of nmod_mat
+        Those of 1, h, h², …, at least one; the others are 0.
+    length : int
+    prime : int
+    """
+
+    coefficients: list[Any]
+    length: int
+    prime: int
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[Any]], length: int, prime: int) -> SeriesMatrix:
+        """Return the matrix with these power series as entries."""
+        orders = range(length)
+        coefficients = [
+            flint.nmod_mat([[entry[order] for entry in row] for row in rows], prime)
+            for order in orders
+        ]
+        return cls(coefficients, length, prime)
+
+    @property
+    def rows(self) -> list[list[Any]]:
+        """The rows of power series."""
+        tables = [coefficient.table() for coefficient in self.coefficients]
+        found = []
+        for row in zip(*tables, strict=True):
+            entries = zip(*row, strict=True)
+            found.append([flint.nmod_poly(list(entry), self.prime) for entry in entries])
+        return found
+
+    def __add__(self, other: SeriesMatrix) -> SeriesMatrix:
+        found = list(self.coefficients)
+        for order, coefficient in enumerate(other.coefficients):
+            if order < len(found):
+                found[order] = found[order] + coefficient
+            else:
+                found.append(coefficient)
+        return SeriesMatrix(found, self.length, self.prime)
+
+    def __mul__(self, other: SeriesMatrix) -> SeriesMatrix:
+        left, right = self.coefficients, other.coefficients
+        found = []
+        for order in range(min(len(left) + len(right) - 1, self.length)):
+            first = max(0, order - len(right) + 1)
+            products = [left[i] * right[order - i] for i in range(first, min(order + 1, len(left)))]
+            found.append(reduce(add, products))
+        return SeriesMatrix(found, self.length, self.prime)
+
+    def transpose(self) -> SeriesMatrix:
+        """Return the transposed matrix."""
+        columns = [coefficient.transpose() for coefficient in self.coefficients]
+        return SeriesMatrix(columns, self.length, self.prime)
+
+    def entries(self) -> list[Any]:
+        """Return the coefficients of each entry, row by row."""
+        known = [coefficient.entries() for coefficient in self.coefficients]
+        zeros = [0] * len(known[0])
+        missing = [zeros] * (self.length - len(known))
+        return list(zip(*known, *missing, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,12 +224,12 @@ class PowerSeries(NumberSystem):
         """Return the product of two series."""
         return x.mul_low(y, self.length)
 
-    def matrix(self, rows: Rows) -> EntryMatrix:
+    def matrix(self, rows: Rows) -> SeriesMatrix:
         """Return the matrix with these entries."""
-        entries = [[flint.nmod_poly([entry], self.prime) for entry in row] for row in rows]
-        return EntryMatrix(entries, self.times)
+        constant = flint.nmod_mat([list(row) for row in rows], self.prime)
+        return SeriesMatrix([constant], self.length, self.prime)
 
-    def normalized(self, scores: EntryMatrix) -> EntryMatrix:
+    def normalized(self, scores: SeriesMatrix) -> SeriesMatrix:
         """Return the normalized scores σ(Z)."""
         exponentials = []
         for w, row in zip(self.multiplicities, scores.rows, strict=True):
@@ -178,12 +237,13 @@ class PowerSeries(NumberSystem):
         totals = [reduce(add, column) for column in zip(*exponentials, strict=True)]
         inverses = [total.inverse_series_trunc(self.length) for total in totals]
         quotients = [list(map(self.times, row, inverses)) for row in exponentials]
-        return EntryMatrix(quotients, self.times)
+        return SeriesMatrix.of(quotients, self.length, self.prime)
 
-    def scores_pullback(self, normalized: EntryMatrix, covector: EntryMatrix) -> EntryMatrix:
+    def scores_pullback(self, normalized: SeriesMatrix, covector: SeriesMatrix) -> SeriesMatrix:
         """Return the covector on the scores Z."""
         rows = _scores_pullback(normalized.rows, covector.rows, self.times)
-        return EntryMatrix([list(map(self._shifted, row)) for row in rows], self.times)
+        shifted = [list(map(self._shifted, row)) for row in rows]
+        return SeriesMatrix.of(shifted, self.length, self.prime)
 
     def _shifted(self, series: Any) -> Any:
         """Return h times the power series."""

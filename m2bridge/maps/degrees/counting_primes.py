@@ -57,7 +57,9 @@ def primes_for(
     return random_primes(LONG_PRIME_BITS if long else PRIME_BITS, numbers)
 
 
-def deciding(kinds: Mapping[int, object], seconds: float) -> tuple[int, ...]:
+def deciding(
+    kinds: Mapping[int, object], seconds: float, cheap: float = MAX_CHEAP_SECONDS
+) -> tuple[int, ...]:
     """Return the primes whose value is the result; empty while further primes are needed.
 
     Parameters
@@ -65,9 +67,11 @@ def deciding(kinds: Mapping[int, object], seconds: float) -> tuple[int, ...]:
     kinds : mapping from prime to value
         The values modulo the primes that were tried; they are only compared.
     seconds : float
-        The time that they took. Where it is short, one more prime is asked, since that is cheap.
+        The time that they took.
+    cheap : float
+        Where they took less than this time, one more prime is asked.
     """
-    is_cheap = len(kinds) >= MIN_AGREEING_PRIMES and seconds < MAX_CHEAP_SECONDS
+    is_cheap = len(kinds) >= MIN_AGREEING_PRIMES and seconds < cheap
     return leading(kinds, MIN_AGREEING_PRIMES + is_cheap)
 
 

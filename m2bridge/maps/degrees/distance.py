@@ -464,11 +464,14 @@ class RealCriticalPoints:
         For each x approximations of q(x − u) and of the coordinates of x, by increasing q(x − u);
         ``None`` if they were not found.
     isolated_by : str
+    proved : int
+        Of how many points the existence near the approximation is proved by Krawczyk's test.
     """
 
     number: int
     points: tuple[tuple[float, tuple[float, ...]], ...] | None
     isolated_by: str
+    proved: int = 0
 
 
 def real_points(

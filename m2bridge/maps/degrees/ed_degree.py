@@ -24,6 +24,7 @@ from m2bridge.errors import (
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.limits import clock
 from m2bridge.maps.closure import closure
+from m2bridge.maps.degrees.certified import proved_points
 from m2bridge.maps.degrees.distance import (
     Agreed,
     CriticalCount,
@@ -236,6 +237,7 @@ def _point_json(result: EDDegree) -> dict[str, Any]:
         "real_critical_points": result.real_critical_points,
         "real_points": listed,
         "isolated_by": at_point.real.isolated_by if at_point and at_point.real else None,
+        "proved_real_points": at_point.real.proved if at_point and at_point.real else None,
     }
 
 
@@ -306,6 +308,9 @@ def _point_facts(result: EDDegree) -> list[tuple[str, object]]:
     if at_point.real is not None:
         real = at_point.real
         facts.append(("real critical points", f"{real.number}, isolated by {real.isolated_by}"))
+        if real.proved:
+            shown = f"existence of {real.proved} near the given numbers, by Krawczyk's test"
+            facts.append(("proved", shown))
     return facts
 
 
@@ -470,6 +475,9 @@ def _with_point(found: EDDegree, variety: Variety, point: tuple[Fraction, ...]) 
 
     def isolated(found: EDDegree) -> EDDegree:
         real = real_points(variety, found.quadratic, point, complex_points=number)
+        places = [place for _, place in real.points or ()]
+        proved = proved_points(variety.ideal, found.quadratic.matrix, data=point, points=places)
+        real = replace(real, proved=proved)
         return replace(found, at_point=replace(at_point, real=real))
 
     return _within_limits(found, isolated)

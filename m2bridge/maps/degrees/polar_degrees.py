@@ -6,6 +6,7 @@ of the conormal variety, which needs the ideal. What each means is in docs/polar
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from typing import Any, Literal, Unpack
@@ -22,13 +23,15 @@ from m2bridge.errors import (
     MemoryLimitError,
     MethodUnavailableError,
     TimeLimitError,
+    TooLargeError,
     check_choice,
 )
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.ideals.program import question
-from m2bridge.limits import clock
+from m2bridge.limits import clock, limited, share
 from m2bridge.maps.closure import closure
 from m2bridge.maps.degrees.counting_primes import (
+    MAX_CHEAP_SECONDS,
     MAX_COUNTING_PRIMES,
     MIN_AGREEING_PRIMES,
     deciding,
@@ -43,6 +46,11 @@ from m2bridge.maps.degrees.slices import by_slices
 from m2bridge.maps.model import Model, PolarData
 from m2bridge.maps.polynomial_map_model import Case, as_model
 from m2bridge.results.sheet import printable
+
+MAX_SLICES_SECONDS = 20.0
+"""Seconds of ``auto`` for points in slices, before it tries the conormal variety."""
+MAX_CONORMAL_SECONDS = 60.0
+"""Seconds of ``auto`` for the conormal variety, before slices have the rest of the time."""
 
 PolarMethod = Literal["auto", "theorem", "slices", "conormal"]
 
@@ -121,6 +129,36 @@ def polar_degrees(
     by_ideal = method == "conormal" or (method == "auto" and model.free_map.relations)
     if by_ideal:
         return _of_closure(model)
+    if method == "auto":
+        return _by_the_quicker(model)
+    return _in_slices(model)
+
+
+def _by_the_quicker(model: Model) -> PolarDegrees:
+    """Slices for a short time, else the conormal variety, else slices as long as they take.
+
+    Which of them is quicker is not seen from the map: slices have few variables where the variety
+    is small, and the conormal variety has few equations where its codimension is.
+    """
+    ways = ((_in_slices, MAX_SLICES_SECONDS), (_of_closure, MAX_CONORMAL_SECONDS))
+    for compute, seconds in ways:
+        with suppress(TimeLimitError, MemoryLimitError, TooLargeError, MethodUnavailableError):
+            with share(0.3), limited(seconds):
+                found = compute(model)
+            if not found.unfinished:
+                return replace(found, seconds=clock().seconds)
+    return _in_slices(model)
+
+
+def second_opinion(case: Case) -> PolarDegrees:
+    """Return the numbers by slices modulo two primes, a third one only if these give others.
+
+    A third prime guards against two that are wrong alike, which the numbers of a theorem do too.
+    """
+    return _of_random_primes(*by_slices(as_model(case)), cheap=0.0)
+
+
+def _in_slices(model: Model) -> PolarDegrees:
     return _of_random_primes(*by_slices(model))
 
 
@@ -153,7 +191,9 @@ def _of_ideal(
 CountedDegrees = PolarDegrees | InvalidCaseError | MethodUnavailableError
 
 
-def _of_random_primes(found: Callable[[int], PolarDegrees], primes: Iterator[int]) -> PolarDegrees:
+def _of_random_primes(
+    found: Callable[[int], PolarDegrees], primes: Iterator[int], *, cheap: float = MAX_CHEAP_SECONDS
+) -> PolarDegrees:
     """Return the numbers that most random primes give, by two or three primes more than any others.
 
     Modulo a prime the variety can change, for example from a conic to two lines, even if the prime
@@ -175,7 +215,7 @@ def _of_random_primes(found: Callable[[int], PolarDegrees], primes: Iterator[int
         last = outcomes[prime]
         if isinstance(last, PolarDegrees) and last.unfinished:
             return _until_limit(outcomes, None)
-        agreeing = deciding(_kinds(outcomes), clock().seconds - begin)
+        agreeing = deciding(_kinds(outcomes), clock().seconds - begin, cheap)
         if agreeing:
             return _agreed(outcomes, agreeing)
     raise too_few(outcomes)

@@ -16,7 +16,7 @@ from typing import Any
 
 from m2bridge.errors import InvalidCaseError
 from m2bridge.results.sheet import visible
-from m2bridge.trained_weights.checkpoints.files import Tensor
+from m2bridge.trained_weights.checkpoints.arrays import Tensor
 from m2bridge.trained_weights.checkpoints.names import file_names, kinds_of
 from m2bridge.trained_weights.checkpoints.tensors import NAMES, LayerTensors
 
@@ -179,11 +179,12 @@ def check_accounted(
     for layer in layers:
         modules = _modules(layer)
         blocks = _blocks(modules)
+        around = _common_module(layer)
         for name in others:
             is_inside = name.startswith(modules) and not _changes_nothing(name, options)
             # An array beside the module of attention may be a factor of its outputs.
             is_factor = name.startswith(blocks) and re.search(NAMES["factors"], name) is not None
-            if is_inside or is_factor:
+            if is_inside or is_factor or _is_sibling(name, around, options):
                 raise InvalidCaseError("ignore", _not_understood(available[name], layer))
     if not known:
         _check_no_layer_is_missed(others, available, layers)
@@ -250,13 +251,33 @@ def _modules(layer: LayerTensors) -> tuple[str, ...]:
             found.add(matrix[1])
         if name.endswith("in_proj_weight"):  # nn.MultiheadAttention, which may stand alone
             found.add(name.removesuffix("in_proj_weight") + "bias_")
-    # The names are sorted: what the first and the last begin with, all of them begin with.
-    first, last = names[0], names[-1]
-    equal = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
-    module = re.match(r".*[./]", "".join(letter for letter, _ in equal))
-    if module and re.search(NAMES["attention"], module[0]):
-        found.add(module[0])
+        if name.endswith("q_proj_weight"):
+            found.add(name.removesuffix("q_proj_weight") + "in_proj_bias")
+    module = _common_module(layer)
+    if re.search(NAMES["attention"], module):
+        found.add(module)
     return tuple(found)
+
+
+def _common_module(layer: LayerTensors) -> str:
+    """The beginning of the names of all matrices of a layer, up to a dot or a slash; it may be
+    empty.
+    """
+    names = sorted(file_names(layer.parts.values()))
+    # The names are sorted: what the first and the last begin with, all of them begin with.
+    equal = takewhile(lambda pair: pair[0] == pair[1], zip(names[0], names[-1], strict=False))
+    module = re.match(r".*[./]", "".join(letter for letter, _ in equal))
+    return module[0] if module else ""
+
+
+def _is_sibling(name: str, module: str, options: StoredOptions) -> bool:
+    """Whether an array stands beside the matrices of a layer, in whatever their module is, and is
+    of no kind that a block of layers has.
+    """
+    if not module or not name.startswith(module) or kinds_of(name):
+        return False
+    own = re.sub(r"[./](weight|kernel)(:0)?$", "", name.removeprefix(module))
+    return not re.search(r"[./]", own) and not _changes_nothing(name, options)
 
 
 def _changes_nothing(name: str, options: StoredOptions) -> bool:

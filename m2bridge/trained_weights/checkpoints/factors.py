@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy
 
-from m2bridge.trained_weights.checkpoints.files import Tensor, as_fractions
+from m2bridge.trained_weights.checkpoints.arrays import Tensor, as_fractions
 from m2bridge.trained_weights.checkpoints.stored import check_few_fractions
 from m2bridge.trained_weights.checkpoints.tensors import NAMES, LayerTensors
 

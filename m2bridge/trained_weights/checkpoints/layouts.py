@@ -17,7 +17,7 @@ import numpy
 
 from m2bridge.errors import InvalidCaseError
 from m2bridge.results.sheet import visible
-from m2bridge.trained_weights.checkpoints.files import Tensor
+from m2bridge.trained_weights.checkpoints.arrays import Tensor
 from m2bridge.trained_weights.checkpoints.tensors import CUTS, NAMES
 
 _OF_KERNELS = ("d heads a", "heads a d")

@@ -19,13 +19,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any
 
 import numpy
 
 from m2bridge.errors import InvalidCaseError
 from m2bridge.results.sheet import visible
-from m2bridge.trained_weights.checkpoints.files import Tensor, stack_of, tensor
+from m2bridge.trained_weights.checkpoints.arrays import Tensor, stack_of, tensor
 from m2bridge.trained_weights.checkpoints.layouts import (
     KERNEL,
     LAYOUTS,
@@ -153,12 +154,17 @@ def _biases(names: Mapping[str, str], available: Mapping[str, Tensor]) -> dict[s
     return found
 
 
-def _other_biases(biases: Mapping[str, Tensor], parts: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def _other_biases(
+    biases: Mapping[str, Tensor], parts: Mapping[str, Tensor]
+) -> Mapping[str, Tensor]:
     """Return biases with names of their own; beside one array with Q, K and V those of Q and V, as
     BEiT has them, are put together with zeros for K, which has none.
+
+    One bias beside three matrices, as PyTorch has it, is cut into three.
     """
     if parts["Q"].name != parts["K"].name:
-        return dict(biases)
+        names = {bias.name for bias in biases.values()}
+        return _thirds(biases["Q"]) if biases.keys() == set("QKV") and len(names) == 1 else biases
     if biases.keys() != {"Q", "V"} or biases["Q"].shape != biases["V"].shape:
         return {}  # which are refused, as they belong to the layer
     query, value = biases["Q"], biases["V"]
@@ -170,6 +176,18 @@ def _other_biases(biases: Mapping[str, Tensor], parts: Mapping[str, Tensor]) -> 
     shape = (3 * query.shape[0],) if len(query.shape) == 1 else query.shape
     both = Tensor(f"{query.name}, {value.name}", shape, query.kind, read, (query, value))
     return {"Q": both, "V": both}
+
+
+def _thirds(bias: Tensor) -> dict[str, Tensor]:
+    """Return the biases of Q, K and V of one vector with all three; none if it is not one."""
+    if len(bias.shape) != 1 or bias.shape[0] % 3:
+        return {}  # which is refused, as it belongs to the layer
+    length = bias.shape[0] // 3
+    found = {}
+    for place, letter in enumerate("QKV"):
+        part = bias.changed(itemgetter(slice(place * length, (place + 1) * length)), (length,))
+        found[letter] = replace(part, name=f"{bias.name} ({letter})")
+    return found
 
 
 def _bias_name(name: str, letter: str) -> str:

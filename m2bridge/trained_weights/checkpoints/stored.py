@@ -21,7 +21,8 @@ import numpy
 from m2bridge.convert.bounded_io import read_json, read_text
 from m2bridge.errors import ConversionError, InvalidCaseError, TooLargeError
 from m2bridge.results.sheet import visible
-from m2bridge.trained_weights.checkpoints.files import EXACT, Tensor, as_fractions, tensors
+from m2bridge.trained_weights.checkpoints.arrays import EXACT, Tensor, as_fractions
+from m2bridge.trained_weights.checkpoints.files import tensors
 from m2bridge.trained_weights.checkpoints.tensors import NAMES
 
 MOST_FRACTIONS = 2**24

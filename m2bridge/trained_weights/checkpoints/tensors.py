@@ -20,7 +20,7 @@ import numpy
 
 from m2bridge.errors import InvalidCaseError
 from m2bridge.results.sheet import visible
-from m2bridge.trained_weights.checkpoints.files import EXACT, PRECISIONS, Tensor, as_fractions
+from m2bridge.trained_weights.checkpoints.arrays import EXACT, PRECISIONS, Tensor, as_fractions
 
 NAMES = tomllib.loads(Path(__file__).with_name("names.toml").read_text(encoding="utf-8"))
 """The usual names of tensors in files."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from m2bridge.results.sheet import plural
-from m2bridge.trained_weights.checkpoints.files import PRECISIONS
+from m2bridge.trained_weights.checkpoints.arrays import PRECISIONS
 from m2bridge.trained_weights.heads.findings import HeadWeights
 from m2bridge.trained_weights.heads.pruning import nearest_lower_rank
 

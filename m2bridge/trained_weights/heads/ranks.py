@@ -26,7 +26,7 @@ from m2bridge.algebra.linear_algebra import elimination_price, rank_of
 from m2bridge.algebra.numbers import LARGE_PRIME, without_denominators
 from m2bridge.errors import TimeLimitError
 from m2bridge.limits import check
-from m2bridge.trained_weights.checkpoints.files import dyadic, modular
+from m2bridge.trained_weights.checkpoints.arrays import dyadic, modular
 from m2bridge.trained_weights.heads.token_space import LazyProduct, ReducedHead, TokenSpace
 
 _SPARE = 8

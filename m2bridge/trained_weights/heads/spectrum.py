@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from m2bridge.trained_weights.checkpoints.files import PRECISIONS
+from m2bridge.trained_weights.checkpoints.arrays import PRECISIONS
 from m2bridge.trained_weights.heads.ranks import HeadShape, Ranks, factors
 from m2bridge.trained_weights.heads.token_space import ReducedHead
 

@@ -19,7 +19,7 @@ import numpy
 
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import InvalidCaseError
-from m2bridge.trained_weights.checkpoints.files import as_fractions, modular
+from m2bridge.trained_weights.checkpoints.arrays import as_fractions, modular
 from m2bridge.trained_weights.checkpoints.tensors import HeadArrays, Norm, is_before
 
 _ROUNDINGS = 4

@@ -20,7 +20,7 @@ from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import TimeLimitError, TooLargeError
 from m2bridge.maps.jacobian_rank import ALMOST_ALL_TOKENS
 from m2bridge.results.known import Bounds, intersect_bounds
-from m2bridge.trained_weights.checkpoints.files import as_fractions
+from m2bridge.trained_weights.checkpoints.arrays import as_fractions
 from m2bridge.trained_weights.checkpoints.tensors import LayerTensors, Norm
 from m2bridge.trained_weights.heads.findings import HeadWeights, sum_of_known
 from m2bridge.trained_weights.heads.ranks import HeadShape, residues_of, without_last_row

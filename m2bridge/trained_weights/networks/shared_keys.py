@@ -15,7 +15,7 @@ import numpy
 
 from m2bridge.algebra.determinantal import determinantal_dimension
 from m2bridge.results.known import Bounds
-from m2bridge.trained_weights.checkpoints.files import as_fractions
+from m2bridge.trained_weights.checkpoints.arrays import as_fractions
 from m2bridge.trained_weights.heads.findings import HeadWeights, sum_of_known
 from m2bridge.trained_weights.heads.ranks import HeadShape, exact_rank
 from m2bridge.trained_weights.heads.token_space import (

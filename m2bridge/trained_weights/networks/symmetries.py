@@ -17,7 +17,7 @@ import numpy
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.maps.jacobian_rank import FROM_TWO_TOKENS
 from m2bridge.results.known import UNKNOWN, Bounds
-from m2bridge.trained_weights.checkpoints.files import as_fractions
+from m2bridge.trained_weights.checkpoints.arrays import as_fractions
 from m2bridge.trained_weights.checkpoints.model_choice import ModelChoice
 from m2bridge.trained_weights.checkpoints.tensors import HeadArrays, LayerTensors
 from m2bridge.trained_weights.heads.ranks import HeadShape, exact_rank

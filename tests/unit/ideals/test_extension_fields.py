@@ -168,7 +168,7 @@ def test_expressions_in_the_symbols_of_a_field() -> None:
         ("x/3", NINE, "divisible by 3"),
         ("(x + a)^1000^9", NINE, "expected"),
         ("(x + y + i)^1000", GAUSS, "too large"),
-        (x + I, GAUSS, "not a polynomial over QQ[i]/(i**2 + 1)"),
+        (x + I, GAUSS, "is not a polynomial over QQ in x, i"),
         (x * sympy.pi, PARAMETERS, "not a polynomial"),
         (1.5 * I * x, GAUSS, "not exact"),
         (Poly(x, x, modulus=5), GAUSS, "is not one over"),

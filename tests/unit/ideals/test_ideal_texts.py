@@ -170,6 +170,13 @@ def test_equations_of_sympy() -> None:
         ("a2b-c3", "'a2b' could be a^2*b or one variable"),
         ("a*b - a2b", "'a2b' could be a^2*b"),
         ("x2-xy+y", "'xy' could be x*y or one variable"),
+        ("xy = 1", "'xy' could be x*y or one variable"),
+        ("x + y + xyz", "'xyz' could be x*y*z"),
+        ("-x - yx^10", "'yx' could be y*x"),
+        ("2ab - 1", "'ab' could be a*b"),
+        ("2u + ab*u", "'ab' could be a*b"),
+        ("y^10*x + xb²y", "'xb' could be x*b"),
+        ("a + b + abc", "'abc' could be a*b*c"),
         ("x^2 - x_1y_1", r"'x_1y_1' could be x_1*y_1"),
         ("x2 - x", "'x2' could be x^2"),
         ("x2-y3", "'x2' could be x^2 or one variable"),
@@ -180,7 +187,14 @@ def test_names_that_could_be_products_are_refused(text: str, reading: str) -> No
     with pytest.raises(ConversionError, match=re.escape(reading)):
         ideal(text)
     names = ["a", "b", "c3", "a2b", "x", "y", "xy", "x2", "x_1y_1", "y2", "y3"]
+    names += ["xyz", "yx", "ab", "abc", "u", "xb"]
     assert ideal(text, variables=names).ring.variables == tuple(names)
+
+
+def test_a_decimal_comma_is_refused() -> None:
+    for text in ("x^2+0,5*y", "x -0,25 y"):
+        with pytest.raises(ConversionError, match="has a decimal comma"):
+            ideal(text)
 
 
 def test_names_of_several_letters_beside_written_products() -> None:
@@ -189,6 +203,9 @@ def test_names_of_several_letters_beside_written_products() -> None:
     assert ideal(text).ring.variables == ("x0y0", "x0y1", "x1y0", "x1y1")
     assert ideal("x*y - xy").ring.variables == ("x", "xy", "y")
     assert ideal("t^2 - t0").ring.variables == ("t", "t0")
+    assert ideal("t + tau - theta").ring.variables == ("t", "tau", "theta")
+    assert ideal("2u - alpha").ring.variables == ("alpha", "u")
+    assert ideal("x + 0, 5*y").generators == ideal("x", "5*y").generators
 
 
 @pytest.mark.parametrize("text", ["x2 - x3", "x1 - y2", "x2^2 - y3", "x2*y3", "x2 - 1", "x2 - ab"])

@@ -41,6 +41,20 @@ def test_factors(given: PolynomialMap, expected: tuple[tuple[int, ...], ...]) ->
     assert projective_factors(given) == expected
 
 
+def test_maps_without_parameters_or_images_have_no_factors() -> None:
+    assert projective_factors(PolynomialMap.from_expressions([], {"x": 1, "y": 2})) == ()
+    assert projective_factors(PolynomialMap.from_expressions([s], {"x": 0})) == ()
+
+
+def test_few_of_many_monomials_are_not_enough() -> None:
+    """One image that is of another degree, among many that are alike."""
+    powers = [s**i * t ** (40 - i) for i in range(41)]
+    assert projective_factors(images(*powers)) == ((0, 1),)
+    for place in range(0, 41, 4):
+        other = [*powers[:place], powers[place] * s, *powers[place + 1 :]]
+        assert projective_factors(images(*other)) == ()
+
+
 def test_filters_are_the_factors_of_a_convolutional_network() -> None:
     network = ConvolutionalNetwork((2, 3, 2))
     assert projective_factors(network.parametrization()) == ((0, 1), (2, 3, 4), (5, 6))

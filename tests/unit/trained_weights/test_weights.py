@@ -42,14 +42,15 @@ from m2bridge.errors import (
     TooLargeError,
 )
 from m2bridge.families.attention.orbits.orbits import orbits
+from m2bridge.families.attention.orbits.tangents import by_bounds
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.results.sheet import Facts
 from m2bridge.results.terminal import written
 from m2bridge.trained_weights.checkpoints.accounting import left_out
 from m2bridge.trained_weights.checkpoints.configuration import heads_in_configuration
 from m2bridge.trained_weights.checkpoints.files import tensors
+from m2bridge.trained_weights.checkpoints.find_layers import contents
 from m2bridge.trained_weights.checkpoints.names import usual_layers
-from m2bridge.trained_weights.contents import contents
 from m2bridge.trained_weights.heads import spectrum as numerical_weights
 from m2bridge.trained_weights.heads.membership import TAKEN, exact_weights
 from m2bridge.trained_weights.heads.ranks import HeadShape, exact_ranks, integers, residues
@@ -163,6 +164,16 @@ def test_singular_and_boundary_points_are_those_of_the_statements(
             if not singular.hypotheses(model):
                 assert shape.is_singular(*orbit.cells) == singular.predict(orbit, model), orbit
             assert shape.is_boundary(*orbit.cells) == boundary.predict(orbit, model)
+
+
+@pytest.mark.parametrize("d", [2, 3])
+def test_singular_points_of_matrices_of_rank_one_are_those_of_tangent_spaces(d: int) -> None:
+    """For a = d' = 1, where the statement does not apply; computed for each orbit."""
+    shape = HeadShape(d, 1, 1, None, True, False)
+    found = by_bounds(SingleLayerAttention(d, 1, 1))
+    assert not found.unfinished
+    for status in found.statuses:
+        assert shape.is_singular(*status.orbit.cells) == status.singular, status.orbit
 
 
 def coordinates(A: Any, V: Any) -> list[int]:

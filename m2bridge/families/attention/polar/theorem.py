@@ -22,7 +22,7 @@ from m2bridge.families.attention.polar.chern_integrals import (
 from m2bridge.families.attention.sizes import LayerSizes, dimension_formula, is_birational
 from m2bridge.limits import check_deadline_in
 from m2bridge.maps.degrees.counting_primes import MIN_AGREEING_PRIMES
-from m2bridge.maps.degrees.polar_degrees import polar_degrees
+from m2bridge.maps.degrees.polar_degrees import second_opinion
 from m2bridge.maps.model import CriticalLocus, PolarData
 from m2bridge.statements.statement import Numbers
 
@@ -183,14 +183,14 @@ def has_few_points(shape: LayerSizes) -> bool:
 
 def counted_polar_degrees(shape: LayerSizes) -> Numbers:
     """The points of general slices of the conormal variety, through the parametrization, modulo two
-    random primes or three (Macaulay2).
+    random primes that agree (Macaulay2).
 
     A number that was not counted within the limit on time is ``None``. All are where it did not
     suffice for a second prime, since modulo one prime alone they refute nothing.
     """
     # the same functions for t > 2
     free = free_parametrization(LayerSizes(shape.d, shape.d_out, shape.a), "reduced")
-    found = polar_degrees(free, method="slices")
+    found = second_opinion(free)
     if len(found.primes) < MIN_AGREEING_PRIMES:
         return Numbers((None,) * (found.dimension + 1))
     missing = found.dimension + 1 - len(found.degrees)

@@ -23,10 +23,10 @@ from m2bridge.families.deep_attention import bounds, model, shape
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.network import (
     Balls,
-    EntryMatrix,
     HeadMatrices,
     PowerSeries,
     Residues,
+    SeriesMatrix,
     gradient,
     output,
 )
@@ -521,7 +521,7 @@ def test_series_matrices_multiply_like_polynomials() -> None:
         int(entry) for entry in exact.entries()
     ]
     h = flint.nmod_poly([1, 1], LARGE_PRIME)
-    product = EntryMatrix([[h]], series.times) * EntryMatrix([[h**2]], series.times)
+    product = SeriesMatrix.of([[h]], 3, LARGE_PRIME) * SeriesMatrix.of([[h**2]], 3, LARGE_PRIME)
     assert product.rows[0][0] == flint.nmod_poly([1, 3, 3], LARGE_PRIME)
 
 

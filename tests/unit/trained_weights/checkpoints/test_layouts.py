@@ -108,6 +108,9 @@ LAYOUTS: dict[str, Callable[[Planted], Arrays]] = {
     "OPT, BART, Whisper, CLIP, GPT-J, GPT-Neo": separate(
         *(f"decoder.{L}.{x}_proj.weight" for x in ("q", "k", "v", "out"))
     ),
+    "torchtune, fairseq2": separate(
+        *(f"layers.0.attn.{x}_proj.weight" for x in ("q", "k", "v", "output"))
+    ),
     "Phi": separate(*(f"{L}.{x}.weight" for x in ("q_proj", "k_proj", "v_proj", "dense"))),
     "Phi-3": stacked(f"{L}.qkv_proj.weight", f"{L}.o_proj.weight"),
     "CodeGen": stacked(
@@ -126,6 +129,9 @@ LAYOUTS: dict[str, Callable[[Planted], Arrays]] = {
         "gpt_neox.layers.0.attention.query_key_value.weight",
         "gpt_neox.layers.0.attention.dense.weight",
         "by_group",
+    ),
+    "LitGPT": stacked(
+        "transformer.h.0.attn.attn.weight", "transformer.h.0.attn.proj.weight", "by_group"
     ),
     "MPT, flash-attn": stacked(
         "transformer.blocks.0.attn.Wqkv.weight", "transformer.blocks.0.attn.out_proj.weight"
@@ -294,6 +300,7 @@ SHARED: dict[str, Callable[[Planted], Arrays]] = {
             "InternLM2",
             "Megatron Core",
             "GPT-NeoX, BLOOM, Falcon",
+            "LitGPT",
             "MPT, flash-attn",
             "keys and values in one array",
         )

@@ -304,6 +304,27 @@ def test_a_mask_of_heads_is_no_mask_of_tokens() -> None:
         weights(LLAMA | {"model.layers.0.self_attn.head_mask": numpy.zeros(4)}, heads=HEADS)
 
 
+def test_one_bias_beside_three_matrices_is_cut() -> None:
+    state = {f"{x}_proj_weight": drawn(D, D) for x in "qkv"} | linear("out_proj")
+    found = first_head(state | {"in_proj_bias": numpy.arange(3.0 * D)}, heads=1)
+    biases = [found.biases[letter] for letter in "QKV"]
+    assert (numpy.concatenate(biases) == numpy.arange(3 * D)).all()
+    with pytest.raises(InvalidCaseError, match=r"'ignore': 'in_proj_bias' \(23\)"):
+        weights(state | {"in_proj_bias": drawn(3 * D - 1)}, heads=1)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["layers.0.retention.g_proj.weight", "layers.0.retention.scale", "layers.0.retention.mem_k"],
+)
+def test_what_stands_beside_matrices_in_any_module_is_understood_or_refused(name: str) -> None:
+    names = ("q_proj", "k_proj", "v_proj", "out_proj")
+    state = four("layers.0.retention", *names)
+    assert weights(state, heads=HEADS, biases="ignore").heads
+    with pytest.raises(InvalidCaseError, match=f"'ignore': '{name}'"):
+        weights(state | {name: drawn(D, D)}, heads=HEADS)
+
+
 def test_layers_that_the_file_lacks_are_said(tmp_path: Path) -> None:
     found = weights(saved(LLAMA, tmp_path, LLAMA_CONFIG | {"num_hidden_layers": 3}))
     assert any(remark.startswith("config.json says 3 layers, and 1") for remark in found.remarks)

@@ -22,8 +22,8 @@ import pytest
 from m2bridge import weights
 from m2bridge.errors import InvalidCaseError
 from m2bridge.trained_weights.checkpoints.architecture import norms_add_one
+from m2bridge.trained_weights.checkpoints.arrays import tensor
 from m2bridge.trained_weights.checkpoints.configuration import configuration
-from m2bridge.trained_weights.checkpoints.files import tensor
 from m2bridge.trained_weights.checkpoints.tensors import HeadArrays, Norm, NormTensors
 from m2bridge.trained_weights.heads.token_space import reduce_head
 from m2bridge.trained_weights.networks.layers import analyse_layers, find_heads, find_network

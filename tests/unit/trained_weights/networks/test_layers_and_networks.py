@@ -502,3 +502,15 @@ def test_signs_of_two_heads_are_hidden_where_their_values_cancel_for_two_tokens(
     A, B, V, X = (random.standard_normal((3, n)) for n in (3, 3, 3, tokens))
     same = bool(numpy.allclose(function(A, B, V), function(-A, -B, -V)))
     assert same is (tokens == 2)
+
+
+@pytest.mark.parametrize("skip", [False, True])
+def test_a_skip_connection_of_a_single_layer_adds_a_constant(skip: bool) -> None:
+    """It changes no derivative by weights; the network is said to have it."""
+    random = numpy.random.default_rng(1)
+    matrices = {name: random.integers(-4, 5, (2, 2)).astype(float) for name in "KQVO"}
+    network = weights(**matrices, heads=2, skip=skip).network
+    assert network is not None
+    assert network.model is not None
+    assert network.model.skip == skip
+    assert network.rank == weights(**matrices, heads=2).layers[1].rank == 7

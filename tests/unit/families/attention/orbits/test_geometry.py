@@ -407,7 +407,7 @@ CASES_BOUND_CRITERION = [
 ]
 
 
-@pytest.mark.parametrize("case", few(CASES_BOUND_CRITERION, 4))
+@pytest.mark.parametrize("case", few(CASES_BOUND_CRITERION, 3))
 def test_the_bounds_meet(case: tuple[int, ...]) -> None:
     """Tangent vectors and equations know nothing of each other; so both are exact, and so is the
     dimension.

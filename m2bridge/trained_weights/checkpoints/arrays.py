@@ -1,0 +1,227 @@
+"""Arrays with a name, which are read one by one, and their entries as exact numbers.
+
+A file is described first, so it may hold more than fits into memory. Each floating-point number is
+a dyadic rational.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+from math import prod
+from typing import Any
+
+import numpy
+
+from m2bridge.algebra.numbers import LARGE_PRIME, fraction
+from m2bridge.convert import MAX_ARRAY_ENTRIES
+from m2bridge.convert.bounded_io import read_rational
+from m2bridge.errors import ConversionError, InvalidCaseError, TooLargeError
+
+EXACT = "exact"
+"""The kind of integers and fractions; other kinds are names of types of floating-point numbers."""
+PRECISIONS = {
+    "float16": 2.0**-10,
+    "bfloat16": 2.0**-7,
+    "float32": 2.0**-23,
+    "float64": 2.0**-52,
+    EXACT: 2.0**-52,
+}
+"""The distance from 1 to the next number of a type."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tensor:
+    """An array with a name, which is read when it is needed.
+
+    Parameters
+    ----------
+    name : str
+    shape : tuple of int
+    kind : str
+        The type of its entries, in words.
+    read : callable
+        Returns the entries as a NumPy array, list, tensor, …
+    sources : tuple of Tensor
+        The arrays of a file from which it is made, if it is none itself.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    kind: str
+    read: Callable[[], Any]
+    sources: tuple[Tensor, ...] = ()
+
+    @property
+    def size_text(self) -> str:
+        """``64 × 768``, as it is in the file."""
+        shape = self.sources[0].shape if self.sources else self.shape
+        return " × ".join(map(str, shape)) or "a number"
+
+    @property
+    def file_names(self) -> frozenset[str]:
+        """The names of the arrays of a file that it is, or from which it is made."""
+        if not self.sources:
+            return frozenset((self.name,))
+        return frozenset().union(*(source.file_names for source in self.sources))
+
+    def changed(self, change: Callable[[Any], Any], shape: tuple[int, ...]) -> Tensor:
+        """The array that a function makes of this one, when it is read."""
+        return replace(self, shape=shape, read=lambda: change(self._entries()), sources=(self,))
+
+    def _entries(self) -> Any:
+        """The entries as an array, of NumPy."""
+        return as_array(self.name, self.read())[0]
+
+    def array(self) -> Any:
+        """The entries as a NumPy array of floats, or of integers and fractions as objects.
+
+        Raises
+        ------
+        TooLargeError
+            If there are more than :data:`MAX_ARRAY_ENTRIES`.
+        InvalidCaseError
+            If an entry is no finite real number.
+        """
+        if prod(self.shape) > MAX_ARRAY_ENTRIES:
+            raise TooLargeError(
+                f"'{self.name}' is {self.size_text}; at most {MAX_ARRAY_ENTRIES} entries are read"
+            )
+        array, kind = as_array(self.name, self.read())
+        if kind == EXACT:
+            return array
+        others = numpy.argwhere(~numpy.isfinite(array))
+        if others.size:
+            place = tuple(others[0])
+            at = ", ".join(str(index + 1) for index in place)
+            raise InvalidCaseError(
+                "weights", f"entry ({at}) of '{self.name}' is {array[place]}: no finite number"
+            )
+        return array
+
+
+def tensor(name: str, value: Any) -> Tensor:
+    """A value of Python as a tensor; raises InvalidCaseError if it is none."""
+    array, kind = as_array(name, value)
+    return Tensor(name, array.shape, kind, partial(itself, value))
+
+
+def stack_of(name: str, parts: Sequence[Tensor]) -> Tensor:
+    """Arrays of one shape as one, with a first index that counts them."""
+    first = parts[0]
+
+    def read() -> Any:
+        return numpy.stack([as_array(part.name, part.read())[0] for part in parts])
+
+    return Tensor(name, (len(parts), *first.shape), first.kind, read, tuple(parts))
+
+
+def as_array(name: str, value: Any) -> tuple[Any, str]:
+    """A NumPy array, a tensor of PyTorch, or lists, as an array; and the type of its entries.
+
+    Raises
+    ------
+    InvalidCaseError
+        If it is something else, or its rows have different lengths.
+    """
+    if hasattr(value, "detach"):  # PyTorch
+        value = value.detach().cpu()
+        kind = torch_kind(value)
+        if kind == "bfloat16":  # which NumPy lacks; floats hold it exactly
+            value = value.float()
+        return _checked(name, value.numpy(), kind)
+    if hasattr(value, "tolist") and not isinstance(value, numpy.ndarray):  # SymPy, FLINT
+        value = value.tolist()
+    if isinstance(value, numpy.ndarray) and value.dtype != object:
+        return _checked(name, value, value.dtype.name)
+    return _from_lists(name, value)
+
+
+def torch_kind(value: Any) -> str:
+    """The type of the entries of a tensor of PyTorch."""
+    return str(value.dtype).removeprefix("torch.")
+
+
+def _checked(name: str, array: Any, kind: str) -> tuple[Any, str]:
+    if array.dtype.kind in "iu":
+        return array.astype(object), EXACT
+    if kind not in PRECISIONS:
+        raise InvalidCaseError(
+            "weights", f"'{name}' holds {kind}: give float16, bfloat16, float32 or float64"
+        )
+    return array, kind
+
+
+def _from_lists(name: str, value: Any) -> tuple[Any, str]:
+    """Floats as they are, with integers among them that floats can be; fractions of all else."""
+    try:
+        array = numpy.array(value, dtype=object)
+        others = [entry for entry in array.flat if not isinstance(entry, float)]
+        if len(others) < array.size and all(map(_is_float, others)):
+            return array.astype(float), "float64"
+        exact = numpy.empty(array.shape, dtype=object)
+        exact.flat[:] = [_exact(entry) for entry in array.flat]
+    except (ValueError, TypeError, AttributeError, OverflowError, ConversionError) as reason:
+        said = f": {reason}" if isinstance(reason, ConversionError) else ""
+        message = f"'{name:.60}' is no list of rows of numbers, all of one length{said}"
+        raise InvalidCaseError("weights", message) from None
+    return exact, EXACT
+
+
+def _is_float(entry: Any) -> bool:
+    """Whether it is an integer that a float holds exactly."""
+    return type(entry) is int and abs(entry) < 2**53
+
+
+def _exact(entry: Any) -> Fraction:
+    if isinstance(entry, str):
+        return read_rational(entry)
+    if isinstance(entry, bool):
+        raise TypeError
+    return Fraction(entry) if isinstance(entry, int | float) else fraction(entry)
+
+
+def itself(value: Any) -> Any:
+    """Return the value, as what reads an array that is there already."""
+    return value
+
+
+def dyadic(array: Any) -> tuple[Any, Any]:
+    """Return integers w and e with the entries w·2^e: a float64 has a mantissa of 53 bits."""
+    mantissa, exponent = numpy.frexp(array.astype(float))
+    return numpy.ldexp(mantissa, 53).astype(numpy.int64), exponent.astype(numpy.int64) - 53
+
+
+def modular(array: Any) -> Any:
+    """Return the entries modulo :data:`LARGE_PRIME`, as integers of 64 bits.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the prime divides a denominator.
+    """
+    if array.dtype == object:
+        entries = [_residue(number) for number in array.flat]
+        return numpy.array(entries, dtype=numpy.int64).reshape(array.shape)
+    whole, exponent = dyadic(array)
+    # The prime is 2^31 − 1, modulo which 2^31 is 1.
+    shifted = whole % LARGE_PRIME << exponent % 31
+    return shifted % LARGE_PRIME
+
+
+def _residue(number: Any) -> int:
+    try:
+        inverse = pow(number.denominator, -1, LARGE_PRIME)
+    except ValueError:
+        reason = f"a denominator is divisible by {LARGE_PRIME}"
+        raise InvalidCaseError("weights", reason) from None
+    return int(number.numerator * inverse % LARGE_PRIME)
+
+
+def as_fractions(array: Any) -> Any:
+    """Return the entries as an array of fractions."""
+    if array.dtype != object:
+        array = array.astype(float)
+    return numpy.frompyfunc(Fraction, 1, 1)(array)

@@ -1,0 +1,221 @@
+"""What has to be known of layers that were found in a file; what is not is refused.
+
+Each check raises InvalidCaseError with what was seen and the option that settles it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from m2bridge.errors import InvalidCaseError
+from m2bridge.results.sheet import visible
+from m2bridge.trained_weights.checkpoints.architecture import (
+    Architecture,
+    number_in,
+    read_architecture,
+    text_model,
+)
+from m2bridge.trained_weights.checkpoints.arrays import Tensor
+from m2bridge.trained_weights.checkpoints.layouts import StoredAs
+from m2bridge.trained_weights.checkpoints.tensors import NAMES, LayerTensors
+
+
+def check_heads_are_known(layers: Iterable[LayerTensors], *, is_configured: bool) -> None:
+    """Check that something says how many heads a layer has, if its shapes do not.
+
+    Raises
+    ------
+    InvalidCaseError
+        If nothing does.
+    """
+    for layer in layers:
+        query = layer.parts.get("Q")
+        # A is of one head; else the heads are the first index, if there are three.
+        is_flat = query is not None and (layer.is_stacked or len(query.shape) == 2)
+        if query is None or not is_flat or layer.is_one_head or layer.own_heads is not None:
+            continue
+        if is_configured:
+            raise InvalidCaseError(
+                "heads", "config.json does not say how many heads a layer has: give their number"
+            )
+        named = f"'{visible(query.name):.120}' is {query.size_text}"
+        key = layer.parts["K"]
+        is_shared = not layer.is_stacked and key.shape[:1] < query.shape[:1]
+        if is_shared:
+            named += f", '{visible(key.name):.120}' is {key.size_text}, as heads share their keys"
+        raise InvalidCaseError(
+            "heads",
+            f"{named}, and nothing says how many heads a layer has: give their number, or the file"
+            " in a folder with its config.json",
+        )
+
+
+def check_outputs(layers: Iterable[LayerTensors], architecture: Architecture | None) -> None:
+    """Check that layers of a known model have their output matrices.
+
+    Raises
+    ------
+    InvalidCaseError
+        If one has none: its outputs would be taken for other functions.
+    """
+    for layer in layers:
+        if architecture is not None and "O" not in layer.parts and not layer.is_one_head:
+            raise InvalidCaseError(
+                "output",
+                f"the layer of '{visible(layer.parts['V'].name):.120}' has no output matrix in this"
+                f" file, which {architecture.name} has: give its name, or, for the layer without"
+                " it, the names of query, key and value",
+            )
+
+
+_FEW_BITS = ("I8", "U8", "int8", "uint8")
+
+
+def check_no_bare_integers(layers: Iterable[LayerTensors]) -> None:
+    """Check that no matrix under the name of a library holds integers of 8 bits as they are.
+
+    Raises
+    ------
+    InvalidCaseError
+        If one does: the weights are products with scales that are not in the file.
+    """
+    for layer in layers:
+        for part in layer.parts.values():
+            if part.kind in _FEW_BITS and not layer.is_one_head:
+                raise InvalidCaseError(
+                    "weights",
+                    f"'{visible(part.name):.120}' holds integers of 8 bits, and no scales are"
+                    " beside it: dequantize the model and save it in float16",
+                )
+
+
+def check_norms(layers: Iterable[LayerTensors]) -> None:
+    """Check that names say of which kind norms are, and on which side of their layers.
+
+    Raises
+    ------
+    InvalidCaseError
+        If models of one name differ in it.
+    """
+    for layer in layers:
+        if layer.norm is not None and layer.norm.asks:
+            raise InvalidCaseError(
+                "norm", f"'{visible(layer.norm.gamma.name):.120}' {layer.norm.asks}"
+            )
+
+
+def check_factors(layers: Iterable[LayerTensors], available: Iterable[str]) -> None:
+    """Check that it is seen whether the norms of a whole model multiply by γ or by 1 + γ.
+
+    Raises
+    ------
+    InvalidCaseError
+        If it is not: its names are those of LLaMA and of Gemma.
+    """
+    names = list(available)
+    gammas = NAMES["gammas"]
+    if any(re.search(gammas["known"], name) for name in names):
+        return
+    if not any(re.search(gammas["model"], name) for name in names):
+        return
+    for layer in layers:
+        norm = layer.norm
+        if norm is not None and norm.kind == "rms" and re.search(gammas["norm"], norm.gamma.name):
+            raise InvalidCaseError(
+                "norm",
+                f"'{visible(norm.gamma.name):.120}' has the name of an RMSNorm in LLaMA, which"
+                " multiplies by γ, and of one in Gemma, which multiplies by 1 + γ: say rms or rms1",
+            )
+
+
+def check_sizes(configuration: Mapping[str, Any], layers: Iterable[LayerTensors]) -> None:
+    """Check that Q has the rows of as many heads as the configuration says, each of its size.
+
+    Raises
+    ------
+    InvalidCaseError
+        If it has others, as where matrices are divided among several files.
+    """
+    architecture = read_architecture(configuration)
+    if architecture is None or architecture.heads is None or architecture.head_size is None:
+        return
+    rows = architecture.heads * architecture.head_size
+    for layer in layers:
+        query = layer.parts.get("Q")
+        if query is None or layer.is_stacked or len(query.shape) != 2 or query.shape[0] == rows:
+            continue
+        raise InvalidCaseError(
+            "heads",
+            f"'{visible(query.name):.120}' is {query.size_text}, and the configuration says"
+            f" {architecture.heads} heads with {architecture.head_size} rows each: if it is a part"
+            " of a matrix, put the parts together; else give the number of heads",
+        )
+
+
+def check_shared_keys(configuration: Mapping[str, Any], layers: Iterable[LayerTensors]) -> None:
+    """Check that the rows of K are those of as many heads as the configuration says."""
+    architecture = read_architecture(configuration)
+    # Where the number is not said, the shapes of K and V do.
+    if architecture is None or number_in(text_model(configuration), "groups") is None:
+        return
+    if architecture.heads is None:
+        return
+    heads, groups = architecture.heads, architecture.key_value_heads or 0
+    for layer in layers:
+        if layer.is_stacked or "Q" not in layer.parts or len(layer.parts["Q"].shape) != 2:
+            continue
+        query, key = layer.parts["Q"], layer.parts["K"]
+        # What the rows are not divisible by is refused where the arrays are cut.
+        if query.shape[0] * groups != key.shape[0] * heads:
+            raise InvalidCaseError(
+                "heads",
+                f"'{visible(query.name):.60}' is {query.size_text} and '{visible(key.name):.60}' is"
+                f" {key.size_text}, and the configuration says {heads} heads and"
+                f" {groups} of keys and values: give the number of heads",
+            )
+
+
+_SIDES_SAID = re.compile(
+    r"(^|[^A-Za-z])(weight|kernel|[A-Za-z]*_weight)(:0)?$|(^|[^A-Za-z])(W_?)?[QKVOA]\d*(?![A-Za-z])"
+)
+"""Names of matrices whose shape is known, (out, in) or (in, out)."""
+
+
+def _is_symmetric(part: Tensor) -> bool:
+    """Whether a matrix is its transpose, so that its sides need not be known."""
+    if len(part.shape) != 2 or part.shape[0] != part.shape[1]:
+        return False
+    array = part.array()
+    return bool((array == array.T).all())
+
+
+def check_sides(layers: Iterable[LayerTensors], said: StoredAs) -> None:
+    """Check that names or shapes of matrices with given names say whether these are (out, in).
+
+    Raises
+    ------
+    InvalidCaseError
+        If neither does.
+    """
+    for layer in layers:
+        query = layer.parts["Q"]
+        if said.columns is not None or layer.is_stacked or len(query.shape) != 2:
+            continue
+        parts = [layer.parts[letter] for letter in "QKV"]
+        if all(_SIDES_SAID.search(part.name) for part in parts):
+            continue
+        sides = [
+            len({part.shape[side] for part in parts if len(part.shape) == 2}) for side in (0, 1)
+        ]
+        if query.shape[0] < query.shape[1] or (sides[1] == 1 and sides[0] > 1):
+            continue
+        if all(map(_is_symmetric, parts)):
+            continue
+        raise InvalidCaseError(
+            "layout",
+            f"'{visible(query.name):.60}' is {query.size_text}: neither its name nor its shape says"
+            " whether it is (out, in), as in PyTorch, or (in, out), as in Flax, Keras and"
+            " TensorFlow; give the layout, rows or columns",
+        )

@@ -1,0 +1,202 @@
+"""The arrays of one file: formats of NumPy, safetensors, PyTorch and JSON.
+
+Nothing is unpickled: arrays of objects are refused, and PyTorch reads by ``weights_only=True``.
+"""
+
+from __future__ import annotations
+
+import io
+import tokenize
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy
+
+from m2bridge.convert import (
+    MAX_ARRAY_DIMENSIONS,
+    MAX_ARRAYS_JSON_BYTES,
+    MAX_NPY_HEADER_BYTES,
+    MAX_NUMBER_DIGITS,
+)
+from m2bridge.convert.bounded_io import read_json, read_text
+from m2bridge.errors import ConversionError
+from m2bridge.loading import library
+from m2bridge.reading import openable, opened
+from m2bridge.trained_weights.checkpoints.arrays import Tensor, itself, tensor, torch_kind
+
+
+def _npy(path: Path) -> Iterator[Tensor]:
+    with open(opened(path), "rb") as stream:
+        shape, dtype = _header(stream)
+    read = partial(_mapped, path)
+    yield Tensor(path.stem, shape, dtype.name, _of_numbers(path.stem, dtype, read))
+
+
+def _mapped(path: Path) -> Any:
+    with openable(path) as name:
+        return numpy.load(name, mmap_mode="r", allow_pickle=False)
+
+
+def _npz(path: Path) -> Iterator[Tensor]:
+    with open(opened(path), "rb") as file, zipfile.ZipFile(file) as archive:
+        for member in archive.namelist():
+            with archive.open(member) as stream:
+                shape, dtype = _header(stream)
+            name = member.removesuffix(".npy")
+            read = _of_numbers(name, dtype, partial(_member, path, name))
+            yield Tensor(name, shape, dtype.name, read)
+
+
+def _member(path: Path, name: str) -> Any:
+    with open(opened(path), "rb") as file, numpy.load(file, allow_pickle=False) as archive:
+        return archive[name]
+
+
+def _of_numbers(name: str, dtype: Any, read: Callable[[], Any]) -> Callable[[], Any]:
+    """The reader of an array, or one that refuses what is no number, of whatever size."""
+    return read if dtype.kind in "biufc" else partial(_refused, name, dtype.name)
+
+
+def _refused(name: str, kind: str) -> Any:
+    kinds = "float16, bfloat16, float32, float64 and integers are read"
+    advice = "; convert the model to bfloat16, with its scales" if kind.startswith("F8") else ""
+    raise ConversionError(f"'{name:.60}' holds {kind}; {kinds}{advice}")
+
+
+def _header(stream: Any) -> tuple[tuple[int, ...], Any]:
+    """Shape and type, without the entries, which need not be there.
+
+    Raises
+    ------
+    ConversionError
+        If it is no header, or says what no array has.
+    """
+    start = stream.read(8)
+    if start[:6] != b"\x93NUMPY":
+        raise ConversionError("it is no array of NumPy")
+    version = start[6]
+    if version not in (1, 2, 3):
+        raise ConversionError(f"its format has the version {version}; versions 1 to 3 are read")
+    size = stream.read(2 if version == 1 else 4)
+    length = int.from_bytes(size, "little")
+    if length > MAX_NPY_HEADER_BYTES:
+        raise ConversionError(
+            f"its header has {length} bytes; at most {MAX_NPY_HEADER_BYTES} are read"
+        )
+    content = io.BytesIO(size + stream.read(length))
+    read = numpy.lib.format.read_array_header_1_0
+    if version > 1:
+        read = numpy.lib.format.read_array_header_2_0
+    try:
+        shape, _, dtype = read(content)
+    except (SyntaxError, tokenize.TokenError, RecursionError, MemoryError, TypeError):
+        # The header is a Python expression: what its parser says of other text, or of deep
+        # brackets.
+        raise ConversionError("its header is not one of NumPy") from None
+    if dtype.hasobject:
+        raise ConversionError("it holds Python objects, which are never unpickled")
+    if len(shape) > MAX_ARRAY_DIMENSIONS:
+        raise ConversionError(
+            f"it has {len(shape)} dimensions; at most {MAX_ARRAY_DIMENSIONS} are read"
+        )
+    if any(type(number) is not int or number < 0 for number in shape):
+        raise ConversionError(f"its shape is {shape!s:.60}, which no array has")
+    return shape, dtype
+
+
+_READ_OF_SAFETENSORS = {"F16", "BF16", "F32", "F64"}
+_READ_OF_SAFETENSORS |= {"I8", "I16", "I32", "I64", "U8", "U16", "U32", "U64"}
+"""The types whose entries NumPy has, with ml_dtypes; not those of 8, 6 and 4 bits."""
+
+
+def _safetensors(path: Path) -> Iterator[Tensor]:
+    import ml_dtypes  # noqa: F401  (NumPy knows bfloat16 then)
+    import safetensors
+
+    def load(name: str) -> Any:
+        with openable(path) as place, safetensors.safe_open(place, framework="numpy") as file:
+            return file.get_tensor(name)
+
+    try:
+        with openable(path) as place, safetensors.safe_open(place, framework="numpy") as file:
+            for name in file.keys():  # noqa: SIM118  (no mapping)
+                part = file.get_slice(name)
+                kind = part.get_dtype()
+                read = partial(_refused, name, kind)
+                if kind in _READ_OF_SAFETENSORS:
+                    kind = kind.replace("BF", "bfloat").replace("F", "float")
+                    read = partial(load, name)
+                yield Tensor(name, tuple(part.get_shape()), kind, read)
+    except safetensors.SafetensorError as reason:
+        raise ConversionError(str(reason)) from None
+
+
+def _pytorch(path: Path) -> Iterator[Tensor]:
+    need = "files of PyTorch need the package torch; or save as .safetensors or .npz"
+    torch = library("torch", need)
+    with open(opened(path), "rb") as stream:
+        begin = stream.read(2)
+    if begin not in (b"PK", b"\x80\x02"):
+        raise ConversionError("it is no file of torch.save")
+    mapped = True if begin == b"PK" else None  # the older form cannot be read in parts
+    try:
+        with openable(path) as name:
+            content = torch.load(name, map_location="cpu", weights_only=True, mmap=mapped)
+    except Exception as reason:  # torch raises errors of many kinds
+        message = (
+            "torch.load(weights_only=True) refuses it: save model.state_dict(), which holds tensors"
+            " alone"
+        )
+        raise ConversionError(f"{message} ({type(reason).__name__})") from None
+    content = _weights_first(content)
+    if not isinstance(content, dict):
+        raise ConversionError(f"it holds a {type(content).__name__} and no state dict")
+    for name, value in flattened(content):
+        if hasattr(value, "detach"):
+            yield Tensor(name, tuple(value.shape), torch_kind(value), partial(itself, value))
+
+
+def _weights_first(content: Any) -> Any:
+    """The weights of a checkpoint with their own names, beside all else that is in it."""
+    for key in ("state_dict", "model"):
+        if isinstance(content, dict) and isinstance(content.get(key), dict):
+            others = {name: part for name, part in content.items() if name != key}
+            content = {**others, **content[key]}
+    return content
+
+
+def _json(path: Path) -> Iterator[Tensor]:
+    """Decimals are taken as they are written."""
+    content = read_json(
+        read_text(path, MAX_ARRAYS_JSON_BYTES), parse_float=str, digits=MAX_NUMBER_DIGITS
+    )
+    if not isinstance(content, dict):
+        raise ConversionError(
+            'it is no JSON object from names to lists of rows: {"K": [[1, 2]], …}'
+        )
+    for name, value in flattened(content):
+        yield tensor(name, value)
+
+
+def flattened(content: Mapping[Any, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """The names of parts are joined by dots; a list of objects has their numbers."""
+    for key, value in content.items():
+        name = f"{prefix}{key}"
+        if isinstance(value, list) and value and all(isinstance(part, Mapping) for part in value):
+            value = dict(enumerate(value))
+        if isinstance(value, Mapping):
+            yield from flattened(value, f"{name}.")
+        else:
+            yield name, value
+
+
+READERS: dict[str, Callable[[Path], Iterator[Tensor]]] = {
+    ".npz": _npz,
+    ".npy": _npy,
+    ".safetensors": _safetensors,
+    ".json": _json,
+    **dict.fromkeys((".pt", ".pth", ".bin", ".ckpt"), _pytorch),
+}
