@@ -387,6 +387,21 @@ def test_orbits_at_irrational_points_are_decided(
     assert {point.orbit for point in found.real_points or ()} == {Orbit(1, 1, 0)}
 
 
+@pytest.mark.slow
+def test_no_real_point_is_left_out_with_the_families(engine: Engine) -> None:
+    """With (3, −8) as a row of Q, 8 q_1 + 3 q_2 is zero: a combination of the minors of Q with these
+    coefficients, which were once drawn, leaves out the teacher.
+    """
+    teacher = {"A": np.outer([1, 2], [3, -8]), "V": [[1, 3], [2, 1]]}
+    model = SingleLayerAttention(2, 2, 1)
+    found = critical_points(model, tokens="gaussian", teacher=teacher, engine=engine)
+    if found.points is None:
+        assert "RealRoots" in found.unfinished
+        return
+    assert found.points[0].loss == (0, 0)
+    assert found.points[0].kind == "minimum"
+
+
 def test_an_orbit_is_not_decided_where_a_point_is_missing(
     monkeypatch: pytest.MonkeyPatch, engine: Engine
 ) -> None:
