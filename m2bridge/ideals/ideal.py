@@ -1,24 +1,21 @@
 """Ideals of polynomial rings, and what is computed with them.
 
 Algebra, invariants, components and geometry, in the words of commutative algebra: each method is
-one question to Macaulay2 (``program``), and the way to another program is ``interop``. How an ideal
-is read from what people write stands in ``construct``.
+one question to Macaulay2 (``program``), and the ways to other programs are in ``convertible``. How
+an ideal is read from what people write stands in ``construct``.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, Unpack
 
-import flint
-from sympy import Poly, Symbol
+from sympy import Symbol
 from sympy.polys.rings import PolyElement
 
-from m2bridge.algebra.extension_field import ExtensionField, check_prime_field
+from m2bridge.algebra.extension_field import check_prime_field
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.modules import (
     BettiTable,
@@ -50,7 +47,7 @@ from m2bridge.convert.printing import (
 )
 from m2bridge.engine import RunOptions, computation
 from m2bridge.errors import ConversionError, MethodUnavailableError
-from m2bridge.ideals.interop import flint_polynomials, mrdi, sage_ideal, sage_text
+from m2bridge.ideals.convertible import ConvertibleIdeal
 from m2bridge.ideals.program import (
     ask,
     hilbert_polynomial,
@@ -68,7 +65,7 @@ from m2bridge.results.sheet import Sheet
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ideal(Result, GeneratingSet, Typeset):
+class Ideal(Result, ConvertibleIdeal, Typeset):
     """An ideal of a polynomial ring, given by generators; :func:`m2bridge.ideal` reads them as
     people write them.
 
@@ -525,84 +522,6 @@ class Ideal(Result, GeneratingSet, Typeset):
         if images:  # else the map goes to a point, and the generators are constants
             pulled = tuple(substitute(generator, images) for generator in pulled)
         return Ideal.without_zeros(relations.ring, pulled + relations.generators)
-
-    def to_sympy(self) -> list[Poly]:
-        """The generators as SymPy's ``Poly``, with variables and field; ``[0]`` for the zero ideal.
-
-        >>> ideal("x^2 - 2/3*y").to_sympy()
-        [Poly(x**2 - 2/3*y, x, y, domain='QQ')]
-        """
-        symbols = list(map(Symbol, self.ring.variables))
-        domain = self.ring.field.domain
-        terms = list(map(dict, self.generators_or_zero))
-        field = self.ring.field
-        if isinstance(field, ExtensionField):
-            domain = field.sympy_domain
-            if field.minimal_polynomial:
-                terms = [{m: domain(c.to_list()) for m, c in g.items()} for g in terms]
-        return [Poly.from_dict(g, *symbols, domain=domain) for g in terms]
-
-    def to_flint(self) -> list[flint.fmpq_mpoly] | list[flint.nmod_mpoly]:
-        """The generators in one context of python-flint.
-
-        Raises ConversionError for names that are not ASCII.
-
-        >>> ideal("x^2 - 2/3*y").to_flint()
-        [x^2 - 2/3*y]
-        """
-        return flint_polynomials(self)
-
-    def to_sage(self) -> Any:
-        """The ideal as an object of Sage, in degrevlex; :func:`m2bridge.from_sage` goes back.
-
-        Raises MethodUnavailableError where Sage, or those parts of passagemath that know polynomial
-        rings, are not in this Python; ConversionError if Sage does not accept a name.
-
-        >>> umbrella = ideal("x^2 - y^2*z").to_sage()  # doctest: +SKIP
-        >>> umbrella.groebner_basis()  # doctest: +SKIP
-        [x^2 - y^2*z]
-        """
-        return sage_ideal(self)
-
-    def to_sage_text(self) -> str:
-        """A Python program for Sage that defines the ring ``R`` and the ideal ``I``.
-
-        Sage may run it with its preparser or without. Raises ConversionError if Sage does not
-        accept a name.
-
-        >>> print(*ideal("x^2 - 2/3*y").to_sage_text().splitlines()[-5:], sep="\\n")
-        R = PolynomialRing(QQ, 2, names=["x", "y"], order="degrevlex")
-        read = Parser(make_int=ZZ, make_var=R.gens_dict()).parse_expression
-        I = R.ideal([R(read(f)) for f in [
-            "x^2 - 2/3*y",
-        ]])
-        """
-        return sage_text(self)
-
-    def to_mrdi(self, namespace: str = "Macaulay2") -> dict[str, Any]:
-        """The ideal in the interchange format ``.mrdi``, as a dictionary for ``json.dumps``.
-
-        It is written in the words of ``"Macaulay2"`` (its package MRDI, 1.26, reads ideals over QQ)
-        or ``"Oscar"``. Raises ConversionError if there is no such namespace, or it has no words for
-        the field. Source: Della Vecchia, Joswig, Lorenz, *A FAIR file format for mathematical
-        software*, ICMS 2024.
-
-        >>> ideal("x^2 - 2/3*y").to_mrdi()["data"]
-        [[[['2', '0'], ['1', '1']], [['0', '1'], ['-2', '3']]]]
-        """
-        return mrdi(self, namespace)
-
-    def write_mrdi(self, path: Path | str, namespace: str = "Macaulay2") -> None:
-        """Write what :meth:`to_mrdi` gives to a file; :func:`m2bridge.read_mrdi` reads it.
-
-        >>> from tempfile import TemporaryDirectory
-        >>> with TemporaryDirectory() as folder:
-        ...     ideal("x^2 - y").write_mrdi(f"{folder}/parabola.mrdi")
-        ...     print(read_mrdi(f"{folder}/parabola.mrdi"))
-        ideal(x**2 - y) of QQ[x, y]
-        """
-        data = self.to_mrdi(namespace)
-        Path(path).write_text(json.dumps(data, ensure_ascii=False) + "\n", encoding="utf-8")
 
     @computation
     def _ask_within(

@@ -1,0 +1,101 @@
+"""Ideals as objects or texts of other programs: SymPy, FLINT, Sage, and Oscar by ``.mrdi``.
+
+How these forms are written and read stands in ``interop``.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import flint
+from sympy import Poly, Symbol
+
+from m2bridge.algebra.extension_field import ExtensionField
+from m2bridge.algebra.ring import GeneratingSet
+from m2bridge.ideals.interop import flint_polynomials, mrdi, sage_ideal, sage_text
+
+
+class ConvertibleIdeal(GeneratingSet):
+    """The methods of an ideal that convert it for other programs."""
+
+    __slots__ = ()
+
+    def to_sympy(self) -> list[Poly]:
+        """The generators as SymPy's ``Poly``, with variables and field; ``[0]`` for the zero ideal.
+
+        >>> ideal("x^2 - 2/3*y").to_sympy()
+        [Poly(x**2 - 2/3*y, x, y, domain='QQ')]
+        """
+        symbols = list(map(Symbol, self.ring.variables))
+        domain = self.ring.field.domain
+        terms = list(map(dict, self.generators_or_zero))
+        field = self.ring.field
+        if isinstance(field, ExtensionField):
+            domain = field.sympy_domain
+            if field.minimal_polynomial:
+                terms = [{m: domain(c.to_list()) for m, c in g.items()} for g in terms]
+        return [Poly.from_dict(g, *symbols, domain=domain) for g in terms]
+
+    def to_flint(self) -> list[flint.fmpq_mpoly] | list[flint.nmod_mpoly]:
+        """The generators in one context of python-flint.
+
+        Raises ConversionError for names that are not ASCII.
+
+        >>> ideal("x^2 - 2/3*y").to_flint()
+        [x^2 - 2/3*y]
+        """
+        return flint_polynomials(self)
+
+    def to_sage(self) -> Any:
+        """The ideal as an object of Sage, in degrevlex; :func:`m2bridge.from_sage` goes back.
+
+        Raises MethodUnavailableError where Sage, or those parts of passagemath that know polynomial
+        rings, are not in this Python; ConversionError if Sage does not accept a name.
+
+        >>> umbrella = ideal("x^2 - y^2*z").to_sage()  # doctest: +SKIP
+        >>> umbrella.groebner_basis()  # doctest: +SKIP
+        [x^2 - y^2*z]
+        """
+        return sage_ideal(self)
+
+    def to_sage_text(self) -> str:
+        """A Python program for Sage that defines the ring ``R`` and the ideal ``I``.
+
+        Sage may run it with its preparser or without. Raises ConversionError if Sage does not
+        accept a name.
+
+        >>> print(*ideal("x^2 - 2/3*y").to_sage_text().splitlines()[-5:], sep="\\n")
+        R = PolynomialRing(QQ, 2, names=["x", "y"], order="degrevlex")
+        read = Parser(make_int=ZZ, make_var=R.gens_dict()).parse_expression
+        I = R.ideal([R(read(f)) for f in [
+            "x^2 - 2/3*y",
+        ]])
+        """
+        return sage_text(self)
+
+    def to_mrdi(self, namespace: str = "Macaulay2") -> dict[str, Any]:
+        """The ideal in the interchange format ``.mrdi``, as a dictionary for ``json.dumps``.
+
+        It is written in the words of ``"Macaulay2"`` (its package MRDI, 1.26, reads ideals over QQ)
+        or ``"Oscar"``. Raises ConversionError if there is no such namespace, or it has no words for
+        the field. Source: Della Vecchia, Joswig, Lorenz, *A FAIR file format for mathematical
+        software*, ICMS 2024.
+
+        >>> ideal("x^2 - 2/3*y").to_mrdi()["data"]
+        [[[['2', '0'], ['1', '1']], [['0', '1'], ['-2', '3']]]]
+        """
+        return mrdi(self, namespace)
+
+    def write_mrdi(self, path: Path | str, namespace: str = "Macaulay2") -> None:
+        """Write what :meth:`to_mrdi` gives to a file; :func:`m2bridge.read_mrdi` reads it.
+
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     ideal("x^2 - y").write_mrdi(f"{folder}/parabola.mrdi")
+        ...     print(read_mrdi(f"{folder}/parabola.mrdi"))
+        ideal(x**2 - y) of QQ[x, y]
+        """
+        data = self.to_mrdi(namespace)
+        Path(path).write_text(json.dumps(data, ensure_ascii=False) + "\n", encoding="utf-8")
