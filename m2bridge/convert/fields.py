@@ -153,8 +153,9 @@ def _with_parameters(listed: str, is_plain: bool) -> ExtensionField:
 def _algebraic(prime: CoefficientField, name: str, relation: str) -> ExtensionField:
     """The field k[a]/(m), by the text of m, perhaps in parentheses."""
     relation = relation.removeprefix("ideal")
-    if relation.startswith("(") and relation.find(")") == len(relation) - 1:
-        relation = relation[1:-1]
+    inside = relation[1:-1]
+    if relation == f"({inside})" and _is_balanced(inside):
+        relation = inside
     try:
         polynomial = read_equation(relation, PolynomialRing(QQ, (name,)))
     except ConversionError as reason:
