@@ -146,7 +146,8 @@ def _element_over_extension(ring: PolynomialRing, value: Any) -> PolyElement:
         value = value.as_expr()
     if not ring.field.minimal_polynomial:
         return ring.polynomial(value)
-    return _with_roots(ring, value) or _in_generator(ring, value)
+    found = _with_roots(ring, value)
+    return _in_generator(ring, value) if found is None else found
 
 
 def _in_generator(ring: PolynomialRing, value: Any) -> PolyElement:

@@ -203,6 +203,8 @@ def test_multiples_of_roots() -> None:
         above, below = field.parts(generator.LC)
         value = (above.as_expr() / below.as_expr()).subs(field.names[0], field.root.as_expr())
         assert abs(sympy.N(value - number, 30)) < 1e-20, number
+    zero = (sqrt(2) - 1) * (sqrt(2) + 1) * x - x
+    assert ideal(zero).generators == ()
 
 
 def test_expressions_in_the_symbols_of_a_field() -> None:
