@@ -107,7 +107,7 @@ class ExtensionField(CoefficientField):
         p = self.characteristic
         if p >= EXTENSION_CHARACTERISTIC_BOUND:
             raise InvalidCaseError(
-                "field", f"over GF({p}) no extensions are available: use p < 2^29"
+                "field", f"extensions of GF({p}) are not available: use p < 2^29"
             )
         numbers = [flint.fmpq(int(c.numerator), int(c.denominator)) for c in listed]
         if p and any(int(c.q) % p == 0 for c in numbers):
@@ -118,7 +118,9 @@ class ExtensionField(CoefficientField):
         else:
             polynomial = flint.fmpq_poly(numbers)
         if polynomial.degree() != degree:
-            raise InvalidCaseError("field", "the minimal polynomial begins with zero")
+            raise InvalidCaseError(
+                "field", "the leading coefficient of the minimal polynomial is zero"
+            )
         monic = tuple(_number(c / polynomial[degree]) for c in polynomial.coeffs())
         factors = polynomial.factor()[1]
         if len(factors) > 1 or factors[0][1] > 1:
@@ -147,7 +149,7 @@ class ExtensionField(CoefficientField):
         Raises
         ------
         MethodUnavailableError
-            For GF(p^k), which SymPy has not.
+            For GF(p^k), which SymPy does not have.
         """
         if not self.minimal_polynomial:
             return self.domain
@@ -180,7 +182,10 @@ class ExtensionField(CoefficientField):
         return self._univariate(self.minimal_polynomial)
 
     def _univariate(self, ascending: Iterable[Any]) -> Any:
-        """The polynomial with these coefficients of 1, a, a², …; of residues that closest to 0."""
+        """The polynomial with these coefficients of 1, a, a², …
+
+        A residue becomes the integer that is closest to zero.
+        """
         ring = self.generator_ring
         half = self.characteristic // 2
         terms = {}
@@ -281,7 +286,7 @@ def gaussian_field(name: str = "I") -> ExtensionField:
 def check_prime_field(given: CoefficientField, what: str) -> None:
     """Raise MethodUnavailableError for a field that is not QQ or GF(p).
 
-    ``what`` begins a sentence in the plural, as "images".
+    ``what`` is the subject of the message, in the plural, as "images".
     """
     if given.names:
         raise MethodUnavailableError(

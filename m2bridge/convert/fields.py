@@ -10,7 +10,12 @@ from sympy import QQ as SYMPY_QQ, CRootOf, Expr, I, Pow, Rational, preorder_trav
 from sympy.core.numbers import ImaginaryUnit
 from sympy.polys.polyerrors import BasePolynomialError
 
-from m2bridge.algebra.extension_field import IMAGINARY_UNITS, ExtensionField
+from m2bridge.algebra.extension_field import (
+    IMAGINARY_UNITS,
+    MAX_EXTENSION_DEGREE,
+    ExtensionDomain,
+    ExtensionField,
+)
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.numbers import fraction, is_prime
 from m2bridge.algebra.ring import PolynomialRing, first_names
@@ -18,12 +23,18 @@ from m2bridge.convert.polynomial_text import read_equation
 from m2bridge.errors import ConversionError, InvalidCaseError
 
 _SPACES = re.compile(r"\s+")
-_PRIME = r"(?P<prime>QQ|GF\([0-9]+\)|ZZ/[0-9]+)"
-_ALGEBRAIC = re.compile(rf"(?:toField\()?\(?{_PRIME}\[(?P<name>\w+)\]\)?/(?P<relation>.+)")
+_MARKED_BREAK = re.compile(r"\b(GF|gf|frac|Frac|FractionField|ideal)\s+|\b([0-9]+)\s+(?=[A-Za-z])")
+"""Spaces after which a new word begins, whether they are there or not."""
+_WORDS = re.compile(r"\w\s+\w")
+_PRIME = r"(?P<prime>QQ|(?:GF|gf)\([0-9]+\)|ZZ/[0-9]+)"
+_ALGEBRAIC = re.compile(rf"(?P<open>\()?{_PRIME}\[(?P<name>\w+)\](?(open)\))/(?P<relation>.+)")
 _PARAMETERS = re.compile(
     r"QQ\((?P<plain>[\w,]+)\)|(?:frac|Frac|FractionField)\(?QQ\[(?P<names>[\w,]+)\]\)?"
 )
-_GALOIS = re.compile(r"GF\(?([0-9]+)(?:\^|\*\*)?([0-9]+)?(?:,(?:Variable=>)?([A-Za-z]\w*))?\)?")
+_GALOIS = re.compile(
+    r"(?:GF|gf)\((?P<order>[0-9]+)(?:(?:\^|\*\*)(?P<power>[0-9]+))?"
+    r"(?:,(?:Variable=>)?(?P<name>[A-Za-z]\w*))?\)"
+)
 
 MAX_FINITE_FIELD_DIGITS = 60
 """Digits of the order of a finite field."""
@@ -36,53 +47,95 @@ _FORMS = "QQ, GF(p), GF(9), QQ[i]/(i^2+1) or QQ(a,b)"
 def parse_field(text: str) -> CoefficientField:
     """The field of this name.
 
-    These are taken: ``QQ``, ``GF(p)``, ``ZZ/p``; ``GF(9)``, ``GF 9`` and ``GF(3^2)``, whose
-    generator is ``a``, a root of the Conway polynomial; ``QQ[i]/(i^2+1)`` and
-    ``GF(3)[b]/(b^2+1)``, also inside ``toField``; ``QQ(a,b)`` and ``frac(QQ[a,b])``.
+    These are accepted: ``QQ``, ``GF(p)``, ``ZZ/p``; ``GF(9)``, ``GF 9`` and ``GF(3^2)``, whose
+    generator is ``a``, a root of the Conway polynomial where FLINT has it, otherwise of an
+    irreducible polynomial of few terms; ``QQ[i]/(i^2+1)`` and ``GF(3)[b]/(b^2+1)``, also inside
+    ``toField``; ``QQ(a,b)`` and ``frac(QQ[a,b])``.
 
     Raises
     ------
     InvalidCaseError
-        If it is no field, or not one of these.
+        If it is not a field, or not one of these.
 
     Examples
     --------
     >>> print(parse_field("QQ[i]/(i^2+1)"), parse_field("GF 9"), parse_field("frac(QQ[a,b])"))
     QQ[i]/(i**2 + 1) GF(3)[a]/(a**2 - a - 1) QQ(a, b)
     """
-    short = _SPACES.sub("", text)
-    if re.fullmatch(r"GF[0-9]+", short):
+    short = _without_spaces(text)
+    if re.fullmatch(r"(?:GF|gf)[0-9]+", short):
         short = f"GF({short[2:]})"
-    if re.fullmatch(r"ZZ/[0-9]+", short):
-        short = f"GF({short[3:]})"
+    inside = short
+    if short.startswith("toField(") and short.endswith(")"):
+        inside = short.removeprefix("toField(")[:-1]
+    if not _is_balanced(inside):
+        raise InvalidCaseError(
+            "field", f"the parentheses of '{text:.60}' do not match: write {_FORMS}"
+        )
+    algebraic = _ALGEBRAIC.fullmatch(inside)
+    if algebraic:
+        prime = _prime_field(algebraic["prime"])
+        return _algebraic(prime, algebraic["name"], algebraic["relation"])
     parameters = _PARAMETERS.fullmatch(short)
     if parameters:
         return _with_parameters(
             parameters["plain"] or parameters["names"], bool(parameters["plain"])
         )
-    algebraic = _ALGEBRAIC.fullmatch(short)
-    if algebraic:
-        prime = CoefficientField.parse(re.sub(r"ZZ/([0-9]+)", r"GF(\1)", algebraic["prime"]))
-        return _algebraic(prime, algebraic["name"], algebraic["relation"])
     galois = _GALOIS.fullmatch(short)
     if galois:
-        field = _galois(galois[1], galois[2], galois[3])
+        field = _galois(galois["order"], galois["power"], galois["name"])
         if field is not None:
             return field
     if short == "ZZ":
         raise InvalidCaseError(
             "field",
-            "ZZ is no field, and Macaulay2 has no dimensions or decompositions there: take QQ, or"
-            " its own code by 'm2bridge run'",
+            "ZZ is not a field, and Macaulay2 has no dimensions or decompositions there: take QQ,"
+            " or its own code by 'm2bridge run'",
         )
     try:
-        return CoefficientField.parse(short)
+        return _prime_field(short)
     except InvalidCaseError as reason:
         if "is not a coefficient field" not in reason.message:
             raise
         raise InvalidCaseError(
             "field", f"'{text:.60}' is not a field of coefficients: write {_FORMS}"
         ) from None
+
+
+def _without_spaces(text: str) -> str:
+    """The text without spaces, if none of them is all that separates two names or numbers."""
+    marked = _MARKED_BREAK.sub(lambda match: match[1] or match[2], text.strip())
+    if _WORDS.search(marked):
+        raise InvalidCaseError(
+            "field",
+            f"'{text:.60}' is not a field of coefficients, since a space does not separate names"
+            f" there: write {_FORMS}",
+        )
+    return _SPACES.sub("", marked)
+
+
+def _is_balanced(text: str) -> bool:
+    """Whether each parenthesis and each bracket is closed by its own kind, from the inside out."""
+    left = re.sub(r"[^()\[\]]", "", text)
+    while "()" in left or "[]" in left:
+        left = left.replace("()", "").replace("[]", "")
+    return not left
+
+
+def _prime_field(text: str) -> CoefficientField:
+    """The field ``QQ``, ``GF(p)`` or ``ZZ/p``; ZZ/n is a field for prime n only."""
+    match = re.fullmatch(r"ZZ/([0-9]+)", text)
+    if match is None:
+        return CoefficientField.parse(text)
+    digits = match[1]
+    if len(digits) <= MAX_FINITE_FIELD_DIGITS and not is_prime(int(digits)):
+        order = int(digits)
+        _, degree = _prime_power(order)
+        advice = f": for the field with {order} elements write GF({order})" if degree > 1 else ""
+        raise InvalidCaseError(
+            "field", f"ZZ/{order} is not a field, since {order} is not a prime number{advice}"
+        )
+    return CoefficientField.parse(f"GF({digits})")
 
 
 def _with_parameters(listed: str, is_plain: bool) -> ExtensionField:
@@ -98,12 +151,11 @@ def _with_parameters(listed: str, is_plain: bool) -> ExtensionField:
 
 
 def _algebraic(prime: CoefficientField, name: str, relation: str) -> ExtensionField:
-    """The field k[a]/(m), by the text of m, perhaps in parentheses, one of them of ``toField``."""
-    if relation.count(")") > relation.count("("):
-        relation = relation[:-1]
+    """The field k[a]/(m), by the text of m, perhaps in parentheses."""
     relation = relation.removeprefix("ideal")
-    if relation.startswith("(") and relation.find(")") == len(relation) - 1:
-        relation = relation[1:-1]
+    inside = relation[1:-1]
+    if relation == f"({inside})" and _is_balanced(inside):
+        relation = inside
     try:
         polynomial = read_equation(relation, PolynomialRing(QQ, (name,)))
     except ConversionError as reason:
@@ -114,22 +166,36 @@ def _algebraic(prime: CoefficientField, name: str, relation: str) -> ExtensionFi
     return ExtensionField(prime.characteristic, (name,), coefficients)
 
 
-def _galois(order: str, power: str | None, name: str | None) -> ExtensionField | None:
-    """The field GF(p^k) with its Conway polynomial; ``None`` for GF(p) and for no prime power."""
-    if len(order) > MAX_FINITE_FIELD_DIGITS or len(power or "") > 2:
+def _galois(base: str, power: str | None, name: str | None) -> CoefficientField | None:
+    """The field with base^power elements; ``None`` if these numbers are too large or no orders.
+
+    Its minimal polynomial is the Conway polynomial where FLINT has it, otherwise an irreducible
+    polynomial of few terms.
+    """
+    if len(base) > MAX_FINITE_FIELD_DIGITS or len(power or "") > 2:
         return None
-    p, degree = int(order), int(power or 1)
-    if power is None and not is_prime(p):
-        p, degree = _prime_power(p)
-    if degree < 2 or not is_prime(p):
+    p, degree = _prime_power(int(base))
+    degree *= int(power or 1)
+    if degree < 1 or not is_prime(p):
         return None
-    CoefficientField(p)  # refuses large primes
+    prime = CoefficientField(p)  # refuses large primes
+    if degree == 1 and name:
+        raise InvalidCaseError(
+            "field", f"GF({p}) has no generator that could have the name {name:.60}: write GF({p})"
+        )
+    if degree == 1:
+        return prime
+    if degree > MAX_EXTENSION_DEGREE:
+        raise InvalidCaseError(
+            "field",
+            f"GF({p}^{degree}) has degree {degree} over GF({p}); at most {MAX_EXTENSION_DEGREE}",
+        )
     modulus = flint.fq_default_ctx(p, degree).modulus().coeffs()
     return ExtensionField(p, (name or "a",), tuple(map(int, modulus)))
 
 
 def _prime_power(number: int) -> tuple[int, int]:
-    """The prime and the exponent of a power of a prime; (number, 1) if it is none."""
+    """The prime and the exponent of a power of a prime; (number, 1) for other numbers."""
     for exponent in range(number.bit_length(), 1, -1):
         root = int(flint.fmpz(number).root(exponent)) if number > 1 else 1
         if root**exponent == number and is_prime(root):
@@ -143,22 +209,23 @@ def field_of_domain(domain: Any) -> CoefficientField:
     Raises
     ------
     ConversionError
-        If it is none, or not exact.
+        If m2bridge does not have this field, or its numbers are not exact.
     """
+    if isinstance(domain, ExtensionDomain):
+        return domain.described
     if domain.is_ZZ or domain.is_QQ or domain.is_FiniteField:
         return CoefficientField(int(domain.characteristic()))
     if domain.is_ZZ_I or domain.is_QQ_I:
         return field_of_root(SYMPY_QQ.algebraic_field(I))
     if domain.is_AlgebraicField and domain.dom.is_QQ:
-        described = getattr(domain, "described", None)  # one of ours
-        return described or field_of_root(domain)
+        return field_of_root(domain)
     if domain.is_FractionField and (domain.domain.is_ZZ or domain.domain.is_QQ):
         return ExtensionField(0, tuple(map(str, domain.symbols)))
     advice = ""
     if domain.is_PolynomialRing or domain.is_FractionField:
         names = first_names(list(map(str, domain.symbols)))
         advice = f": give a Poly in all variables, {names} too, or name QQ({names}) as the field"
-    raise ConversionError(f"coefficients in {domain} are in no field that there is here{advice}")
+    raise ConversionError(f"coefficients in {domain}: m2bridge has no such field{advice}")
 
 
 def field_of_root(domain: Any) -> ExtensionField:
@@ -183,7 +250,8 @@ def field_of_numbers(expressions: Iterable[Any]) -> ExtensionField | None:
     ConversionError
         If there are many, or SymPy finds no generator.
     """
-    roots = set(chain.from_iterable(map(_roots, expressions)))
+    parts = chain.from_iterable(map(powers_of_roots, expressions))
+    roots = {root for _, root, _ in parts}
     if not roots:
         return None
     if len(roots) > MAX_ROOTS:
@@ -196,13 +264,15 @@ def field_of_numbers(expressions: Iterable[Any]) -> ExtensionField | None:
         return field_of_root(SYMPY_QQ.algebraic_field(*ordered))
     except (BasePolynomialError, NotImplementedError, InvalidCaseError) as reason:
         raise ConversionError(
-            f"the numbers {', '.join(map(str, ordered))} are in no number field that there is"
-            f" here: {reason}"
+            f"m2bridge has no number field with {', '.join(map(str, ordered))}: {reason}"
         ) from None
 
 
-def _roots(value: Any) -> set[Any]:
-    """The irrational algebraic numbers of which an expression is made."""
+def powers_of_roots(value: Any) -> set[tuple[Any, Any, int]]:
+    """The irrational algebraic numbers of which an expression is made, as powers of roots.
+
+    Each is a triple: the number as it stands in the expression, the root and the exponent.
+    """
     if not isinstance(value, Expr):
         return set()
     found = set()
@@ -210,21 +280,24 @@ def _roots(value: Any) -> set[Any]:
     for part in parts:
         is_root = isinstance(part, Pow) and part.base.is_number and not part.exp.is_Integer
         if is_root and part.exp.is_Rational and part.is_algebraic:
-            found.add(Pow(part.base, Rational(1, part.exp.q)))
+            found.add((part, Pow(part.base, Rational(1, part.exp.q)), int(part.exp.p)))
             parts.skip()
         elif isinstance(part, ImaginaryUnit | CRootOf):
-            found.add(part)
+            found.add((part, part, 1))
             parts.skip()
     return found
 
 
 def coefficient_terms(coefficient: Any) -> tuple[dict[tuple[int, ...], Any], dict[Any, Any] | None]:
-    """An element of a number field or of a field of fractions of SymPy, as terms in generators.
+    """An element of an algebraic field or of a field of fractions, as terms in generators.
 
     They are those of numerator and denominator; of the latter ``None`` where there is none.
     """
     if hasattr(coefficient, "numer"):
         return dict(coefficient.numer), dict(coefficient.denom)
     if hasattr(coefficient, "to_list"):
-        return {(k,): c for k, c in enumerate(reversed(coefficient.to_list())) if c}, None
+        numbers = coefficient.to_list()
+        if coefficient.dom.is_FiniteField:
+            numbers = [SYMPY_QQ(coefficient.dom.to_int(c)) for c in numbers]
+        return {(k,): c for k, c in enumerate(reversed(numbers)) if c}, None
     return {(0,): coefficient.x, (1,): coefficient.y}, None  # Gaussian numbers

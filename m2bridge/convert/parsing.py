@@ -13,7 +13,7 @@ from numbers import Number
 from typing import Any
 
 import flint
-from sympy import Equality, Expr, Float, Poly, Symbol
+from sympy import Equality, Expr, Float, Poly
 from sympy.polys.polyerrors import BasePolynomialError
 from sympy.polys.rings import PolyElement
 from sympy.utilities.iterables import flatten
@@ -23,7 +23,7 @@ from m2bridge.algebra.extension_field import ExtensionField
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.numbers import fraction
 from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.convert.fields import coefficient_terms, field_of_domain, field_of_numbers
+from m2bridge.convert.fields import coefficient_terms, field_of_domain, powers_of_roots
 from m2bridge.convert.polynomial_text import (
     names_in,
     over_extension,
@@ -146,7 +146,8 @@ def _element_over_extension(ring: PolynomialRing, value: Any) -> PolyElement:
         value = value.as_expr()
     if not ring.field.minimal_polynomial:
         return ring.polynomial(value)
-    return _with_roots(ring, value) or _in_generator(ring, value)
+    found = _with_roots(ring, value)
+    return _in_generator(ring, value) if found is None else found
 
 
 def _in_generator(ring: PolynomialRing, value: Any) -> PolyElement:
@@ -165,16 +166,20 @@ def _with_roots(ring: PolynomialRing, value: Any) -> PolyElement | None:
     """An expression with irrational numbers of a field that SymPy knows; ``None`` for others."""
     field = ring.field
     assert isinstance(field, ExtensionField)
-    if field.root is None or field_of_numbers([value]) is None:
+    if field.root is None or not powers_of_roots(value):
         return None
-    symbols = [Symbol(name) for name in ring.variables]
     if value.has(Float):
         raise ConversionError(f"'{value}' is not exact: write fractions as sympy.Rational")
-    try:
-        given = Poly(in_plain_symbols(value), *symbols, domain=field.sympy_domain)
-    except (BasePolynomialError, NotImplementedError, ValueError) as reason:
-        raise ConversionError(f"'{value}' is not a polynomial over {field}") from reason
-    return from_elements(ring, ring.variables, given.rep.to_dict().items())
+    # SymPy finds a root in its field, but not each multiple of it: of 2*(-1)**(1/3) it does not.
+    in_generator = {}
+    for number, root, exponent in powers_of_roots(value):
+        try:
+            found = field.sympy_domain.from_sympy(root)
+        except (BasePolynomialError, NotImplementedError, ValueError) as reason:
+            raise ConversionError(f"SymPy does not find {root} in {field}") from reason
+        element = field.element(*coefficient_terms(found))
+        in_generator[number] = field.domain.to_sympy(element) ** exponent
+    return _in_generator(ring, in_plain_symbols(value.xreplace(in_generator)))
 
 
 def _domain(value: Poly | PolyElement) -> Any:

@@ -444,8 +444,8 @@ def listing(text: str) -> Listing:
     Raises
     ------
     ConversionError
-        If brackets do not match, the text holds several ideals or rings, or the coefficients are in
-        no field that there is here.
+        If brackets do not match, the text holds several ideals or rings, or m2bridge does not have
+        the field of the coefficients.
     """
     match = _RING.fullmatch(text)
     if match:

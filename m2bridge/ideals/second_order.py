@@ -1,18 +1,19 @@
 """A second order of the variables, where a computation takes long in the first one.
 
 Decompositions depend on Gröbner bases, which can take a fraction of a second in one order of the
-variables and no end in another, and which one is not seen from the ideal. So both have their turns,
-each time for longer.
+variables and may not finish in a different one; the ideal does not show which. So both orders have
+their turns, each time for longer. An order has a further turn only if that takes at least twice as
+long as its turn before; otherwise the turn of the other order takes the rest of the time. So each
+order has at least an eighth of a limit of six seconds or more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import replace
 
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
-from m2bridge.errors import TimeLimitError
+from m2bridge.errors import MemoryLimitError, TimeLimitError
 from m2bridge.limits import clock, limited
 
 FIRST_SECONDS = 5.0
@@ -21,6 +22,7 @@ GROWTH = 4
 """How many times as long each later attempt takes."""
 
 Decompose = Callable[[GeneratingSet], Iterable[GeneratingSet]]
+Attempt = Callable[[], tuple[GeneratingSet, ...]]
 
 
 def in_either_order(ideal: GeneratingSet, decompose: Decompose) -> tuple[GeneratingSet, ...]:
@@ -35,7 +37,8 @@ def in_either_order(ideal: GeneratingSet, decompose: Decompose) -> tuple[Generat
     Raises
     ------
     TimeLimitError, MemoryLimitError
-        If the limit was reached, in the order whose turn it was.
+        If the limit was reached, in the order whose turn it was last; that of memory in one order
+        leaves the rest of the time to the other one.
     """
     reverse = replace(ideal.ring, variables=ideal.ring.variables[::-1])
 
@@ -48,15 +51,25 @@ def in_either_order(ideal: GeneratingSet, decompose: Decompose) -> tuple[Generat
 
     if reverse == ideal.ring:
         return as_given()
+    return _by_turns(as_given, reversed_)
+
+
+def _by_turns(first: Attempt, second: Attempt) -> tuple[GeneratingSet, ...]:
     seconds = FIRST_SECONDS
-    # one of the two orders has at least a quarter of all the time that was spent
+    before = 0.0  # the time of the turn before, which the other order had
     while True:
-        for attempt in (as_given, reversed_):
+        for attempt, other in ((first, second), (second, first)):
             remaining = clock().remaining
-            if remaining is not None and remaining <= seconds:
-                return attempt()
-            with suppress(TimeLimitError), limited(seconds):
-                return attempt()
+            is_last = remaining is not None and remaining - seconds <= 2 * before
+            try:
+                with limited(None if is_last else seconds):
+                    return attempt()
+            except TimeLimitError:
+                if is_last:
+                    raise
+            except MemoryLimitError:  # more time would not help this order
+                return other()
+            before = seconds
         seconds *= GROWTH
 
 

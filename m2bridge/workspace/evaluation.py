@@ -20,9 +20,12 @@ from m2bridge.system import address_space, collection_paused
 
 _STRING_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|///.*?///|-\*.*?\*-|--[^\n]*', re.DOTALL)
 
-_ASSIGNED = re.compile(r"([A-Za-z][A-Za-z0-9']*)\s*:?=(?![=>])")
+_ASSIGNED = re.compile(r"(?<![\w'.#?])([A-Za-z][A-Za-z0-9']*)\s*:?=(?![=>])")
+_ASSIGNED_TOGETHER = re.compile(r"(?<![\w'.#?])\(([\w', ]*)\)\s*:?=(?![=>])")
 _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9']*")
+_VARIABLE = re.compile(r"[A-Za-z][A-Za-z0-9']*(?![A-Za-z0-9']|\s*\()")
+"""A name that is not the one of a function."""
 
 _WORDS = """
 and break breakpoint catch continue do elapsedTime elapsedTiming else except finish for
@@ -52,12 +55,16 @@ def defined_names(code: str) -> set[str]:
     --------
     >>> sorted(defined_names("R = QQ[x, y_1..y_3, MonomialOrder => Lex]; I := ideal x"))
     ['I', 'R', 'x', 'y']
+    >>> sorted(defined_names("(a, b) = (1, 2); A.cache = 3; QQ[vars(0..3)]"))
+    ['a', 'b']
     """
     bare = _STRING_OR_COMMENT.sub(" ", code)
     names = set(_ASSIGNED.findall(bare))
+    for listed in _ASSIGNED_TOGETHER.findall(bare):
+        names |= set(_NAME.findall(listed))
     for inside in _BRACKETS.findall(bare):
         for part in inside.split(","):
-            variable = _NAME.match(part.strip())
+            variable = _VARIABLE.match(part.strip())
             if variable is not None and "=>" not in part:
                 names.add(variable[0])
     return names

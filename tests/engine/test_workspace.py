@@ -47,7 +47,15 @@ def test_a_symbol_of_an_earlier_call_points_to_workspaces(session: Macaulay2) ->
     for code in ("degree I", "ideal(x, y)"):
         with pytest.raises(ScriptError, match=r"in an earlier call, .*m2\.workspace\(\)"):
             session.value(code)
-    for code in ("I = 0; 1/I", 'degree "I"', "unknownSymbol + 1"):
+    session.value("(p, q) = (1, 2); A = new MutableHashTable; A.cache = 3; QQ[vars(0..3)];")
+    with pytest.raises(ScriptError, match="'q' was defined in an earlier call"):
+        session.value("degree q")
+    for code in (
+        "I = 0; 1/I",
+        'degree "I"',
+        "unknownSymbol + 1",
+        "(ideal 0_QQ).cache; vars(0); 1/0",
+    ):
         with pytest.raises(ScriptError) as failure:
             session.value(code)
         assert "earlier call" not in str(failure.value)

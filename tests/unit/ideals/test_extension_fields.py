@@ -32,11 +32,13 @@ PARAMETERS = parse_field("QQ(a,b)")
     [
         (["QQ[i]/(i^2+1)", "QQ[ i ] / ( i**2 = -1 )", "toField(QQ[i]/(i^2+1))", "QQ[i]/(2i²+2)"],
          ExtensionField(0, ("i",), (1, 0, 1))),
-        (["GF(9)", "GF 9", "GF(3^2)", "GF(9, Variable => a)", "ZZ/3[a]/(a^2-a-1)"],
+        (["GF(9)", "GF 9", "gf(9)", "gf 9", "GF(3^2)", "GF(9, Variable => a)", "ZZ/3[a]/(a^2-a-1)"],
          ExtensionField(3, ("a",), (2, 2, 1))),
+        (["GF(9^2)", "GF(81)", "GF(3**4)"], ExtensionField(3, ("a",), (2, 0, 0, 2, 1))),
+        (["(QQ[c])/(c^3 - 2)", "QQ[c]/ideal(2 c^3 - 4)", "QQ[c]/((c^3) = 2)"], ExtensionField(0, ("c",), (-2, 0, 0, 1))),
         (["QQ(a,b)", "frac(QQ[a,b])", "frac QQ[a, b]"], ExtensionField(0, ("a", "b"))),
         (["QQ", " qq "], QQ),
-        (["GF(7)", "GF 7", "ZZ/7", "gf(7)"], CoefficientField(7)),
+        (["GF(7)", "GF 7", "ZZ/7", "gf(7)", "GF(7^1)"], CoefficientField(7)),
     ],
 )  # fmt: skip
 def test_fields_have_the_names_that_people_write(names: list[str], field: CoefficientField) -> None:
@@ -63,11 +65,39 @@ def test_fields_have_the_names_that_people_write(names: list[str], field: Coeffi
         ("GF(2147483659^2)", "too large"),
         ("GF(2147483647)[a]/(a^2+1)", "use p < 2^29"),
         ("GF(3)[a]/(a^2/3+1)", "denominator is divisible by 3"),
+        (
+            "ZZ/9",
+            "ZZ/9 is not a field, since 9 is not a prime number: for the field with 9 elements"
+            " write GF(9)",
+        ),
+        ("ZZ / 8", "elements write GF(8)"),
+        ("ZZ/4[b]/(b^2+b+1)", "ZZ/4 is not a field"),
+        ("ZZ/6", "ZZ/6 is not a field, since 6 is not a prime number"),
+        ("ZZ/0", "ZZ/0 is not a field"),
+        ("ZZ/" + "9" * 5000, "too large"),
+        ("QQ(a b)", "a space does not separate names"),
+        ("frac(QQ[a b])", "a space does not separate names"),
+        ("GF(1 1)", "a space does not separate names"),
+        ("QQ[a]/(a^2 + 1 1)", "a space does not separate names"),
+        ("toField(QQ[i]/(i^2+1)", "parentheses"),
+        ("QQ[i]/(i^2+1))", "parentheses"),
+        ("toField(QQ[i])/(i^2+1)", "parentheses"),
+        ("GF(3^2", "parentheses"),
+        ("frac(QQ[i]", "parentheses"),
+        ("GF3^2", "not a field of coefficients"),
+        ("GF(2,a)", "GF(2) has no generator that could have the name a"),
+        ("GF(3^0)", "not a field of coefficients"),
+        ("GF(2^25)", "GF(2^25) has degree 25 over GF(2); at most 24"),
     ],
 )
 def test_what_is_no_field_is_refused(name: str, words: str) -> None:
     with pytest.raises(InvalidCaseError, match=re.escape(words)):
         parse_field(name)
+
+
+def test_words_may_be_separated_by_spaces() -> None:
+    assert parse_field("frac QQ[ a , b ]") == parse_field("FractionField QQ[a,b]") == PARAMETERS
+    assert parse_field("QQ[a]/(3 a^2 + 6)").minimal_polynomial == (2, 0, 1)
 
 
 def test_finite_fields_are_those_of_flint() -> None:
@@ -147,6 +177,34 @@ def test_polynomials_of_sympy_keep_their_field() -> None:
     assert fractions.to_sympy()[0] == Poly(x / a + y, x, y, domain="QQ(a)")
     cube = sympy.QQ.alg_field_from_poly(Poly(b**3 - 2, b), alias="c")
     assert str(ideal(Poly(x, x, domain=cube)).ring) == "(QQ[c]/(c**3 - 2))[x]"
+
+
+@pytest.mark.parametrize("field", [GAUSS, NINE, PARAMETERS, parse_field("QQ[c]/(c^3-2)")], ids=str)
+def test_our_own_elements_are_taken_again(field: ExtensionField) -> None:
+    name = field.names[0]
+    given = ideal(f"x^2 + {name}*y - 1, x*y/{name}", field=field)
+    again = ideal(*given.generators)
+    assert (again.ring, again.generators) == (given.ring, given.generators)
+    turned = ideal(*given.generators, variables="y x")
+    assert turned == ideal(f"x^2 + {name}*y - 1, x*y/{name}", variables="y x", field=field)
+
+
+def test_multiples_of_roots() -> None:
+    """The coefficients have the values that SymPy computes, by the root that it chose."""
+    root = sympy.Pow(-1, sympy.Rational(1, 3))
+    numbers = [root, 2 * root, -root, root / 2, sympy.Pow(-8, sympy.Rational(1, 3)), -(root**2),
+               1 / root, 3 / (1 + root), sympy.Pow(4, sympy.Rational(-1, 3))]  # fmt: skip
+    for number in numbers:
+        given = ideal(number * x)
+        (generator,) = given.generators
+        field = given.ring.field
+        assert isinstance(field, ExtensionField)
+        assert field.root is not None
+        above, below = field.parts(generator.LC)
+        value = (above.as_expr() / below.as_expr()).subs(field.names[0], field.root.as_expr())
+        assert abs(sympy.N(value - number, 30)) < 1e-20, number
+    zero = (sqrt(2) - 1) * (sqrt(2) + 1) * x - x
+    assert ideal(zero).generators == ()
 
 
 def test_expressions_in_the_symbols_of_a_field() -> None:
