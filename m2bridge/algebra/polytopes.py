@@ -6,9 +6,9 @@ they span. A face is the set of the numbers of the points on it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import product
-from math import gcd
+from math import gcd, prod
 from typing import Any
 
 import flint
@@ -18,10 +18,10 @@ from m2bridge.algebra.numbers import without_denominators
 from m2bridge.errors import TooLargeError
 from m2bridge.limits import check_deadline_in
 
-MAX_FACETS = 2000
-"""The largest number of facets of a polytope, or of one on the way to it."""
-MAX_FACES = 20_000
-"""The largest number of faces of a polytope."""
+MAX_FACETS = 1000
+"""The largest number of facets of a polytope, or of an intermediate polytope."""
+MAX_FACES = 5000
+"""The largest number of faces of a polytope, whose volumes take seconds."""
 
 Face = frozenset[int]
 _Ray = tuple[IntegerVector, Face]
@@ -58,12 +58,13 @@ def facets(vectors: Sequence[IntegerVector]) -> list[Face]:
     Parameters
     ----------
     vectors : sequence of vectors
-        They span the whole space, and all are on one side of a hyperplane through 0 that has none.
+        They span the whole space, and all are on one side of a hyperplane through 0 that contains
+        none of them.
 
     Raises
     ------
     TooLargeError
-        If there are too many facets, here or on the way.
+        If there are too many facets, of this polytope or of an intermediate one.
 
     Source: Fukuda, Prodon, *Double description method revisited*, 1996, Lemma 8.
 
@@ -99,8 +100,12 @@ def _cut(rays: Sequence[_Ray], number: int, vector: IntegerVector) -> list[_Ray]
             kept.append((form, zeros | {number}))
     above = [i for i, value in enumerate(values) if value > 0]
     below = [i for i, value in enumerate(values) if value < 0]
-    for i, j in product(above, below):
+    # a face of dimension 2 is where vectors of this rank are zero
+    least = len(vector) - 2
+    for i, j in check_deadline_in(product(above, below)):
         common = rays[i][1] & rays[j][1]
+        if len(common) < least:
+            continue
         # two rays span a face of dimension 2 if no third one has their common zeros
         if any(common <= zeros for k, (_, zeros) in enumerate(rays) if k not in (i, j)):
             continue
@@ -133,7 +138,7 @@ def faces(vectors: Sequence[IntegerVector]) -> dict[Face, int]:
     # each face is an intersection of facets
     while waiting:
         face = waiting.pop()
-        for facet in bounding:
+        for facet in check_deadline_in(bounding):
             smaller = face & facet
             if smaller and smaller not in found:
                 found.add(smaller)
@@ -147,31 +152,40 @@ def faces(vectors: Sequence[IntegerVector]) -> dict[Face, int]:
     return dimensions
 
 
-def simplices(face: Face, dimensions: dict[Face, int]) -> Iterator[tuple[int, ...]]:
-    """Yield the simplices of a triangulation of a face, by pulling its first points."""
-    first = min(face)
-    if dimensions[face] == 0:
-        yield (first,)
-        return
-    for facet, dimension in dimensions.items():
-        if dimension == dimensions[face] - 1 and facet < face and first not in facet:
-            for simplex in simplices(facet, dimensions):
-                yield (first, *simplex)
+def volumes(vectors: Sequence[IntegerVector], dimensions: dict[Face, int]) -> dict[Face, int]:
+    """Return the volume of each face in the lattice that its own points generate.
 
-
-def volume(vectors: Sequence[IntegerVector], face: Face, dimensions: dict[Face, int]) -> int:
-    """Return the volume of a face in the lattice that its own points generate.
-
-    It is normalized: a simplex whose vectors are a basis of the lattice has volume 1.
+    It is normalized: a simplex whose vectors are a basis of the lattice has volume 1. A face
+    consists of the pyramids over its facets with one of its points as their apex.
     """
-    numbers = sorted(face)
-    # determinants in these coordinates are volumes in the lattice of the face
-    own = lattice_coordinates([vectors[i] for i in numbers])
-    place = dict(zip(numbers, own, strict=True))
-    total = 0
-    for simplex in simplices(face, dimensions):
-        total += abs(int(flint.fmpz_mat([list(place[i]) for i in simplex]).det()))
-    return total
+    found: dict[Face, int] = {}
+    last = max(dimensions.values())
+    bounding = [face for face, dimension in dimensions.items() if dimension == last - 1]
+    for face in check_deadline_in(sorted(dimensions, key=dimensions.__getitem__)):
+        if dimensions[face] == 0:
+            found[face] = 1
+            continue
+        apex = min(face)
+        # each facet of a face is the intersection with a facet of the polytope
+        parts = {face & facet for facet in bounding if apex not in facet}
+        own = _covolume(vectors, face)
+        total = 0
+        for part in check_deadline_in(parts):
+            if dimensions.get(part) == dimensions[face] - 1:
+                # the index of the lattice of the pyramid in the lattice of the face
+                total += _covolume(vectors, part | {apex}) // own * found[part]
+        found[face] = total
+    return found
+
+
+def _covolume(vectors: Sequence[IntegerVector], numbers: Face) -> int:
+    """The index of the lattice of some vectors in any other is a quotient of two such numbers.
+
+    It is the product of the pivots of a basis in echelon form. Lattices with the same span have
+    pivots at the same places.
+    """
+    hermite = flint.fmpz_mat([list(vectors[i]) for i in sorted(numbers)]).hnf().tolist()
+    return prod(int(next(filter(None, row))) for row in hermite if any(row))
 
 
 def volume_in_space(points: Sequence[IntegerVector]) -> int:
@@ -185,11 +199,11 @@ def volume_in_space(points: Sequence[IntegerVector]) -> int:
     4
     """
     vectors = [(1, *point) for point in points]
-    if flint.fmpz_mat(list(map(list, vectors))).rank() < len(vectors[0]):
+    matrix = flint.fmpz_mat(list(map(list, vectors)))
+    if matrix.rank() < len(vectors[0]):
         return 0
-    dimensions = faces(vectors)
+    if len(vectors) == len(vectors[0]):
+        # a simplex, which has many faces
+        return abs(int(matrix.det()))
     whole = frozenset(range(len(vectors)))
-    total = 0
-    for simplex in simplices(whole, dimensions):
-        total += abs(int(flint.fmpz_mat([list(vectors[i]) for i in simplex]).det()))
-    return total
+    return volumes(vectors, faces(vectors))[whole] * _covolume(vectors, whole)

@@ -67,7 +67,8 @@ def projective_factors(parametrization: PolynomialMap) -> ParameterFactors:
     for j in range(size):
         alike.setdefault(tuple(weight[j] for weight in weights), []).append(j)
     factors = tuple(map(tuple, alike.values()))
-    # as many gradings as factors are those by the degrees in the factors, and no others
+    # gradings constant on classes of equal columns, of full dimension, are all such gradings:
+    # as many as factors are those by the degrees in the factors, and no others
     degrees = [sum(first[j] for j in factor) for factor in factors]
     if len(factors) != len(weights) or min(degrees) <= 0:
         return ()

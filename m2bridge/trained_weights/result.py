@@ -458,6 +458,10 @@ def _analysed(
     fields["left_out"] = left_out(available, layers)
     fields["remarks"] += choice.remarks(len(layers))
     assumed = [layer.norm.assumed for layer in layers if layer.norm is not None]
+    network = fields["network"]
+    # The dimension does not depend on ε, but the rank at these weights may.
+    if network is not None and network.epsilon is not None and choice.epsilon is None:
+        assumed.append(f"ε of the norms is {float(network.epsilon):g}, as in PyTorch")
     fields["assumed"] = (*choice.assumed, *dict.fromkeys(filter(None, assumed)))
     if choice.tied_embeddings and any(kind.startswith("emb") for kind in fields["left_out"]):
         fields["remarks"] += (TIED_EMBEDDINGS,)

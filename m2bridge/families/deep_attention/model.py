@@ -140,7 +140,8 @@ class DeepAttention(NetworkSizes):
         # Exponentials of integers other than 0 are transcendental.
         if self.softmax:
             raise InvalidCaseError(
-                "normalization", "the values of softmax attention are not rational numbers"
+                "normalization",
+                "the values of softmax attention are in general not rational numbers",
             )
         numbers = NumberSystem()
         network = NetworkWeights.read(self, parameters, numbers).network()

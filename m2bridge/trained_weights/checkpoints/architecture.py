@@ -13,6 +13,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 
@@ -116,6 +117,20 @@ def norms_add_one(config: Mapping[str, Any]) -> bool:
     """Return whether the norms of the model that this configuration says multiply by 1 + γ."""
     model, _ = _model(config)
     return model is not None and str(model["norm"]).endswith("1")
+
+
+def norm_epsilon(config: Mapping[str, Any]) -> Fraction | None:
+    """Return the number that norms add to the variance, as the decimal that is written.
+
+    ``None`` where no positive number is said, or two are.
+    """
+    text = text_model(config)
+    said = [text[key] for key in ARCHITECTURES["norms"]["epsilon"] if key in text]
+    # JSON's true is an int in Python; the shortest decimal of a float is the one that was read
+    numbers = {Fraction(repr(value)) for value in said if type(value) in (int, float)}
+    if len(numbers) != 1 or min(numbers) <= 0:
+        return None
+    return numbers.pop()
 
 
 def unknown_model(config: Mapping[str, Any]) -> str:

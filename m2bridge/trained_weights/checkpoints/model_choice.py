@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Self
 
 from m2bridge.errors import InvalidCaseError
@@ -16,6 +17,7 @@ from m2bridge.trained_weights.checkpoints.architecture import (
     Architecture,
     architecture_by_names,
     attention_window,
+    norm_epsilon,
     number_of_layers,
     read_architecture,
     text_model,
@@ -61,6 +63,8 @@ class ModelChoice:
         none.
     layers : int or None
         As many layers config.json says.
+    epsilon : Fraction or None
+        The number that norms add to the variance, if config.json says it.
     unknown : str
         The ``model_type`` that config.json says, of which no architecture is known; or empty.
     """
@@ -79,6 +83,7 @@ class ModelChoice:
     norm_of_ones: str = ""
     layers: int | None = None
     unknown: str = ""
+    epsilon: Fraction | None = None
 
     @classmethod
     def of(
@@ -137,6 +142,7 @@ class ModelChoice:
                 is_said=normalization is not None,
                 rotary_left_out=False,
                 unknown=unknown_model(config) if kind is None else "",
+                epsilon=norm_epsilon(config),
             )
         is_of_ones = norm is None and not architecture.norm_has_arrays
         rotates_all = architecture.rotary and not _rotates_a_part(architecture, config)
@@ -154,6 +160,7 @@ class ModelChoice:
             tied_embeddings=architecture.tied_embeddings,
             norm_of_ones=architecture.norm or "" if is_of_ones else "",
             layers=number_of_layers(config),
+            epsilon=norm_epsilon(config),
         )
 
     @property

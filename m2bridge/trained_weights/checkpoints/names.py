@@ -17,7 +17,7 @@ A bias has the name of its matrix, with ``bias`` in place of ``weight``, ``b_Q``
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from operator import itemgetter
 from typing import Any
@@ -312,9 +312,24 @@ def named_layers(
         _check_each_is_in_a_layer(available, given, layers)
         return sorted(map(_as_its_shape_says, layers), key=_order)
     for option, name in given.items():
-        if not any(re.fullmatch(re.escape(name).replace(r"\*", ".*"), key) for key in available):
+        if not any(map(_expression(name, available).fullmatch, available)):
             raise InvalidCaseError(option, f"there is no '{name}'; there are {listed(available)}")
     raise InvalidCaseError(next(iter(given)), "what * stands for is not the same in these names")
+
+
+_SHORT_STAR = "[^./]*"
+"""What * in a given name usually stands for, such as the number of a layer."""
+
+
+def _star_of(name: str, available: Collection[str]) -> str:
+    """What * in a given name stands for: any text only where no array fits a short one."""
+    short = re.compile(re.escape(name).replace(r"\*", _SHORT_STAR))
+    return _SHORT_STAR if any(map(short.fullmatch, available)) else ".*"
+
+
+def _expression(name: str, available: Collection[str]) -> re.Pattern[str]:
+    """The names of arrays for which a given name stands."""
+    return re.compile(re.escape(name).replace(r"\*", _star_of(name, available)))
 
 
 def _as_its_shape_says(layer: LayerTensors) -> LayerTensors:
@@ -336,7 +351,7 @@ def _check_each_is_in_a_layer(
     """Check that no array with a given name is left over; InvalidCaseError if one is."""
     used = file_names(part for layer in layers for part in layer.parts.values())
     for option, name in given.items():
-        pattern = re.compile(re.escape(name).replace(r"\*", ".*"))
+        pattern = _expression(name, available)
         for other in available:
             if pattern.fullmatch(other) and other not in used:
                 raise InvalidCaseError(
@@ -347,12 +362,12 @@ def _check_each_is_in_a_layer(
 
 
 def _layout_of_given(
-    letters: Mapping[str, str], available: Iterable[str], said: StoredAs
+    letters: Mapping[str, str], available: Collection[str], said: StoredAs
 ) -> Layout:
     """The layout of arrays with names that are given: the cut and the indices of known names."""
     # One array of a name that is not known may be cut in any way.
-    given = Layout(names=letters, cut="unknown")
-    query = re.compile(re.escape(letters["Q"]).replace(r"\*", ".*"))
+    given = Layout(names=letters, cut="unknown", star=f"^{_star_of(letters['Q'], available)}$")
+    query = _expression(letters["Q"], available)
     named = [name for name in available if query.fullmatch(name)]
     # The first row that fits, as for names that are found; of each O, if that is not given.
     fitting: dict[str, Layout] = {}

@@ -9,6 +9,7 @@ are found in ``network`` for layers of matrices alone, in ``symmetries`` for sof
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from m2bridge.maps.jacobian_rank import FROM_TWO_TOKENS, dimension_facts, is_regular
@@ -50,6 +51,8 @@ class NetworkAtWeights:
         The dimension of the constants that a layer adds to what its heads do.
     reason : str
         Why the upper bound of the dimension holds; that of the dimension itself when empty.
+    epsilon : Fraction or None
+        The number that norms add to the variance, where the rank is one with norms.
     """
 
     symmetries: Symmetries
@@ -63,6 +66,7 @@ class NetworkAtWeights:
     gauge: tuple[str, ...] = ()
     constant: int = 0
     reason: str = ""
+    epsilon: Fraction | None = None
 
     @property
     def parameters(self) -> int:

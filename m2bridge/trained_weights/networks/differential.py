@@ -42,7 +42,7 @@ from m2bridge.limits import check_deadline_in
 from m2bridge.maps.jacobian_rank import SPARE_ROWS
 
 EPSILON = Fraction(1, 100_000)
-"""The number that is added to the variance in a norm: that of PyTorch, as files have none."""
+"""The number that is added to the variance in a norm, where no config.json says it: PyTorch's."""
 TOKENS = 2
 """The number of tokens for which the rank is computed."""
 PRECISIONS = (512, 1024)
@@ -72,6 +72,8 @@ class AffineLayer:
     rotary : bool
         Whether A = KᵀRQ for all R that are a complex number on each of the planes of the
         coordinates i and i + a/2: rotations by positions span these R, for enough tokens.
+    epsilon : Fraction
+        The positive number that the norm adds to the variance.
     """
 
     width: int
@@ -82,6 +84,7 @@ class AffineLayer:
     beta: tuple[Fraction, ...]
     sharing: int = 1
     rotary: bool = False
+    epsilon: Fraction = EPSILON
 
     @property
     def parameters(self) -> int:
@@ -318,13 +321,12 @@ def gradients_of(
     """
     given = [_Layer.of(layer, numbers, read) for layer in layers]
     ones = numbers.matrix([[read(1)]] * TOKENS)
-    epsilon = read(EPSILON)
     while True:
         placed = [layer.rotated(numbers, draw) for layer in given]
         X = placed_at(random_matrix(numbers, layers[0].width, TOKENS, draw))
         behind = []
         for layer in placed:
-            passed = _pass(layer, X, numbers, epsilon)
+            passed = _pass(layer, X, numbers, read(layer.layer.epsilon))
             behind.append(passed)
             X = passed.outputs + X if skip else passed.outputs
         G = random_matrix(numbers, len(X.table()), TOKENS, draw)

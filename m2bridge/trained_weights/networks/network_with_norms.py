@@ -184,6 +184,7 @@ def layers_in_a_row(layers: Sequence[AnalysedLayer], options: AnalysisOptions) -
         because = "one layer alone, where the others are zero"
         dimension = intersect_bounds(dimension, Bounds.at_least(alone, because))
     why = ranks.method if ranks.at_weights is None else ""
+    has_norms = any(layer.around.norm for layer in layers)
     return NetworkAtWeights(
         symmetries=_compared(layers, between, dimension, why),
         rank=ranks.at_weights,
@@ -194,6 +195,7 @@ def layers_in_a_row(layers: Sequence[AnalysedLayer], options: AnalysisOptions) -
         model=model,
         kind=_kind(layers),
         reason=reason,
+        epsilon=options.epsilon if has_norms and not why else None,
     )
 
 
@@ -343,6 +345,7 @@ def _entries(layer: AnalysedLayer) -> dict[str, Any]:
         "gamma": tuple(gamma),
         "beta": tuple(beta),
         "sharing": layer.around.sharing,
+        "epsilon": options.epsilon,
     }
 
 

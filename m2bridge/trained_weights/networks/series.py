@@ -8,7 +8,7 @@ variance of the constant plus e. The coefficients of a gradient are in the span 
 They are in the field that the roots √r of all norms generate. If no r is a square in the field of
 the roots before it, each choice of roots modulo a prime is a homomorphism of that field's integers,
 and ranks modulo the prime are lower bounds. That an r is not a square is proved by a prime modulo
-which it is none, while those before it are (docs/weights-mathematics.md, Ranks near the token 0).
+which it is not, while those before it are (docs/weights-mathematics.md, Ranks near the token 0).
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ attention is of order 3. Their number is doubled where the rank is too small.
 """
 _MAX_DOUBLINGS = 2
 _MAX_PRIMES = 4096
-"""The primes that are tried until roots exist, and are proved to be no elements of the field."""
+"""The primes that are tried until roots exist, and are proved not to lie in the field."""
 
 
 class _NoRootError(ArithmeticError):
-    """A constant is no square modulo the prime."""
+    """A constant is not a square modulo the prime."""
 
 
 class _BadPrimeError(ArithmeticError):
@@ -266,7 +266,7 @@ def _residue(number: Any, *, prime: int) -> int:
 
 def _prime_with_roots(layers: Sequence[AffineLayer], *, skip: bool, softmax: bool) -> int:
     """Return a prime modulo which all constants of norms are squares, where it is proved that each
-    is no square in the field of the roots before it.
+    is not a square in the field of the roots before it.
 
     Raises
     ------
@@ -296,7 +296,8 @@ def _prime_with_roots(layers: Sequence[AffineLayer], *, skip: bool, softmax: boo
 def _new_roots(layers: Sequence[AffineLayer]) -> set[int]:
     """Return the numbers of layers, from 0 on, whose norm has a root of its own.
 
-    Before a layer adds a constant to the token 0 all variances are 0, and the roots are equal.
+    Before a layer adds a constant to the token 0 all variances are 0, and the roots are equal, as
+    ε is one number for all layers: that of config.json.
     """
     new: set[int] = set()
     is_zero = True

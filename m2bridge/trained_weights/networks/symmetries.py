@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, Self
 
 import numpy
@@ -29,6 +30,7 @@ from m2bridge.trained_weights.heads.token_space import (
     reduce_head,
 )
 from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
+from m2bridge.trained_weights.networks.differential import EPSILON
 from m2bridge.trained_weights.networks.groups import (
     ExtraParameters,
     FiniteGroup,
@@ -57,6 +59,8 @@ class AnalysisOptions:
         ``layer``, ``rms`` or ``none`` in place of what the file has.
     rotary : bool
         Whether queries and keys are rotated by positions.
+    epsilon : Fraction
+        The number that norms add to the variance, one for all layers.
     """
 
     heads: int | None
@@ -65,6 +69,7 @@ class AnalysisOptions:
     biases: bool
     norm: str | None
     rotary: bool = False
+    epsilon: Fraction = EPSILON
 
     @classmethod
     def of(cls, choice: ModelChoice, *, heads: int | None, biases: bool, norm: str | None) -> Self:
@@ -76,6 +81,7 @@ class AnalysisOptions:
             biases=biases,
             norm="rms" if norm == "rms1" else norm or choice.norm_of_ones or None,
             rotary=choice.rotary,
+            epsilon=choice.epsilon or EPSILON,
         )
 
     @property

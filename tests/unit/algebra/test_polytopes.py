@@ -9,7 +9,8 @@ import pytest
 
 from m2bridge import errors
 from m2bridge.algebra import polytopes
-from m2bridge.algebra.polytopes import faces, facets, lattice_coordinates, volume, volume_in_space
+from m2bridge.algebra.polytopes import faces, facets, lattice_coordinates, volume_in_space, volumes
+from m2bridge.limits import limited
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 3, 4])
@@ -22,7 +23,7 @@ def test_cubes(dimension: int) -> None:
     assert numbers == [comb(dimension, k) * 2 ** (dimension - k) for k in range(dimension + 1)]
     assert volume_in_space(corners) == factorial(dimension) * 3**dimension
     whole = frozenset(range(len(vectors)))
-    assert volume(vectors, whole, found) == factorial(dimension)
+    assert volumes(vectors, found)[whole] == factorial(dimension)
 
 
 @pytest.mark.parametrize("dimension", [2, 3, 4, 5])
@@ -61,3 +62,11 @@ def test_a_polytope_with_too_many_facets_is_refused(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(polytopes, "MAX_FACES", 20)
     with pytest.raises(errors.TooLargeError, match="more than 20 faces"):
         faces([(1, *corner) for corner in product((0, 1), repeat=3)])
+
+
+def test_the_time_limit_is_checked_between_two_points() -> None:
+    """Points on the moment curve have many facets, so that one more point takes many steps."""
+    ticks = iter(range(10**6))
+    curve = [tuple(k**i for i in range(5)) for k in range(9)]
+    with limited(60, now=lambda: float(next(ticks))), pytest.raises(errors.TimeLimitError):
+        facets(curve)

@@ -1023,6 +1023,18 @@ def test_layers_are_in_their_order_and_the_rest_is_named(attention: dict[str, An
     assert starred.heads[0].shape.v is None
 
 
+def test_a_star_crosses_dots_only_where_it_has_to(attention: dict[str, Any]) -> None:
+    matrices = {x: attention[x] for x in "QKV"}
+    state = {f"h.{k}.{x}": matrix for k in range(2) for x, matrix in matrices.items()}
+    names = {"query": "h.*.Q", "key": "h.*.K", "value": "h.*.V"}
+    plain = weights(state, heads=1, **names)
+    # an array of another module is no array of a layer
+    other = weights(state | {"h.0.cross.Q": attention["Q"]}, heads=1, **names, ignore="h.0.cross.*")
+    assert other.to_json()["heads"] == plain.to_json()["heads"]
+    long = weights(state, heads=1, query="*.Q", key="*.K", value="*.V")
+    assert long.to_json()["heads"] == plain.to_json()["heads"]
+
+
 @pytest.mark.parametrize("kind", TYPES)
 def test_safetensors(kind: Any, attention: dict[str, Any], tmp_path: Path) -> None:
     state = {name: array.astype(kind) for name, array in named(NAMES["BERT"], attention).items()}

@@ -248,7 +248,12 @@ class Landscape:
         return chain.transpose() * gradient, found
 
     def critical_point(self, sides: Sequence[CoordinateSide]) -> RealPoint:
-        """The critical point that lies between these numbers, and all that is proved of it."""
+        """The critical point that lies between these numbers, and all that is proved of it.
+
+        Two isolating boxes may lead to one point, as the box in which it is proved to exist need
+        not lie inside of them. Then ``may_be`` holds for both points, and
+        :meth:`Isolation.real_points` refuses to list them.
+        """
         with flint.ctx.workprec(BITS):
             exact = [flint_rational(simplest_between(*side)) for side in sides]
             values = self.values(exact)
@@ -434,10 +439,13 @@ def negative_eigenvalues(matrix: flint.arb_mat) -> int | None:
     """The number of negative eigenvalues of a symmetric matrix of intervals.
 
     ``None`` if it is not shown that there is no eigenvalue zero. For P with approximate
-    eigenvectors PᵀMP has the same signature (Sylvester), and where each diagonal entry is larger
-    than the sum of the others in its row, their signs are those of the eigenvalues (Gershgorin).
+    eigenvectors PᵀMP has the same signature (Sylvester). Where the absolute value of each diagonal
+    entry is larger than the sum of those of the others in its row, their signs are those of the
+    eigenvalues (Gershgorin).
     """
     count = matrix.nrows()
+    if not count:
+        return 0
     middle = numpy.array([[float(matrix[i, j].mid()) for j in range(count)] for i in range(count)])
     if not numpy.isfinite(middle).all():
         return None

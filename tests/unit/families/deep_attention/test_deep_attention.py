@@ -250,6 +250,12 @@ def test_the_function_depends_on_the_virtual_weights(widths: tuple[int, ...]) ->
         DeepAttention(widths, 2, 3, heads=2).virtual_weights([])
 
 
+def test_values_of_softmax_are_refused_as_they_may_not_be_rational() -> None:
+    softmax = DeepAttention((2, 2), 1, 2, normalization="softmax")
+    with pytest.raises(InvalidCaseError, match="in general not rational"):
+        softmax.evaluate([1] * softmax.parameter_count, [[1, 2], [3, 4]])
+
+
 def proved(network: DeepAttention) -> int:
     """The dimension, which must be proved by every method."""
     found = dimension(network)

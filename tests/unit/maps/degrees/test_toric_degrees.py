@@ -8,7 +8,15 @@ from sympy import symbols
 
 from m2bridge import PolynomialMap, polar_degrees
 from m2bridge.algebra import polytopes
-from m2bridge.maps.degrees.toric_degrees import toric_polar_data, toric_polar_degrees
+from m2bridge.algebra.polytopes import faces, lattice_coordinates
+from m2bridge.errors import TooLargeError
+from m2bridge.maps.degrees import toric_degrees
+from m2bridge.maps.degrees.toric_degrees import (
+    euler_obstructions,
+    smooth_faces,
+    toric_polar_data,
+    toric_polar_degrees,
+)
 
 s, t, u = symbols("s t u")
 
@@ -79,3 +87,49 @@ def test_other_maps_have_no_such_theorem(monkeypatch: pytest.MonkeyPatch) -> Non
     assert toric_polar_data(square) is not None
     monkeypatch.setattr(polytopes, "MAX_FACES", 8)
     assert toric_polar_data(square) is None
+
+
+def test_linear_spaces_of_any_dimension(monkeypatch: pytest.MonkeyPatch) -> None:
+    # they have a smooth orbit for each of 2^14 − 1 faces, which are not listed
+    monkeypatch.setattr(polytopes, "MAX_FACES", 1)
+    units = [tuple(int(i == j) for j in range(14)) for i in range(14)]
+    assert toric_polar_degrees(units) == (1, *[0] * 13)
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        list(product(range(2), repeat=3)),
+        # cones, and surfaces that are not normal
+        [(0, 0), (1, 0), (2, 0), (0, 1)],
+        [(0, 0), (2, 0), (3, 0), (0, 1), (1, 1)],
+        [(0, 0, 0), (1, 0, 0), (0, 1, 0), (2, -2, 1), (0, 0, 1)],
+    ],
+)
+def test_smooth_orbits_have_the_obstruction_of_the_sum(
+    points: list[tuple[int, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vectors = lattice_coordinates([(1, *point) for point in points])
+    dimensions = faces(vectors)
+    found = euler_obstructions(vectors, dimensions)
+    smooth = smooth_faces(vectors, dimensions)
+    assert len(smooth) > 1
+    whole = {max(dimensions, key=dimensions.__getitem__)}
+    monkeypatch.setattr(toric_degrees, "smooth_faces", lambda *_: whole)
+    assert euler_obstructions(vectors, dimensions) == found
+
+
+def test_a_lattice_of_smaller_index_is_singular() -> None:
+    """Along the double line of a Whitney umbrella the quotient is ℕ, and the variety not normal."""
+    vectors = lattice_coordinates([(1, *point) for point in [(0, 0), (2, 0), (0, 1), (1, 1)]])
+    dimensions = faces(vectors)
+    assert frozenset({0, 1}) not in smooth_faces(vectors, dimensions)
+
+
+def test_too_many_singular_orbits_are_counted_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(toric_degrees, "MAX_PAIRS", 4)
+    octahedron = [(0, 0, 0)]
+    for i in range(3):
+        octahedron += [tuple(sign * int(i == j) for j in range(3)) for sign in (1, -1)]
+    with pytest.raises(TooLargeError, match="more than 4 pairs of orbits"):
+        toric_polar_degrees(octahedron)

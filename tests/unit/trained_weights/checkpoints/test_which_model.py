@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +20,12 @@ from m2bridge.trained_weights.checkpoints.architecture import (
     ARCHITECTURES,
     architecture_by_names,
     attention_window,
+    norm_epsilon,
     read_architecture,
 )
+from m2bridge.trained_weights.networks import network_with_norms
+from m2bridge.trained_weights.networks.differential import EPSILON, AffineLayer
+from m2bridge.trained_weights.networks.series import ranks as differential_ranks
 from m2bridge.trained_weights.result import Weights
 
 D, HEADS = 4, 2
@@ -238,3 +244,56 @@ def test_numbers_of_heads_that_differ_are_asked_for(tmp_path: Path) -> None:
     assert known.heads is None
     with pytest.raises(InvalidCaseError, match=r"config.json does not say how many heads"):
         weights(saved(llama(), tmp_path, config))
+
+
+@pytest.mark.parametrize(
+    ("config", "number"),
+    [
+        ({"rms_norm_eps": 1e-6}, Fraction(1, 10**6)),
+        ({"layer_norm_eps": 1e-12}, Fraction(1, 10**12)),
+        ({"layer_norm_epsilon": 0.3}, Fraction(3, 10)),
+        ({"text_config": {"norm_eps": 1e-5}, "norm_eps": 1e-6}, Fraction(1, 10**5)),
+        ({"norm_epsilon": 1e-5, "layer_norm_eps": 0.00001}, Fraction(1, 10**5)),
+        ({"norm_epsilon": 1e-5, "layer_norm_eps": 1e-6}, None),
+        ({"norm_epsilon": 0}, None),
+        ({"norm_epsilon": True}, None),
+        ({"norm_epsilon": "1e-5"}, None),
+        ({}, None),
+    ],
+)
+def test_the_epsilon_of_norms_is_the_decimal_that_is_written(
+    config: dict[str, Any], number: Fraction | None
+) -> None:
+    assert norm_epsilon(config) == number
+
+
+@pytest.mark.parametrize("epsilon", [None, 1e-6])
+def test_ranks_are_those_with_the_epsilon_of_config_json(
+    epsilon: float | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where none is said, what is proved is said to assume the one that is taken."""
+    differentiated = set()
+
+    def ranks(layers: Sequence[AffineLayer], **options: Any) -> Any:
+        differentiated.update(layer.epsilon for layer in layers)
+        return differential_ranks(layers, **options)
+
+    monkeypatch.setattr(network_with_norms, "differential_ranks", ranks)
+    state = {x: y for x, y in gpt2().items() if ".attn." in x or "ln_1" in x}
+    state |= {x.replace("h.0", "h.1"): 2 - y for x, y in state.items()}
+    config = {"model_type": "gpt2", "n_head": D, "n_embd": D}
+    if epsilon is not None:
+        config["layer_norm_epsilon"] = epsilon
+    found = weights(saved(state, tmp_path, config))
+    assert found.network is not None
+    assert found.network.rank is not None
+    assert differentiated == {found.network.epsilon}
+    words = "ε of the norms is 1e-05, as in PyTorch"
+    assert found.summary is not None
+    if epsilon is None:
+        assert (found.network.epsilon, found.assumed) == (EPSILON, (words,))
+        assert f"assuming that {words}" in found.summary
+        assert found.to_json()["assumed"] == [words]
+    else:
+        assert (found.network.epsilon, found.assumed) == (Fraction(1, 10**6), ())
+        assert "assuming" not in found.summary

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from random import Random
 from typing import Any
@@ -97,10 +98,9 @@ def test_a_root_that_is_not_proved_to_be_new_decides_nothing(
         beta=(Fraction(0), Fraction(0)),
     )
     # The tokens between the layers are (3/10, −3/10): with ε = 0.07 the variance plus ε is 0.4².
-    monkeypatch.setattr("m2bridge.trained_weights.networks.differential.EPSILON", Fraction(7, 100))
+    other = replace(zero, epsilon=Fraction(7, 100))
     with pytest.raises(TooLargeError, match="no prime is found"):
-        rank_near_zero(False, True, [zero, zero], 4)
-    monkeypatch.setattr("m2bridge.trained_weights.networks.differential.EPSILON", EPSILON)
+        rank_near_zero(False, True, [other, other], 4)
     assert rank_near_zero(False, True, [zero, zero], 4) >= 0
 
 

@@ -229,6 +229,7 @@ def test_negative_eigenvalues_are_counted_or_not_known() -> None:
     assert negative_eigenvalues(flint.arb_mat([[2, 1], [1, -3]])) == 1
     assert negative_eigenvalues(flint.arb_mat([[2, 1], [1, 3]])) == 0
     assert negative_eigenvalues(flint.arb_mat([[1, 1], [1, 1]])) is None
+    assert negative_eigenvalues(flint.arb_mat(0, 0)) == 0
 
 
 def test_an_eliminated_loss_is_a_quotient_of_forms_of_degree_six() -> None:
