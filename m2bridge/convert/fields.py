@@ -43,7 +43,7 @@ def parse_field(text: str) -> CoefficientField:
     Raises
     ------
     InvalidCaseError
-        If it is no field, or not one of these.
+        If it is not a field, or not one of these.
 
     Examples
     --------
@@ -72,8 +72,8 @@ def parse_field(text: str) -> CoefficientField:
     if short == "ZZ":
         raise InvalidCaseError(
             "field",
-            "ZZ is no field, and Macaulay2 has no dimensions or decompositions there: take QQ, or"
-            " its own code by 'm2bridge run'",
+            "ZZ is not a field, and Macaulay2 has no dimensions or decompositions there: take QQ,"
+            " or its own code by 'm2bridge run'",
         )
     try:
         return CoefficientField.parse(short)
@@ -129,7 +129,7 @@ def _galois(order: str, power: str | None, name: str | None) -> ExtensionField |
 
 
 def _prime_power(number: int) -> tuple[int, int]:
-    """The prime and the exponent of a power of a prime; (number, 1) if it is none."""
+    """The prime and the exponent of a power of a prime; (number, 1) for any other number."""
     for exponent in range(number.bit_length(), 1, -1):
         root = int(flint.fmpz(number).root(exponent)) if number > 1 else 1
         if root**exponent == number and is_prime(root):
@@ -143,7 +143,7 @@ def field_of_domain(domain: Any) -> CoefficientField:
     Raises
     ------
     ConversionError
-        If it is none, or not exact.
+        If the domain is not a field that is supported, or not exact.
     """
     if domain.is_ZZ or domain.is_QQ or domain.is_FiniteField:
         return CoefficientField(int(domain.characteristic()))
@@ -158,7 +158,9 @@ def field_of_domain(domain: Any) -> CoefficientField:
     if domain.is_PolynomialRing or domain.is_FractionField:
         names = first_names(list(map(str, domain.symbols)))
         advice = f": give a Poly in all variables, {names} too, or name QQ({names}) as the field"
-    raise ConversionError(f"coefficients in {domain} are in no field that there is here{advice}")
+    raise ConversionError(
+        f"coefficients in {domain} are in no field that is supported here{advice}"
+    )
 
 
 def field_of_root(domain: Any) -> ExtensionField:
@@ -196,8 +198,8 @@ def field_of_numbers(expressions: Iterable[Any]) -> ExtensionField | None:
         return field_of_root(SYMPY_QQ.algebraic_field(*ordered))
     except (BasePolynomialError, NotImplementedError, InvalidCaseError) as reason:
         raise ConversionError(
-            f"the numbers {', '.join(map(str, ordered))} are in no number field that there is"
-            f" here: {reason}"
+            f"the numbers {', '.join(map(str, ordered))} are in no number field that is"
+            f" supported here: {reason}"
         ) from None
 
 

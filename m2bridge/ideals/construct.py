@@ -445,7 +445,7 @@ def listing(text: str) -> Listing:
     ------
     ConversionError
         If brackets do not match, the text holds several ideals or rings, or the coefficients are in
-        no field that there is here.
+        no field that is supported here.
     """
     match = _RING.fullmatch(text)
     if match:

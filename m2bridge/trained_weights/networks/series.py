@@ -52,7 +52,7 @@ _MAX_PRIMES = 4096
 
 
 class _NoRootError(ArithmeticError):
-    """A constant is no square modulo the prime."""
+    """A constant that is not a square modulo the prime."""
 
 
 class _BadPrimeError(ArithmeticError):
