@@ -445,7 +445,7 @@ class _Parts:
         """Curves and points with whether the surface is singular there.
 
         They are the components of its singular locus, and those where functions lack real weights,
-        if they are no part of it.
+        if they are not part of it.
         """
         singular = [part.prime for part in self.primes("singular")]
         for prime in singular:

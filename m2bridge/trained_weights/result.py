@@ -207,7 +207,7 @@ class Weights(PictureResult):
     @property
     def summary(self) -> str | None:
         """The sentence on what the function of all weights determines, which can be quoted."""
-        # Heads or layers that are missing are no part of what is said.
+        # A sentence on all weights would be wrong where heads or layers are missing.
         is_whole = not self.unfinished or self.network is not None
         sentence = summary(self.heads, self.layers, self.network) if is_whole else None
         if sentence is None or not self.assumed:

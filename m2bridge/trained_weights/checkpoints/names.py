@@ -339,7 +339,7 @@ def _check_each_is_in_a_layer(
         pattern = re.compile(re.escape(name).replace(r"\*", ".*"))
         for other in available:
             if pattern.fullmatch(other) and other not in used:
-                others = ", ".join(letter for letter in given if letter != option)
+                others = ", ".join(one for one in given if one != option)
                 raise InvalidCaseError(
                     option,
                     f"'{visible(other):.120}' matches this name but belongs to no layer: the file"

@@ -397,7 +397,7 @@ def generators(
 
 
 def core(shape: LayerSizes, coordinates: CoordinateSystem) -> Core | None:
-    """Return the core of a closure; ``None`` for one token, whose functions are no products.
+    """Return the core of a closure; ``None`` for one token, whose functions are not products.
 
     In full coordinates the closure is the same up to a linear isomorphism, which is computed.
     """

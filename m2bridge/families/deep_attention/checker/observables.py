@@ -467,7 +467,7 @@ def _is_one_point(dimension: int, degree: int, among_virtual: int | None) -> boo
 def _closed(network: Network) -> Found:
     """Whether the functions form a closed set, where a statement says so.
 
-    They do not if all facts hold which show that a limit of networks is no network. If one fails
+    They do not if all facts hold which show that a limit of networks is not a network. If one fails
     this is not decided.
     """
     if hypotheses(network, "closed", ""):
