@@ -288,10 +288,11 @@ def symmetric_integrals(d: int) -> list[int]:
 
     Source: ours, proved in docs/polar-degrees.md, as :func:`chern_integrals`.
     """
-    u, t = flint.fmpz_poly([0, 1]), flint.fmpz_poly([1, 1])
-    phi = []
+    u, t = flint.fmpz_poly([0, 1]), flint.fmpz_poly([1, 1])  # t = 1 + u
+    phi = []  # the coefficients of φ at y^0, …, y^{d−1}
     coefficient = flint.fmpz_poly([])
     for m in range(d):
+        # (1 − 2ty) φ = (1 − uy)^d
         coefficient = 2 * t * coefficient + (-1) ** m * comb(d, m) * u**m
         phi.append(coefficient)
     total = flint.fmpz_poly([])
