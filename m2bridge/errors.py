@@ -332,7 +332,7 @@ class TimeLimitError(EngineError):
     ...         engine.run(Script("long", "while true do ()"), timeout=0.1)
     ...     except TimeLimitError as error:
     ...         print(error)
-    Macaulay2 did not finish within the limit of 0.1 seconds and was killed; give it more with
+    Macaulay2 did not finish within the limit of 0.1 seconds and was stopped; give it more with
     timeout=
     """
 

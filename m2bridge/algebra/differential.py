@@ -162,10 +162,12 @@ def extension_degree(p: int) -> int:
 
 
 def _extension_rank(free: PolynomialMap, p: int, seed: int, enough: int) -> int:
-    """The rank at a random point of GF(p^k); the rank of some rows is a lower bound, too.
+    """The rank of the Jacobian matrix, or of some of its rows, at a random point of GF(p^k).
 
-    GF(p^k) is a space of dimension k over GF(p), on which each element acts by a k×k matrix, whose
-    row i is its product with z^i. The matrix of these blocks has k times the rank.
+    Both are lower bounds for the generic rank, which is at most ``enough``: so not many more rows
+    than that are needed. GF(p^k) is a space of dimension k over GF(p) with the basis z^0, …,
+    z^(k−1), on which each element acts by a k×k matrix, whose row i is its product with z^i. The
+    matrix of these blocks has k times the rank.
     """
     degree = extension_degree(p)
     chance = Random(seed)

@@ -51,7 +51,7 @@ def symbol_name(symbol: Any) -> str:
     for index in indices:
         if not isinstance(index, Integer) or index < 0:
             raise ConversionError(
-                f"'{symbol}' is no variable, because {index} is not an integer from 0 on: write"
+                f"'{symbol}' is not a variable, because {index} is not an integer from 0 on: write"
                 " indices as numbers, and sums by .doit()"
             )
     return "_".join([str(label).removesuffix("_"), *map(str, indices)])
@@ -85,7 +85,7 @@ def in_plain_symbols(expression: Expr) -> Expr:
     Raises
     ------
     ConversionError
-        If two symbols have one name, or an entry is no variable.
+        If two symbols have one name, or an entry is not a variable.
     """
     plain = {symbol: Symbol(symbol_name(symbol)) for symbol in variables_of(expression)}
     if len(set(plain.values())) < len(plain):

@@ -257,7 +257,9 @@ def integer_kernel(rows: Sequence[IntegerVector], width: int) -> list[IntegerVec
 
 
 def short_basis(rows: Sequence[IntegerVector]) -> list[IntegerVector]:
-    """Short independent integer vectors with the same QQ-span."""
+    """Short independent integer vectors with the same QQ-span: LLL reduces the rows of the echelon
+    form, each scaled to coprime integers.
+    """
     check(PRIMES_PER_RATIONAL_ECHELON * _price_of(rows))
     echelon, _, height = flint.fmpz_mat(rows).rref()
     primitive = []

@@ -164,7 +164,7 @@ class PolynomialMap:
     ) -> PolynomialMap:
         """Build a map from numerators and denominators of its coordinates, in the source ring.
 
-        Where a denominator is no number, a further parameter is the inverse of the least common
+        Where a denominator is not a number, a further parameter is the inverse of the least common
         multiple q of all, and a relation says so: w*q = 1. The source is then the set of points
         where q does not vanish; w*q − 1 is irreducible over every field, since q is primitive.
         """

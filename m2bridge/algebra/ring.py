@@ -301,7 +301,7 @@ def _check_letters(names: Iterable[str]) -> None:
 
 
 def _check_names_of_field(field: CoefficientField, variables: Iterable[str]) -> None:
-    """Check that names of constants are no variables, nor differ from one by indices only."""
+    """Check that names of constants are not variables, nor differ from one by indices only."""
     bases = {name.partition("_")[0] for name in field.names}
     for name in variables:
         if name.partition("_")[0] in bases:

@@ -89,9 +89,15 @@ class Settings(Batch[Task, TaskResult]):
         """Return the performer of tasks in a worker."""
         return Certifier(self)
 
-    def lost(self, task: Task, status: int | None) -> TaskResult:
-        """Store the outcome of a lost task."""
-        error: errors.M2BridgeError = errors.EngineDiedError("workers ended at this case")
+    def outcome_of_lost(self, task: Task, status: int | None) -> TaskResult:
+        """Store and return the outcome of a task whose worker ended.
+
+        ``status`` is its exit code; ``None`` if it was stopped at the time limit of the task; 0 if
+        it is unknown, as in a Dask cluster.
+        """
+        error: errors.M2BridgeError = errors.EngineDiedError(
+            "the worker process ended during this case"
+        )
         if status is None and self.timeout is not None:
             limit = limit_of(self.timeout)
             error = errors.TimeLimitError(f"the case did not finish within {limit}; {clock().more}")
@@ -165,6 +171,7 @@ class Certifier(Performer[Task, TaskResult]):
             return TaskResult(task, count_answers(store.answers(task)), running.seconds)
 
     def _answer(self, task: Task) -> None:
+        """Store the certificates of a task, or the outcome with the error that was raised."""
         try:
             certificates = retry_if_engine_died(partial(self._certified, task))
         except Exception as error:  # any error becomes the outcome of this case
@@ -305,7 +312,7 @@ class Dask(Generic[KeyT, ResultT]):
             try:
                 result = future.result()
             except KilledWorker:
-                result = self._batch.lost(item, status=0)
+                result = self._batch.outcome_of_lost(item, status=0)
             # Python would ignore the exception of a signal handler while it deletes the future.
             with defer_signals(signal.SIGINT, *ENDING_SIGNALS):
                 future.release()

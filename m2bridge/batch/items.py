@@ -234,10 +234,10 @@ class ItemWork(Batch[Job, TaskResult]):
         """Return the performer of jobs in a worker."""
         return Performance(self)
 
-    def lost(self, job: Job, status: int | None) -> TaskResult:
-        """Return the result for an item that was late, or during which workers ended."""
+    def outcome_of_lost(self, job: Job, status: int | None) -> TaskResult:
+        """Return the result for an item that exceeded its limit, or whose worker ended."""
         kind: OutcomeKind = "died"
-        reason = "workers ended at this item"
+        reason = "the worker process ended during this item"
         if status is None and self.timeout is not None:
             kind = "timed-out"
             reason = f"the item did not finish within {limit_of(self.timeout)}; {clock().more}"

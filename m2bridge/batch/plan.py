@@ -39,7 +39,7 @@ class Plan:
         batch.
     unusable : tuple of str
         Files with the name of a certificate that are not this certificate: incomplete ones, or
-        certificates of another case or question.
+        certificates of a different case or question.
 
     Examples
     --------
@@ -77,6 +77,8 @@ class Plan:
 def plan(tasks: Sequence[Task], store: Store) -> Plan:
     """Return the plan for tasks, given the results in a folder.
 
+    Incomplete files of stopped batches are removed first, and outcomes beside a certificate.
+
     Examples
     --------
     >>> from pathlib import Path
@@ -98,7 +100,7 @@ def plan(tasks: Sequence[Task], store: Store) -> Plan:
         if questions:
             left.append(Task(task.case, questions))
             files = [file_name(task.name, question) for question in questions]
-            # a file that is there and answers nothing is damaged, or of another case
+            # a file that is there and answers nothing is damaged, or of a different case
             unusable += [name for name in files if name in names]
     return Plan(tuple(tasks), tuple(left), answers, tuple(unusable))
 

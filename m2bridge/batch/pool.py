@@ -2,7 +2,7 @@
 
 Workers are forked from a server that has imported the modules they need. A worker sends a message
 when it is ready and when it begins an item, so that its parent knows the item at which a worker
-ended or is late. The work itself is defined by a :class:`Batch`.
+ended or has exceeded its limit. The work itself is defined by a :class:`Batch`.
 """
 
 import gc
@@ -91,7 +91,7 @@ class Batch(Generic[KeyT, ResultT]):
         """Return the performer of items in a worker."""
         raise NotImplementedError
 
-    def lost(self, item: KeyT, status: int | None) -> ResultT:
+    def outcome_of_lost(self, item: KeyT, status: int | None) -> ResultT:
         """Return the result for an item during which workers ended.
 
         The exit status is ``None`` if the item was not done in time, and 0 if it is unknown.
@@ -248,7 +248,7 @@ class Pool(Generic[KeyT, ResultT]):
                     worker.give(self._waiting.popleft())
             for worker in self._ready_connections():
                 yield from self._handle_message(worker, started)
-            # a worker that is late is ended from outside: loops in C read no clock
+            # a worker that has exceeded its limit is ended from outside: loops in C read no clock
             at_work = [worker for worker in self._workers if worker.at_work]
             for worker in at_work:
                 if self._seconds_left(worker) >= 0:
@@ -275,7 +275,7 @@ class Pool(Generic[KeyT, ResultT]):
         return [lines[connection] for connection in wait(list(lines), max(moment, 0.0))]
 
     def _seconds_left(self, worker: Worker[KeyT, ResultT]) -> float:
-        """Return the seconds until a worker that is at work is late."""
+        """Return the seconds until a worker that is at work has exceeded its limit."""
         timeout = self._batch.timeout
         if timeout is None:
             return float("inf")
@@ -329,9 +329,9 @@ class Pool(Generic[KeyT, ResultT]):
         self._put_back(worker)
         self._deaths[item] += 1
         if late:
-            yield item, self._batch.lost(item, status=None)
+            yield item, self._batch.outcome_of_lost(item, status=None)
         elif self._deaths[item] > 1:
-            yield item, self._batch.lost(item, status)
+            yield item, self._batch.outcome_of_lost(item, status)
         else:
             self._waiting.appendleft([item])
 
@@ -431,16 +431,17 @@ def _choose_folder() -> None:
     """Let multiprocessing make its sockets in a folder with a short name that will be removed.
 
     By default it uses the folder for temporary files, whose name may be too long, and leaves a
-    folder there if it is killed.
+    folder there if it is stopped by a signal.
     """
     for place in short_folders():
         with suppress(EngineError):
             _kept.append(Scratch(place))
             configuration = multiprocessing.current_process()._config  # type: ignore[attr-defined]
             configuration["tempdir"] = str(_kept[-1].path)
-            sweep()
-            return
-    raise BatchError("workers need a temporary folder with a short name: set TMPDIR to one")
+            break
+    else:
+        raise BatchError("workers need a temporary folder with a short name: set TMPDIR to one")
+    sweep()  # removes folders left by stopped processes
 
 
 def check_files(least: int) -> None:

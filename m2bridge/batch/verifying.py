@@ -70,8 +70,8 @@ class Verification(Batch[Path, VerifyResult]):
         # imported here, so that the parent need not wait for it
         return Checker(self.check or imported(self.module).verify_path, self.folders)
 
-    def lost(self, path: Path, status: int | None) -> VerifyResult:
-        """Return the finding for a file that was late, or at which processes ended."""
+    def outcome_of_lost(self, path: Path, status: int | None) -> VerifyResult:
+        """Return the finding for a file that exceeded its limit, or whose worker ended."""
         name = str(path)
         if status is None:
             late = f"not decided within {duration(self.timeout)}; {clock().more}"

@@ -125,7 +125,8 @@ def of_several(predicted: Sequence[int], observed: Mapping[str, Sequence[int | N
     """Return the outcome for several predicted numbers, observed by several methods.
 
     The statement is refuted if a method finds a different number, or a different count of numbers.
-    Otherwise one method that finds all numbers confirms it. Else the outcome is UNDECIDED.
+    Otherwise one method that finds all numbers confirms it. In all other cases the outcome is
+    UNDECIDED.
     """
     outcome = "UNDECIDED"
     for numbers in observed.values():

@@ -163,7 +163,7 @@ def _polynomial(text: str, context: Any) -> Any:
         return context.constant(0)
     try:
         return flint.fmpq_mpoly(text.replace("**", "^"), context)
-    except ValueError:  # a name that is no coordinate
+    except ValueError:  # a name that is not a coordinate
         return context.constant(0)
 
 

@@ -230,7 +230,7 @@ def _locus_of_ideal(projective: bool) -> Callable[..., Result]:
 def polar_degrees_command(method: Any, named_ideal: str | None, **options: Any) -> int:
     """Compute polar degrees and their sum, the generic ED degree; with --ideal, of any variety.
 
-    Where no theorem applies they are counted modulo two or more random primes, which is no proof.
+    Where no theorem applies they are counted modulo two or more random primes; this is no proof.
     The polar degrees of an affine variety are those of its closure in projective space.
     """
     if named_ideal is not None:

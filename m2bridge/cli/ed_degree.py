@@ -56,7 +56,7 @@ def ed_degree_command(named_ideal: str | None, **options: Any) -> int:
     """Count the critical points of a quadratic distance on a variety: its ED degree.
 
     The variety is affine, in its coordinates, for example a cone. The number is that for a general
-    data point. It is counted modulo two or more random primes, which is no proof.
+    data point. It is counted modulo two or more random primes; this is no proof.
     """
     own = {name: options.pop(name) for name in OWN_OPTIONS}
     if own["quadratic"] is not None:

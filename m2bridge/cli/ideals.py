@@ -159,7 +159,7 @@ class PolynomialsFirst(click.Command):
     """A command whose first argument is a text that may start with a minus sign."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put a blank before such a text, so that it is no option; then parse."""
+        """Put a blank before such a text, so that it is not read as an option; then parse."""
         options = {option for param in self.get_params(ctx) for option in param.opts}
         for place, arg in enumerate(args):
             is_text = re.match(r"-(?!-|[0-9.]*$)", arg) is not None

@@ -1,4 +1,4 @@
-"""The one reader of Macaulay2's values on the wire, whose lines are JSON.
+"""The one reader of the values that Macaulay2 sends, as lines of JSON.
 
 Answers of programs, which ``m2scripts/wire.m2`` writes, have few types and describe each value in
 full; :func:`decode` reads them:

@@ -1,4 +1,4 @@
-"""Numbers and polynomials on the wire, in answers of programs and in values of workspaces alike.
+"""Numbers and polynomials in the text that Macaulay2 sends, for programs and workspaces alike.
 
 These are the loops in which the time of large values goes: each text of a number or a power is read
 once, however often it occurs.
@@ -19,7 +19,7 @@ Powers = Iterable[tuple[int, int]]
 """Places of variables with their exponents."""
 
 DenseTerm = tuple[tuple[int, ...], Any]
-"""The exponents of all variables, and the coefficient as it is on the wire."""
+"""The exponents of all variables, and the coefficient as Macaulay2 sends it."""
 
 _NAME = r"[A-Za-z]'*(?:_(?:[0-9]+|\([0-9,]+\)))?"
 _POWER = re.compile(rf"{_NAME}\^?[0-9]*")
@@ -119,7 +119,7 @@ def _of_text(names: list[str], size: int, text: str) -> Iterator[tuple[str, Powe
     if len(listed) != size:
         raise ParseError(f"{len(listed)} terms of {size}: {text!r:.120}")
     places = {name: place for place, name in enumerate(names)}
-    # Few powers occur often, too.
+    # Each power, as x_1^2, is read once, since few different ones occur in many terms.
     known: dict[str, tuple[int, int]] = {}
     for term in listed:
         match = _TERM.fullmatch(term)

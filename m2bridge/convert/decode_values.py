@@ -21,7 +21,7 @@ from m2bridge.errors import ValueTypeError
 from m2bridge.system import integer
 
 ElementReader = Callable[[Any], Any]
-"""Makes an element of one ring of its data on the wire."""
+"""Makes an element of one ring of the data that Macaulay2 sends."""
 
 
 class Record:

@@ -116,7 +116,7 @@ def scalar(value: Any) -> str:
     """An element of a ring that is known, so that its number says enough."""
     if hasattr(value, "to_int") or isinstance(value, flint.nmod):
         return str(int(value))
-    # Numbers of Python, SymPy and FLINT; the numerator of a RingFraction is no number.
+    # Numbers of Python, SymPy and FLINT; the numerator of a RingFraction is not a number.
     has_numerator = hasattr(value, "numerator") and not callable(value.numerator)
     if has_numerator and not isinstance(value, values.RingFraction):
         return rational(value)

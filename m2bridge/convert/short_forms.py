@@ -15,7 +15,7 @@ _OMITTED_SIGN = re.compile(
 _PRODUCT_SIGN = re.compile("[*·⋅×]")
 _POWER_SIGN = re.compile(rf"\^|\*\*|[{SUPERSCRIPTS}]")
 _COORDINATE_LETTERS = frozenset("xyzw")
-"""Letters of which several are no name, but variables one after the other."""
+"""Letters of which several are not one name, but variables one after the other."""
 
 
 def check_short_forms(texts: Iterable[str], constants: Sequence[str] = ()) -> None:

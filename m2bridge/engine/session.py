@@ -369,7 +369,7 @@ class Conversation:
         try:
             return process.read_until(report, running.remaining)
         except Overdue as reason:
-            message = f"{late} {running.limit} and was killed"
+            message = f"{late} {running.limit} and was stopped"
             self._end(message)
             message += f"; {running.more}"
             records = _answers_so_far(answers)

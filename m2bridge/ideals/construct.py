@@ -132,7 +132,7 @@ def _variables(
     constants: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """The variables that are named, else those of a ring among the polynomials, else all that
-    occur and are no constants of the field.
+    occur and are not constants of the field.
     """
     if isinstance(variables, str):
         variables = variables.replace(",", " ").split()

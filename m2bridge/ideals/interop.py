@@ -189,7 +189,9 @@ def _field(described: Mapping[str, Any]) -> CoefficientField:
 
 
 def _polynomial(ring: PolynomialRing, terms: Any) -> PolyElement:
-    """The polynomial with the terms of such a file."""
+    """The polynomial with these terms of a file ``.mrdi``: pairs of exponents and a coefficient,
+    which is the text ``2//3``, or a list of numerator and denominator.
+    """
     coefficients = {}
     for exponents, coefficient in terms:
         parts = coefficient if isinstance(coefficient, list) else coefficient.split("//")

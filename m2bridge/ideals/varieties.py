@@ -178,7 +178,7 @@ def singular_locus(
 
     * of one V(P_i) only, if and only if the Jacobian matrix of P_i has rank below the codimension
       of P_i there: P_i is a prime ideal over a perfect field, so the Jacobian criterion applies;
-    * of several V(P_i): the local ring has several minimal primes, so it is no domain, and not
+    * of several V(P_i): the local ring has several minimal primes, so it is not a domain, and not
       regular.
 
     So the locus is the union of the V(P_i + minors) and the V(P_i + P_j). Of the minors of P_i some

@@ -210,7 +210,7 @@ class _Factors:
         return product
 
     def polynomial(self, polynomial: IntegerPolynomial) -> list[int]:
-        """The values of a polynomial in the functions."""
+        """The values of a polynomial in the functions, modulo the prime."""
         prime = self.prime
         total = [0] * len(self.products[()])
         for exponents, coefficient in check_deadline_in(polynomial.items()):

@@ -235,7 +235,7 @@ def coordinate_permutation(
     variables = polynomial_map.source.variables
     position = {name: i for i, name in enumerate(variables)}
     targets = [position.get(renaming.get(name, name), -1) for name in variables]
-    # a renaming that is no permutation would identify parameters
+    # a renaming that is not a permutation would identify parameters
     if sorted(targets) != list(range(len(variables))):
         raise MethodUnavailableError("a symmetry has to permute the parameters of the map")
     sources = [targets.index(i) for i in range(len(variables))]

@@ -480,7 +480,9 @@ class Chain(DifferentiableModel):
         return result
 
     def _forward(self, layers: Sequence[ReducedLayer], parameters: Row, x: Row) -> list[list[int]]:
-        """The values of inputs and parameters of each layer."""
+        """For each layer the values of its inputs, the outputs of the layer before it, and of its
+        parameters.
+        """
         points: list[list[int]] = []
         flowing = list(x)
         start = 0

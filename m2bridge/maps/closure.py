@@ -553,7 +553,7 @@ def image(
         reason = "must be a PolynomialMap, such as model.parametrization(); closure takes models"
         raise errors.InvalidCaseError("polynomial_map", reason)
     title = printable(title)
-    # the rest of the time is for the base locus, which is asked even if the closure is late
+    # the rest of the time is for the base locus, which is computed even if the closure was not
     with share(CLOSURE_PART):
         result = closure(polynomial_map, field=field, strategy=strategy, max_degree=max_degree)
     answer, late = answer_until_limit(base_locus_script(polynomial_map, field=field, title=title))

@@ -115,7 +115,9 @@ class HilbertFunction(PictureResult):
             "by_ranks": list(self.ranks),
             "hilbert_polynomial": str(self.polynomial),
             "hilbert_series": self.series.to_json(),
+            # H(n) is defined for n ≥ 0 only.
             "polynomial_from": max(self.polynomial_from, 0),
+            # The key is that of interrupted results.
             "unfinished": None,
         }
 

@@ -183,14 +183,15 @@ def _plan(method: SingularLocusMethod, model: Model, field: CoefficientField) ->
         other = "jacobian" if no_orbits else "orbits"
         raise errors.MethodUnavailableError(f"{no_orbits or no_fibres}; use --method {other}")
     orbit_methods = model.orbit_methods()
-    unavailable = no_double_points(model, field)
     if method == "double-points":
+        unavailable = no_double_points(model, field)
         if unavailable:
             raise errors.MethodUnavailableError(f"{unavailable}; use --method jacobian")
         return ("double-points",)
-    if orbit_methods is None and (method == "jacobian" or unavailable):
-        return ("jacobian",)
     if orbit_methods is None:
+        # expands the map, which large models with orbits do without
+        if method == "jacobian" or no_double_points(model, field):
+            return ("jacobian",)
         return ("double-points", "jacobian")
     large = field == QQ and model.coordinate_count > MAX_AUTO_IDEAL_COORDINATES
     if method == "fibres" or (method == "auto" and large and not no_fibres):

@@ -442,10 +442,10 @@ class _Parts:
         return [] if prime.contains(positive) else [positive]
 
     def _curves(self) -> Iterator[tuple[Ideal, bool]]:
-        """Curves and points with whether the surface is singular there.
+        """Yield curves and points on the surface, and whether it is singular there.
 
-        They are the components of its singular locus, and those where functions lack real weights,
-        if they are no part of it.
+        They are the components of its singular locus, and those components of the locus where
+        functions lack real weights that are not contained in it.
         """
         singular = [part.prime for part in self.primes("singular")]
         for prime in singular:

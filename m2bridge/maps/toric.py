@@ -50,7 +50,7 @@ def exponent_columns(independent: PolynomialMap) -> list[IntegerVector]:
     Raises
     ------
     MethodUnavailableError
-        If a coordinate is no monomial, or a constant.
+        If a coordinate is not a monomial, or a constant.
     """
     if not is_monomial(independent):
         raise MethodUnavailableError(
@@ -156,7 +156,7 @@ def markov_basis(columns: Sequence[IntegerVector], program: Path) -> list[Intege
     for vector, row in product(basis, rows):
         if sum(map(mul, vector, row)) != 0:
             raise MethodUnavailableError(
-                f"{name} gave what is no relation ({program}); {ELIMINATE}"
+                f"{name} gave a polynomial that is not a relation ({program}); {ELIMINATE}"
             )
     # no certificate or example should depend on the order in which a program writes
     return sorted(basis)

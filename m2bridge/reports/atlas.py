@@ -539,7 +539,9 @@ def write_atlas(atlas: Atlas, folder: Path, documentation: str = "") -> Path:
 
 
 def dashes(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
-    """The reasons for dashes in the overview, each with the cases that it is for."""
+    """The reasons why the overview has dashes in place of numbers, each with the cases where it
+    does.
+    """
     cases: dict[str, list[Entry]] = {}
     for entry in entries:
         names = ["dimension", "degree", *(["generators"] if entry.equations else [])]

@@ -89,7 +89,7 @@ def _values(report: Report, documentation: str) -> dict[str, Any]:
 
 
 def latex_answer(report: Report, documentation: str) -> str:
-    """The answer in LaTeX; names of statements, such as V, are no variables in it."""
+    """The answer in LaTeX; names of statements, such as V, are not variables in it."""
     before, names, after = report.answer_and_names
     listed = ", ".join(map(latex, names))
     return f"{latex_links(before, documentation)} {listed}{latex_links(after, documentation)}"

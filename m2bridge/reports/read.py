@@ -49,7 +49,7 @@ def outcome_rows(data: Any, file: str) -> list[VerdictRow]:
         verdict, reason = "NOT_APPLICABLE", outcome.reason
         if outcome.kind != "not-applicable":
             verdict, reason = "NO_ANSWER", f"{outcome.kind}{_limit(outcome)}: {outcome.reason}"
-        reason.encode()  # half of a pair of surrogates is no text, and raises a ValueError
+        reason.encode()  # half of a pair of surrogates is not text, and raises a ValueError
         versions = {str(name): str(version) for name, version in outcome.versions.items()}
     except (AttributeError, KeyError, TypeError, ValueError, InvalidCaseError) as error:
         raise CertificateError(f"not an outcome of a batch: {error!r}") from None
@@ -158,7 +158,7 @@ def certificate_rows(certificate: Certificate, file: str) -> list[VerdictRow]:
         if not answers or any(row.verdict not in VERDICTS for row in answers):
             raise ValueError("no verdicts, or unknown ones")
         if not all(isinstance(cell, str) for cell in chain.from_iterable(answers)):
-            raise ValueError("something that is shown is no text")
+            raise ValueError("something that is shown is not text")
         if _foreign(certificate):
             answers = list(map(_program_not_checked, answers))
     except InvalidCaseError as reason:

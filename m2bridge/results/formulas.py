@@ -58,7 +58,7 @@ TERM = rf"{BEFORE}{ATOM}(?:{PARENTHESES}|(?<=\)){FACTOR}(?![a-z]))*(?:(?<=\))/\d
 NEXT = rf"(?!a\s|\([A-Z][a-z]){TERM}(?:\^{PART})?"
 """A factor after another one; ``a`` with a blank is the article."""
 SUM = rf"Σ(?:_{PART})?\s{NEXT}(?:\s(?:∫\s)?{NEXT})+"
-"""A sum whose factors stand side by side: ``Σ (−1)^j C(n, j) ∫ c_j(N) H^(n−j)``."""
+"""A sum of products without a sign of multiplication: ``Σ (−1)^j C(n, j) ∫ c_j(N) H^(n−j)``."""
 SUMMAND = rf"(?:{SUM}|{TERM})"
 """A term, or a sum over several factors."""
 BOUND = r"[≤≥]\s\+?\d[\d.]*(?<!\.)"

@@ -123,7 +123,7 @@ _WHY_LEFT_OUT = {
 }
 """Why arrays of a kind that is left out change nothing of what is said of layers."""
 TIED_EMBEDDINGS = (
-    "the embeddings are the matrix of the outputs, too (tied): it is no part of the layers, whose"
+    "the embeddings are the matrix of the outputs, too (tied): it is not part of the layers, whose"
     " tokens are arbitrary vectors, so that nothing changes of what is said of these"
 )
 

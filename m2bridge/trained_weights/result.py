@@ -207,7 +207,7 @@ class Weights(PictureResult):
     @property
     def summary(self) -> str | None:
         """The sentence on what the function of all weights determines, which can be quoted."""
-        # Heads or layers that are missing are no part of what is said.
+        # A sentence on all weights would be wrong where heads or layers are missing.
         is_whole = not self.unfinished or self.network is not None
         sentence = summary(self.heads, self.layers, self.network) if is_whole else None
         if sentence is None or not self.assumed:
@@ -509,7 +509,8 @@ def weights(
         ``weights_only=True``), a folder of such files, or a state dict. Or, in its place:
     K, Q, V, A, O : array, optional
         Of shapes (heads·a, d), (heads·a, d), (heads·v, d), and O (d', heads·v), or with the heads
-        as first index; A = KᵀQ in place of K and Q, of one head, whose rank rounding changes.
+        as first index; A = KᵀQ of one head in place of K and Q. Rounding changes the rank of A, so
+        give K and Q where you can.
     a : int, optional
         With A: the largest rank of A, d when left out.
     heads : int or str, optional
@@ -533,13 +534,14 @@ def weights(
         Singular values above it, times the largest, count for effective ranks; the precision of the
         stored type when left out.
     sort, worst, rank
-        Tables of heads by ``layer`` or by ``distance`` to singular functions (of softmax to a lower
-        rank); of the ``worst`` ones; and of their distances to a rank, with the largest change.
+        ``sort``: order of the tables of heads, by ``layer`` or ``distance`` to singular functions
+        (of softmax to a lower rank). ``worst``: show only that many heads. ``rank``: show distances
+        of A and V to matrices of this rank, and by how much the outputs of a head change at most.
 
     Raises
     ------
     InvalidCaseError
-        If names are missing, shapes do not fit, or an entry is no finite number.
+        If names are missing, shapes do not fit, or an entry is not finite.
     ConversionError, MethodUnavailableError
         If a file cannot be read; if a package is missing for it.
 
@@ -561,6 +563,8 @@ def weights(
     matrices = {"K": K, "Q": Q, "V": V, "A": A, "O": O}
     names = {"query": query, "key": key, "value": value, "output": output, "stacked": stacked}
     stored = StoredOptions(layout=layout, ignore=ignore, adapter=adapter, biases=counts, norm=norm)
+    shown: dict[str, Any] = {"sort": sort, "worst": worst, "rank": rank}
+    shown |= {"all_heads": all_heads, "list_arrays": list_arrays}
     with limited(timeout) as running:
         layers, available, number = find_layers(source, matrices, names, number, stored)
         choice = _chosen(path, available, layers, skip=skip, **model)
@@ -570,11 +574,7 @@ def weights(
             **_analysed(source, available, layers, options, choice, a=a, tolerance=tolerance),
             source=str(path or ""),
             seconds=running.seconds,
-            sort=sort,
-            worst=worst,
             choice=None if source is None else choice,
-            rank=rank,
-            all_heads=all_heads,
             arrays=array_uses(available, layers, stored),
-            list_arrays=list_arrays,
+            **shown,
         )

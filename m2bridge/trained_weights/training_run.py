@@ -317,8 +317,7 @@ def training_run(source: Any, *, tolerance: float = TOLERANCE) -> TrainingRun:
     Raises
     ------
     InvalidCaseError
-        If an array is missing, its shape does not fit to the others, or an entry is no finite
-        number.
+        If an array is missing, its shape does not fit to the others, or an entry is not finite.
     ConversionError
         If the file cannot be read.
     """

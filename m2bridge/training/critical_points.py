@@ -320,7 +320,7 @@ def critical_points(
     Raises
     ------
     InvalidCaseError
-        If arrays are missing or have wrong shapes, if an entry is no finite number, or if some
+        If arrays are missing or have wrong shapes, if an entry is not finite, or if some
         function vanishes on all data, so that the loss does not determine the function.
     ConversionError
         If a file cannot be read.

@@ -170,7 +170,7 @@ def _sequences(array: Tensor, rows: int, letter: str) -> list[RationalRows]:
     Raises
     ------
     InvalidCaseError
-        If it has another shape, or an entry is no finite number.
+        If it has another shape, or an entry is not finite.
     """
     shape = array.shape
     if 0 in shape:

@@ -243,7 +243,11 @@ def test_newtons_method_finds_listed_points_only(
     X = rng.integers(-2, 3, (10, model.d, 3))
     data = {"X": X, "Y": rng.integers(-99, 100, (10, model.d_out, 3))}
     found = critical_points(model, data, engine=engine)
-    assert found.points is not None
+    if found.points is None:
+        # the chart of (2, 1, 1) has 36 complex points, too many without msolve
+        assert case == (2, 1, 1)
+        assert "RealRoots" in found.unfinished
+        return
     nothing: dict[str, Any] = {"tokens": None, "quadratic": None, "teacher": None}
     loss = read_loss(model, data=data, seed=0, **nothing)
     reached = newton_points(loss, rng, 60)

@@ -242,7 +242,7 @@ def _beyond(
     if monomial_count(coordinates, ring.bound) > MAX_PROVED_CORE_MONOMIALS:
         return None, False
     if ring.sections_from > last + 1:
-        # below that degree the Hilbert function is no number of sections, and must be computed
+        # below that degree the Hilbert function is not a number of sections, and must be computed
         return None, False
     series = representations.hilbert_series(model)
     parts = representations.representations(model)

@@ -44,7 +44,7 @@ class LayerSizes:
     t: int
 
     def __init__(self, d: int, d_out: int, a: int | None = None, t: int = 2) -> None:
-        # a ≥ d is no condition on A, so leaving a out is the same as a = d
+        # a ≥ d is not a condition on A, so leaving a out is the same as a = d
         a = d if a is None else a
         for option, value in (("d", d), ("d_out", d_out), ("a", a), ("t", t)):
             object.__setattr__(self, option, positive_integer(option, value))
@@ -78,8 +78,8 @@ class LayerSizes:
 
     @property
     def independent_count(self) -> int:
-        """The number of reduced coordinates, which is the tangent dimension of the closure at the
-        zero function.
+        """The number of reduced coordinates, for t ≥ 2, which is the dimension of the tangent space
+        of the closure at the zero function.
 
         The closure is a cone, so its tangent space at zero is its linear span. The reduced
         coordinates are linearly independent functions over every field: V_kp A_qi occurs in

@@ -64,7 +64,7 @@ ZeroType = tuple[tuple[int, ...], int]
 def name(case: Mapping[str, Any]) -> str:
     """The name of a case, such as ``convolutional-network-3-2-r2``.
 
-    CertificateError if it is no network, or one beyond the limits.
+    CertificateError if it is not a network, or one beyond the limits.
     """
     filters: Any = case.get("filters")
     degree = case.get("degree")
@@ -429,8 +429,11 @@ def about_singular(certificate: Certificate) -> Content:
     return _about_types(certificate, stated_singular(sizes), lambda length: int(length > 1))
 
 
-def _about_types(certificate: Certificate, predicted: Any, of_length: Any) -> Content:
-    """The content of a certificate with a number for each type of zeros, from its fibre."""
+def _about_types(certificate: Certificate, predicted: Any, number_from_length: Any) -> Content:
+    """The content of a certificate with a number for each type of zeros, from its fibre.
+
+    ``number_from_length`` gives the number in the statement, given the length of the fibre.
+    """
     sizes, degree = _case(certificate)
     evidence: dict[str, Any] = {**_dimension(sizes, degree)}
     observed = None
@@ -441,7 +444,7 @@ def _about_types(certificate: Certificate, predicted: Any, of_length: Any) -> Co
             fibres.append({"zeros": list(e), "leading": P, "length": length})
         evidence["fibres"] = fibres
         lengths = [fibre["length"] for fibre in fibres]
-        numbers = [None if length is None else of_length(length) for length in lengths]
+        numbers = [None if n is None else number_from_length(n) for n in lengths]
         observed = {"lengths_of_fibres": numbers}
     return _decided(certificate, _nonlinear(degree), predicted, observed, evidence)
 

@@ -379,8 +379,10 @@ def rank_by_series(
 def growing_rank(
     gradients: Iterable[list[Any]], length: int, most: int | None = None, prime: int = LARGE_PRIME
 ) -> int:
-    """Return the rank of all orders of gradients, until twice as many rows do not enlarge it, or it
-    is the most that it can be.
+    """Return a lower bound for the rank of the span of all coefficients of the gradients.
+
+    The entries of a gradient are power series of this length, and each order of them is a row. Rows
+    are added until doubling their number does not enlarge the rank, or the rank is ``most``.
     """
     rows: list[list[int]] = []
     rank = 0

@@ -179,12 +179,12 @@ def concerns(network: NetworkSizes) -> str:
 
 
 def limit_outside(network: NetworkSizes) -> dict[str, bool]:
-    """Compute which properties the example has.
+    """Compute which of the properties LIMIT_OUTSIDE the limit of networks has.
 
     Raises
     ------
     MethodUnavailableError
-        If it says nothing about this network.
+        If the limit says nothing about networks of these sizes.
     EngineError
         If Macaulay2 did not finish.
     """

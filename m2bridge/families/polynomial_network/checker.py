@@ -49,7 +49,7 @@ Entries = list[int]
 def name(case: Mapping[str, Any]) -> str:
     """The name of a case, such as ``polynomial-network-2-2-1-r2``.
 
-    CertificateError if it is no network, or one beyond the limits.
+    CertificateError if it is not a network, or one beyond the limits.
     """
     widths: Any = case.get("widths")
     degree = case.get("degree")

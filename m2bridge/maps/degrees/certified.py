@@ -146,7 +146,7 @@ def _value(polynomial: PolyElement, point: Sequence[flint.arb]) -> flint.arb:
     for monomial, coefficient in polynomial.items():
         term = flint.arb(flint_rational(coefficient))
         for x, exponent in zip(point, monomial, strict=True):
-            for _ in range(exponent):  # FLINT's powers of balls around 0 are no numbers
+            for _ in range(exponent):  # FLINT's powers of balls around 0 are NaN
                 term = term * x
         total = total + term
     return total

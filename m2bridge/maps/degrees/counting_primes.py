@@ -1,7 +1,7 @@
 """Numbers that are counted modulo random primes: which primes, and when enough of them agree.
 
 A count modulo one prime can be wrong, since the variety can change there; that of several random
-primes is the count over QQ but for bad luck, and no proof.
+primes is the count over QQ except with bad luck, and is not a proof.
 """
 
 import secrets

@@ -179,7 +179,7 @@ def read_numbers(values: Any, option: str, size: int) -> tuple[Fraction, ...]:
     Raises
     ------
     ConversionError
-        If one is not exact: a float, or text that is no rational number.
+        If one is not exact: a float, or text that is not a rational number.
     InvalidCaseError
         If there are more or fewer.
     """

@@ -77,7 +77,7 @@ def polar_degrees(
         ``conormal``: by the bidegree of the conormal variety, from the ideal. Both compute modulo
         two random primes, drawn for each input, or three where that is quick, with random numbers:
         the numbers are right for all but finitely many primes, and but for few of the choices. So
-        this is not a proof. ``auto`` is the first that there is.
+        this is not a proof. ``auto`` is the first that is available.
     timeout : float, optional
         Seconds for the whole computation.
     title : str

@@ -118,7 +118,7 @@ def _roles(layer: LayerTensors) -> Iterator[tuple[str, str]]:
             *first, last = own
             yield name, kind.format(f"{', '.join(first)} and {last}" if first else last)
     norm = layer.norm
-    # A norm after the layer is spoken of beside it, and is none of what the layer determines.
+    # A norm after the layer has remarks of its own, and is not part of what the layer determines.
     if norm is None or norm.place == "post":
         return
     for letter, entries in (("γ", norm.gamma), ("β", norm.beta)):
@@ -128,18 +128,25 @@ def _roles(layer: LayerTensors) -> Iterator[tuple[str, str]]:
 
 
 def _reason(name: str, options: StoredOptions) -> str:
-    """Why an array that no layer has is left out."""
+    """Why an array that no layer has is left out.
+
+    A name may show several kinds, as ``norms``. The first kind with a reason of its own is said
+    with it. If no kind has one, the first kind is said with the reason of all others; and if the
+    name shows no kind, ``other`` is.
+    """
     if options.ignored.fullmatch(name):
-        return "ignored, as it was said"
-    kinds = [*kinds_of(name), *(kind for kind, part in _beside() if re.search(part, name))]
+        return "left out by the option ignore"
+    kinds = kinds_of(name) + [kind for kind, part in _extra_kinds() if re.search(part, name)]
+    reasons: Mapping[str, str] = NAMES["reasons"]
     for kind in kinds:
-        reason: str | None = NAMES["reasons"].get(kind)
-        if reason is not None:
-            return f"{kind}: {reason}"
-    return f"{kinds[0] if kinds else 'other'}: {NAMES['reasons']['other']}"
+        if kind in reasons:
+            return f"{kind}: {reasons[kind]}"
+    first = kinds[0] if kinds else "other"
+    return f"{first}: {reasons['other']}"
 
 
-def _beside() -> Iterable[tuple[str, str]]:
+def _extra_kinds() -> Iterable[tuple[str, str]]:
+    """The kinds of arrays beside the matrices of a layer, with patterns of their names."""
     beside: Mapping[str, str] = NAMES["beside"]
     return beside.items()
 
@@ -228,7 +235,7 @@ def _check_no_layer_is_missed(
     for name in names:
         if len(available[name].shape) < 2 or not re.search(NAMES["matrices_of_attention"], name):
             continue
-        is_beside = any(re.search(part, name) for _, part in _beside())
+        is_beside = any(re.search(part, name) for _, part in _extra_kinds())
         is_of_images = is_of_texts and re.search(NAMES["images"], name) is not None
         if kinds_of(name) or is_beside or is_of_images:
             continue

@@ -83,7 +83,7 @@ class Tensor:
         TooLargeError
             If there are more than :data:`MAX_ARRAY_ENTRIES`.
         InvalidCaseError
-            If an entry is no finite real number.
+            If an entry is not a finite real number.
         """
         if prod(self.shape) > MAX_ARRAY_ENTRIES:
             raise TooLargeError(
@@ -97,13 +97,13 @@ class Tensor:
             place = tuple(others[0])
             at = ", ".join(str(index + 1) for index in place)
             raise InvalidCaseError(
-                "weights", f"entry ({at}) of '{self.name}' is {array[place]}: no finite number"
+                "weights", f"entry ({at}) of '{self.name}' is {array[place]}: not a finite number"
             )
         return array
 
 
 def tensor(name: str, value: Any) -> Tensor:
-    """A value of Python as a tensor; raises InvalidCaseError if it is none."""
+    """A value of Python as a tensor; raises InvalidCaseError if it is not one."""
     array, kind = as_array(name, value)
     return Tensor(name, array.shape, kind, partial(itself, value))
 
@@ -165,7 +165,7 @@ def _from_lists(name: str, value: Any) -> tuple[Any, str]:
         exact.flat[:] = [_exact(entry) for entry in array.flat]
     except (ValueError, TypeError, AttributeError, OverflowError, ConversionError) as reason:
         said = f": {reason}" if isinstance(reason, ConversionError) else ""
-        message = f"'{name:.60}' is no list of rows of numbers, all of one length{said}"
+        message = f"'{name:.60}' is not a list of rows of numbers, all of one length{said}"
         raise InvalidCaseError("weights", message) from None
     return exact, EXACT
 

@@ -155,21 +155,23 @@ def _shards(index: Path) -> dict[str, Tensor]:
     Raises
     ------
     ConversionError
-        If it is no index, one of the files is missing, or an array in it.
+        If it is not an index, one of the files is missing, or an array in it.
     """
 
     def read() -> dict[str, str]:
         content = read_json(read_text(index, MAX_ARRAYS_JSON_BYTES))
         files = content.get("weight_map") if isinstance(content, dict) else None
         if not isinstance(files, dict) or not all(isinstance(x, str) for x in files.values()):
-            raise ConversionError("it is no index of the files of a model: 'weight_map' is missing")
+            raise ConversionError(
+                "it is not an index of the files of a model: 'weight_map' is missing"
+            )
         return files
 
     file_of: dict[str, str] = _said_of(index, read)
     shards = sorted(set(file_of.values()))
     for shard in shards:
         if Path(shard).name != shard:
-            raise ConversionError(f"'{index}' names '{shard:.60}', which is no file beside it")
+            raise ConversionError(f"'{index}' names '{shard:.60}', which is not a file beside it")
         check_readable(index.parent / shard)
         if not (index.parent / shard).exists():
             raise ConversionError(_missing(shard, index.parent))

@@ -56,7 +56,7 @@ def _member(path: Path, name: str) -> Any:
 
 
 def _of_numbers(name: str, dtype: Any, read: Callable[[], Any]) -> Callable[[], Any]:
-    """The reader of an array, or one that refuses what is no number, of whatever size."""
+    """The reader of an array, or one that refuses what is not a number, of whatever size."""
     return read if dtype.kind in "biufc" else partial(_refused, name, dtype.name)
 
 
@@ -72,11 +72,11 @@ def _header(stream: Any) -> tuple[tuple[int, ...], Any]:
     Raises
     ------
     ConversionError
-        If it is no header, or says what no array has.
+        If it is not a header, or contradicts what arrays have.
     """
     start = stream.read(8)
     if start[:6] != b"\x93NUMPY":
-        raise ConversionError("it is no array of NumPy")
+        raise ConversionError("it is not an array of NumPy")
     version = start[6]
     if version not in (1, 2, 3):
         raise ConversionError(f"its format has the version {version}; versions 1 to 3 are read")
@@ -140,7 +140,7 @@ def _pytorch(path: Path) -> Iterator[Tensor]:
     with open(opened(path), "rb") as stream:
         begin = stream.read(2)
     if begin not in (b"PK", b"\x80\x02"):
-        raise ConversionError("it is no file of torch.save")
+        raise ConversionError("it is not a file of torch.save")
     mapped = True if begin == b"PK" else None  # the older form cannot be read in parts
     try:
         with openable(path) as name:

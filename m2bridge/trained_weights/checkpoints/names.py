@@ -1,7 +1,7 @@
 """The layers of a model in a file of weights: by usual names, given names, or arrays.
 
 A bias has the name of its matrix, with ``bias`` in place of ``weight``, ``b_Q`` of ``W_Q`` or
-``Q_bias`` of ``Q``, and a norm has a usual name. What a file does not show:
+``Q_bias`` of ``Q``, and a norm has a usual name. What cannot be read off a file:
 
 * ``norm1`` beside ``self_attn.in_proj_weight`` (nn.TransformerEncoderLayer) is taken to stand after
   the layer; with ``norm_first`` it stands before it, which a user can say.
@@ -354,10 +354,11 @@ def _check_each_is_in_a_layer(
         pattern = _expression(name, available)
         for other in available:
             if pattern.fullmatch(other) and other not in used:
+                others = ", ".join(one for one in given if one != option)
                 raise InvalidCaseError(
                     option,
-                    f"'{visible(other):.120}' has this name, and is in no layer: the others of its"
-                    " layer are missing",
+                    f"'{visible(other):.120}' matches this name but belongs to no layer: the file"
+                    f" has no matching array for at least one of {others}",
                 )
 
 

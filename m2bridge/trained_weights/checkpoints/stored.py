@@ -1,7 +1,7 @@
 """Arrays of a file that are not weights as they stand: second copies, integers with scales, and
 changes of low rank.
 
-Copies that training keeps are no layers of their own. Integers of bitsandbytes are multiplied by
+Copies that training keeps are not layers of their own. Integers of bitsandbytes are multiplied by
 their scales, and adapters (LoRA) are added to the matrices that they change, both exactly. Other
 forms are refused by their names, with what to convert.
 """

@@ -218,7 +218,7 @@ class LayerTensors:
         return replace(self, biases=self.biases if biases else {}, norm=own)
 
     def counted(self) -> Iterator[Tensor]:
-        """Yield the tensors about which answers are: a norm after the layer is none of them."""
+        """Yield the tensors about which answers are: a norm after the layer is not among them."""
         yield from self.parts.values()
         yield from self.biases.values()
         if self.norm is not None and self.norm.place == "pre":
@@ -258,6 +258,7 @@ class LayerTensors:
         # The least precise decides; an exact matrix beside one of float64 changes nothing.
         inexact_first = [kind for kind in PRECISIONS if kind in kinds]
         kind = max(inexact_first, key=lambda name: PRECISIONS[name], default=EXACT)
+        # Q, K and V as arrays of their own, each of all heads; then the matrices of each head
         separate = self._separate(arrays, arrays, count)
         cut = list(_cut(separate, count))
         for matrices in cut:
@@ -382,7 +383,7 @@ class LayerTensors:
     def _around(self, heads: list[dict[str, Any]]) -> tuple[Any, Norm | None]:
         """Return the bias of the outputs, and the norm."""
         first = heads[0]
-        # Without an output matrix the outputs of the heads stand side by side.
+        # Without an output matrix the outputs of the heads are concatenated.
         outputs = first["O"].shape[0] if "O" in first else len(heads) * first["V"].shape[0]
         output_bias = norm = None
         if "O" in self.biases:
@@ -426,7 +427,8 @@ class _Needed:
         raise InvalidCaseError(
             "weights",
             f"'{visible(part.name):.60}' is {part.size_text}, a {self.kind} of {size} entries is"
-            f" needed, {self.entries}; {advice} it another name if it is none of this layer",
+            f" needed, {self.entries}; {advice} it another name if it does not belong to this"
+            " layer",
         )
 
 

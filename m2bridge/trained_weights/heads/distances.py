@@ -88,7 +88,9 @@ class SingularStratum(NamedTuple):
 
 
 def near_strata(head: HeadWeights) -> tuple[LowerRankMatrices, ...]:
-    """Return the strata of lower rank that A and V reach at the tolerance, and not exactly."""
+    """Return the strata of lower rank that A and V reach at the tolerance, although their exact
+    ranks are larger.
+    """
     n = head.numerical
     spectra = (
         ("A", head.ranks.r, n.effective_rank_A, n.distances_to_lower_rank_A),

@@ -58,10 +58,23 @@ class HeadWeights:
 
     @classmethod
     def of(cls, head: ReducedHead, a: int | None, softmax: bool, tolerance: float | None) -> Self:
-        """Compute everything about a head; ``a`` is the largest rank of A where A is given."""
+        """Compute everything about a head.
+
+        Parameters
+        ----------
+        head : ReducedHead
+        a : int or None
+            The largest rank of A where A, not K and Q, is given.
+        softmax : bool
+            Whether scores are normalized by softmax.
+        tolerance : float or None
+            Singular values above it, times the largest, count for effective ranks; ``None`` for the
+            precision of the stored type.
+        """
         shape = HeadShape.of(head.matrices, a, softmax, head.coordinates)
         ranks = exact_ranks(head.matrices)
         threads = None
+        # For small matrices starting threads costs more than it saves.
         if max(shape.alpha, shape.beta) < _LARGE:
             threads = 1
         with _thread_pools().limit(limits=threads):
@@ -115,14 +128,19 @@ class HeadWeights:
 
     @property
     def regular(self) -> bool | None:
-        """Whether the rank of the differential at these weights is the dimension."""
+        """Whether the rank of the differential at these weights is the dimension.
+
+        ``None`` if the ranks that decide it are not known. Weights of the zero function are not
+        regular: at A = 0 changes of V are not seen, and at V = 0 changes of A. Only for d = 1 those
+        of V alone may give all functions, so that the rank has to be compared.
+        """
         if not self.ranks.proved or self.is_outside:
             return None
         lightning = not self.shape.softmax
         if self.is_zero and self.shape.d == 1 and lightning:
             rank = self._seen_at_zero
             return None if rank is None else rank == self.shape.dimension
-        # Lemma A.3: A = v qᵀ, V = h vᵀ are the critical points of (A, V).
+        # Lemma A.3: A = v qᵀ, V = h vᵀ are the critical points of (A, V) ↦ f.
         critical = lightning and self.ranks.numbers == (1, 1, 1) and self.shape.d > 1
         if self.is_zero or critical:
             return False
@@ -333,8 +351,8 @@ def _product_rank(ranks: Ranks, letters: str, rows: int, columns: int) -> int | 
     """The rank of the differential of the product of two factors; ``None`` where it is not known.
 
     Its image lacks (rows − rank of the left factor)·(columns − rank of the right factor) dimensions
-    of all matrices. A factor that was not given, as A is no product, has full rank, which makes it
-    an upper bound.
+    of all matrices. A factor that was not given, where A is, has full rank, which makes it an upper
+    bound.
     """
     left, right = (
         ranks.each.get(letter, size) for letter, size in zip(letters, (rows, columns), strict=True)

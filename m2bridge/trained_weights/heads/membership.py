@@ -46,7 +46,7 @@ def membership(
     A, V, K, Q : matrices, optional
         Weights of the function, A and V or K, Q and V: lists of rows, arrays or SymPy matrices. A =
         KᵀQ is multiplied out exactly. Floats are taken exactly, and a remark says so. An A with rk
-        A > a is no weight of the model; a remark says what to give instead where A is a rounded
+        A > a is not a weight of the model; a remark says what to give instead where A is a rounded
         product. They are the witness where the function is zero.
     weights : tuple of matrices, optional
         These weights as (A, V) or (K, Q, V).
@@ -57,7 +57,7 @@ def membership(
     Raises
     ------
     InvalidCaseError
-        If it is no such model, a name is not a coordinate of the model, the given weights do not
+        If it is not such a model, a name is not a coordinate of the model, the given weights do not
         have this function or do not have the shapes of the model, or neither a function nor weights
         are given.
     MethodUnavailableError

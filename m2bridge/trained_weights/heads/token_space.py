@@ -41,7 +41,8 @@ class TokenSpace:
     unseen : tuple
         The letter of a matrix, the name of a symmetry, and the number of columns in which it acts.
     constants : int
-        1 if the layer adds a constant that is no coordinate: the biases of V in softmax attention.
+        1 if the layer adds a constant that is not a coordinate: the biases of V in softmax
+        attention.
     has_one : bool
         Whether the last coordinate is 1, for biases.
     has_norm : bool
@@ -78,7 +79,7 @@ class Tokens:
     on_hyperplane : bool
         Whether a linear relation between these is left.
     is_moved : bool
-        Whether β is no vector of the space of all γ∘x, so that it is as a bias.
+        Whether β is not in the space of all γ∘x, so that it is as a bias.
     """
 
     width: int

@@ -66,7 +66,7 @@ class AffineLayer:
     norm : str
         ``layer``, ``rms``, or empty.
     gamma, beta : tuple of Fraction
-        Of the norm; they are given, and are no parameters here.
+        Of the norm; they are given, and are not parameters here.
     sharing : int
         As many heads in a row have the same K and V, which are the same parameters.
     rotary : bool

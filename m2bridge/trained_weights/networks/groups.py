@@ -180,7 +180,7 @@ class Symmetries:
     why : str
         Why the dimension is not known, where it is not.
     side_by_side : bool
-        Whether the outputs of heads are not added but stand side by side, so that the function of
+        Whether the outputs of heads are not added but concatenated, so that the function of
         each head is known by that of the layer.
     """
 
@@ -230,7 +230,7 @@ class Symmetries:
         """Return what the function determines of generic weights, in words."""
         if self.side_by_side:
             return (
-                "without an output matrix the outputs of its heads stand side by side, so the"
+                "without an output matrix the outputs of its heads are concatenated, so the"
                 " function of each is known"
             )
         redundant = plural(self.redundant.value, "redundant direction")

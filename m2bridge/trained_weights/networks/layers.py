@@ -145,7 +145,11 @@ def find_behind_norms(
     options: AnalysisOptions,
     alone: dict[int, NetworkAtWeights],
 ) -> Iterator[tuple[int, LayerThenNorm]]:
-    """Yield the layers with the LayerNorm after them, where both dimensions are known."""
+    """Yield the layers with the LayerNorm after them, where what the norm hides is known.
+
+    LayerNorm subtracts the mean of the outputs, so a layer before it has the functions of a layer
+    with one output less; both dimensions are needed.
+    """
     for number, own in alone.items():
         around = found.around[number]
         shapes = [head.shape for head in found.of(number)]

@@ -119,10 +119,14 @@ def parameter_count(shapes: Heads) -> int:
 
 
 def known_symmetries(model: DeepAttention, shapes: Heads, extra: ExtraParameters) -> Symmetries:
-    """Return the symmetries of a network with these heads, by bounds that need no weights."""
+    """Return the symmetries of a network with these heads, by bounds that need no weights.
+
+    ``extra`` is what layers have in addition to their heads, as norms and output biases.
+    """
     betas = [layer[0].beta for layer in shapes]
     ranks = bound_by_ranks(model, betas)
     dimension = intersect_bounds(ranks, *model.upper_bounds(0))
+    # Theorem H: where generic heads are separate, the upper bound by ranks is attained.
     if are_separate(model, betas):
         dimension = intersect_bounds(dimension, Bounds.at_least(ranks.upper))
     if model.layers == model.heads == 1:

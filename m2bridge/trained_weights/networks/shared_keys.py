@@ -128,7 +128,7 @@ class HeadGroup:
         Parameters
         ----------
         are_added : bool
-            Whether the outputs of the heads are added; else they stand side by side, and biases of
+            Whether the outputs of the heads are added; else they are concatenated, and biases of
             V are seen.
         """
         shape = self.shape

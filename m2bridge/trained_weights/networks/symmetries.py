@@ -1,6 +1,6 @@
 """What a layer has in addition to its heads, and single layers that theorems decide.
 
-These are heads whose outputs stand side by side, and layers of softmax with biases, shared keys or
+These are heads whose outputs are concatenated, and layers of softmax with biases, shared keys or
 rotary positions, by the lemmas in ``docs/weights-mathematics.md``. Other layers are in ``network``
 and ``grouped_layer``.
 """
@@ -437,7 +437,12 @@ def _constants(shapes: Sequence[HeadShape], around: NormAndOutputBias) -> int:
         return first.d_out
     if not _adds_constant(first):
         return 0
-    if first.v is None or first.v > first.d:
+    # Without an output matrix the bias of V itself is the constant, with d' free entries.
+    if first.v is None:
+        return first.d_out
+    # V has rank at most d < v, so O_h can be changed on a complement of its columns, to which b_h
+    # does not belong in general, without changing O_hV: every constant occurs.
+    if first.v > first.d:
         return first.d_out
     # Heads that share V and its bias b add (O_1 + … + O_m)b.
     return min(len(shapes) // around.sharing * first.v, first.d_out)

@@ -172,7 +172,7 @@ WORDS = {
         "[[1, 2], [3]]",
         "--V",
         "[[1, 2]]",
-    ): "Error: Invalid value for the weights: 'A' is no list of rows of numbers, all of one length",
+    ): "Error: Invalid value for the weights: 'A' is not a list of rows of numbers, all of one length",
     (
         "certify",
         "--d",

@@ -91,8 +91,8 @@ def test_other_parts_of_indexed_objects_and_matrices_are_refused() -> None:
     a, m = sympy.IndexedBase("a"), sympy.MatrixSymbol("m", 2, 2)
     index = sympy.Symbol("i", integer=True)
     refused = [
-        (a[index], "'a[i]' is no variable, because i is not an integer"),
-        (a[-1], "'a[-1]' is no variable"),
+        (a[index], "'a[i]' is not a variable, because i is not an integer"),
+        (a[-1], "'a[-1]' is not a variable"),
         (a[1] + Symbol("a_1"), "different symbols with one name"),
         (sympy.det(m), "contains m as a whole"),
         (m * m, "contains m**2 as a whole"),

@@ -584,7 +584,7 @@ def test_outputs_of_heads_without_an_output_matrix_stand_side_by_side() -> None:
     assert layer.items() >= ({"layer": 1} | known).items()
     added = weights(arrays | {"O": random.integers(-9, 10, (4, 4))}, heads=2)
     assert added.to_json()["layers"][0]["redundant_at_least"] == 18
-    assert "side by side" not in added.to_sheet().text()
+    assert "are concatenated" not in added.to_sheet().text()
 
 
 def test_layers_of_a_network_have_words_and_json_of_their_own() -> None:
@@ -676,14 +676,17 @@ EXACT_MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "NaN": (
         {"A": numpy.eye(3) * numpy.nan, "V": numpy.eye(3)[:2]},
-        r"entry \(1, 1\) of 'A' is nan: no finite number",
+        r"entry \(1, 1\) of 'A' is nan: not a finite number",
     ),
-    "text": ({"A": [["x", 0, 0]] * 3, "V": numpy.eye(3)[:2]}, "'A' is no list of rows of numbers"),
+    "text": (
+        {"A": [["x", 0, 0]] * 3, "V": numpy.eye(3)[:2]},
+        "'A' is not a list of rows of numbers",
+    ),
     "A alone": ({"A": numpy.eye(3)}, "give K, Q and V, or A and V; not A"),
     "a number": ({"A": 3, "V": 2}, "A is a number, V is a number: give matrices"),
     "ragged": (
         {"A": [[1, 2, 3], [1], [1, 2, 3]], "V": 2},
-        "'A' is no list of rows of numbers, all of one length",
+        "'A' is not a list of rows of numbers, all of one length",
     ),
 }
 
@@ -1110,7 +1113,7 @@ def test_pytorch(
             weights(path)
         assert "\n" not in str(error.value)
     path.write_bytes(b"cos\nsystem\n(S'true'\ntR.")
-    with pytest.raises(ConversionError, match=r"no file of torch.save"):
+    with pytest.raises(ConversionError, match=r"not a file of torch.save"):
         weights(path)
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MethodUnavailableError, match="need the package torch"):
@@ -1147,8 +1150,8 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "no V": ({"K": I, "Q": I}, "give K, Q and V, or A and V; not K, Q"),
     "nothing": ({}, "give a file or a dictionary, or K, Q and V"),
-    "lengths": ({"A": [[1, 2], [3]], "V": I}, "'A' is no list of rows of numbers"),
-    "text": ({"A": [["a", 2], [3, 4]], "V": I}, "'A' is no list of rows of numbers"),
+    "lengths": ({"A": [[1, 2], [3]], "V": I}, "'A' is not a list of rows of numbers"),
+    "text": ({"A": [["a", 2], [3, 4]], "V": I}, "'A' is not a list of rows of numbers"),
     "complex": ({"A": I * 1j, "V": I}, "'A' holds complex128"),
     "a number": ({"A": 1.0, "V": I}, "give matrices"),
     "empty": ({"A": I, "V": I[:0]}, "a matrix has no entries"),

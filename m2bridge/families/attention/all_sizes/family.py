@@ -126,8 +126,8 @@ class SizeSets(VerdictScope):
         return Decision.CONFIRMED if self.undecided_for.is_empty() else Decision.UNDECIDED
 
     def partition(self) -> dict[str, isl.Set]:
-        """The sizes for which it is true, false, not decided, vacuous, and to which it does not
-        apply: disjoint sets that are all sizes together.
+        """The sizes for which the statement is true, false, not decided or vacuous, and those to
+        which it does not apply: disjoint sets whose union is the set of all sizes.
         """
         outside = [NONE, *(out.sizes for out in self.not_applicable)]
         return {

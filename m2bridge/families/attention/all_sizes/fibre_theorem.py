@@ -184,7 +184,7 @@ def _stratum(condition: str, bases: list[BaseCase], *, length: str, points: int)
 
 def _with_ideal(pattern: Pattern, ideals: BaseIdeals, wanted: Wanted) -> BaseCase:
     """Return the base case with this pattern; its ideal must be the one that the proof needs."""
-    # The order of the places gives only names to the unknowns.
+    # Reordering the places only renames the unknowns.
     orders = set(pattern.reordered())
     for base, ideal in ideals.items():
         if ideal == wanted(base) and base.pattern in orders:

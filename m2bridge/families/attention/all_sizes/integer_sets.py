@@ -261,26 +261,26 @@ class Selection:
         """
         conditions = [entry_of_a(p, i) for p, i in product(self.places, self.columns)]
         conditions += [entry_of_v(k, p) for k, p in product(self.rows, self.places)]
-        found: list[tuple[tuple[int, ...], isl.Set]] = [((), self._set(self._inside))]
+        found: list[tuple[tuple[int, ...], isl.Set]] = [((), self._set(self._conditions))]
         for condition in conditions:
             one = self._set(condition)
             parts = []
             for entries, some in found:
                 parts.append(((*entries, 1), some.intersect(one)))
                 parts.append(((*entries, 0), some.subtract(one)))
-            # Else there would be a part for each of the 2^n matrices.
+            # Otherwise there would be a part for each of the 2^n matrices.
             found = [part for part in parts if not part[1].is_empty()]
         return {self._pattern(entries) for entries, _ in found}
 
     def last_places(self) -> isl.Set:
         """The pairs of an orbit and an index x that is the last place of the selection."""
-        reached = f"{self._inside} and x = {self.places[-1]}"
+        reached = f"{self._conditions} and x = {self.places[-1]}"
         if self.free:
             reached = f"exists ({', '.join(self.free)} : {reached})"
         return isl.Set(f"{{ [{ORBIT}, x] : {reached} }}")
 
     @property
-    def _inside(self) -> str:
+    def _conditions(self) -> str:
         """The condition that all indices are indices of entries, with that of the selection."""
         inside = [f"1 <= {p} and {p} <= d" for p in self.places]
         inside += [f"{i} <= d" for i in self.columns]

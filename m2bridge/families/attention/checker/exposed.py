@@ -342,27 +342,29 @@ def hessian(chart: Chart, nu: Function) -> Any:
     case = chart.case
     values = _values_of_products(case, nu)
     on_a: dict[Place, int] = {}  # ν(f(E, V)) for the unit matrices E
-    for (of_a, of_v), y in values.items():
-        if of_v in chart.V:
-            on_a[of_a] = on_a.get(of_a, 0) + y * chart.V[of_v]
+    for (place_in_a, place_in_v), y in values.items():
+        if place_in_v in chart.V:
+            on_a[place_in_a] = on_a.get(place_in_a, 0) + y * chart.V[place_in_v]
+    # K with Q: ν(f(E, V))
     rows: dict[WeightPlace, dict[WeightPlace, int]] = {}
     for (p, i), y in on_a.items():
         for j in range(case.a):
             # K' = E_jp and Q' = E_ji give A' = E_pi
             rows.setdefault(("K", j, p), {})["Q", j, i] = y
             rows.setdefault(("Q", j, i), {})["K", j, p] = y
+    # K or Q with V: ν(f(A', E)), where E is the unit matrix of an entry of V
     for w in chart.all_directions:
-        (moved,) = w.entries()
-        if moved[0] == "V":
+        (place_of_w,) = w.entries()  # each direction is one unit entry
+        if place_of_w[0] == "V":
             continue
-        row = rows.setdefault(moved, {})
-        for of_a, x in chart.moves_of_a(w).items():
+        row = rows.setdefault(place_of_w, {})
+        for place_in_a, x in chart.moves_of_a(w).items():
             for k, q in product(range(case.d_out), range(case.d)):
                 place: WeightPlace = ("V", k, q)
-                row[place] = row.get(place, 0) + x * values[of_a, (k, q)]
-        for place, y in row.items():
+                row[place] = row.get(place, 0) + x * values[place_in_a, (k, q)]
+        for place, y in row.items():  # the matrix is symmetric
             if place[0] == "V":
-                rows.setdefault(place, {})[moved] = y
+                rows.setdefault(place, {})[place_of_w] = y
     places = weight_places(case)
     return modular([rows.get(place, {}) for place in places], places)
 

@@ -220,8 +220,11 @@ def is_bounded(kind: HeadType, case: Case) -> bool:
 def has_descending_direction(chart: "HeadChart", nu: Function) -> bool:
     """Whether K and Q, or O and V, can move so that the loss decreases to second order.
 
-    They can where their ranks are equal, and less than a, and ν is not zero on all A', or all W'
-    (docs/training.md#theorem-saddles).
+    True if k = q = r < a and ν is not zero on some f(A', W), or if o = v = s < a and ν is not zero
+    on some f(A, W'), for any matrices A', W' of the sizes of A and W. For as rk KᵀQ is that of K
+    and of Q, R^a is the direct sum of col K and (col Q)^⊥; so there are e ⊥ col Q and e' ⊥ col K
+    with e·e' ≠ 0, and K + εexᵀ with Q + εe'yᵀ changes A by ε²(e·e')xyᵀ only. In the same way for O
+    and V (docs/training.md#theorem-saddles). True is proved; False may come from an unlucky prime.
     """
     kind, most = chart.kind, chart.case.a
     if kind.k == kind.q == kind.r < most and rank_modulo(matrix_on_a(chart, nu)):

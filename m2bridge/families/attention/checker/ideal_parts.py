@@ -298,6 +298,7 @@ class Products:
             for k, i, p, q in self.coordinates:
                 first, second = sorted((p_at[p], p_at[q]))
                 renamed.append(self.number[k_at[k], i_at[i], first, second])
+            # the column of x_j times a renamed monomial; coefficients elsewhere are not needed
             at = {}
             for monomial in part.monomials:
                 multiple = sorted([j, *(renamed[x] for x in monomial)])

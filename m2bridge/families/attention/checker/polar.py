@@ -86,7 +86,7 @@ def locus(orbit: Orbit, case: Case) -> dict[str, Any]:
     dimensions more than the orbit. Tangent vectors of the Grassmannian are those of Y that do not
     move (A, V): they are in the kernel. Others move (A, V) along tangent vectors of evidence.py, so
     modulo those of the Grassmannian the kernel is contained in that of the differential of f on all
-    of these. From the latter (A, −V) is taken away, which is no direction in projective space.
+    of these. From the latter (A, −V) is taken away, which is not a direction in projective space.
     (A, 0) is not a direction either, but its image is f itself: it adds one to ``tangent_vectors``
     and one to the rank.
     """

@@ -352,7 +352,10 @@ def _values(
 
 
 def _sums(vectors: Any, scalars: Any, shape: PartitionTuple, points: SourcePoints) -> Any:
-    """Return the sums of all terms and orders.
+    """Return for each covariant the sum over all orders and terms, at each point.
+
+    A summand is a scalar times a product of determinants, one for each column of ν, of the vectors
+    in its boxes.
 
     Parameters
     ----------
@@ -365,6 +368,7 @@ def _sums(vectors: Any, scalars: Any, shape: PartitionTuple, points: SourcePoint
     indices = []
     box = 0
     for r in columns(shape):
+        # the row of the r vectors of this column in the table of all determinants
         index = vectors[:, box]
         for other in range(box + 1, box + r):
             index = index * len(points.vectors) + vectors[:, other]

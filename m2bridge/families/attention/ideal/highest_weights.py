@@ -171,9 +171,12 @@ def _relation(rows: Any) -> list[int] | None:
 
 
 def lifted(relation: Sequence[int], covariants: Sequence[Covariant], points: SourcePoints) -> Any:
-    """Return the polarization Σ c T(c, …, w, …, c) in W ⊗ C_{n−1} of a relation, modulo the prime.
+    """Return the polarization Σ F(c, …, w, …, c) of a relation F of covariants, modulo the prime.
 
-    It lies over the polynomial of the relation.
+    F is the combination of the covariants with these coefficients, a form of degree n, and the sum
+    is over the n arguments, of which one after the other is an element w of W, and all others are
+    the general element c. The result is in W ⊗ C_{n−1}, where it is n times a preimage of F, given
+    by its values at the points (docs/representations.md).
     """
     # Both factors of the products are below 2^31: none leaves the machine integers.
     coefficients = numpy.array([c % LARGE_PRIME for c in relation])
@@ -394,7 +397,7 @@ def generators(
 
 
 def core(shape: LayerSizes, coordinates: CoordinateSystem) -> Core | None:
-    """Return the core of a closure; ``None`` for one token, whose functions are no products.
+    """Return the core of a closure; ``None`` for one token, whose functions are not products.
 
     In full coordinates the closure is the same up to a linear isomorphism, which is computed.
     """

@@ -67,7 +67,9 @@ class CoordinateRing:
 
     @property
     def missing(self) -> list[Type]:
-        """The degrees, types and multiplicities of Γ_n / C_n."""
+        """The degrees, types and multiplicities of Γ_n / C_n: of the sections that are not in the
+        coordinate ring. They are zero from the degree ``sections_from`` on.
+        """
         found = []
         for n, ring in enumerate(self.multiplicities[: self.sections_from]):
             for shapes, number in section_multiplicities(self.size, n).items():
@@ -165,15 +167,24 @@ def core_types(size: CoreSize) -> tuple[Type, ...]:
 def minors(size: CoreSize, last: int | None = None) -> Iterator[Type]:
     """Yield the minimal generators with more rows than the core has; all, or up to a degree.
 
-    They are minors of Proposition 1.
+    Here e, f, m are the dimensions of X, H, Y of the core: e = min(a, d), f = min(d', d) and
+    m = min(d, e + f), all at least 1. In a closure with this core X, H or Y may be larger. The
+    generators that this adds are minors, all of one degree for each of the three spaces, and one
+    dimension more shows them (docs/representations.md, Generators with more rows than the core
+    has).
     """
     e, f, m = size.dimensions
-    # A space with one dimension more is enough to see the minors, each in its one degree.
     larger = []
+    # X is larger if a < d. The minors of size e + 1 of the flattening X × (H ⊗ S²Y) are zero, as A
+    # has rank at most e. If e = m, then d = e, and X is not larger.
     if e < m:
         larger.append(((e + 1, f, m), e + 1))
+    # H is larger if d' > d. The minors of size f + 1 of the flattening H × (X ⊗ S²Y) are zero, as
+    # V has rank at most f = d. Then m = d, too; if f < m, then d' = f, and H is not larger.
     if f == m:
         larger.append(((e, f + 1, m), f + 1))
+    # Y is larger if d > e + f. Functions are polynomials in e + f linear forms on it, so what is
+    # antisymmetric in e + f + 1 vectors of Y is zero. If m < e + f, then d = m: Y is not larger.
     if m == e + f:
         larger.append(((e, f, m + 1), m + 1))
     for sizes, degree in larger:

@@ -439,8 +439,8 @@ def _nonzero(model: LayerSizes, function: Mapping[str, Fraction | int], chart: C
             raise ContradictionError(f"the weights A = {A}, V = {V} do not give the function")
     orbit = orbit_of(*weights[0])
     if is_birational(model):
-        # A fibre that is no reduced point lies over a singular point, and so do weights A of less
-        # than the largest rank α, unless all matrices are allowed.
+        # A fibre that is not a reduced point lies over a singular point, and so do weights A of
+        # less than the largest rank α, unless all matrices are allowed.
         singular = length > 1 or model.alpha not in (model.d, orbit.r)
     else:
         # The function is a vector times a symmetric matrix of rank at most two. It has rank one

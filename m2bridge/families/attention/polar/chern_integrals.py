@@ -142,8 +142,8 @@ def chern_integrals(d: int, alpha: int) -> list[int]:
     """The integrals of c_j(T) h^{n_1−j} over P(S ⊗ K^d), S the tautological bundle over Gr(α, d),
     for j = 0, …, n_1.
 
-    For α = d it is a projective space. Else their generating function is the coefficient e_α of the
-    characteristic polynomial of a matrix of size d, divided by u^{α(α−1)} and cut off after
+    For α = d it is a projective space. Otherwise their generating function is the coefficient e_α
+    of the characteristic polynomial of a matrix of size d, divided by u^{α(α−1)} and cut off after
     u^{n_1}; it is interpolated modulo a prime above twice its coefficients.
 
     Source: ours, proved in docs/polar-degrees.md: Segre classes push forward to the Grassmannian,
@@ -288,10 +288,11 @@ def symmetric_integrals(d: int) -> list[int]:
 
     Source: ours, proved in docs/polar-degrees.md, as :func:`chern_integrals`.
     """
-    u, t = flint.fmpz_poly([0, 1]), flint.fmpz_poly([1, 1])
-    phi = []
+    u, t = flint.fmpz_poly([0, 1]), flint.fmpz_poly([1, 1])  # t = 1 + u
+    phi = []  # the coefficients of φ at y^0, …, y^{d−1}
     coefficient = flint.fmpz_poly([])
     for m in range(d):
+        # (1 − 2ty) φ = (1 − uy)^d
         coefficient = 2 * t * coefficient + (-1) ** m * comb(d, m) * u**m
         phi.append(coefficient)
     total = flint.fmpz_poly([])

@@ -150,7 +150,20 @@ def polar_theorem(shape: LayerSizes) -> PolarData | None:
 
 
 def _of_symmetric_matrices(shape: LayerSizes, degrees: tuple[int, ...], known: str) -> PolarData:
-    """The theorem for α = d' = 1 < d: it needs no loci, as tangent spaces are a bundle on Y.
+    """The theorem for α = d' = 1 < d, where the parametrization is two-to-one.
+
+    Here A = k qᵀ and V = vᵀ have rank 1, and their function is q times the symmetric product of k
+    and v: exchanging k and v gives the second point of a fibre. So the closure is the Segre product
+    of a projective space and the symmetric matrices of rank at most two. The theorem needs no
+    critical loci, as the tangent spaces of the closure are a bundle on its resolution Y
+    (docs/polar-degrees.md, Polar degrees where the map is two-to-one).
+
+    Parameters
+    ----------
+    shape : LayerSizes
+    degrees : tuple of int
+    known : str
+        How the degrees are known, in words.
 
     Raises
     ------

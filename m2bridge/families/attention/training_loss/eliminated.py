@@ -37,7 +37,7 @@ LARGEST_DEGREE = 12
 LARGEST_MATRIX = 4
 """The determinant of A is a form of degree 5d in d unknowns."""
 SPARE = 5
-"""Values beyond those that determine N and D: where F is no such quotient, they show it."""
+"""Values beyond those that determine N and D: where F is not such a quotient, they show it."""
 
 MonomialDegrees = tuple[int, ...]
 
@@ -50,7 +50,7 @@ class EliminatedSystem(NamedTuple):
     equations : list of PolyElement
         With the inverse z of D as last unknown.
     conditions : tuple of RankCondition
-        Empty if A is no matrix of forms divided by D.
+        Empty if A is not a matrix of forms divided by D.
     """
 
     equations: list[PolyElement]

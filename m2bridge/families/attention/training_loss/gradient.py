@@ -95,7 +95,11 @@ def random_chart(shape: LayerSizes, largest: int, random: Random) -> WeightChart
 
 
 def weights_in(shape: LayerSizes, chart: WeightChart) -> ChartWeights:
-    """The weights in a chart."""
+    """The weights in a chart, whose entries are unknowns but for those that the chart fixes.
+
+    The first entry of V, or of A, is what makes the linear form of the chart 1: its other factors
+    are those of the chart. Where a < d, K is (1 | k) R with the unknowns k.
+    """
     d, alpha, outputs = shape.d, shape.alpha, shape.d_out
     if alpha == d:
         names = _names("a", d, d) + _names("v", outputs, d)
@@ -107,6 +111,7 @@ def weights_in(shape: LayerSizes, chart: WeightChart) -> ChartWeights:
     ring = PolyRing([name for name in names if name != first], ZZ)
     variables = dict(zip(map(str, ring.symbols), ring.gens, strict=True))
     others = [name for name in names if name.startswith(scaled) and name != first]
+    # first + Σ factor · other = 1
     form = ring.one
     for name, factor in zip(others, chart.form, strict=True):
         form -= factor * variables[name]

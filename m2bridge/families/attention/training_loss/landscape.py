@@ -1,11 +1,11 @@
 """The loss at real weights: values, gradient, Hessian, and what they prove.
 
 Another program has isolated a critical point in a box. If the simplest rational numbers in the box
-are critical, all is computed exactly. Else it is proved to exist by Krawczyk's test, in interval
-arithmetic: for a box X around x and Y ≈ H(x)⁻¹, if x − Y ∇L(x) + (1 − Y H(X))(X − x) lies in the
-interior of X, then X contains exactly one zero of the gradient, and the Hessian H is invertible
-there. Source: R. E. Moore, *A test for existence of solutions to nonlinear systems*, SIAM J. Numer.
-Anal. 14 (1977).
+are critical, all is computed exactly. Otherwise it is proved to exist by Krawczyk's test, in
+interval arithmetic: for a box X around x and Y ≈ H(x)⁻¹, if x − Y ∇L(x) + (1 − Y H(X))(X − x) lies
+in the interior of X, then X contains exactly one zero of the gradient, and the Hessian H is
+invertible there. Source: R. E. Moore, *A test for existence of solutions to nonlinear systems*,
+SIAM J. Numer. Anal. 14 (1977).
 """
 
 from __future__ import annotations

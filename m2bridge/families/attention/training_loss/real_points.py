@@ -173,7 +173,7 @@ class Isolation:
             return [*transposed(weights.A), *weights.V]
         if name == "V":
             return weights.V
-        # K has full rank, so A = KᵀQ has the rank of Q
+        # K has full rank a in this chart, so A = KᵀQ has the rank of Q
         return weights.A if weights.Q is None else weights.Q
 
     def _number(self, vanishing: RankCondition) -> int:

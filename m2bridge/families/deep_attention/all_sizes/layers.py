@@ -323,15 +323,17 @@ def _lightning() -> Iterator[tuple[str, bool]]:
 
 
 def _softmax() -> Iterator[tuple[str, bool]]:
-    """Tokens x, y, …, y with δ = x − y; a token z becomes y + π(z)δ with π = e^ζ/(e^ζ + t − 1), ζ =
-    δᵀAz.
+    """Yield names of identities about a layer of softmax, and whether they hold.
+
+    The tokens are x, y, …, y with δ = x − y; a token z becomes y + π(z)δ with
+    π = e^ζ/(e^ζ + t − 1) and the score ζ = δᵀAz.
     """
     a, b, c, d, x1, x2, y1, y2, t, z = _variables()
     A = [[a, b], [c, d]]
     x = [x1, x2]
     y = [y1, y2]
     delta = [x1 - y1, x2 - y2]
-    # π is 1/t + (t − 1)ζ/t² up to ζ², with z for ζ; denominators are cleared
+    # π = 1/t + (t − 1)ζ/t² up to ζ²: with z for ζ and 1 + z for e^ζ, both sides times t²(t + z)
     approximate = (1 + z) * t**2 - (t + (t - 1) * z) * (t + z)
     yield "weights of softmax", _divides(z**2, approximate)
     score_x, score_y = _form(A, delta, x), _form(A, delta, y)

@@ -3,7 +3,7 @@
 ``predictions`` has the numbers of a network, upper bounds and what statements predict;
 ``observables`` computes what they are about: by ranks of whole differentials, by one ``block`` for
 one head and no skip connections (theorem-block in docs/deep-attention.md), ``fibres`` by Gröbner
-bases, and by its factors the limit that is no network (proposition-not-closed there).
+bases, and by its factors the limit that is not a network (proposition-not-closed there).
 
 Not decided here: softmax with several heads or skip connections.
 

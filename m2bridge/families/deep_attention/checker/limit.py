@@ -1,7 +1,7 @@
-"""A limit of networks that is no network: lightning attention of two layers is not closed.
+"""A limit of networks that is not a network: lightning attention of two layers is not closed.
 
 *Theorem* (proposition-not-closed in docs/deep-attention.md, whose notation this is): for widths
-(3, 3, 3), a_1, a_2 ≥ 2 and t ≥ 3 the limit f of the networks P/ε is no network.
+(3, 3, 3), a_1, a_2 ≥ 2 and t ≥ 3 the limit f of the networks P/ε is not a network.
 
 *Checked here*, for the example of the proof (k = e_1, n = e_3, q = e_2, p = e_1 + 2e_2 + e_3): that
 f is a limit, the three facts from which steps 2 and 3 conclude that A_1 is skew-symmetric, A_2 of
@@ -75,7 +75,7 @@ def limit_outside() -> dict[str, bool]:
 
 
 def _no_network(S: Matrix, column: Column, row: Column) -> bool:
-    """Whether column · row is no network with A_1 = [w]_×, A_2 = b cᵀ and invertible M.
+    """Whether column · row is not a network with A_1 = [w]_×, A_2 = b cᵀ and invertible M.
 
     ``column`` has linear forms and ``row`` cubic forms as entries. Such a network is the column
     M S A_1 S A_1ᵀ S b of cubic forms times the row cᵀ S A_1 of linear forms (step 4).

@@ -344,7 +344,7 @@ def _dimension(network: Network) -> Found:
 
     ``network.plain`` is one head and no skip connections, which theorem-block is about; other
     networks are differentiated as a whole. For t = 1 softmax is 1, and functions are the products
-    V_l⋯V_1: all matrices of bounded rank, whose dimension ``upper_bound`` is by its formula.
+    V_l⋯V_1: all matrices of bounded rank. Then ``upper_bound`` is the formula for their dimension.
     """
     if network.softmax and not network.plain:
         return NOT_COMPUTED
@@ -467,7 +467,7 @@ def _is_one_point(dimension: int, degree: int, among_virtual: int | None) -> boo
 def _closed(network: Network) -> Found:
     """Whether the functions form a closed set, where a statement says so.
 
-    They do not if all facts hold which show that a limit of networks is no network. If one fails
+    They do not if all facts hold which show that a limit of networks is not a network. If one fails
     this is not decided.
     """
     if hypotheses(network, "closed", ""):

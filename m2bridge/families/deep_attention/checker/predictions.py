@@ -220,7 +220,7 @@ def linear(network: Network) -> int:
 def upper_bound(network: Network) -> int:
     """The least of the upper bounds of the dimension of functions that apply to a network.
 
-    They stand in docs/deep-attention.md.
+    They are proved in docs/deep-attention.md.
     """
     if network.softmax and network.t == 1:
         return linear(network)

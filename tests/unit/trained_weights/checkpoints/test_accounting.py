@@ -60,7 +60,7 @@ def test_each_array_is_listed_once() -> None:
         "what": "other: it belongs to no module of attention that is read",
     }
     without = uses(state, biases="ignore", norm="none", ignore="wh*t")
-    assert without["what"] == "ignored, as it was said"
+    assert without["what"] == "left out by the option ignore"
     assert without["h.0.attn.c_attn.bias"].startswith("biases: of other modules, or left out")
     assert without["h.0.ln_1.weight"].startswith("norms: of other modules, or left out")
 
@@ -227,11 +227,11 @@ def test_no_layer_is_missed(name: str) -> None:
         InvalidCaseError, match=f"'ignore': '{name}' .* is of attention by its name"
     ):
         weights(state, heads=HEADS)
-    assert uses(state, ignore="*layers.1.*")[name] == "ignored, as it was said"
+    assert uses(state, ignore="*layers.1.*")[name] == "left out by the option ignore"
     names = {x: f"model.layers.*.self_attn.{x[0]}_proj.weight" for x in ("query", "key", "value")}
     if name.endswith("q_proj.weight"):
         with pytest.raises(
-            InvalidCaseError, match=f"'query': '{name}' has this name, and is in no"
+            InvalidCaseError, match=f"'query': '{name}' matches this name but belongs to no"
         ):
             weights(state, **names, heads=HEADS)
 

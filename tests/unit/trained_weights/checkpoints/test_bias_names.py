@@ -444,8 +444,8 @@ def test_a_norm_that_is_said_is_before_the_layer() -> None:
         (
             {"h.0.attn.c_attn.bias": numpy.ones(7)},
             r"'h.0.attn.c_attn.bias' is 7, a bias of 18 entries is needed, one for each output of"
-            r" 'h.0.attn.c_attn.weight'; let biases be ignored, or give it another name if it is"
-            r" none of this layer",
+            r" 'h.0.attn.c_attn.weight'; let biases be ignored, or give it another name if it"
+            r" does not belong to this layer",
         ),
         (
             {"h.0.attn.c_proj.bias": numpy.ones((6, 1))},

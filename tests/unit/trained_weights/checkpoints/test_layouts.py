@@ -587,7 +587,7 @@ def test_an_index_names_files_beside_it_and_arrays_in_them(tmp_path: Path) -> No
         weights(tmp_path, heads=HEADS)
     content["weight_map"]["x"] = "../other.safetensors"
     index.write_text(json.dumps(content))
-    with pytest.raises(ConversionError, match="which is no file beside it"):
+    with pytest.raises(ConversionError, match="which is not a file beside it"):
         weights(tmp_path, heads=HEADS)
 
 

@@ -198,9 +198,9 @@ def _check_identities() -> None:
     d² − (d − α)² + d d' − 1, which is stated in another form. Where rk A < α < d tangent vectors
     span (d − α)² dimensions more, so the closure is singular there; and for α = d' = 1 at symmetric
     matrices of rank one (d − 1)(d − 2)/2 more than the dimension 3d − 2. There are more coordinates
-    than the dimension for d ≥ 2, and as many for d = 1, so the cone is no linear space but for
-    d = 1: with d = 2 + u and d' = 1 + w the difference has no negative coefficient and a positive
-    constant one. ContradictionError if one does not hold.
+    than the dimension for d ≥ 2, and as many for d = 1, so the cone is not a linear space except
+    for d = 1: with d = 2 + u and d' = 1 + w the difference has no negative coefficient and a
+    positive constant one. ContradictionError if one does not hold.
     """
     d, dp, alpha = ring(3).gens()
     dimension = d**2 - (d - alpha) ** 2 + d * dp - 1

@@ -80,7 +80,7 @@ BAD = {
     "one factor": ({"Q": None}, "no 'Q'"),
     "fewer steps": ({"loss": numpy.ones(4)}, "4 steps"),
     "one matrix": ({"V": V}, "3 indices"),
-    "not a number": ({"loss": numpy.array([1, 2, numpy.nan, 0, 0])}, "no finite number"),
+    "not a number": ({"loss": numpy.array([1, 2, numpy.nan, 0, 0])}, "not a finite number"),
     "columns": ({"K": numpy.ones((5, A, D + 1))}, "columns"),
     "rows": ({"K": numpy.ones((5, A + 1, D))}, "another shape than K"),
     "not square": ({"K": None, "Q": None, "A": numpy.ones((5, 2, D))}, "not square"),
