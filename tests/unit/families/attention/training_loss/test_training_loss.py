@@ -266,7 +266,7 @@ BAD = {
     "functions of dimension 4 (of 6) vanish on all of them": {"X": TOKENS[0]},
     "has one token (t = 1)": {"X": TOKENS[:, :, :1]},
     "all tokens of a sequence are the same": {"X": TOKENS[:, :, :1].repeat(3, axis=2)},
-    "no finite number": {"X": TOKENS * np.nan},
+    "not a finite number": {"X": TOKENS * np.nan},
     "entry (1, 1, 2) of 'Y' is inf": {"X": TOKENS, "Y": TOKENS[:, :1] + [[[0, np.inf, 0]]]},
     "it has no entries": {"X": TOKENS[:0]},
     "X is 4 × 2 × 3 × 1": {"X": TOKENS[..., None]},
