@@ -25,6 +25,12 @@ HERE = Path(__file__).parents[1]
 ENTRY = [sys.executable, "-c", "from m2bridge.cli.main import main; main()"]
 GRID = ("--d", "1..4", "--d-out", "1..4", "--a", "1..4", "--check", "all")
 Seconds = Callable[[Path, Path], float]
+REFUSED = 2
+"""The exit code where a checkout does not know the command."""
+
+
+class NotThereError(Exception):
+    """A checkout does not have the command."""
 
 
 def command(*arguments: str) -> Seconds:
@@ -41,6 +47,8 @@ def command(*arguments: str) -> Seconds:
             cwd=folder,
             check=False,
         )
+        if done.returncode == REFUSED and checkout != HERE:
+            raise NotThereError
         # 1 says that a statement is refuted, which is a result
         if done.returncode not in (0, 1):
             raise RuntimeError(f"{' '.join(line)} in {checkout}: exit code {done.returncode}")
@@ -101,11 +109,19 @@ def main() -> None:
                     if not name.startswith("verify"):
                         folder = folders[side] = Path(tempfile.mkdtemp(dir=scratch))
                     found = times.setdefault(name, {}).setdefault(side, [])
-                    found.append(seconds(checkout, folder))
-                    print(f"{name}, {side}: {found[-1]:.2f}", file=sys.stderr, flush=True)
+                    try:
+                        found.append(seconds(checkout, folder))
+                    except NotThereError:
+                        print(f"{name}, {side}: is not there", file=sys.stderr, flush=True)
+                    else:
+                        print(f"{name}, {side}: {found[-1]:.2f}", file=sys.stderr, flush=True)
     rows = []
     for name, by_side in times.items():
-        other, this = median(by_side["other"]), median(by_side["this"])
+        this = median(by_side["this"])
+        if not by_side["other"]:
+            rows.append([name, "—", f"{this:.2f}", "—"])
+            continue
+        other = median(by_side["other"])
         rows.append([name, f"{other:.2f}", f"{this:.2f}", f"{other / this:.1f}"])
     print_table("seconds", ["command", "other", "this", "ratio"], rows)
 
