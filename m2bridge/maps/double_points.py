@@ -10,7 +10,7 @@ and a smooth point is normal, so that a finite birational map is an isomorphism 
 So the singular locus of Z is the image of the pairs of points with the same image: those of
 different points, and those where the scheme of all pairs is larger than the diagonal. The cone over
 Z is singular in the cone over this locus, and in the origin unless it is a linear space. That there
-are not base points, and that the map is birational, is computed and not assumed.
+are no base points, and that the map is birational, is computed and not assumed.
 
 Source: Hartshorne, *Algebraic Geometry*, II.7.3 and its proof, and III.11.4.
 """

@@ -148,9 +148,7 @@ def _scale(axes: Any, heads: Sequence[HeadWeights], letter: str) -> None:
 
 
 def _relative(head: HeadWeights, letter: str) -> list[float]:
-    """The singular values by the largest one, without those that are 0 or not told apart
-    from it.
-    """
+    """The singular values divided by the largest one, without those that are 0."""
     values = spectrum(head, letter)[0]
     if not values[0]:
         return []

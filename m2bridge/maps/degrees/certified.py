@@ -50,7 +50,7 @@ def proved_points(
     before = flint.ctx.prec
     flint.ctx.prec = BITS
     try:
-        system = _System(ideal, matrix, data)
+        system = CriticalSystem(ideal, matrix, data)
         boxes = [system.proved_box(point) for point in check_deadline_in(points)]
     finally:
         flint.ctx.prec = before
@@ -61,7 +61,7 @@ def proved_points(
     return len(found)
 
 
-class _System:
+class CriticalSystem:
     """The equations F of critical points, with their derivatives, at points of balls."""
 
     def __init__(self, ideal: GeneratingSet, matrix: FormMatrix, data: Sequence[Fraction]) -> None:

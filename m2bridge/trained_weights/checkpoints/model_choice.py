@@ -171,7 +171,7 @@ class ModelChoice:
         return (f"the model is {self.name}, as the names of its arrays say",)
 
     def remarks(self, layers: int) -> tuple[str, ...]:
-        """What holds for the layers of the file, which are so many, or for short texts alone."""
+        """What holds for the layers of the file only, whose number is given, or for short texts."""
         found = []
         if self.layers is not None and layers < self.layers:
             found.append(

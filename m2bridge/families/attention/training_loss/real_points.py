@@ -131,7 +131,7 @@ class Isolation:
         for one, other in combinations(found, 2):
             if one.may_be(other):
                 raise MethodUnavailableError(
-                    "two real critical points are too near to each other to be told apart"
+                    "two real critical points are too close to each other to be distinguished"
                 )
         return tuple(sorted(found, key=lambda point: (point.loss, str(point.weights))))
 
