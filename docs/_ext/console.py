@@ -16,7 +16,20 @@ from sphinx.application import Sphinx
 MAGIC = "%%bash\n"
 WIDTH = 86
 """Characters that fit beside one another on the page."""
-CODE = ("ipython3", "python", "toml", "json", "macaulay2", "sh", "bash", "console")
+CODE = (
+    "bash",
+    "console",
+    "docker",
+    "ipython3",
+    "json",
+    "macaulay2",
+    "python",
+    "sh",
+    "toml",
+    "yaml",
+)
+COMMAND = re.compile(r"(\$|m2bridge|python3?) ")
+"""How a line begins that is typed, and no output."""
 OPTION = re.compile(r"--?[\w-]{1,24}")
 MAX_BEFORE = 58
 """Characters before the last column of a table, beside which a sentence is folded."""
@@ -72,12 +85,12 @@ def joined(lines: list[str]) -> list[str]:
 
 def is_prose(line: str) -> bool:
     """Whether a line consists of words with single spaces, and is no command."""
-    return re.fullmatch(r"\S+(?: \S+)*", line) is not None and not line.startswith("$ ")
+    return re.fullmatch(r"\S+(?: \S+)*", line) is not None and COMMAND.match(line) is None
 
 
 def fold(line: str) -> str:
     """Return a line, on several lines if it is a long sentence; ``t = 2`` stays together."""
-    if len(line) <= WIDTH or line.startswith("$ "):
+    if len(line) <= WIDTH or COMMAND.match(line) is not None:
         return line
     if RULE.fullmatch(line):  # it is cut where the last column is folded
         return line[:WIDTH] if line.rindex(" ") < MAX_BEFORE else line

@@ -333,6 +333,12 @@ def test_sentences_go_on_below_and_commands_with_their_comments_stay_on_a_line()
     paragraph = ["Verdicts: " + 12 * "3 confirmed, " + "4 not", "applicable.", "", "  a  b"]
     joined = extension("console").joined(paragraph)
     assert joined == [f"{paragraph[0]} applicable.", "", "  a  b"]
+    commands = [
+        f"m2bridge certify --widths {'1..4,' * 15}1 --out networks/",
+        "m2bridge verify networks/",
+    ]
+    assert extension("console").joined(commands) == commands
+    assert [fold(command) for command in commands] == commands
 
 
 def test_the_last_column_of_a_table_is_folded_and_wide_blocks_are_named() -> None:
