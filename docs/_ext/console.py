@@ -16,7 +16,18 @@ from sphinx.application import Sphinx
 MAGIC = "%%bash\n"
 WIDTH = 86
 """Characters that fit beside one another on the page."""
-CODE = "bash console docker ipython3 json macaulay2 python sh toml yaml".split()
+CODE = (
+    "bash",
+    "console",
+    "docker",
+    "ipython3",
+    "json",
+    "macaulay2",
+    "python",
+    "sh",
+    "toml",
+    "yaml",
+)
 """Languages in which a break of a line may mean something."""
 COMMAND = re.compile(r"(\$|m2bridge|python3?) ")
 """How a line begins that is typed, and no output."""
