@@ -23,13 +23,14 @@ CODE = (
     "ipython3",
     "json",
     "macaulay2",
+    "py",
     "python",
     "sh",
     "toml",
     "yaml",
 )
 """Languages in which a break of a line may mean something."""
-COMMAND = re.compile(r"(\$|m2bridge|python3?) ")
+COMMAND = re.compile(r"(\$|m2bridge|python3?|bash|\.venv/bin/\S+) ")
 """How a line begins that is typed, and no output."""
 OPTION = re.compile(r"--?[\w-]{1,24}")
 MAX_BEFORE = 58
