@@ -199,7 +199,7 @@ class SingleLayerAttention(LayerSizes, Model):
         return symmetries(self, self.free_parametrization())
 
     def gauge_dimension(self) -> int:
-        """Return the dimension of the group that acts on free parameters and fixes all functions."""
+        """Return the dimension of the group that acts on free parameters and fixes functions."""
         rescaling = 1
         if self.alpha == self.d:
             # the entries of A are free
