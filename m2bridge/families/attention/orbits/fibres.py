@@ -112,10 +112,10 @@ def fibre_points(orbit: Orbit, shape: LayerSizes) -> frozenset[WeightPair]:
     for rest_of_row in product(*choices):
         A, V = _weights(c, (1, *rest_of_row), shape)
         # only some of the equations gave these weights
-        is_same_function = function(sparse(A), sparse(V)) == c
-        # every d×d matrix has rank at most d
-        is_in_source = shape.alpha == shape.d or rank(A) <= shape.alpha
-        if is_same_function and is_in_source:
+        if function(sparse(A), sparse(V)) != c:
+            continue
+        # for α = d no rank is too large
+        if shape.alpha == shape.d or rank(A) <= shape.alpha:
             points.add((A, V))
     return frozenset(points)
 
