@@ -152,7 +152,7 @@ class OrbitDiagram(picture.PictureResult):
         return rows
 
     def to_sheet(self) -> Sheet:
-        """A table of orbits, with those that each one covers."""
+        """Return a table of the orbits, with those that each one covers, and the picture."""
         rows = []
         for name, dimension, singular, boundary, covered in self.rows(", "):
             states = value_text(singular), value_text(boundary)
@@ -165,7 +165,7 @@ class OrbitDiagram(picture.PictureResult):
         return Sheet(title, [Facts(lines), Table(HEADER, rows), Picture(self.page_svg)])
 
     def to_json(self) -> dict[str, Any]:
-        """The orbits, and the pairs of which one covers the other."""
+        """Return the orbits, and the names [low, high] of orbits of which high covers low."""
         version = self.engine_version or None
         return result_json(self.model.to_json(), "QQ", version, self.seconds) | {
             "orbits": [asdict(node) for node in self.nodes],
@@ -174,22 +174,31 @@ class OrbitDiagram(picture.PictureResult):
         }
 
     def to_macaulay2(self) -> str:
-        """A list of pairs of positions in the list of orbits; the zero function is {0, 0, 0}."""
+        """Return lists of Macaulay2: the orbits, and pairs of positions of orbits in this list.
+
+        An orbit is {rk A, rk V, dim L∩U}, and the zero function {0, 0, 0}. In a pair the second
+        orbit covers the first.
+        """
         cells = [(0, 0, 0) if node.orbit is None else node.orbit.cells for node in self.nodes]
         orbits = ", ".join(f"{{{', '.join(map(str, cell))}}}" for cell in cells)
-        place = {node: number for number, node in enumerate(self.nodes)}
-        pairs = ", ".join(f"{{{place[low]}, {place[high]}}}" for low, high in self.covers)
+        position = {node: number for number, node in enumerate(self.nodes)}
+        pairs = ", ".join(f"{{{position[low]}, {position[high]}}}" for low, high in self.covers)
         return f"orbits = {{{orbits}}}\ncovers = {{{pairs}}}"
 
     def to_csv(self) -> str:
-        """The orbits, and for each those that it covers."""
+        """Return the orbits as a table of CSV, each with those that it covers."""
         return csv_text(HEADER, self.rows("; "))
 
     def figure(self) -> Any:
-        """The orbits in layers by dimension, as a ``matplotlib.figure.Figure``."""
+        """Return a ``matplotlib.figure.Figure`` with the orbits in layers by dimension.
+
+        Marks are joined by a line where one orbit covers the other.
+        """
+        # the orbits of each dimension, from below
         levels: dict[int, list[OrbitNode]] = {}
         for node in sorted(self.nodes, key=attrgetter("dimension")):
             levels.setdefault(node.dimension, []).append(node)
+        # the place of each orbit, and for each line the places that it passes in the layers
         places, routes_by_layer = placed(list(levels.values()), self.covers)
         positions = list(places.values())
         routes = [

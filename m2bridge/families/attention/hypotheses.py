@@ -55,7 +55,7 @@ def one_output(shape: LayerSizes) -> str:
 def no_prediction(shape: LayerSizes) -> str:
     """Return why no Hilbert function is predicted for a case; empty if one is.
 
-    None is for one token, and where computed values contradict the formula.
+    No prediction is made for one token, and where computed values contradict the formula.
     """
     if shape.t >= 2 and shape.d >= 4 and shape.d_out >= 2 and shape.alpha >= 2:
         return (

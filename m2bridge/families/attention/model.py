@@ -114,7 +114,10 @@ class SingleLayerAttention(LayerSizes, Model):
     def in_coordinates(
         self, coordinates: str | None = None, weights: str | None = None
     ) -> SingleLayerAttention:
-        """The model in other coordinates or from other weights; those that are left out stay."""
+        """Return the model in other coordinates, or with other weights as parameters.
+
+        What is left out is not changed.
+        """
         return SingleLayerAttention(
             self.d,
             self.d_out,
@@ -127,7 +130,9 @@ class SingleLayerAttention(LayerSizes, Model):
     def parametrization(
         self, coordinates: str | None = None, weights: str | None = None
     ) -> PolynomialMap:
-        """The map from weights to function coordinates, in those of the model unless chosen.
+        """Return the map from weights to function coordinates.
+
+        Coordinates and weights are those of the model where they are left out.
 
         Raises
         ------
@@ -161,7 +166,7 @@ class SingleLayerAttention(LayerSizes, Model):
         return sizes.coordinate_count(self, self.coordinates)
 
     def coordinate_names(self) -> tuple[str, ...]:
-        """The names of the coordinates, without building the map."""
+        """Return the names of the coordinates, without building the map."""
         from m2bridge.families.attention.orbits.parametrization import coordinate_names
 
         return coordinate_names(self, self.coordinates)

@@ -48,6 +48,7 @@ class LayerSizes:
             # a ≥ d is not a condition on A, so leaving a out is the same as a = d
             a = d
         for option, value in (("d", d), ("d_out", d_out), ("a", a), ("t", t)):
+            # the only way to set a field of a frozen value
             object.__setattr__(self, option, positive_integer(option, value))
 
     def __str__(self) -> str:
@@ -64,7 +65,7 @@ class LayerSizes:
         return f"neuromanifold of lightning self-attention, {self}"
 
     def to_json(self) -> dict[str, int]:
-        """The four numbers, for ``json.dumps``."""
+        """Return the four numbers by name, for ``json.dumps``."""
         return {"d": self.d, "d_out": self.d_out, "a": self.a, "t": self.t}
 
     @property
@@ -104,7 +105,7 @@ def coordinate_count(shape: LayerSizes, coordinates: CoordinateSystem) -> int:
 
 
 def dimension_formula(shape: LayerSizes) -> int:
-    """The dimension of the neuromanifold, α(2d − α) + d·d' − 1.
+    """Return the dimension of the neuromanifold, α(2d − α) + d·d' − 1.
 
     Hypotheses: t ≥ 2. The paper also assumes that α > 1 or d' > 1; the formula holds without it.
 
@@ -146,7 +147,7 @@ def dimension_bound(shape: LayerSizes) -> int:
 
 
 def degree_formula(shape: LayerSizes) -> int:
-    """The degree of the Zariski closure of the neuromanifold (as a projective variety).
+    """Return the degree of the Zariski closure of the neuromanifold (as a projective variety).
 
     Hypotheses: t ≥ 2. Let D_α be the d×d matrices of rank at most α. The parametrization P(D_α) ×
     P(R^{d'×d}) → P^N is a morphism given by forms of bidegree (1, 1), birational onto its image, or
@@ -163,7 +164,7 @@ def degree_formula(shape: LayerSizes) -> int:
 
 
 def one_token_degree(shape: LayerSizes) -> int:
-    """The degree of the Zariski closure for t = 1 (as a projective variety).
+    """Return the degree of the Zariski closure for t = 1 (as a projective variety).
 
     The functions are the products q·v_k of a quadratic form q of rank at most s =
     :func:`form_rank` and d' linear forms. Let Q_s be these quadratic forms. Then the closure is the
@@ -185,7 +186,7 @@ def one_token_degree(shape: LayerSizes) -> int:
 
 
 def is_birational(shape: LayerSizes) -> bool:
-    """Whether the projective parametrization is birational onto its image, for t ≥ 2.
+    """Return whether the projective parametrization is birational onto its image, for t ≥ 2.
 
     Otherwise it is two-to-one: exactly for α = d' = 1 < d, where A = k qᵀ and V = vᵀ have the same
     function as v qᵀ and kᵀ.

@@ -65,7 +65,7 @@ class Preimages:
     points: frozenset[WeightPair]
 
     def to_json(self) -> list[dict[str, Any]]:
-        """The points in increasing order, for ``json.dumps``."""
+        """Return the points (A, V) in increasing order, for ``json.dumps``."""
         return [
             {"A": [list(row) for row in A], "V": [list(row) for row in V]}
             for A, V in sorted(self.points)

@@ -151,7 +151,8 @@ class SourcePoints:
         # with an index for each of r − 1 vectors, and one for the point
         minors = self.determinants(r - 1).table.reshape((number,) * (r - 1) + (self.count,))
         # Laplace's rule for the last of the r coordinates: the sum over the vector whose coordinate
-        # it is, the one at ``place`` among the r, times the minor of the others.
+        # it is, the one at ``place`` among the r, times the minor of the other vectors. The sign of
+        # a term depends on the number of vectors after this one.
         for place in range(r):
             after = r - 1 - place
             last = self.vectors[:, :, r - 1].reshape((number,) + (1,) * after + (self.count,))

@@ -117,7 +117,7 @@ class HighestWeightVector:
 
     @property
     def formula(self) -> str:
-        """The combination of products of determinants: ``[12]_X [12]_H``."""
+        """The combination in the notation of :attr:`Covariant.brackets`: ``[12]_X [12]_H − …``."""
         pieces = []
         for c, T in self.terms:
             pieces.append("−" if c < 0 else "+")

@@ -310,6 +310,7 @@ class MultiplicitySpaces:
             if basis:
                 boundaries[shapes] = [row for _, row in basis]
             if len(basis) < kernel:
+                # what lower degrees do not generate
                 found[shapes] = kernel - len(basis)
         self.boundaries[n] = boundaries
         self._generators[n] = found
@@ -533,9 +534,14 @@ def _independent_of_previous(candidates: list[Evaluated], dimension: int) -> lis
 
 
 def independent_rows(rows: list[Any]) -> tuple[int, ...]:
-    """Return the positions of rows that are independent of the previous rows modulo the prime."""
+    """Return the positions of all rows that are independent of the rows before them.
+
+    This is meant modulo :data:`LARGE_PRIME`.
+    """
     matrix = flint.nmod_mat([row.tolist() for row in rows], LARGE_PRIME)
-    return reduced_echelon(matrix.transpose())[1]
+    # the rows are columns of the transpose, where pivots are independent of the columns before them
+    _, pivots = reduced_echelon(matrix.transpose())
+    return pivots
 
 
 @lru_cache(maxsize=64)

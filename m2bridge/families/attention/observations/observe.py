@@ -88,9 +88,11 @@ def degree_by_projection(shape: LayerSizes, dimension: int, generic: Fibre) -> i
 def degree_of_low_rank(size: int, rank: int) -> int:
     """Return the degree of the projective variety of square matrices of rank at most ``rank``.
 
-    The standard bitableaux are a basis of the polynomials on it. Their generating function is a
-    determinant (Weyl's dimension formula, and that of Cauchy and Binet); the degree is its leading
-    coefficient at 1.
+    The standard bitableaux are a basis of the polynomials on this variety. By Weyl's dimension
+    formula, and that of Cauchy and Binet, their generating function by degree is a determinant. The
+    degree of the variety is the leading coefficient of this function at 1, which is the determinant
+    of (2c + j + k)! for j, k < rank, divided by the square of c! (c + 1)! … (size − 1)!, with the
+    corank c = size − rank.
 
     Examples
     --------
@@ -296,9 +298,10 @@ def check(facts: Sequence[OrbitFacts], dimension: int, model: LayerSizes) -> Non
     ------
     ContradictionError
         If an orbit is smooth by its fibre but has too many tangent vectors, or singular but smooth
-        by equations; if a singular orbit's closure has smooth points; if the generic orbit does not
-        have the dimension of the source.
+        by equations; if there are more tangent vectors than the equations allow; if a singular
+        orbit's closure has smooth points; if the dimension is not that of the projective source.
     """
+    # the source is smooth at its dense orbit; affine dimensions differ by the rescaling (λA, V/λ)
     if dimension != source_tangent_dimension(generic_orbit(model), model) - 1:
         raise ContradictionError(
             f"the largest orbit has dimension {dimension}, not that of the source less one"

@@ -158,8 +158,8 @@ def maximal_orbits(candidates: tuple[Orbit, ...]) -> tuple[Orbit, ...]:
 def representative(orbit: Orbit, shape: LayerSizes) -> WeightPair:
     """Return weights (A, V) of a function in the orbit, with A_11 = V_11 = 1.
 
-    A = Σ_{p ≤ r} e_p e_pᵀ. Row k of V is e_k for k ≤ m and e_{r+k−m} for m < k ≤ s; for m = 0 its
-    first row is e_{r+1} + e_1.
+    A = Σ_{p ≤ r} e_p e_pᵀ. Row k of V is e_k for k ≤ m, e_{r+k−m} for m < k ≤ s, and 0 for k > s;
+    but for m = 0 the first row is e_{r+1} + e_1. Indices begin with 1 here, and with 0 in the code.
 
     Returns
     -------

@@ -336,6 +336,7 @@ def orbit_tangents(shape: LayerSizes, *, equations: bool = True) -> dict[Orbit, 
     dense, *smaller_orbits = dense_first(shape)
     # by tangent vectors at each orbit alone
     alone = {dense: _tangents_alone(dense, shape)}
+    # time is left for the steps that follow; what was found within the share of a step is kept
     with share(0.6), suppress(TimeLimitError):
         for orbit in smaller_orbits:
             alone[orbit] = _tangents_alone(orbit, shape)

@@ -124,6 +124,7 @@ def localized_polar_degrees(shape: LayerSizes) -> Numbers | None:
             # c_{j_2} of the projective space is comb(coordinates, j_2) times a power of h_2
             integral += comb(n - j, n_1 - j_1) * of_A[j_1] * comb(coordinates, j - j_1)
         integrals.append(integral)
+    # δ_i is the sum of these with the factors (−1)^j C(n + 1 − j, i + 1), over j ≤ n − i
     degrees = []
     for i in check_deadline_in(range(n, -1, -1)):
         degree = 0

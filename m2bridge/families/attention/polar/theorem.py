@@ -203,7 +203,8 @@ tenths of a second. For (2, 2, 1) and (2, 2, 2) it takes seconds, and for (2, 3,
 def has_few_points(shape: LayerSizes) -> bool:
     """Return whether a verdict counts the polar degrees by points too, without the theorem.
 
-    It does where these are few enough. This depends on the case alone, not on a limit on time.
+    It does for d = 2 and few outputs, where the points are few enough. This depends on the case
+    alone, not on a limit on time.
     """
     return shape.t >= 2 and shape.d == 2 and shape.d_out <= MAX_COUNTED_OUTPUTS
 
