@@ -120,7 +120,7 @@ class Attention(Family[SingleLayerAttention]):
         return fibres_program(model)
 
     def effort(self, model: SingleLayerAttention) -> int:
-        """Return the number of coordinates, which measures the running time roughly."""
+        """Return the number of coordinates, a rough measure by which batches order their cases."""
         return model.coordinate_count
 
     def excluded_from_grids(self, model: SingleLayerAttention) -> bool:

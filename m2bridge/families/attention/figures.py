@@ -100,7 +100,7 @@ class OrbitNode:
     def below(self, other: OrbitNode) -> bool:
         """Return whether this orbit is in the closure of ``other`` and different from it."""
         if self.orbit is None or other.orbit is None:
-            # every orbit has zero in its closure
+            # zero is in the closure of every orbit, and no orbit is in the closure of zero
             return self.orbit is None and other.orbit is not None
         return self.orbit != other.orbit and self.orbit.in_closure_of(other.orbit)
 
@@ -194,7 +194,7 @@ class OrbitDiagram(picture.PictureResult):
 
         Marks are joined by a line where one orbit covers the other.
         """
-        # the orbits of each dimension, from below
+        # the orbits by dimension, the smallest dimension first
         levels: dict[int, list[OrbitNode]] = {}
         for node in sorted(self.nodes, key=attrgetter("dimension")):
             levels.setdefault(node.dimension, []).append(node)
@@ -400,7 +400,7 @@ def _angle(text: str) -> float:
 
 
 def _interval(text: str) -> tuple[Fraction, Fraction]:
-    """Read an interval such as ``-1..1``; raises ValueError saying what is expected."""
+    """Read an interval such as ``-1..1`` as (low, high); ValueError says what is expected."""
     first, _, last = text.partition("..")
     try:
         return read_rational(first), read_rational(last)

@@ -344,8 +344,10 @@ class EquationsQuestion(ComputedQuestion[SingleLayerAttention, CertifiedEquation
 
     def content(self, model: SingleLayerAttention, observed: CertifiedEquations) -> Content:
         """Return the results up to the degree, and those about all degrees that are proved."""
+        # dimension and degree are those of the Hilbert polynomial, which sections have too
         sections = sections_series(model, dimension_formula(model))
         equations, series = observed.equations, observed.series
+        # the numbers of generators by degree and multidegree, one multidegree of each orbit
         counts = {}
         for orbit in equations.orbits:
             counts[orbit.degree, orbit.multidegree] = len(orbit.polynomials)

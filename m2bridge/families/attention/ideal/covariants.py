@@ -359,6 +359,7 @@ def _orders(has_two_orders: Any, exponent: int) -> Any:
     # Each factor with two orders has a binary digit of the number of the order.
     digit = numpy.cumsum(has_two_orders, axis=1) - 1
     exchanged = numpy.arange(1 << exponent) >> digit[:, :, None]
+    # this digit alone, and 0 for factors with one order
     return exchanged & has_two_orders[:, :, None]
 
 

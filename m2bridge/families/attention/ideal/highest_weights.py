@@ -197,14 +197,16 @@ def _relation(rows: Any) -> list[int] | None:
 def lifted(relation: Sequence[int], covariants: Sequence[Covariant], points: SourcePoints) -> Any:
     """Return the polarization Σ F(c, …, w, …, c) of a relation F of covariants, modulo the prime.
 
-    F is the combination of the covariants with these coefficients, a form of degree n, and the sum
-    is over the n arguments, of which one after the other is an element w of W, and all others are
-    the general element c. The result is in W ⊗ C_{n−1}, where it is n times a preimage of F, given
-    by its values at the points (docs/representations.md).
+    F is the combination of the covariants with the coefficients ``relation``, a form of degree n,
+    and the sum is over the n arguments, of which one after the other is an element w of W, and all
+    others are the general element c. The polarization is in W ⊗ C_{n−1}, where it is n times a
+    preimage of F (docs/representations.md). It is returned as its values at the points, one for
+    each.
     """
     # Both factors of the products are below 2^31: none leaves the machine integers.
     coefficients = numpy.array([c % LARGE_PRIME for c in relation])
     total = 0
+    # the argument s is w, the first element at each point
     for s in range(covariants[0].degree):
         rows = values(covariants, points, (*(GENERIC,) * s, FIRST)) % LARGE_PRIME
         products = coefficients[:, None] * rows % LARGE_PRIME

@@ -62,7 +62,10 @@ class CoordinateRing:
 
     @property
     def bound(self) -> int:
-        """The bound B on the degrees of generators."""
+        """The bound B on the degrees of generators: one more than the last degree computed.
+
+        In that degree the coordinate ring is all sections, which proves the bound.
+        """
         return len(self.multiplicities)
 
     @property
@@ -124,9 +127,12 @@ def coordinate_ring(size: CoreSize) -> CoordinateRing:
         return CoordinateRing(size, ({SCALARS: 1},), 0)
     spaces = multiplicity_spaces(size, size.dimensions)
     first = size.decisive_degree
+    # the multiplicities in C_0, C_1, …
     rings: list[Mapping[PartitionTriple, int]] = [spaces.ring(0)]
+    # the degree after the last one in which sections are missing
     sections_from = 0
-    # From the decisive degree on, equality in one degree is equality in all later ones.
+    # From the decisive degree on, equality in one degree is equality in all later ones. So degrees
+    # are computed up to this one, and further while sections are missing in the last one.
     while len(rings) <= first or sections_from == len(rings):
         n = len(rings)
         if n > first + MAX_FURTHER_DEGREES:
@@ -227,7 +233,9 @@ def hilbert_function(shape: LayerSizes, last: int) -> list[int]:
     """Return the values H(0), …, H(last) of a closure, t ≥ 2; raises as :func:`coordinate_ring`."""
     size = CoreSize.of(shape)
     if last > size.decisive_degree:
+        # the coordinate ring is known in all degrees, mostly by the number of sections
         return [coordinate_ring(size).hilbert_function(shape, n) for n in range(last + 1)]
+    # low degrees need no proof about all degrees
     ring = multiplicity_spaces(size, size.dimensions).ring
     return [total_dimension(ring(n), (shape.d, shape.d_out, shape.d)) for n in range(last + 1)]
 

@@ -103,7 +103,8 @@ def predicted_series(model: LayerSizes, dimension: int) -> HilbertSeries:
 def sections_series(model: LayerSizes, dimension: int) -> HilbertSeries:
     """Return Σ h(n) T^n, which has the Hilbert polynomial of the closure.
 
-    The function h is a polynomial for n ≥ 1.
+    The function h counts sections, and is a polynomial for n ≥ 1; so dimension + 1 values determine
+    the series, with the affine dimension of the closure.
 
     Examples
     --------

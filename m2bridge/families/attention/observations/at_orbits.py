@@ -174,6 +174,7 @@ class Observations(Observed):
     @property
     def is_birational(self) -> bool:
         """Whether the generic fibre is one reduced point, where some orbit was observed."""
+        # a multiple point has a larger length
         return self.generic_fibre.length == 1
 
     @property

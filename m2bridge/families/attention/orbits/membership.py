@@ -334,7 +334,7 @@ class Membership(Result):
 
     @property
     def is_zero(self) -> bool:
-        """Whether the function is zero."""
+        """Whether the function is zero, the only one whose fibre has no length."""
         return self.length is None
 
     @property
@@ -522,7 +522,9 @@ def _membership_of_zero(
     the tangent dimension exceeds the dimension of the closure. ``weights_of_zero`` are the witness;
     without them it is A = V = 0.
     """
-    weights = weights_of_zero or (zeros(model.d, model.d), zeros(model.d_out, model.d))
+    weights = weights_of_zero
+    if weights is None:
+        weights = zeros(model.d, model.d), zeros(model.d_out, model.d)
     return Membership(
         model=model,
         place=INSIDE,
@@ -538,7 +540,10 @@ def _membership_of_zero(
 
 
 def membership_script(model: LayerSizes, chart: Chart) -> Script:
-    """Return the Macaulay2 program for the fibre in the chart."""
+    """Return the Macaulay2 program for the fibre in the chart, with the unknowns z_2, …, z_d.
+
+    They are the entries of the first row (1, z_2, …, z_d) of V.
+    """
     rows = []
     for row in chart.forms:
         forms_of_row = ", ".join(matrix_program(_strings(form)) for form in row)
