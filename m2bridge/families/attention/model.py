@@ -351,7 +351,7 @@ class SingleLayerAttention(LayerSizes, Model):
         Returns
         -------
         Observed or None
-            ``None`` for one token where it has no orbits or types.
+            ``None`` for one token, except for numbers by degree and the number of critical points.
         """
         from m2bridge.families.attention.statements import BY_DEGREE, OF_TRAINING, OF_TYPES
 

@@ -269,7 +269,8 @@ def values(
         The elements of W in the first factors of the product; all further factors are c.
     symmetric : bool
         Whether both orders of l_i·v_k in S²Y are summed. Without it l_i is always the first factor
-        of Y and v_k the second: these are covariants of the source, which is not symmetric.
+        of Y and v_k the second: these are functions on the source, where l_i and v_k are known,
+        and not only their product.
 
     Raises
     ------

@@ -319,7 +319,7 @@ class GeneratedRepresentation:
         for space, part in enumerate(weight):
             for j in range(len(part) - 1):
                 if not part[j + 1]:
-                    # no index j + 1 can come from an index j
+                    # the weight has no index j + 1 that could come from an index j
                     continue
                 raised = (*part[:j], part[j] + 1, part[j + 1] - 1, *part[j + 2 :])
                 above = self.space((*weight[:space], raised, *weight[space + 1 :]))
@@ -471,7 +471,7 @@ def core(shape: LayerSizes, coordinates: CoordinateSystem) -> Core | None:
     """Return the core of a closure; ``None`` for one token, whose functions are not products.
 
     In full coordinates the closure is the same up to a linear isomorphism, but generators are not
-    written out. ``None`` if the isomorphism, which is computed, did not exist.
+    written out. That the isomorphism exists is computed; without it there is no core either.
     """
     if shape.t == 1:
         return None

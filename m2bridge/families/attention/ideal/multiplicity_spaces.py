@@ -72,7 +72,8 @@ EXTERIOR_SQUARE: tuple[PartitionTriple, ...] = (
 def section_multiplicities(size: CoreSize, n: int) -> dict[PartitionTriple, int]:
     """Return the multiplicity of each type in Γ_n, the sections of degree n over the closure.
 
-    Types with multiplicity 0 are left out. Source: docs/completeness.md, Proposition 2.
+    Types with multiplicity 0 are left out. Source: docs/completeness.md, The sections of the
+    structure sheaf.
 
     Raises
     ------
@@ -80,13 +81,13 @@ def section_multiplicities(size: CoreSize, n: int) -> dict[PartitionTriple, int]
         If their dimensions do not add up to the number of sections.
     """
     e, f, m = size.dimensions
-    # Without products of l_i and v_k, the source has S_λX ⊗ S_μH ⊗ (S_λY ⊗ S_μY).
+    # The coordinate ring of the source has S_λX ⊗ S_λY ⊗ S_μH ⊗ S_μY (Cauchy's formula).
     found: Counter[PartitionTriple] = Counter()
     for first, second in product(partitions(n, e), partitions(n, f)):
         for third, number in littlewood_richardson(first, second, m).items():
             found[first, second, third] = number
-    # No sections are the forms with different values where k and v are exchanged, and those that
-    # are odd in the difference where the two come together.
+    # Not sections are the forms with different values at two preimages with k and v exchanged, and
+    # the forms that are odd in k − v where both preimages come together.
     if m > 1:
         for j in range(1, n + 1, 2):
             found[(n,), (n,), (2 * n - j, j)] -= 1
@@ -341,9 +342,10 @@ class MultiplicitySpaces:
         return function(covariants, self.few_points(covariants[0].degree, rank))
 
     def _multiplicity(self, shapes: PartitionTriple, space: int, in_sections: int) -> int:
-        """Return the multiplicity of a type in C_n, as a rank over QQ (Proposition, item 3).
+        """Return the multiplicity of a type in C_n, as a rank over QQ.
 
-        It is the rank of covariants that span all functionals of this type on W ⊗ C_{n−1}.
+        It is the rank in C_n of covariants that span all functionals of this type on W ⊗ C_{n−1}
+        (docs/representations.md, Multiplicities from ranks, item 3).
 
         Parameters
         ----------
@@ -378,10 +380,10 @@ class MultiplicitySpaces:
     def _all_boundaries(
         self, shapes: PartitionTriple, space: int, kernel: int, square: int, basis: list[Evaluated]
     ) -> list[Evaluated]:
-        """Return a basis of all boundaries of a type, proved over QQ (Proposition, item 4).
+        """Return a basis of all boundaries of a type, proved over QQ.
 
         Covariants that span all functionals on Λ²W ⊗ C_{n−2} are found; the boundaries are their
-        images.
+        images (docs/representations.md, Multiplicities from ranks, item 4).
 
         Parameters
         ----------
@@ -398,8 +400,8 @@ class MultiplicitySpaces:
             If too few covariants were found, or unlucky points do not separate them.
         """
         points = self._enough_points(max(square, space))
-        # So many covariants have independent values at these points only if the points separate
-        # all functionals on W ⊗ C_{n−1}.
+        # As many covariants as the space of functionals on W ⊗ C_{n−1} has dimensions have
+        # independent values. So the points separate these functionals, boundaries among them.
         self._spanning(shapes, space, partial(values, points=points, factors=(FIRST,)))
         spanning = self._spanning(shapes, square, partial(alternating, points=points))
         exact_rank = rank(boundary(spanning, points).tolist())

@@ -227,9 +227,7 @@ class Observations(Observed):
         return values
 
     def _boundary_decided(self, fact: OrbitFacts) -> bool:
-        """Return whether it is proved that an orbit consists of boundary points, or that it does
-        not.
-        """
+        """Return whether it is proved, either way, if an orbit consists of boundary points."""
         if fact.boundary:
             # the proof is a family of functions outside the neuromanifold that tends to them
             return self.boundary_family and fact.orbit == BOUNDARY_FAMILY_ORBIT

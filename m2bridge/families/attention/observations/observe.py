@@ -206,7 +206,7 @@ def _degree(model: LayerSizes, dimension: int, generic: Fibre, points: int | Non
         If the points contradict the degree.
     """
     degree = degree_by_projection(model, dimension, generic)
-    # each point of the closure has the fibre of a general one
+    # as many general points of the closure as the degree, and over each a generic fibre
     if points not in (None, degree * generic.length):
         raise ContradictionError(
             f"a section of {points} points, with fibres of {generic.length}; but degree {degree}"
@@ -485,8 +485,8 @@ def _is_confirmed_by_elimination(model: LayerSizes, degree: int) -> bool:
 def by_fibres(shape: LayerSizes) -> LocusFindings:
     """Return the findings about the singular locus, by the method of :func:`observe`.
 
-    If a limit was reached, they are of some orbits or, with only its words, of none. Hypotheses:
-    t ≥ 2, and not α = d' = 1 < d (where the map is two-to-one).
+    If a limit was reached, they are about some orbits, or none, and ``unfinished`` says so.
+    Hypotheses: t ≥ 2, and not α = d' = 1 < d (where the map is two-to-one).
     """
     try:
         observations = observe(shape, degree=False)

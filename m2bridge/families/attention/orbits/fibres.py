@@ -235,6 +235,7 @@ def fibres(
 
     Parameters
     ----------
+    model : LayerSizes
     engine : Engine, optional
         A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
         process shares.

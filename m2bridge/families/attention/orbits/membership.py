@@ -198,6 +198,8 @@ def points_by_moments(
 ) -> tuple[tuple[tuple[Expr, ...], ...], bool]:
     """Return the points of a fibre with one or two geometric points, and whether they are real.
 
+    A point is a tuple (z_2, …, z_d).
+
     Parameters
     ----------
     points, length : int

@@ -101,8 +101,9 @@ def _column_moved(matrix: Sparse, i: int, j: int) -> dict[tuple[int, int], int]:
 def source_tangent_dimension(orbit: Orbit, shape: LayerSizes) -> int:
     """Return the dimension of the Zariski tangent space of the source at the representative.
 
-    The source is {rk A ≤ α} × {V}. The determinantal variety is smooth exactly at rank α, with
-    tangent space {XA + AY}; at lower rank its tangent space is the space of all matrices.
+    The source is the affine variety {rk A ≤ α} × {V}. The determinantal variety is smooth exactly
+    at rank α, with tangent space {XA + AY}; at lower rank its tangent space is the space of all
+    matrices.
 
     Source: Harris, *Algebraic Geometry: A First Course*, Example 14.16.
     """
@@ -281,9 +282,10 @@ def _point(orbit: Orbit, shape: LayerSizes) -> tuple[int, ...]:
 
 
 def default_degree(shape: LayerSizes) -> int:
-    """Return the largest N ≤ 4 with few enough monomials of degree N; 0 if N = 2 has too many.
+    """Return the degree up to which equations bound tangent spaces within seconds.
 
-    Up to this degree equations bound tangent spaces within seconds.
+    It is the largest N ≤ 4 with at most :data:`MAX_BOUND_MONOMIALS` monomials of degree N; 0 if
+    already N = 2 has more.
     """
     coordinates = coordinate_count(shape, shape.default_coordinates)
     degree = default_max_degree(coordinates, MAX_BOUND_MONOMIALS)
@@ -456,7 +458,9 @@ def by_bounds(shape: LayerSizes) -> LocusFindings:
     findings = _findings("tangent bounds", tangents, {}, shape)
     first = default_degree(shape)
     if first == 0:
+        # even quadrics have too many monomials
         return findings
+    # all of the time that is left; MAX_BOUND_SECONDS without a limit
     with share(1.0, otherwise=MAX_BOUND_SECONDS):
         for degree in range(first, MAX_SEARCHED_DEGREE + 1):
             try:

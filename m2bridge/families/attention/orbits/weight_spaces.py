@@ -120,9 +120,11 @@ class WeightSpaces:
             # V_00 = V_0r = 1: both places have one symbol, in a class of its own
             places.append((0, 0))
             variables[0] = variables[r] = ("twice", 0)
+        # u_i = −t_i for i < r, where A_ii = 1
         inputs = [(variables[i], -1) if i < r else (("free input", i), 1) for i in range(shape.d)]
         outputs = [(("free output", k), 1) for k in range(shape.d_out)]
         for k, q in places:
+            # v_k = −t_q, where V_kq = 1
             outputs[k] = variables[q], -1
         return cls(tuple(variables), tuple(inputs), tuple(outputs), tuple(places))
 
