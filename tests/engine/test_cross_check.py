@@ -18,7 +18,8 @@ from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.attention.all_sizes import closures
 from m2bridge.families.attention.all_sizes.closures import CORES
 from m2bridge.families.attention.all_sizes.generators import generators_of_all_sizes
-from m2bridge.families.attention.observations.observe import check, observe, section_points
+from m2bridge.families.attention.observations.linear_section import section_points
+from m2bridge.families.attention.observations.observe import check, observe
 from m2bridge.families.attention.orbits.fibres import Fibre, fibres
 from m2bridge.families.attention.orbits.orbits import generic_orbit, orbits, representative
 from m2bridge.families.attention.sizes import degree_formula, dimension_formula

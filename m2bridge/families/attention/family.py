@@ -55,12 +55,26 @@ class Attention(Family[SingleLayerAttention]):
     sample: ClassVar[Mapping[str, str]] = {"d": "2", "d_out": "1"}
 
     def build(self, **values: Any) -> SingleLayerAttention:
-        """The model with ``d``, ``d_out``, ``a`` and ``t``."""
+        """Return the model with the numbers ``d``, ``d_out``, ``a`` and ``t``, passed by name.
+
+        ``a`` and ``t`` may be left out, for a = d and t = 2.
+
+        Raises
+        ------
+        InvalidCaseError
+            If a number is not an integer, below 1 or too large; the error names it.
+        """
         return SingleLayerAttention(**values)
 
     def from_key(self, key: str) -> SingleLayerAttention:
-        """The model with this key, such as ``d3-dout2-a2-t2``."""
-        # no zeros in front: a case has one key
+        """Return the model with this key, such as ``d3-dout2-a2-t2``.
+
+        Raises
+        ------
+        InvalidCaseError
+            If the text is not of this form.
+        """
+        # no zeros in front, so that a case has one key; no case has a number of ten digits
         number = "([1-9][0-9]{0,8})"
         match = re.fullmatch(f"d{number}-dout{number}-a{number}-t{number}", key, re.ASCII)
         if match is None:
@@ -76,7 +90,11 @@ class Attention(Family[SingleLayerAttention]):
         return REGISTRY
 
     def questions(self) -> tuple[Question[SingleLayerAttention, Any], ...]:
-        """Polar degrees, equations, and all of the Zariski closure; and the types of weights."""
+        """Return the questions that are certified in addition to the statements.
+
+        They are about the closure (polar degrees, equations, all of it by elimination), about the
+        types of trained weights, and about the number of critical points of training.
+        """
         from m2bridge.families.attention.questions import CLOSURE, EQUATIONS, POLAR
         from m2bridge.families.attention.training.question import (
             EXPOSED,
@@ -87,19 +105,22 @@ class Attention(Family[SingleLayerAttention]):
         return POLAR, EQUATIONS, CLOSURE, EXPOSED, EXPOSED_HEADS, LEARNING_DEGREE
 
     def figures(self) -> tuple[Figure, ...]:
-        """Return Figure 1 of the paper and pictures of slices, orbits, degrees and weights."""
+        """Return Figure 1 of the paper, and pictures of slices, orbits and numbers by degree."""
         from m2bridge.families.attention.figures import figures
 
         return figures(self.options)
 
     def program(self, model: SingleLayerAttention, key: str) -> Script | None:
-        """Return the program for the fibres, which is the same for all statements."""
+        """Return the program for the fibres, which is the same for all statements (``key``).
+
+        ``None`` for one token.
+        """
         from m2bridge.families.attention.questions import fibres_program
 
         return fibres_program(model)
 
     def effort(self, model: SingleLayerAttention) -> int:
-        """Return the number of coordinates, which measures the running time roughly."""
+        """Return the number of coordinates, a rough measure by which batches order their cases."""
         return model.coordinate_count
 
     def excluded_from_grids(self, model: SingleLayerAttention) -> bool:
@@ -109,7 +130,11 @@ class Attention(Family[SingleLayerAttention]):
     def cross_check_all_sizes(
         self, statements: Sequence[Statement]
     ) -> AllSizes | GeneratorsOfAllSizes:
-        """Decide statements for all sizes; those about generators for all small cores."""
+        """Decide statements for all sizes at once.
+
+        Statements about generators or the Hilbert function are decided for the sizes whose core is
+        one of a list of small ones; for them the result is a ``GeneratorsOfAllSizes``.
+        """
         with importing():
             from m2bridge.families.attention.all_sizes.family import cross_check_all_sizes
             from m2bridge.families.attention.statements import BY_DEGREE
@@ -123,7 +148,11 @@ class Attention(Family[SingleLayerAttention]):
         return cross_check_all_sizes(statements)
 
     def closures_of_all_sizes(self, *, vectors: bool = False) -> AllClosures:
-        """Compute the closures for all sizes with small cores."""
+        """Compute the closures of all sizes whose core is one of a list of small ones.
+
+        With ``vectors`` the result has a highest weight vector, a polynomial, for each
+        representation.
+        """
         with importing():
             from m2bridge.families.attention.all_sizes.closures import closures_of_all_sizes
 

@@ -84,12 +84,15 @@ class OrbitNode:
 
     @property
     def name(self) -> str:
-        """``(1, 1, 0)``, or ``0``."""
+        """The numbers of the orbit, such as ``(1, 1, 0)``; ``0`` for the zero function."""
         return "0" if self.orbit is None else str(self.orbit)
 
     @property
     def state(self) -> str:
-        """``boundary`` before all others; ``singular``, ``smooth`` or ``undecided``."""
+        """The state that the mark shows: ``boundary``, ``singular``, ``smooth`` or ``undecided``.
+
+        A boundary point is marked as such whether it is singular or not.
+        """
         if self.boundary:
             return "boundary"
         return {True: "singular", False: "smooth", None: "undecided"}[self.singular]
@@ -97,7 +100,7 @@ class OrbitNode:
     def below(self, other: OrbitNode) -> bool:
         """Return whether this orbit is in the closure of ``other`` and different from it."""
         if self.orbit is None or other.orbit is None:
-            # every orbit has zero in its closure
+            # zero is in the closure of every orbit, and no orbit is in the closure of zero
             return self.orbit is None and other.orbit is not None
         return self.orbit != other.orbit and self.orbit.in_closure_of(other.orbit)
 
@@ -137,7 +140,11 @@ class OrbitDiagram(picture.PictureResult):
     unfinished: str = ""
 
     def rows(self, separator: str) -> list[tuple[str, int, bool | None, bool | None, str]]:
-        """Return the orbits, each with the names of those that it covers."""
+        """Return the rows of the table with header :data:`HEADER`, one for each orbit.
+
+        The last cell has the names of the orbits that this one covers, with ``separator`` between
+        them.
+        """
         rows = []
         for node in self.nodes:
             covered = separator.join(low.name for low, high in self.covers if high == node)
@@ -145,7 +152,7 @@ class OrbitDiagram(picture.PictureResult):
         return rows
 
     def to_sheet(self) -> Sheet:
-        """A table of orbits, with those that each one covers."""
+        """Return a table of the orbits, with those that each one covers, and the picture."""
         rows = []
         for name, dimension, singular, boundary, covered in self.rows(", "):
             states = value_text(singular), value_text(boundary)
@@ -158,7 +165,7 @@ class OrbitDiagram(picture.PictureResult):
         return Sheet(title, [Facts(lines), Table(HEADER, rows), Picture(self.page_svg)])
 
     def to_json(self) -> dict[str, Any]:
-        """The orbits, and the pairs of which one covers the other."""
+        """Return the orbits, and the names [low, high] of orbits of which high covers low."""
         version = self.engine_version or None
         return result_json(self.model.to_json(), "QQ", version, self.seconds) | {
             "orbits": [asdict(node) for node in self.nodes],
@@ -167,36 +174,46 @@ class OrbitDiagram(picture.PictureResult):
         }
 
     def to_macaulay2(self) -> str:
-        """A list of pairs of positions in the list of orbits; the zero function is {0, 0, 0}."""
+        """Return lists of Macaulay2: the orbits, and pairs of positions of orbits in this list.
+
+        An orbit is {rk A, rk V, dim L∩U}, and the zero function {0, 0, 0}. In a pair the second
+        orbit covers the first.
+        """
         cells = [(0, 0, 0) if node.orbit is None else node.orbit.cells for node in self.nodes]
         orbits = ", ".join(f"{{{', '.join(map(str, cell))}}}" for cell in cells)
-        place = {node: number for number, node in enumerate(self.nodes)}
-        pairs = ", ".join(f"{{{place[low]}, {place[high]}}}" for low, high in self.covers)
+        position = {node: number for number, node in enumerate(self.nodes)}
+        pairs = ", ".join(f"{{{position[low]}, {position[high]}}}" for low, high in self.covers)
         return f"orbits = {{{orbits}}}\ncovers = {{{pairs}}}"
 
     def to_csv(self) -> str:
-        """The orbits, and for each those that it covers."""
+        """Return the orbits as a table of CSV, each with those that it covers."""
         return csv_text(HEADER, self.rows("; "))
 
     def figure(self) -> Any:
-        """The orbits in layers by dimension, as a ``matplotlib.figure.Figure``."""
+        """Return a ``matplotlib.figure.Figure`` with the orbits in layers by dimension.
+
+        Marks are joined by a line where one orbit covers the other.
+        """
+        # the orbits by dimension, the smallest dimension first
         levels: dict[int, list[OrbitNode]] = {}
         for node in sorted(self.nodes, key=attrgetter("dimension")):
             levels.setdefault(node.dimension, []).append(node)
+        # the place of each orbit, and for each line the places that it passes in the layers
         places, routes_by_layer = placed(list(levels.values()), self.covers)
-        nodes = list(places.values())
+        positions = list(places.values())
         routes = [
-            rounded(straightened(route, nodes, left=NODE_LEFT, right=NODE_RIGHT))
+            rounded(straightened(route, positions, left=NODE_LEFT, right=NODE_RIGHT))
             for route in routes_by_layer
         ]
-        wide = max(abs(x) for x, _ in chain(places.values(), *routes))
+        # how far the picture reaches to both sides of its middle, in steps from orbit to orbit
+        half_width = max(abs(x) for x, _ in chain(positions, *routes))
         with picture.styled():
             # in inches; the margins hold numbers on the left, the title above, the legend below
-            width = max(5.8, 2 * wide * ORBIT_STEP_INCHES + 3)
+            width = max(5.8, 2 * half_width * ORBIT_STEP_INCHES + 3)
             height = 0.78 * len(levels) + 1.9
             figure = picture.new_figure(width, height, f"Orbits of the {self.model.title}")
             axes = figure.add_axes((0.9 / width, 0.85 / height, 1 - 1.1 / width, 1 - 1.45 / height))
-            _axes(axes, list(levels), wide)
+            _draw_axes(axes, list(levels), half_width)
             for route in routes:
                 axes.plot(
                     *zip(*route, strict=True),
@@ -206,7 +223,7 @@ class OrbitDiagram(picture.PictureResult):
                     gid="cover",
                 )
             for node, place in places.items():
-                _node(axes, node, place)
+                _draw_node(axes, node, place)
             title = f"Orbits of (d, d′, a) = ({self.model.d}, {self.model.d_out}, {self.model.a})"
             figure.text(0.5, 1 - 0.32 / height, title, ha="center", fontsize=13)
             figure.legend(
@@ -229,8 +246,9 @@ def orbit_diagram(model: SingleLayerAttention, **options: Unpack[RunOptions]) ->
     Raises
     ------
     MethodUnavailableError
-        If t = 1, where orbits classify no functions, or there are more than
-        :data:`MAX_DRAWN_ORBITS` orbits.
+        If t = 1, where functions are not classified by orbits.
+    TooLargeError
+        If there are more than :data:`MAX_DRAWN_ORBITS` orbits.
     EngineError
         If Macaulay2 failed, or a limit was reached before anything was observed.
 
@@ -249,8 +267,14 @@ def orbit_diagram(model: SingleLayerAttention, **options: Unpack[RunOptions]) ->
             f" {MAX_DRAWN_ORBITS}: take smaller numbers"
         )
     observations = observe(model, degree=False)
-    # the apex of the cone is a limit of the boundary points unless d = 1
-    apex = OrbitNode(None, 0, model.independent_count > observations.dimension, model.d > 1)
+    apex = OrbitNode(
+        orbit=None,
+        dimension=0,
+        # a cone is smooth at its apex exactly if it is the space that it spans
+        singular=model.independent_count > observations.dimension,
+        # the apex of the cone is a limit of the boundary points, of which there are none for d = 1
+        boundary=model.d > 1,
+    )
     boundary: Mapping[Orbit, Any] = observations.at_orbits("boundary")
     facts = sorted(observations.orbits, key=attrgetter("dimension", "orbit"))
     nodes = [apex]
@@ -268,24 +292,28 @@ def orbit_diagram(model: SingleLayerAttention, **options: Unpack[RunOptions]) ->
 
 
 def covers(nodes: Sequence[OrbitNode]) -> tuple[tuple[OrbitNode, OrbitNode], ...]:
-    """The pairs of orbits, one in the closure of the other, with none in between."""
+    """Return the pairs (low, high) of orbits, low in the closure of high, with none in between."""
     pairs = []
     for high in nodes:
         below = [node for node in nodes if node.below(high)]
-        # only the maximal ones among the smaller orbits are covered
+        # an orbit that is below one of these orbits has this one in between
         maximal = [low for low in below if not any(map(low.below, below))]
         pairs += [(low, high) for low in maximal]
     return tuple(pairs)
 
 
 def _is_to_scale(levels: Sequence[int]) -> bool:
-    """Whether the steps from one dimension to the next are the same."""
+    """Return whether the dimensions that occur, in increasing order, have the same distances."""
     return len({high - low for low, high in pairwise(levels)}) <= 1
 
 
-def _axes(axes: Any, levels: list[int], wide: float) -> None:
-    """Draw a line for each dimension of orbits."""
-    axes.set_xlim(-wide - 0.6, wide + 0.9)
+def _draw_axes(axes: Any, levels: list[int], half_width: float) -> None:
+    """Draw a horizontal line for each dimension of orbits, with the dimension at its left end.
+
+    The lines reach from −``half_width`` to ``half_width``, and so far beyond that the names at the
+    right of marks have space.
+    """
+    axes.set_xlim(-half_width - 0.6, half_width + 0.9)
     axes.set_ylim(-0.45, len(levels) - 0.55)
     axes.set_xticks([])
     axes.set_yticks(range(len(levels)), [str(level) for level in levels])
@@ -295,9 +323,11 @@ def _axes(axes: Any, levels: list[int], wide: float) -> None:
     axes.spines["bottom"].set_visible(False)
 
 
-def _node(axes: Any, node: OrbitNode, place: tuple[float, int]) -> None:
-    """Draw the mark of an orbit and its name."""
-    # above the lines, and the name between both
+def _draw_node(axes: Any, node: OrbitNode, place: tuple[float, int]) -> None:
+    """Draw the mark of an orbit at its place (x, number of its layer), and its name at the right.
+
+    A line that crosses the name is drawn below it, and no name covers a mark.
+    """
     x, y = place
     axes.plot([x], [y], linestyle="none", **MARKS[node.state], zorder=3, gid=f"orbit {node.name}")
     style = {
@@ -312,7 +342,7 @@ def _node(axes: Any, node: OrbitNode, place: tuple[float, int]) -> None:
 
 
 def _legend(diagram: OrbitDiagram) -> list[Any]:
-    """Return a legend entry for each marker in the picture."""
+    """Return a legend entry, a line of matplotlib, for each kind of mark in the picture."""
     marks = []
     for state, mark in MARKS.items():
         nodes = [node for node in diagram.nodes if node.state == state]
@@ -320,7 +350,7 @@ def _legend(diagram: OrbitDiagram) -> list[Any]:
             continue
         label = state
         if state == "boundary" and all(node.singular for node in nodes):
-            # one mark for both, since such orbits are not drawn twice
+            # the mark for boundary points hides that they are singular, so the legend says it
             label = "boundary, singular"
         marks.append(picture.line([(0, 0)], linestyle="none", **mark, label=label))
     return marks
@@ -334,12 +364,21 @@ def figure_1(
     azimuth: float = AZIMUTH,
     **options: Unpack[RunOptions],
 ) -> SliceSurface:
-    """The slice of Figure 1, with v, c and w as axes.
+    """Return the slice of Figure 1, with v, c and w as axes.
+
+    Parameters
+    ----------
+    fineness : int
+        About how many points are computed along a side of the box.
+    elevation, azimuth : float
+        The viewing angles above the horizontal plane and around the vertical axis, in degrees.
+    engine : Engine, optional
+    timeout : float, optional
 
     Raises
     ------
     InvalidCaseError
-        If the fineness is not one.
+        If the fineness is too small or too large.
     """
     # v_1 l_1 = y_1² − w y_2² and v_1 l_2 = v y_1 y_2 + c y_2², coefficient by coefficient
     v, c, w = symbols("v c w")
@@ -361,7 +400,7 @@ def _angle(text: str) -> float:
 
 
 def _interval(text: str) -> tuple[Fraction, Fraction]:
-    """Read an interval such as ``-1..1``; raises ValueError saying what is expected."""
+    """Read an interval such as ``-1..1`` as (low, high); ValueError says what is expected."""
     first, _, last = text.partition("..")
     try:
         return read_rational(first), read_rational(last)
@@ -370,7 +409,11 @@ def _interval(text: str) -> tuple[Fraction, Fraction]:
 
 
 def _assignments(text: str) -> dict[str, Expr]:
-    """Read ``c_1_1_1_1=1, c_1_1_2_2=-w``; raises ValueError saying what is expected."""
+    """Return the values of coordinates by name, from a text: ``c_1_1_1_1=1, c_1_1_2_2=-w``.
+
+    A value is a number, or a polynomial in variables of any names, over QQ. Raises ValueError
+    saying what is expected, also for a coordinate that has two values.
+    """
     assignments: dict[str, Expr] = {}
     for part in filter(str.strip, text.split(",")):
         name, equals, value = part.partition("=")
@@ -379,8 +422,10 @@ def _assignments(text: str) -> dict[str, Expr]:
             raise ValueError(
                 f"'{part.strip():.60}' is not one value for a coordinate, such as c_1_1_1_1=1"
             )
-        # the variables in their order; a ring has one at least
-        variables = tuple(dict.fromkeys(re.findall(r"[^\W\d]\w*", value)))
+        # a name begins with a letter or underscore, and goes on with digits too
+        name_pattern = r"[^\W\d]\w*"
+        variables = tuple(dict.fromkeys(re.findall(name_pattern, value)))
+        # a ring has at least one variable, which a number does not use
         ring = PolynomialRing(QQ, variables or ("x",))
         try:
             assignments[name] = read_polynomial(value, ring).as_expr()
@@ -408,14 +453,21 @@ _VIEW = (
 def _slice(
     model: SingleLayerAttention, *args: Any, elevation: float, azimuth: float, **options: Any
 ) -> SliceSurface:
+    """Return the surface of :func:`slice_surface`, seen from these angles in degrees.
+
+    All other arguments are those of :func:`slice_surface`.
+    """
     return slice_surface(model, *args, **options).seen_from(elevation, azimuth)
 
 
-# options of commands name a case by its numbers; functions take its model
-def _of_case(compute: Callable[..., Any]) -> Callable[..., Any]:
-    """The picture of the model that the options name."""
+def _taking_numbers(compute: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``compute``, which takes a model, as a function of the numbers of the model instead.
+
+    Options of commands name a case by these numbers; all other options are passed on.
+    """
 
     def computed(d: int, d_out: int, t: int, a: int | None = None, **options: Any) -> Any:
+        """Return what ``compute`` returns for the model with these numbers."""
         return compute(SingleLayerAttention(d, d_out, a, t), **options)
 
     return computed
@@ -435,26 +487,28 @@ def figures(case: tuple[CaseOption, ...]) -> tuple[Figure, ...]:
     space = "A surface in the closure, in a space of dimension 3"
     return (
         Figure("1", umbrella, _VIEW, figure_1, needs_engine=True),
-        Figure("slice", space, (*case, fixed, box, *_VIEW), _of_case(_slice), needs_engine=True),
+        Figure(
+            "slice", space, (*case, fixed, box, *_VIEW), _taking_numbers(_slice), needs_engine=True
+        ),
         Figure(
             "orbits",
             "The orbits of a case, ordered by their closures",
             case,
-            _of_case(orbit_diagram),
+            _taking_numbers(orbit_diagram),
             needs_engine=True,
         ),
         Figure(
             "polar",
             "Polar degrees as bars; their sum is the generic ED degree",
             case,
-            _of_case(polar_degrees),
+            _taking_numbers(polar_degrees),
             needs_engine=True,
         ),
         Figure(
             "hilbert",
             "The Hilbert function with its polynomial",
             (*case, last),
-            _of_case(hilbert_function),
+            _taking_numbers(hilbert_function),
             needs_engine=True,
         ),
     )

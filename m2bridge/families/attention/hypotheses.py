@@ -14,26 +14,30 @@ WORDS = wording(Path(__file__).parent / "words.toml")
 
 
 def several_tokens(shape: LayerSizes) -> str:
-    """The hypothesis t ≥ 2."""
+    """Return why the hypothesis t ≥ 2 fails for a case, in words; empty if it holds."""
     return "" if shape.t >= 2 else WORDS.hypotheses["several-tokens"]
 
 
 def paper_hypotheses(shape: LayerSizes) -> str:
-    """The hypotheses of the paper from Corollary 3.3 on: t ≥ 2, and α > 1 or d' > 1."""
+    """Return why the hypotheses of the paper from Corollary 3.3 on fail; empty if they hold.
+
+    They are t ≥ 2, and α > 1 or d' > 1.
+    """
     if shape.t >= 2 and shape.alpha == 1 and shape.d_out == 1:
         return WORDS.hypotheses["not-degenerate"]
     return several_tokens(shape)
 
 
 def nondegenerate(shape: LayerSizes) -> str:
-    """The hypotheses of the paper, and d ≥ 2, which we add: for d = 1 < d' some printed statements
-    fail.
+    """Return why one of :func:`paper_hypotheses` or d ≥ 2 fails; empty if all hold.
+
+    We add d ≥ 2, since for d = 1 < d' some statements fail as printed.
     """
     return paper_hypotheses(shape) or two_dimensions(shape)
 
 
 def two_dimensions(shape: LayerSizes) -> str:
-    """The hypotheses t ≥ 2 and d ≥ 2."""
+    """Return why one of the hypotheses t ≥ 2 and d ≥ 2 fails; empty if both hold."""
     reason = several_tokens(shape)
     if not reason and shape.d == 1:
         return WORDS.hypotheses["two-dimensions"]
@@ -41,7 +45,7 @@ def two_dimensions(shape: LayerSizes) -> str:
 
 
 def one_output(shape: LayerSizes) -> str:
-    """t ≥ 2, d' = 1 and a ≥ d."""
+    """Return why one of the hypotheses t ≥ 2, d' = 1 and a ≥ d fails; empty if all hold."""
     reason = several_tokens(shape)
     if not reason and (shape.d_out > 1 or shape.alpha < shape.d):
         return WORDS.hypotheses["one-output"]
@@ -49,7 +53,10 @@ def one_output(shape: LayerSizes) -> str:
 
 
 def no_prediction(shape: LayerSizes) -> str:
-    """Why no Hilbert function is predicted for a case; empty if one is."""
+    """Return why no Hilbert function is predicted for a case; empty if one is.
+
+    No prediction is made for one token, and where computed values contradict the formula.
+    """
     if shape.t >= 2 and shape.d >= 4 and shape.d_out >= 2 and shape.alpha >= 2:
         return (
             "for d ≥ 4, d' ≥ 2, min(a, d) ≥ 2 the formula is too large in low degrees (at (4, 2, 2)"

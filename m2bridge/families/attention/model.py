@@ -114,7 +114,10 @@ class SingleLayerAttention(LayerSizes, Model):
     def in_coordinates(
         self, coordinates: str | None = None, weights: str | None = None
     ) -> SingleLayerAttention:
-        """The model in other coordinates or from other weights; those that are left out stay."""
+        """Return the model in other coordinates, or with other weights as parameters.
+
+        What is left out is not changed.
+        """
         return SingleLayerAttention(
             self.d,
             self.d_out,
@@ -127,7 +130,9 @@ class SingleLayerAttention(LayerSizes, Model):
     def parametrization(
         self, coordinates: str | None = None, weights: str | None = None
     ) -> PolynomialMap:
-        """The map from weights to function coordinates, in those of the model unless chosen.
+        """Return the map from weights to function coordinates.
+
+        Coordinates and weights are those of the model where they are left out.
 
         Raises
         ------
@@ -142,7 +147,10 @@ class SingleLayerAttention(LayerSizes, Model):
         return parametrization(model, model.coordinates, model.weights)
 
     def free_parametrization(self) -> PolynomialMap:
-        """The map from weights without relations, as few as there can be."""
+        """Return a map with the same image from weights without relations, as few as there are.
+
+        They are A and V if A can be any matrix, and else K, Q and V, with α rows in K and Q.
+        """
         from m2bridge.families.attention.orbits.parametrization import free_parametrization
 
         return free_parametrization(self, self.coordinates)
@@ -158,24 +166,31 @@ class SingleLayerAttention(LayerSizes, Model):
         return sizes.coordinate_count(self, self.coordinates)
 
     def coordinate_names(self) -> tuple[str, ...]:
-        """The names of the coordinates, without building the map."""
+        """Return the names of the coordinates, without building the map."""
         from m2bridge.families.attention.orbits.parametrization import coordinate_names
 
         return coordinate_names(self, self.coordinates)
 
     def grading(self) -> tuple[DegreeVector, ...] | None:
-        """The multidegree of c_k_i_p_q is (e_k, e_i, e_p + e_q); none for full coordinates."""
+        """Return the multidegree of each coordinate: (e_k, e_i, e_p + e_q) for c_k_i_p_q.
+
+        ``None`` for full coordinates, for which no grading is implemented.
+        """
         from m2bridge.families.attention.orbits.parametrization import grading
 
         if self.coordinates == "full":
-            # none is chosen there
             return None
         return grading(self, self.free_parametrization())
 
     def representations(
         self, counts: Mapping[tuple[int, tuple[int, ...]], int]
     ) -> tuple[Representation, ...] | None:
-        """The representations of GL(X) × GL(H) × GL(Y), by the multidegrees of :meth:`grading`."""
+        """Return the representations of GL(X) × GL(H) × GL(Y) that minimal generators form.
+
+        X, H and Y are the spaces of the indices i, k and p, q. ``counts`` has the number of
+        generators by degree and multidegree, which is that of :meth:`grading`. ``None`` for full
+        coordinates, which have no grading.
+        """
         from m2bridge.families.attention.ideal.representations import from_multidegrees
 
         if self.coordinates == "full":
@@ -183,13 +198,13 @@ class SingleLayerAttention(LayerSizes, Model):
         return from_multidegrees(self, counts)
 
     def symmetries(self) -> tuple[dict[str, str], ...]:
-        """The permutations of the indices."""
+        """Return the permutations of the indices, as renamings of the free parameters."""
         from m2bridge.families.attention.orbits.parametrization import symmetries
 
         return symmetries(self, self.free_parametrization())
 
     def gauge_dimension(self) -> int:
-        """The dimension of the group that acts on the free parameters and moves no function."""
+        """Return the dimension of the group that acts on free parameters and fixes functions."""
         rescaling = 1
         if self.alpha == self.d:
             # the entries of A are free
@@ -198,12 +213,15 @@ class SingleLayerAttention(LayerSizes, Model):
         return rescaling + self.alpha**2
 
     def upper_bounds(self, characteristic: int) -> tuple[Bounds, ...]:
-        """Return the upper bound: the dimension of the weights less one."""
+        """Return one upper bound for the dimension, which holds in every characteristic."""
         reason = "the dimension of the weights less one for their rescaling"
         return (Bounds.at_most(sizes.dimension_bound(self), reason),)
 
     def lower_bounds(self, characteristic: int) -> Iterator[MethodValue] | None:
-        """The rank of one block, which decides; small cases are expanded (``None``)."""
+        """Return the lower bound by the rank of one block, which needs no expanded map.
+
+        ``None`` for small cases, whose map is expanded to compute the rank of its differential.
+        """
         if self.coordinate_count <= MAX_EXPANDED_COORDINATES:
             return None
         from m2bridge.families.attention.orbits.parametrization import lower_bounds
@@ -211,7 +229,7 @@ class SingleLayerAttention(LayerSizes, Model):
         return lower_bounds(self, characteristic)
 
     def expectations(self) -> tuple[Expectation, ...]:
-        """The value of Corollary 3.3, and a remark."""
+        """Return the dimension by Corollary 3.3; for one token only that it does not apply."""
         if self.t == 1:
             return (Expectation(None, "", "Corollary 3.3 assumes t ≥ 2"),)
         from m2bridge.families.attention.hypotheses import paper_hypotheses
@@ -223,13 +241,16 @@ class SingleLayerAttention(LayerSizes, Model):
         return (Expectation(sizes.dimension_formula(self), remark),)
 
     def fibre_degree(self) -> int | None:
-        """The degree by a formula, with the generic fibre of all sizes."""
+        """Return the degree by a closed formula, whose proof knows the generic fibre."""
         if self.t == 1:
             return sizes.one_token_degree(self)
         return sizes.degree_formula(self)
 
     def predicted_hilbert_function(self, degree: int) -> int | None:
-        """The dimension of the part of this degree; the same in all coordinates."""
+        """Return the predicted dimension of the part of this degree of the coordinate ring.
+
+        It is the same in reduced and full coordinates. ``None`` where there is no prediction.
+        """
         from m2bridge.families.attention.hypotheses import no_prediction
         from m2bridge.families.attention.ideal.sections import predicted_hilbert_function
 
@@ -238,7 +259,11 @@ class SingleLayerAttention(LayerSizes, Model):
         return predicted_hilbert_function(self, degree)
 
     def numbers(self, observable: str) -> str:
-        """The polar degrees, where they are integrals."""
+        """Return the polar degrees with their sum, in words, for the observable polar_degrees.
+
+        Empty for other observables, and where the theorem does not apply or the degrees are too
+        large.
+        """
         from m2bridge.families.attention.polar.chern_integrals import MAX_POLAR_DIMENSION
         from m2bridge.families.attention.polar.theorem import no_theorem, predicted_polar_degrees
 
@@ -250,19 +275,35 @@ class SingleLayerAttention(LayerSizes, Model):
         return f"{', '.join(map(str, degrees))}; generic ED degree {sum(degrees)}"
 
     def polar_theorem(self) -> PolarData | None:
-        """The polar degrees, for all sizes."""
+        """Return the polar degrees by the theorem; ``None`` for one token.
+
+        Raises
+        ------
+        TooLargeError
+            If the dimension of the closure is too large.
+        ContradictionError
+            If two methods of integration disagree, or a hypothesis of the theorem fails.
+        """
         from m2bridge.families.attention.polar.theorem import polar_theorem
 
         return polar_theorem(self)
 
     def core(self) -> Core | None:
-        """The products of as few linear forms in as few variables as decide."""
+        """Return the core, a smaller case that determines the ideal in all degrees.
+
+        It consists of products of linear forms, as few as suffice in as few variables. ``None`` for
+        one token, where functions are no such products.
+        """
         from m2bridge.families.attention.ideal.highest_weights import core
 
         return core(self, self.coordinates)
 
     def fewer_outputs(self, count: int) -> SingleLayerAttention | None:
-        """The layer with the first rows of V alone; scaling these scales the first outputs."""
+        """Return the layer with the first ``count`` rows of V alone, for fewer than all outputs.
+
+        The multidegree e_k of an output k, by which the first ones are recognized, is that of
+        row k of V.
+        """
         if count >= self.d_out:
             return None
         return SingleLayerAttention(
@@ -270,7 +311,12 @@ class SingleLayerAttention(LayerSizes, Model):
         )
 
     def eliminated(self) -> SingleLayerAttention:
-        """Return, for one token, the layer with arbitrary A if all quadratic forms yᵀAy occur."""
+        """Return the layer that elimination uses, with the same closure and fewer relations.
+
+        For one token the function depends on A only by the quadratic form yᵀAy. If its rank can be
+        d, then the A of rank at most a and arbitrary A give the same closure, and the minors of A
+        are left out. In all other cases it is the layer itself.
+        """
         if self.t > 1 or sizes.form_rank(self) < self.d:
             return self
         return SingleLayerAttention(
@@ -278,19 +324,35 @@ class SingleLayerAttention(LayerSizes, Model):
         )
 
     def statements(self) -> tuple[Statement, ...]:
-        """The statements of the paper, and ours."""
+        """Return the statements of the paper, and ours."""
         from m2bridge.families.attention.statements import REGISTRY
 
         return REGISTRY
 
     def needs_engine(self, observables: Collection[str]) -> bool:
-        """Whether something is computed by Macaulay2, as fibres and degrees are."""
+        """Return whether Macaulay2 is needed: for all observables but types of weights."""
         from m2bridge.families.attention.statements import OF_TYPES
 
         return not set(observables) <= OF_TYPES
 
     def observe(self, observables: Collection[str], *, certified: bool = False) -> Observed | None:
-        """The observations of all orbits, for several tokens, without numbers by degree."""
+        """Return the observations of these observables, as far as one computation makes them.
+
+        Types of weights, the number of critical points of training, and numbers by degree are
+        observed separately; all other observables together, at all orbits.
+
+        Parameters
+        ----------
+        observables : collection of str
+        certified : bool
+            Whether the observations are for a certificate. Then they are complete or an error, and
+            contain only what a checker can recompute.
+
+        Returns
+        -------
+        Observed or None
+            ``None`` for one token, except for numbers by degree and the number of critical points.
+        """
         from m2bridge.families.attention.statements import BY_DEGREE, OF_TRAINING, OF_TYPES
 
         if not OF_TYPES.isdisjoint(observables):
@@ -315,7 +377,15 @@ class SingleLayerAttention(LayerSizes, Model):
         return observations
 
     def _observe_types(self, observables: Collection[str]) -> Observed | None:
-        """The types of weights, which are observed alone; ``None`` for one token."""
+        """Return the observation of exposed types of weights; ``None`` for one token.
+
+        They are types of (K, Q, V), or of (K, Q, O, V) where the observable is that of heads.
+
+        Raises
+        ------
+        MethodUnavailableError
+            If another observable is asked for together with them.
+        """
         from m2bridge.families.attention.statements import EXPOSED_TYPES_OF_HEADS
 
         if len(set(observables)) > 1:
@@ -326,55 +396,74 @@ class SingleLayerAttention(LayerSizes, Model):
         if self.t == 1:
             return None
         training = imported("m2bridge.families.attention.training.observed")
-        head_dim = self.a if EXPOSED_TYPES_OF_HEADS in observables else None
+        head_dim = None
+        if EXPOSED_TYPES_OF_HEADS in observables:
+            # O has as many columns as K has rows
+            head_dim = self.a
         observed: Observed = training.observe_types(self, head_dim)
         return observed
 
     def no_orbits(self) -> str:
-        """The reason why orbits classify no functions of one token; empty for several."""
+        """Return why orbits do not classify the functions, for one token; empty for several."""
         if self.t >= 2:
             return ""
         return "orbits classify functions of attention with t ≥ 2 only"
 
     def no_fibres(self, field: CoefficientField) -> str:
-        """The reason why the smoothness lemma does not apply; empty if it does."""
-        # it needs a birational map in characteristic 0
+        """Return why the lemma that decides smoothness by fibres does not apply; empty if it does.
+
+        The lemma needs a birational parametrization in characteristic 0.
+        """
         if self.t >= 2 and sizes.is_birational(self) and not field.characteristic:
             return ""
         return "the method of fibres is for attention over QQ with t ≥ 2, and α > 1 or d' > 1"
 
     def orbit_methods(self) -> SingleLayerAttention | None:
-        """The model itself, an :class:`~m2bridge.maps.locus.OrbitMethods` for t ≥ 2."""
+        """Return the model itself, an :class:`~m2bridge.maps.locus.OrbitMethods`, for t ≥ 2.
+
+        ``None`` for one token.
+        """
         if self.no_orbits():
             return None
         return self
 
     def by_fibres(self) -> LocusFindings:
-        """The singular locus by the fibres over the orbits."""
+        """Return the singular locus, as the fibres over the orbits determine it."""
         from m2bridge.families.attention.observations.observe import by_fibres
 
         return by_fibres(self)
 
     def by_bounds(self) -> LocusFindings:
-        """The singular locus by tangent vectors and equations of low degree."""
+        """Return the singular locus, as tangent vectors and equations of low degree bound it."""
         from m2bridge.families.attention.orbits.tangents import by_bounds
 
         return by_bounds(self)
 
     def by_orbits(self, ideal: GeneratingSet, dimension: int) -> LocusFindings:
-        """The singular locus by the ideal of the closure."""
+        """Return the singular locus by the Jacobian criterion at one point of each orbit.
+
+        Parameters
+        ----------
+        ideal : GeneratingSet
+            All of the ideal of the closure.
+        dimension : int
+            The affine dimension of the closure.
+        """
         from m2bridge.families.attention.orbits.tangents import by_orbits
 
         return by_orbits(ideal, dimension, self, self.polynomial_map)
 
     def orbit_closure(self, orbit: Orbit) -> PolynomialMap:
-        """A parametrization of the closure of the orbit."""
+        """Return a parametrization of the Zariski closure of the orbit, in these coordinates."""
         from m2bridge.families.attention.orbits.parametrization import orbit_closure_map
 
         return orbit_closure_map(orbit, self, self.coordinates)
 
     def identify(self, prime: GeneratingSet, dimension: int) -> Orbit | None:
-        """Return the orbit whose closure is the variety of the prime ideal, if there is one."""
+        """Return the orbit whose closure is the variety of a prime ideal, of this affine dimension.
+
+        ``None`` if there is no such orbit.
+        """
         from m2bridge.algebra.polynomial_map import vanishes_on_image
         from m2bridge.families.attention.orbits.orbits import orbits
         from m2bridge.families.attention.orbits.tangents import orbit_dimension
@@ -388,7 +477,7 @@ class SingleLayerAttention(LayerSizes, Model):
         return None
 
     def without_real_weights(self) -> WithoutRealWeights | None:
-        """A criterion for functions without real weights, for t ≥ 2."""
+        """Return a criterion for functions without real weights; ``None`` for one token."""
         from m2bridge.families.attention.orbits.fibres import without_real_weights
 
         if self.t == 1:
@@ -396,7 +485,10 @@ class SingleLayerAttention(LayerSizes, Model):
         return without_real_weights(self, self.coordinates)
 
     def has_real_weights(self, function: Mapping[str, Fraction]) -> bool:
-        """Whether the function has real weights, by computing them; for t ≥ 2."""
+        """Return whether a function in the closure has real weights, by computing them; t ≥ 2.
+
+        ``function`` has the value of each coordinate of the model, by its name.
+        """
         from m2bridge.families.attention.orbits.membership import INSIDE, membership_of
         from m2bridge.families.attention.orbits.parametrization import (
             indices,

@@ -70,7 +70,7 @@ def standalone(
     coordinates: CoordinateSystem | None = None,
     method: str = "orbits",
 ) -> str:
-    """The complete program for ``M2 --script``.
+    """Return the text of the complete Macaulay2 program for a computation, for ``M2 --script``.
 
     Parameters
     ----------
@@ -78,8 +78,20 @@ def standalone(
         The dimension by elimination is part of the program for the closure; the method of fibres
         and cross-checks run the program for the fibres. That for polar degrees counts points in
         slices, modulo a prime that it draws itself unless ``givenPrime`` is one.
+    model : SingleLayerAttention
+    field : CoefficientField
+        The field of the closure and the singular locus. The other programs are for QQ only.
+    coordinates : {"reduced", "full"}, optional
+        Those of the model when left out.
     method : {"orbits", "jacobian"}
         The method of ``singular-locus``.
+
+    Raises
+    ------
+    MethodUnavailableError
+        For fibres or orbits of functions of one token.
+    InvalidCaseError
+        For polar degrees over another field than QQ, and an unknown method.
     """
     if computation == "fibres":
         if model.t == 1:
@@ -109,24 +121,31 @@ def standalone(
 # many statements about a case rest on one program, which is rendered once
 @lru_cache(maxsize=256)
 def fibres_program(model: SingleLayerAttention) -> Script | None:
-    """The program behind the statements about a case; for one token there is none."""
+    """Return the program behind the statements about a case; ``None`` for one token."""
     if model.t == 1:
         return None
     return fibres_script(model)
 
 
 def _trusted(model: SingleLayerAttention, ideal: GeneratingSet) -> tuple[str, ...]:
-    """Return the lemmas that a certificate relies on; for one token, elimination itself."""
+    """Return what a certificate of the closure relies on, in sentences.
+
+    They are lemmas for several tokens. For one token they say that a checker computes the ideal
+    again only up to a degree, and relies on the elimination beyond.
+    """
     if model.t > 1:
         return tuple(WORDS.lemmas[name] for name in WORDS.closure["trusted"])
-    # a checker computes the ideal again up to this degree
-    largest = max(map(total_degree, ideal.generators), default=0)
-    last = max(largest, default_max_degree(len(ideal.ring.variables)))
-    return (WORDS.closure["one-token"].format(degree=last),)
+    largest_degree = max(map(total_degree, ideal.generators), default=0)
+    last_checked = max(largest_degree, default_max_degree(len(ideal.ring.variables)))
+    return (WORDS.closure["one-token"].format(degree=last_checked),)
 
 
 def _tangent_dimensions(model: SingleLayerAttention, ideal: GeneratingSet) -> list[dict[str, Any]]:
-    """The tangent dimension at each orbit; for t = 1 orbits classify no functions."""
+    """Return the tangent dimension of the closure at each orbit, as entries of a certificate.
+
+    An entry is {"orbit": [r, s, m], "dimension": number}. The list is empty for t = 1, where
+    functions are not classified by orbits.
+    """
     if model.t == 1:
         return []
     attention = model.parametrization()
@@ -155,19 +174,27 @@ class ClosureQuestion(ComputedQuestion[SingleLayerAttention, Closure]):
         EngineError
             If Macaulay2 failed or reached a limit.
         """
+        # the block sets no limit: it starts the clock for the seconds of the result
         with limited(None):
             chosen = as_model(model)
             answer = answer_to(closure_script(chosen, field=QQ))
             return read_closure(answer, chosen, QQ, "elimination", current().version)
 
     def content(self, model: SingleLayerAttention, observed: Closure) -> Content:
-        """Return the invariants, and the generators from which a checker recomputes them."""
+        """Return the invariants, and the generators from which a checker recomputes them.
+
+        Raises
+        ------
+        ParseError
+            If the answer of Macaulay2 lacks one of the invariants.
+        """
         ideal, series = observed.ideal, observed.hilbert_series
-        if ideal is None or series is None or observed.dimension is None or observed.degree is None:
+        dimension, degree = observed.dimension, observed.degree
+        if ideal is None or series is None or dimension is None or degree is None:
             raise ParseError("the answer about a closure is not complete")
         answer = {
-            "dimension": observed.dimension,
-            "degree": observed.degree,
+            "dimension": dimension,
+            "degree": degree,
             "generator_degrees": {str(n): count for n, count in ideal.generator_degrees.items()},
             "homogeneous": all(map(is_homogeneous, ideal.generators)),
             "hilbert_series": series.to_json(),
@@ -180,12 +207,12 @@ class ClosureQuestion(ComputedQuestion[SingleLayerAttention, Closure]):
         return Content(answer, evidence, _trusted(model, ideal))
 
     def summary(self, answer: dict[str, Any]) -> str:
-        """Dimension, degree and degrees of generators."""
+        """Return dimension, degree and degrees of generators of an answer, in words."""
         degrees = degree_summary(answer["generator_degrees"])
         return f"dimension {answer['dimension']}, degree {answer['degree']}, generators: {degrees}"
 
     def script(self, model: SingleLayerAttention) -> Script:
-        """The program of the elimination."""
+        """Return the program of the elimination."""
         return closure_script(as_model(model), field=QQ)
 
     def needs_engine(self, model: SingleLayerAttention) -> bool:
@@ -193,11 +220,11 @@ class ClosureQuestion(ComputedQuestion[SingleLayerAttention, Closure]):
         return True
 
     def usual(self, model: SingleLayerAttention) -> bool:
-        """Whether there are few coordinates."""
+        """Return whether ``all`` includes the question: for few coordinates, done in seconds."""
         return model.coordinate_count <= MAX_USUAL_CLOSURE_COORDINATES
 
     def within_reach(self, model: SingleLayerAttention) -> bool:
-        """Whether elimination ends within minutes."""
+        """Return whether elimination ends within minutes, as the number of coordinates tells."""
         return model.coordinate_count <= MAX_ELIMINATED_COORDINATES
 
     def trusts_program(self, model: SingleLayerAttention) -> bool:
@@ -227,29 +254,49 @@ class CertifiedEquations(NamedTuple):
 
 
 def is_within_reach(model: SingleLayerAttention) -> bool:
-    """Whether the equations can be computed: for several tokens and at most 400 coordinates."""
+    """Return whether equations up to a degree can be computed.
+
+    They can for several tokens, and at most :data:`MAX_EQUATION_COORDINATES` reduced coordinates.
+    """
     return model.t >= 2 and model.independent_count <= MAX_EQUATION_COORDINATES
 
 
 def _beyond(
     model: SingleLayerAttention, equations: Implicitization
 ) -> tuple[HilbertSeries | None, bool]:
-    """The Hilbert series and whether the generators are all, by the core (docs/completeness.md)."""
-    size = CoreSize.of(model)
+    """Return what the core proves about all degrees, from equations up to a degree.
+
+    The core is a smaller case that determines the ideal of the closure; its coordinate ring is
+    known in all degrees (docs/completeness.md).
+
+    Returns
+    -------
+    series : HilbertSeries or None
+        The Hilbert series of the closure; ``None`` if the proof by the core is too large for a
+        checker, or needs values of the Hilbert function beyond the equations.
+    all_generators : bool
+        Whether no generator has a higher degree than the equations. False without a series.
+
+    Raises
+    ------
+    ContradictionError
+        If the core contradicts the equations.
+    """
+    core = CoreSize.of(model)
     last = equations.max_degree
-    coordinates = size.columns * size.rows * monomial_count(size.variables, 2)
-    ring = representations.coordinate_ring(size)
-    if monomial_count(coordinates, ring.bound) > MAX_PROVED_CORE_MONOMIALS:
+    core_coordinates = core.columns * core.rows * monomial_count(core.variables, 2)
+    ring = representations.coordinate_ring(core)
+    if monomial_count(core_coordinates, ring.bound) > MAX_PROVED_CORE_MONOMIALS:
         return None, False
     if ring.sections_from > last + 1:
         # below that degree the Hilbert function is not a number of sections, and must be computed
         return None, False
     series = representations.hilbert_series(model)
-    parts = representations.representations(model)
-    check_representations(equations, [series.value(n) for n in range(last + 1)], parts)
-    # minors that leave no trace in the core are generators too
-    needed = max([least_degree(model), *(part.degree for part in parts)])
-    return series, last >= needed
+    generators = representations.representations(model)
+    check_representations(equations, [series.value(n) for n in range(last + 1)], generators)
+    # minors that vanish identically in the core are generators too
+    largest_degree = max([least_degree(model), *(part.degree for part in generators)])
+    return series, last >= largest_degree
 
 
 class EquationsQuestion(ComputedQuestion[SingleLayerAttention, CertifiedEquations]):
@@ -276,6 +323,8 @@ class EquationsQuestion(ComputedQuestion[SingleLayerAttention, CertifiedEquation
             For too many coordinates.
         TimeLimitError
             If a limit was reached.
+        MethodUnavailableError
+            If the equations are not proved over QQ.
         """
         if reason := several_tokens(model):
             raise NotApplicableError(f"the question {reason}")
@@ -295,8 +344,10 @@ class EquationsQuestion(ComputedQuestion[SingleLayerAttention, CertifiedEquation
 
     def content(self, model: SingleLayerAttention, observed: CertifiedEquations) -> Content:
         """Return the results up to the degree, and those about all degrees that are proved."""
+        # dimension and degree are those of the Hilbert polynomial, which sections have too
         sections = sections_series(model, dimension_formula(model))
         equations, series = observed.equations, observed.series
+        # the numbers of generators by degree and multidegree, one multidegree of each orbit
         counts = {}
         for orbit in equations.orbits:
             counts[orbit.degree, orbit.multidegree] = len(orbit.polynomials)
@@ -322,7 +373,10 @@ class EquationsQuestion(ComputedQuestion[SingleLayerAttention, CertifiedEquation
         return Content(answer, {}, tuple(WORDS.lemmas[name] for name in names))
 
     def summary(self, answer: dict[str, Any]) -> str:
-        """Return degrees of generators, the claim about higher ones, and the Hilbert function."""
+        """Return an answer in words: degrees of generators, and values of the Hilbert function.
+
+        It says whether there can be generators of higher degrees than those that were computed.
+        """
         degrees = degree_summary(answer["generators_up_to_degree"])
         known = f"generators of degree ≤ {answer['max_degree']}: {degrees}"
         scope = "nothing is claimed about higher degrees"
@@ -335,7 +389,7 @@ class EquationsQuestion(ComputedQuestion[SingleLayerAttention, CertifiedEquation
         return summary
 
     def within_reach(self, model: SingleLayerAttention) -> bool:
-        """Whether the equations can be computed."""
+        """Return whether the equations can be computed: :func:`is_within_reach`."""
         return is_within_reach(model)
 
 
@@ -353,12 +407,12 @@ class PolarQuestion(ComputedQuestion[SingleLayerAttention, PolarDegrees]):
     )
 
     def observe(self, model: SingleLayerAttention) -> PolarDegrees:
-        """Compute the polar degrees with their loci.
+        """Compute the polar degrees, with the strata of the source on which the theorem relies.
 
         Raises
         ------
         NotApplicableError
-            Where the theorem does not hold.
+            Where the theorem does not hold: for t = 1 or d = 1.
         TooLargeError
             For too many orbits.
         """
@@ -370,24 +424,25 @@ class PolarQuestion(ComputedQuestion[SingleLayerAttention, PolarDegrees]):
         return polar_degrees(model, method="theorem")
 
     def content(self, model: SingleLayerAttention, observed: PolarDegrees) -> Content:
-        """Return the polar degrees, and the strata on which they rely."""
+        """Return the polar degrees, and the strata of the source on which they rely."""
         names = ("polar_degrees", "generic_ed_degree", "dual_dimension", "dual_degree")
         data = observed.to_json()
         loci = []
         for locus in data["loci"]:
-            # people read (1, 1, 0), checkers [1, 1, 0]
-            orbit = [int(n) for n in locus["orbit"].strip("()").split(",")]
+            # people read the text (1, 1, 0), checkers the list [1, 1, 0]
+            orbit = [int(number) for number in locus["orbit"].strip("()").split(",")]
             loci.append(locus | {"orbit": orbit})
+        answer = {name: data[name] for name in names}
         evidence = {"loci": loci, "generic_fibre_points": data["generic_fibre_points"]}
-        return Content({name: data[name] for name in names}, evidence, observed.theorem.rests_on)
+        return Content(answer, evidence, observed.theorem.rests_on)
 
     def summary(self, answer: dict[str, Any]) -> str:
-        """The polar degrees and their sum."""
+        """Return the polar degrees of an answer and their sum, in words."""
         degrees = ", ".join(map(str, answer["polar_degrees"]))
         return f"polar degrees {degrees}; generic ED degree {answer['generic_ed_degree']}"
 
     def within_reach(self, model: SingleLayerAttention) -> bool:
-        """Whether the theorem holds, and the orbits are few."""
+        """Return whether the theorem holds, and the orbits are few enough to be observed."""
         return not two_dimensions(model) and is_observed(model)
 
 

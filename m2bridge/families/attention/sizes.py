@@ -44,9 +44,11 @@ class LayerSizes:
     t: int
 
     def __init__(self, d: int, d_out: int, a: int | None = None, t: int = 2) -> None:
-        # a ≥ d is not a condition on A, so leaving a out is the same as a = d
-        a = d if a is None else a
+        if a is None:
+            # a ≥ d is not a condition on A, so leaving a out is the same as a = d
+            a = d
         for option, value in (("d", d), ("d_out", d_out), ("a", a), ("t", t)):
+            # the only way to set a field of a frozen value
             object.__setattr__(self, option, positive_integer(option, value))
 
     def __str__(self) -> str:
@@ -63,7 +65,7 @@ class LayerSizes:
         return f"neuromanifold of lightning self-attention, {self}"
 
     def to_json(self) -> dict[str, int]:
-        """The four numbers, for ``json.dumps``."""
+        """Return the four numbers by name, for ``json.dumps``."""
         return {"d": self.d, "d_out": self.d_out, "a": self.a, "t": self.t}
 
     @property
@@ -90,7 +92,10 @@ class LayerSizes:
 
 
 def coordinate_count(shape: LayerSizes, coordinates: CoordinateSystem) -> int:
-    """The number of coordinates (for ``full``: coefficients that are not identically zero)."""
+    """Return the number of function coordinates of a case in a coordinate system.
+
+    Full coordinates are counted that are not identically zero.
+    """
     if coordinates == "reduced":
         return shape.independent_count
     # in an output of token j: cubic forms in x_j alone, and for each other token u
@@ -100,7 +105,7 @@ def coordinate_count(shape: LayerSizes, coordinates: CoordinateSystem) -> int:
 
 
 def dimension_formula(shape: LayerSizes) -> int:
-    """The dimension of the neuromanifold, α(2d − α) + d·d' − 1.
+    """Return the dimension of the neuromanifold, α(2d − α) + d·d' − 1.
 
     Hypotheses: t ≥ 2. The paper also assumes that α > 1 or d' > 1; the formula holds without it.
 
@@ -110,11 +115,11 @@ def dimension_formula(shape: LayerSizes) -> int:
 
 
 def weights_dimension(shape: LayerSizes) -> int:
-    """The dimension of the weights that the function sees, over any field.
+    """Return the dimension of the variety of weights on which the function depends, over any field.
 
-    For t ≥ 2 they are the pairs (A, V) with rk A ≤ α. For t = 1 the function is (yᵀAy)·v_k(y), and
-    the quadratic form yᵀAy is one in s = min(2α, d) linear forms; such quadratic forms have
-    dimension s(2d − s + 1)/2.
+    For t ≥ 2 they are the pairs (A, V) with rk A ≤ α. For t = 1 output k of the function is
+    (yᵀAy)·v_k(y), so it depends on V and on the quadratic form yᵀAy. This has rank at most s =
+    :func:`form_rank`, and the quadratic forms of rank at most s have dimension s(2d − s + 1)/2.
     """
     of_V = shape.d * shape.d_out
     if shape.t > 1:
@@ -123,14 +128,18 @@ def weights_dimension(shape: LayerSizes) -> int:
 
 
 def form_rank(shape: LayerSizes) -> int:
-    """The largest rank of the quadratic form yᵀAy, min(2α, d); all forms of this rank occur."""
+    """Return the largest rank of the quadratic form yᵀAy, min(2α, d), for rk A ≤ α.
+
+    The form is a sum of α products of two linear forms. Over algebraically closed fields each form
+    of this rank is such a sum.
+    """
     return min(2 * shape.alpha, shape.d)
 
 
 def dimension_bound(shape: LayerSizes) -> int:
-    """An upper bound for the dimension of the neuromanifold, over any field.
+    """Return an upper bound for the dimension of the neuromanifold, over any field.
 
-    The dimension of the weights that the function sees, less one for the rescaling (λA, V/λ).
+    It is :func:`weights_dimension`, less one for the rescaling (λA, V/λ), which moves no function.
 
     Source: ours, proved in the documentation of m2bridge.
     """
@@ -138,12 +147,12 @@ def dimension_bound(shape: LayerSizes) -> int:
 
 
 def degree_formula(shape: LayerSizes) -> int:
-    """The degree of the Zariski closure of the neuromanifold (as a projective variety).
+    """Return the degree of the Zariski closure of the neuromanifold (as a projective variety).
 
-    Hypotheses: t ≥ 2. The parametrization P(D_α) × P(R^{d'×d}) → P^N is a morphism given by forms
-    of bidegree (1, 1), birational onto its image, or two-to-one when α = d' = 1 < d; so the degree
-    is C(δ_A + δ_V, δ_V)·deg P(D_α), halved in that case, with δ_A = α(2d − α) − 1 and δ_V = d·d' −
-    1.
+    Hypotheses: t ≥ 2. Let D_α be the d×d matrices of rank at most α. The parametrization P(D_α) ×
+    P(R^{d'×d}) → P^N is a morphism given by forms of bidegree (1, 1), birational onto its image, or
+    two-to-one when α = d' = 1 < d; so the degree is C(δ_A + δ_V, δ_V)·deg P(D_α), halved in that
+    case, with δ_A = α(2d − α) − 1 and δ_V = d·d' − 1, the dimensions of both factors.
 
     Source: ours (not in the paper), proved in the documentation of m2bridge.
     """
@@ -155,11 +164,13 @@ def degree_formula(shape: LayerSizes) -> int:
 
 
 def one_token_degree(shape: LayerSizes) -> int:
-    """The degree of the Zariski closure for t = 1 (as a projective variety).
+    """Return the degree of the Zariski closure for t = 1 (as a projective variety).
 
-    The functions are the products q·v_k of a quadratic form of rank ≤ s and d' linear forms. They
-    are the image of P(Q_s) × P(R^{d'×d}) under a morphism given by forms of bidegree (1, 1). It is
-    birational, or three-to-one for d' = 1 and s = 2, where each of three linear forms can be v.
+    The functions are the products q·v_k of a quadratic form q of rank at most s =
+    :func:`form_rank` and d' linear forms. Let Q_s be these quadratic forms. Then the closure is the
+    image of P(Q_s) × P(R^{d'×d}) under a morphism given by forms of bidegree (1, 1). It is
+    birational, or three-to-one for d' = 1 and s = 2: there q·v is a product of three linear forms,
+    and each of them can be v.
 
     Source: ours (not in the paper), proved in the documentation of m2bridge.
     """
@@ -175,7 +186,7 @@ def one_token_degree(shape: LayerSizes) -> int:
 
 
 def is_birational(shape: LayerSizes) -> bool:
-    """Whether the projective parametrization is birational onto its image, for t ≥ 2.
+    """Return whether the projective parametrization is birational onto its image, for t ≥ 2.
 
     Otherwise it is two-to-one: exactly for α = d' = 1 < d, where A = k qᵀ and V = vᵀ have the same
     function as v qᵀ and kᵀ.
@@ -186,7 +197,12 @@ def is_birational(shape: LayerSizes) -> bool:
 
 
 def product_degree(shape: LayerSizes) -> int:
-    """The top intersection number (h_A + h_V)^(δ_A + δ_V) on P^δ_A × P^δ_V: C(δ_A + δ_V, δ_V)."""
+    """Return the degree of a form of bidegree (1, 1) to the top power on P^δ_A × P^δ_V.
+
+    It is the intersection number (h_A + h_V)^(δ_A + δ_V) = C(δ_A + δ_V, δ_V), with h_A and h_V the
+    hyperplane classes, δ_A the dimension of P(D_α), the matrices of rank at most α up to scalars,
+    and δ_V that of P(R^{d'×d}).
+    """
     dimension_a = matrices_of_rank(shape.d, shape.alpha) - 1
     dimension_v = shape.d * shape.d_out - 1
     return comb(dimension_a + dimension_v, dimension_v)

@@ -26,25 +26,36 @@ from m2bridge.statements.statement import Always, GlobalStatement, OrbitStatemen
 
 
 def about_orbits(key: str, part: str, **fields: Any) -> OrbitStatement[LayerSizes, Orbit]:
-    """Return the statement with this number about functions, orbit by orbit."""
+    """Return a statement about functions, which predicts a value for each orbit.
+
+    ``key`` and ``part`` are its number in the paper, such as "3.4" and "ii", under which
+    ``words.toml`` has its words; ``fields`` are the other fields of the statement: its prediction,
+    its hypotheses, and the orbits that it concerns.
+    """
     return OrbitStatement(**WORDS.fields(key, part), **fields)
 
 
 def about_the_whole(key: str, part: str, **fields: Any) -> GlobalStatement[LayerSizes]:
-    """Return the statement with this number about the neuromanifold as a whole."""
+    """Return a statement about the neuromanifold as a whole, which predicts one value.
+
+    The parameters are those of :func:`about_orbits`; no orbits are among the fields.
+    """
     return GlobalStatement(**WORDS.fields(key, part), **fields)
 
 
-def _rank_one(orbit: Orbit) -> bool:
+def _has_rank_one(orbit: Orbit) -> bool:
+    """Return whether A and V have rank 1."""
     return orbit.r == orbit.s == 1
 
 
-def _not_rank_one(orbit: Orbit) -> bool:
-    return not _rank_one(orbit)
+def _has_larger_rank(orbit: Orbit) -> bool:
+    """Return whether A or V has a rank larger than 1."""
+    return not _has_rank_one(orbit)
 
 
-def _of_rank_one(orbit: Orbit, shape: LayerSizes) -> bool:
-    return _rank_one(orbit)
+def _singular_at_rank_one(orbit: Orbit, shape: LayerSizes) -> bool:
+    """Predict whether an orbit is singular by Corollary A.4: where A and V have rank 1."""
+    return _has_rank_one(orbit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +65,7 @@ class Preimages:
     points: frozenset[WeightPair]
 
     def to_json(self) -> list[dict[str, Any]]:
-        """The points in increasing order, for ``json.dumps``."""
+        """Return the points (A, V) in increasing order, for ``json.dumps``."""
         return [
             {"A": [list(row) for row in A], "V": [list(row) for row in V]}
             for A, V in sorted(self.points)
@@ -65,11 +76,12 @@ class Preimages:
         return f"{{{', '.join(pairs)}}}"
 
 
-def _exchanged(orbit: Orbit, shape: LayerSizes) -> Value:
-    """Theorem 3.2: A = k qᵀ, V = h vᵀ, and with k and v exchanged; for k = v this is one point.
+def _preimages_of_rank_one(orbit: Orbit, shape: LayerSizes) -> Value:
+    """Predict the fibre where A and V have rank 1, by Theorem 3.2.
 
-    The representative has q and h the first unit vectors; k is then the first column of A, v the
-    first row of V.
+    It has the points A = k qᵀ, V = h vᵀ, and A = v qᵀ, V = h kᵀ, which are one point for k = v. At
+    the representative of the orbit q and h are the first unit vectors; so k is the first column of
+    A, and v the first row of V.
     """
     A, V = representative(orbit, shape)
     k = tuple(row[0] for row in A)
@@ -80,32 +92,40 @@ def _exchanged(orbit: Orbit, shape: LayerSizes) -> Value:
     return Preimages(frozenset({(A, V), (A_exchanged, V_exchanged)}))
 
 
-def _itself(orbit: Orbit, shape: LayerSizes) -> Value:
+def _one_preimage(orbit: Orbit, shape: LayerSizes) -> Value:
+    """Predict the fibre where A or V has a larger rank, by Theorem 3.2: one point."""
     return Preimages(frozenset({representative(orbit, shape)}))
 
 
-def _boundary(orbit: Orbit, shape: LayerSizes) -> bool:
-    """Theorem 3.4 (ii): A = v qᵀ and V = h vᵀ with the same v; Lemma A.3 says that these are the
-    critical ones.
+def _same_vector(orbit: Orbit, shape: LayerSizes) -> bool:
+    """Return whether A = v qᵀ and V = h vᵀ with the same v.
+
+    By Theorem 3.4 (ii) these are the boundary points, by Lemma A.3 the critical ones.
     """
     return (orbit.r, orbit.s, orbit.m) == (1, 1, 1)
 
 
 def singular(orbit: Orbit, shape: LayerSizes) -> bool:
-    """Theorem 3.4 (iii), as printed."""
+    """Predict whether an orbit is singular by Theorem 3.4 (iii), as printed: rk A · rk V ≤ 1."""
     return orbit.r * orbit.s <= 1
 
 
 def _singular_locus(orbit: Orbit, shape: LayerSizes) -> bool:
-    """The singular locus, with the singularities of the source taken into account (ours)."""
+    """Predict whether an orbit is singular, by a statement of ours that corrects 3.4 (iii).
+
+    For a < d it takes into account the singular points of the source, the A of rank below a.
+    """
     if shape.a >= shape.d:
-        return orbit.r == orbit.s == 1
+        # all matrices A: the source is smooth, and 3.4 (iii) holds
+        return _has_rank_one(orbit)
     if shape.a == 1:
+        # A has rank 1 always
         return orbit.s == 1
     return orbit.r <= shape.a - 1
 
 
 def _hilbert_function(shape: LayerSizes) -> Value | None:
+    """Predict the Hilbert function; ``None`` where no formula is stated."""
     from m2bridge.families.attention.ideal.values_by_degree import (
         predicted_hilbert_values,  # with SymPy
     )
@@ -114,6 +134,7 @@ def _hilbert_function(shape: LayerSizes) -> Value | None:
 
 
 def _generators(shape: LayerSizes) -> Value | None:
+    """Predict the number of minimal generators in each degree; ``None`` for one token."""
     from m2bridge.families.attention.ideal.values_by_degree import (
         predicted_generators,  # with SymPy
     )
@@ -122,50 +143,72 @@ def _generators(shape: LayerSizes) -> Value | None:
 
 
 def _generator_degrees(shape: LayerSizes) -> Value | None:
+    """Predict the degrees of minimal generators, without numbers; ``None`` for one token."""
     from m2bridge.families.attention.ideal.values_by_degree import predicted_degrees  # with SymPy
 
     return predicted_degrees(shape)
 
 
 def _exposed_types(shape: LayerSizes) -> Value | None:
+    """Predict the exposed types of weights (K, Q, V).
+
+    They are given ranks of the matrices, where some weights with these ranks are critical points of
+    a squared loss for all targets in an open set.
+    """
     from m2bridge.families.attention.training.types import predicted_types
 
     return predicted_types(shape)
 
 
 def _exposed_types_of_heads(shape: LayerSizes) -> Value | None:
-    """Those of weights (K, Q, O, V), where O has as many columns as K has rows."""
+    """Predict the exposed types of weights (K, Q, O, V), where O has as many columns as K has rows.
+
+    This number is a, the dimension of the head.
+    """
     from m2bridge.families.attention.training.types import predicted_types
 
     return predicted_types(shape, head_dim=shape.a)
 
 
 def _learning_degree(shape: LayerSizes) -> Value | None:
-    """The Stirling number S(d + 2, 3) of the second kind, for one output and a ≥ d."""
+    """Predict the number of critical points of training: the Stirling number S(d + 2, 3) of the
+    second kind.
+
+    ``None`` outside the hypotheses t ≥ 2, d' = 1 and a ≥ d.
+    """
     if shape.t < 2 or shape.d_out > 1 or shape.alpha < shape.d:
         return None
+    # S(n, 3) = (3^(n−1) − 2^n + 1)/2 at n = d + 2
     twice: int = 3 ** (shape.d + 1) - 2 ** (shape.d + 2) + 1
     return twice // 2
 
 
 REGISTRY: tuple[Statement, ...] = (
     about_orbits(
-        "3.2", "rank one", predict=_exchanged, hypotheses=several_tokens, concerns=_rank_one
+        "3.2",
+        "rank one",
+        predict=_preimages_of_rank_one,
+        hypotheses=several_tokens,
+        concerns=_has_rank_one,
     ),
     about_the_whole("3.2", "zero", predict=Always(True), hypotheses=several_tokens),
     about_orbits(
-        "3.2", "otherwise", predict=_itself, hypotheses=several_tokens, concerns=_not_rank_one
+        "3.2",
+        "otherwise",
+        predict=_one_preimage,
+        hypotheses=several_tokens,
+        concerns=_has_larger_rank,
     ),
     about_the_whole("3.3", "", predict=dimension_formula, hypotheses=paper_hypotheses),
     about_the_whole("3.4", "i", predict=Always(True), hypotheses=paper_hypotheses),
-    about_orbits("3.4", "ii", predict=_boundary, hypotheses=nondegenerate),
+    about_orbits("3.4", "ii", predict=_same_vector, hypotheses=nondegenerate),
     about_orbits("3.4", "iii", predict=singular, hypotheses=nondegenerate),
     about_the_whole("A.2", "birational", predict=Always(True), hypotheses=paper_hypotheses),
     about_the_whole(
         "A.2", "special fibres", predict=Always(2), hypotheses=paper_hypotheses, nothing=0
     ),
-    about_orbits("A.3", "", predict=_boundary, hypotheses=nondegenerate),
-    about_orbits("A.4", "", predict=_of_rank_one, hypotheses=nondegenerate),
+    about_orbits("A.3", "", predict=_same_vector, hypotheses=nondegenerate),
+    about_orbits("A.4", "", predict=_singular_at_rank_one, hypotheses=nondegenerate),
     about_the_whole("A.5", "", predict=Always(True), hypotheses=several_tokens),
     about_orbits("A.6", "", predict=Always(True), hypotheses=nondegenerate),
     about_the_whole("not-a-manifold", "", predict=Always(False), hypotheses=nondegenerate),

@@ -1,12 +1,14 @@
 """Covariants of products of linear forms: products of determinants, with exact values at points.
 
-The boxes of λ are given to n factors of W = X ⊗ H ⊗ S²Y, so are those of μ, and the boxes of ν to
-the 2n factors of Y. The product T of the determinants of the columns, of the first r coordinates
-for a column of length r, is a highest weight functional on W^{⊗n}, and these span all of them. On
-products of c = Σ x_i ⊗ h_k ⊗ l_i·v_k and x ⊗ h ⊗ y·y' it is a sum over a permutation for each
-column of λ and μ, and over the orders of the two factors of Y; each term is a product of
-determinants of the columns of ν, which are in tables. What ranks of such values say is in
-:mod:`.representations`; the proofs are in docs/representations.md.
+W^{⊗n} has n factors W = X ⊗ H ⊗ S²Y, so n factors of X and of H, and 2n of Y; they are numbered
+from 0, and the factor s of W has the factors 2s and 2s + 1 of Y. A covariant of type (λ, μ, ν)
+gives the boxes of λ to the factors of X, those of μ to the factors of H, those of ν to the factors
+of Y. The product T of the determinants of the columns, of the first r coordinates for a column of
+length r, is a highest weight functional on W^{⊗n}, and these span all of them. On products of
+c = Σ x_i ⊗ h_k ⊗ l_i·v_k and x ⊗ h ⊗ y·y' it is a sum over a permutation for each column of λ and
+μ, and over the orders of the two factors of Y; each term is a product of determinants of the
+columns of ν, which are in tables. What ranks of such values say is in :mod:`.representations`; the
+proofs are in docs/representations.md.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from m2bridge.errors import TooLargeError
 from m2bridge.limits import check
 
 PartitionTriple = tuple[PartitionTuple, PartitionTuple, PartitionTuple]
-"""Partitions of n, n and 2n, for X, H and Y."""
+"""The partitions λ, μ, ν of n, n and 2n, for X, H and Y."""
 
 MAX_POINT_ENTRY = 3
 """The largest entry of a point, so small that values of high degree are machine integers."""
@@ -40,7 +42,7 @@ MAX_COVARIANT_TRIES = 1000
 """The number of products of determinants that are drawn until one has a nonzero value."""
 
 GENERIC, FIRST, SECOND = 0, 1, 2
-"""The element in a factor of W: c, or one of two elements x ⊗ h ⊗ y·y'."""
+"""The element in a factor of W: c, or the first or second of two elements x ⊗ h ⊗ y·y'."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,12 +51,13 @@ class Determinants:
 
     Parameters
     ----------
-    table : array
-        An entry has an index for each vector, as digits of one number; then the points.
-    is_present : array
-        Whether the determinant of r vectors is nonzero at some point, for each choice of them.
+    table : array of int
+        The determinants: a row for each choice of r vectors, a column for each point. The number of
+        the row has the numbers of the vectors as its digits, in base the number of all vectors.
+    is_present : array of bool
+        For each row, whether the determinant is nonzero at some point.
     largest : int
-        The largest absolute value.
+        The largest absolute value in the table.
     """
 
     table: Any
@@ -63,7 +66,7 @@ class Determinants:
 
     @classmethod
     def of(cls, table: Any) -> Determinants:
-        """Return what these values prove about the determinants."""
+        """Return a table of determinants with its nonzero rows and its largest absolute value."""
         return cls(table=table, is_present=table.any(axis=1), largest=int(abs(table).max()))
 
 
@@ -75,10 +78,11 @@ class SourcePoints:
     ----------
     columns, rows, variables : int
         Dimensions of X, H, Y.
-    vectors : array
-        The l_i, the v_k, and y, y' of the two elements; then the points, then coordinates.
-    scalars : array
-        The x_i h_k of the two elements; indices element, i, k, point.
+    vectors : array of int
+        All vectors of Y, with the indices vector, point, coordinate. The vectors are numbered: the
+        l_i, then the v_k, then y and y' of the first element, y and y' of the second.
+    scalars : array of int
+        The products x_i h_k of the two elements, with the indices element, i, k, point.
     """
 
     columns: int
@@ -92,10 +96,22 @@ class SourcePoints:
     def random(
         cls, sizes: tuple[int, int, int], rank: int, count: int, random: Random
     ) -> SourcePoints:
-        """Return points with l_i in a space of dimension at most ``rank``."""
+        """Return random points where the l_i span a space of dimension at most ``rank``.
+
+        Parameters
+        ----------
+        sizes : tuple of int
+            Dimensions of X, H, Y.
+        rank : int
+        count : int
+            The number of points.
+        random : Random
+            The source of the seed; the points depend on nothing else.
+        """
         generator = numpy.random.default_rng(random.getrandbits(64))
 
         def integers(*shape: int) -> Any:
+            """Return an array of this shape of small random integers."""
             return generator.integers(-MAX_POINT_ENTRY, MAX_POINT_ENTRY + 1, shape)
 
         x, h, y = sizes
@@ -118,19 +134,25 @@ class SourcePoints:
         return replace(self, vectors=self.vectors[:, :count], scalars=self.scalars[..., :count])
 
     def determinants(self, r: int) -> Determinants:
-        """Return the determinants of the first r coordinates of any r vectors."""
+        """Return the determinants of the first r coordinates of any r vectors, computed once."""
         if r not in self._determinants:
             self._determinants[r] = Determinants.of(self._table(r))
         return self._determinants[r]
 
     def _table(self, r: int) -> Any:
-        """The determinants of all r-tuples of vectors at all points: a row for each tuple."""
+        """Return the determinants of all r-tuples of vectors at all points: a row for each tuple.
+
+        The numbers of the vectors are the digits of the number of the row.
+        """
         if r == 0:
             return numpy.ones((1, self.count), dtype=numpy.int64)
         number = len(self.vectors)
         table = numpy.zeros((number**r, self.count), dtype=numpy.int64)
+        # with an index for each of r − 1 vectors, and one for the point
         minors = self.determinants(r - 1).table.reshape((number,) * (r - 1) + (self.count,))
-        # Laplace's rule for the last coordinate, which is that of each vector in turn.
+        # Laplace's rule for the last of the r coordinates: the sum over the vector whose coordinate
+        # it is, the one at ``place`` among the r, times the minor of the other vectors. The sign of
+        # a term depends on the number of vectors after this one.
         for place in range(r):
             after = r - 1 - place
             last = self.vectors[:, :, r - 1].reshape((number,) + (1,) * after + (self.count,))
@@ -151,9 +173,10 @@ class Covariant:
     Parameters
     ----------
     shapes : PartitionTriple
+        The type (λ, μ, ν).
     places : tuple of sequences of int
-        The factors of the boxes of λ, μ, ν, column by column; the factor s of W has the factors 2s
-        and 2s + 1 of Y.
+        For λ, μ and ν the number of the factor that each box has, column by column. A factor of X
+        or H is numbered as its factor s of W, which has the factors 2s and 2s + 1 of Y.
     """
 
     shapes: PartitionTriple
@@ -161,7 +184,10 @@ class Covariant:
 
     @classmethod
     def random(cls, shapes: PartitionTriple, random: Random) -> Covariant | None:
-        """Return one that is not zero at first sight; ``None`` if none was seen."""
+        """Return a random covariant of a type that may be nonzero, by :meth:`_may_be_nonzero`.
+
+        ``None`` if all of :data:`MAX_COVARIANT_TRIES` random ones are zero.
+        """
         n = sum(shapes[0])
         for _ in range(MAX_COVARIANT_TRIES):
             x, h, y = (_permutation(size, random) for size in (n, n, 2 * n))
@@ -171,26 +197,27 @@ class Covariant:
         return None
 
     def _may_be_nonzero(self) -> bool:
-        """Whether no factor of W has both factors of Y in one column.
+        """Return whether no factor of W has both of its factors of Y in one column.
 
-        A determinant changes its sign when they are exchanged, and an element of S²Y does not.
+        Else the covariant is zero: a determinant changes its sign when two vectors are exchanged,
+        and an element of S²Y does not.
         """
         column_of = dict(zip(self.places[2], _columns_of_boxes(self.shapes[2]), strict=True))
         return all(column_of[2 * s] != column_of[2 * s + 1] for s in range(self.degree))
 
     @property
     def brackets(self) -> str:
-        """The determinants as ``[12]_X [13]_Y``, by the numbers of the factors of W.
+        """The determinants as ``[12]_X [13]_Y``, by the numbers of the factors of W, from 1 on.
 
         Columns of length 1 are left out.
         """
         found = []
         for space, shape, places in zip("XHY", self.shapes, self.places, strict=True):
-            # A factor of W has two factors of Y.
-            sides = 2 if space == "Y" else 1
+            # a factor of W has two factors of Y, but one of X and of H
+            multiple = 2 if space == "Y" else 1
             boxes = iter(places)
             for length in columns(shape):
-                factors = [place // sides + 1 for place in islice(boxes, length)]
+                factors = [place // multiple + 1 for place in islice(boxes, length)]
                 if length > 1:
                     found.append(f"[{''.join(map(str, factors))}]_{space}")
         return " ".join(found)
@@ -201,7 +228,8 @@ class Covariant:
         return sum(self.shapes[0])
 
     def exchanged(self) -> Covariant:
-        """Return the one whose first two factors of W are exchanged."""
+        """Return the covariant in which the first two factors of W are exchanged."""
+        # the new number of each factor of W
         moved = (1, 0, *range(2, self.degree))
         x, h, y = self.places
         return Covariant(
@@ -209,6 +237,7 @@ class Covariant:
             places=(
                 [moved[s] for s in x],
                 [moved[s] for s in h],
+                # the factor 2s or 2s + 1 of Y belongs to the factor s of W
                 [2 * moved[place // 2] + place % 2 for place in y],
             ),
         )
@@ -226,17 +255,22 @@ def values(
     *,
     symmetric: bool = True,
 ) -> Any:
-    """Return covariants of one type at the points, where the first factors of W are given.
+    """Return the values of covariants of one type on an element of W^{⊗n}, at each point.
 
-    All other factors are c. There is a row for each covariant.
+    The element is a product of n elements of W at the point. The array has a row for each
+    covariant, and a column for each point.
 
     Parameters
     ----------
     covariants : sequence of Covariant
+        All of one type; the array is empty if there are none.
     points : SourcePoints
     factors : sequence of GENERIC, FIRST or SECOND
+        The elements of W in the first factors of the product; all further factors are c.
     symmetric : bool
-        Without it l_i stands before v_k always: these are the covariants of the source.
+        Whether both orders of l_i·v_k in S²Y are summed. Without it l_i is always the first factor
+        of Y and v_k the second: these are functions on the source, where l_i and v_k are known,
+        and not only their product.
 
     Raises
     ------
@@ -247,19 +281,21 @@ def values(
     if not covariants:
         return found
     shapes = covariants[0].shapes
+    # the places of the boxes of λ, μ, ν: a row for each covariant
     x, h, y = (numpy.array([T.places[space] for T in covariants]) for space in range(3))
     has_two_orders = _has_two_orders(shapes[2], y) & symmetric
+    # a covariant with e factors of two orders is a sum over 2^e orders
     exponents = has_two_orders.sum(axis=1)
-    # Those with the same number of orders are computed together, in blocks.
+    # Covariants with the same number of orders are computed together, in blocks.
     for exponent in set(exponents.tolist()):
         alike = numpy.flatnonzero(exponents == exponent)
         step = max(1, TERMS_PER_BLOCK // (points.count << exponent))
         for start in range(0, len(alike), step):
-            some = alike[start : start + step]
-            found[some] = _values(
+            block = alike[start : start + step]
+            found[block] = _values(
                 shapes=shapes,
-                places=(x[some], h[some], y[some]),
-                orders=_orders(has_two_orders[some], exponent),
+                places=(x[block], h[block], y[block]),
+                orders=_orders(has_two_orders[block], exponent),
                 points=points,
                 factors=factors,
             )
@@ -267,26 +303,28 @@ def values(
 
 
 def _permutation(size: int, random: Random) -> list[int]:
-    """Return 0, …, size − 1 in random order: ``random.sample``, without its checks.
+    """Return 0, …, size − 1 in random order, the same as ``random.sample`` does.
 
-    These would take longer than all the rest.
+    It leaves out the checks of ``random.sample``, which take longer than all the rest.
     """
     digits = random.getrandbits
     left = list(range(size))
     found = []
     for count in range(size, 0, -1):
         length = count.bit_length()
+        # random numbers of this many bits, until one is below count
         chosen = digits(length)
         while chosen >= count:
             chosen = digits(length)
         found.append(left[chosen])
+        # the last of the numbers that are left takes the free place
         left[chosen] = left[count - 1]
     return found
 
 
 @lru_cache(maxsize=1000)
 def _columns_of_boxes(shape: PartitionTuple) -> tuple[int, ...]:
-    """Return the number of its column for each box."""
+    """Return for each box of a partition, column by column, the number of its column from 0 on."""
     found: list[int] = []
     for column, length in enumerate(columns(shape)):
         found += [column] * length
@@ -294,20 +332,35 @@ def _columns_of_boxes(shape: PartitionTuple) -> tuple[int, ...]:
 
 
 def _has_two_orders(shape: PartitionTuple, places: Any) -> Any:
-    """Return for each factor of W whether both orders of its factors of Y are terms.
+    """Return for each factor of W whether both orders of its factors of Y are summed.
 
-    Where both are in columns of length 1, the other order has the same value.
+    Where both factors of Y are in columns of length 1, the two orders have the same value, and one
+    is enough.
+
+    Parameters
+    ----------
+    shape : partition
+        The partition ν.
+    places : array of int
+        The places of the boxes of ν, for one covariant or with a row for each of several.
     """
     lengths: Any = numpy.take(columns(shape), _columns_of_boxes(shape))
+    # the length of the column in which each factor of Y is
     length_at = lengths[numpy.argsort(places)]
+    # of the factors 2s and 2s + 1, for each factor s of W
     return numpy.maximum(length_at[..., 0::2], length_at[..., 1::2]) > 1
 
 
 def _orders(has_two_orders: Any, exponent: int) -> Any:
-    """Return whether factors of Y are exchanged; indices are covariant, factor of W, order."""
-    # The factors with two orders have a binary digit each.
+    """Return 1 where a factor of W has its two factors of Y exchanged, else 0.
+
+    The indices are covariant, factor of W, order. ``has_two_orders`` has the indices covariant and
+    factor of W; each covariant has ``exponent`` factors with two orders, so 2^exponent orders.
+    """
+    # Each factor with two orders has a binary digit of the number of the order.
     digit = numpy.cumsum(has_two_orders, axis=1) - 1
     exchanged = numpy.arange(1 << exponent) >> digit[:, :, None]
+    # this digit alone, and 0 for factors with one order
     return exchanged & has_two_orders[:, :, None]
 
 
@@ -318,36 +371,50 @@ def _values(
     points: SourcePoints,
     factors: Sequence[int],
 ) -> Any:
-    """Return the values of covariants at points, a row for each covariant.
+    """Return the values of covariants with the same number of orders, a row for each covariant.
 
-    All covariants have the same shapes, and ``places`` and ``orders`` describe them: which boxes of
-    the three shapes belong to which factor of W, and the orders of the factors of Y that are
-    summed.
+    Parameters
+    ----------
+    shapes : PartitionTriple
+        The type of all covariants.
+    places : tuple of three arrays of int
+        The places of the boxes of λ, μ and ν, with a row for each covariant.
+    orders : array of int
+        The orders of the factors of Y that are summed, as :func:`_orders` returns them.
+    points : SourcePoints
+    factors : sequence of GENERIC, FIRST or SECOND
+        The elements of W in the first factors; all further factors are c.
+
+    Raises
+    ------
+    TooLargeError
+        If there are too many terms, or a value could leave the range of machine integers.
     """
     x, h, y = places
+    # the indices i and k of the factors of X and H in each term of the determinants
     i, i_signs = words(shapes[0], x)
     k, k_signs = words(shapes[1], h)
     terms = len(i_signs) * len(k_signs)
     number, degree, order_count = orders.shape
-    width = order_count * points.count
+    summands_per_term = order_count * points.count
     # No sum is larger than all terms times the largest determinants and two scalars.
     largest = prod(points.determinants(r).largest for r in columns(shapes[2]))
     bound = terms * order_count * largest * points.largest_scalar**2
-    if bound >= MAX_INT64_VALUE or terms * width > MAX_COVARIANT_TERMS:
+    if bound >= MAX_INT64_VALUE or terms * summands_per_term > MAX_COVARIANT_TERMS:
         raise TooLargeError(f"a covariant of degree {degree} has too many terms")
-    each = numpy.arange(number)[:, None]
-    # The places 2s or 2s + 1 of the boxes of ν in each order.
-    boxes = y[:, :, None] ^ orders[each, y // 2]
+    covariant = numpy.arange(number)[:, None]
+    # The places 2s or 2s + 1 of the boxes of ν in each order; the last binary digit is exchanged.
+    boxes = y[:, :, None] ^ orders[covariant, y // 2]
     total = numpy.zeros((number, points.count), dtype=numpy.int64)
-    step = max(1, TERMS_PER_BLOCK // (number * width))
+    step = max(1, TERMS_PER_BLOCK // (number * summands_per_term))
     for start in range(0, terms, step):
         check()
-        # A term of the product is a term of the one sum with a term of the other.
+        # A term of the product is a term of the sum for λ with a term of the sum for μ.
         block: Any = numpy.arange(start, min(start + step, terms))
         i_term, k_term = divmod(block, len(k_signs))
         vectors, scalars = _factors(i[:, :, i_term], k[:, :, k_term], points, factors)
         scalars = scalars * (i_signs[i_term] * k_signs[k_term])[:, None]
-        total += _sums(vectors[each[:, :, None], boxes], scalars, shapes[2], points)
+        total += _sums(vectors[covariant[:, :, None], boxes], scalars, shapes[2], points)
     return total
 
 
@@ -355,51 +422,72 @@ def _sums(vectors: Any, scalars: Any, shape: PartitionTuple, points: SourcePoint
     """Return for each covariant the sum over all orders and terms, at each point.
 
     A summand is a scalar times a product of determinants, one for each column of ν, of the vectors
-    in its boxes.
+    in the boxes of the column.
 
     Parameters
     ----------
-    vectors : array
+    vectors : array of int
         Numbers of vectors; the indices are covariant, box of the columns of ν, order, term.
-    scalars : array
+    scalars : array of int
         The indices are covariant, term, point.
+    shape : partition
+        The partition ν.
+    points : SourcePoints
     """
     is_present: Any = True
-    indices = []
-    box = 0
+    rows_by_column = []
+    first_box = 0
     for r in columns(shape):
-        # the row of the r vectors of this column in the table of all determinants
-        index = vectors[:, box]
-        for other in range(box + 1, box + r):
-            index = index * len(points.vectors) + vectors[:, other]
-        indices.append((r, index))
-        is_present = is_present & points.determinants(r).is_present[index]
-        box += r
-    # Most terms have a vector twice in a column, and are zero.
+        # the row of the r vectors of this column in the table of all determinants of size r
+        row = vectors[:, first_box]
+        for box in range(first_box + 1, first_box + r):
+            row = row * len(points.vectors) + vectors[:, box]
+        rows_by_column.append((r, row))
+        is_present = is_present & points.determinants(r).is_present[row]
+        first_box += r
+    # Only summands without a zero determinant are computed: most have a vector twice in a column.
     covariant, _, term = is_present.nonzero()
     summands = scalars[covariant, term]
-    for r, index in indices:
-        summands = summands * points.determinants(r).table.take(index[is_present], axis=0)
+    for r, row in rows_by_column:
+        summands = summands * points.determinants(r).table.take(row[is_present], axis=0)
     total: Any = numpy.zeros((len(vectors), points.count), dtype=numpy.int64)
+    # the summands of a covariant follow each other; those of the next one begin at its start
     with_summands, starts = numpy.unique(covariant, return_index=True)
     total[with_summands] = numpy.add.reduceat(summands, starts)
     return total
 
 
 def _factors(i: Any, k: Any, points: SourcePoints, factors: Sequence[int]) -> tuple[Any, Any]:
-    """Return the numbers of the vectors at the places of Y in each term, and its scalars.
+    """Return the vectors of Y and the scalar that each term of the determinants of λ and μ has.
 
-    Where c stands, its term x_i ⊗ h_k ⊗ l_i·v_k does.
+    A term chooses x_i and h_k in each factor of W. On c this leaves l_i·v_k, as c is the sum of all
+    x_i ⊗ h_k ⊗ l_i·v_k; on x ⊗ h ⊗ y·y' it leaves y·y' and the scalar x_i h_k.
+
+    Parameters
+    ----------
+    i, k : array of int
+        The indices that the terms choose; the indices of the arrays are covariant, factor, term.
+    points : SourcePoints
+    factors : sequence of GENERIC, FIRST or SECOND
+        The elements of W in the first factors; all further factors are c.
+
+    Returns
+    -------
+    vectors : array of int
+        Numbers of vectors; the indices are covariant, factor of Y, term.
+    scalars : array of int
+        The indices are covariant, term, point; there is one entry for all points if all factors
+        are c.
     """
-    # v_k comes after all l_i, and then the y and y' of the two elements.
+    # v_k comes after all l_i in the numbering, and then the y and y' of the two elements.
     vectors = numpy.stack([i, points.columns + k], axis=2)
     number, degree, terms = i.shape
     scalars: Any = numpy.ones((number, terms, 1), dtype=numpy.int64)
     for s, factor in enumerate(factors):
         if factor != GENERIC:
-            first = points.columns + points.rows + 2 * (factor - 1)
-            vectors[:, s, 0] = first
-            vectors[:, s, 1] = first + 1
+            y = points.columns + points.rows + 2 * (factor - 1)
+            vectors[:, s, 0] = y
+            vectors[:, s, 1] = y + 1
             scalars = scalars * points.scalars[factor - 1][i[:, s], k[:, s]]
     return vectors.reshape(number, 2 * degree, terms), scalars
 
@@ -407,8 +495,20 @@ def _factors(i: Any, k: Any, points: SourcePoints, factors: Sequence[int]) -> tu
 def words(shape: PartitionTuple, places: Any) -> tuple[Any, Any]:
     """Return the terms of the product of the determinants of the columns of a shape, with signs.
 
-    There is an index for each factor, and then one for the term. Places of several covariants
-    have an index in front of these.
+    Parameters
+    ----------
+    shape : partition
+    places : array of int
+        The number of the factor for each box, column by column; or a row of them for each of
+        several covariants.
+
+    Returns
+    -------
+    terms : array of int
+        The coordinate, from 0 on, that a term takes of the vector in each factor; the indices are
+        factor and term, with one for the covariant in front if there are several.
+    signs : array of int
+        The sign of each term.
     """
     terms, signs = _terms(shape)
     return terms[numpy.argsort(places)], signs
@@ -416,7 +516,10 @@ def words(shape: PartitionTuple, places: Any) -> tuple[Any, Any]:
 
 @lru_cache(maxsize=1000)
 def _terms(shape: PartitionTuple) -> tuple[Any, Any]:
-    """Return the terms, for the factors in the order of the columns, with signs."""
+    """Return the terms of :func:`words` where the boxes, column by column, have factors 0, 1, …
+
+    A term is a permutation for each column, and its sign the product of theirs.
+    """
     found = []
     signs = []
     for chosen in product(*map(signed_permutations, columns(shape))):

@@ -32,7 +32,7 @@ from m2bridge.families.attention.sizes import LayerSizes, dimension_formula
 
 SPACES = ("X", "H", "Y")
 Type = tuple[int, PartitionTriple, int]
-"""Degree, type and multiplicity."""
+"""The degree, the type (λ, μ, ν), and its multiplicity."""
 
 MAX_FURTHER_DEGREES = 3
 """The number of degrees that are tried after the first one that could decide."""
@@ -62,30 +62,37 @@ class CoordinateRing:
 
     @property
     def bound(self) -> int:
-        """The bound B on the degrees of generators."""
+        """The bound B on the degrees of generators: one more than the last degree computed.
+
+        In that degree the coordinate ring is all sections, which proves the bound.
+        """
         return len(self.multiplicities)
 
     @property
     def missing(self) -> list[Type]:
-        """The degrees, types and multiplicities of Γ_n / C_n: of the sections that are not in the
-        coordinate ring. They are zero from the degree ``sections_from`` on.
+        """The types of Γ_n / C_n for all n: of sections that are not in the coordinate ring.
+
+        There are none from the degree ``sections_from`` on.
         """
         found = []
         for n, ring in enumerate(self.multiplicities[: self.sections_from]):
             for shapes, number in section_multiplicities(self.size, n).items():
-                less = number - ring.get(shapes, 0)
-                if less:
-                    found.append((n, shapes, less))
+                missing = number - ring.get(shapes, 0)
+                if missing:
+                    found.append((n, shapes, missing))
         return found
 
     def hilbert_function(self, shape: LayerSizes, n: int) -> int:
-        """Return the Hilbert function of the closure of a model with this core."""
+        """Return the value in degree n of the Hilbert function of a model with this core."""
         missing = {shapes: number for degree, shapes, number in self.missing if degree == n}
         return sections_of(shape, n) - total_dimension(missing, (shape.d, shape.d_out, shape.d))
 
 
 def of_size(types: Iterable[Type], shape: LayerSizes) -> tuple[Representation, ...]:
-    """Return the representations of these types that are not zero, for the spaces of a model."""
+    """Return the representations of these types for the spaces X, H, Y of a model.
+
+    Those that are zero are left out.
+    """
     found = []
     sizes = shape.d, shape.d_out, shape.d
     for n, shapes, number in types:
@@ -97,7 +104,10 @@ def of_size(types: Iterable[Type], shape: LayerSizes) -> tuple[Representation, .
 
 
 def representation(sizes: Sizes, n: int, shapes: AnyShapes, number: int) -> Representation:
-    """Return the representation of degree n with these shapes and multiplicity ``number``."""
+    """Return the representation of degree n with these partitions for X, H and Y.
+
+    ``sizes`` are the dimensions of X, H, Y, and ``number`` is the multiplicity.
+    """
     return Representation(degree=n, spaces=SPACES, sizes=sizes, shapes=shapes, multiplicity=number)
 
 
@@ -112,14 +122,17 @@ def coordinate_ring(size: CoreSize) -> CoordinateRing:
     TimeLimitError
         If the limit was reached.
     """
-    # The source is an affine space, and W too.
     if size.variables == 1:
+        # d = 1: every point of W is a function, so there are no equations, and all is sections
         return CoordinateRing(size, ({SCALARS: 1},), 0)
     spaces = multiplicity_spaces(size, size.dimensions)
     first = size.decisive_degree
+    # the multiplicities in C_0, C_1, …
     rings: list[Mapping[PartitionTriple, int]] = [spaces.ring(0)]
+    # the degree after the last one in which sections are missing
     sections_from = 0
-    # From the decisive degree on, equality in one degree is equality in all later ones.
+    # From the decisive degree on, equality in one degree is equality in all later ones. So degrees
+    # are computed up to this one, and further while sections are missing in the last one.
     while len(rings) <= first or sections_from == len(rings):
         n = len(rings)
         if n > first + MAX_FURTHER_DEGREES:
@@ -134,14 +147,16 @@ def coordinate_ring(size: CoreSize) -> CoordinateRing:
 
 @lru_cache(maxsize=64)
 def generators(size: CoreSize) -> tuple[Type, ...]:
-    """Return degrees, types and multiplicities of minimal generators for a core and beyond it.
+    """Return the minimal generators for all sizes with a core: of the core itself, and minors.
 
-    Beyond it are minors.
+    Minors have more rows than the core; they are there only for the sizes whose spaces are larger.
 
     Raises
     ------
     MethodUnavailableError
-        If the bound decides nothing, or too few covariants were found.
+        If no bound on the degrees of generators was found, or too few covariants were found.
+    TooLargeError
+        If there are too many types up to this bound.
     TimeLimitError
         If the limit was reached.
     """
@@ -154,10 +169,8 @@ def core_types(size: CoreSize) -> tuple[Type, ...]:
     if size.variables == 1:
         return ()
     bound = coordinate_ring(size).bound
-    if (
-        len(pieri(section_multiplicities(size, bound - 1), size.dimensions))
-        > MAX_REPRESENTATION_TYPES
-    ):
+    types_at_bound = pieri(section_multiplicities(size, bound - 1), size.dimensions)
+    if len(types_at_bound) > MAX_REPRESENTATION_TYPES:
         raise TooLargeError(
             f"generators of {size} up to degree {bound} are too many representations to be computed"
         )
@@ -165,7 +178,9 @@ def core_types(size: CoreSize) -> tuple[Type, ...]:
 
 
 def minors(size: CoreSize, last: int | None = None) -> Iterator[Type]:
-    """Yield the minimal generators with more rows than the core has; all, or up to a degree.
+    """Yield the minimal generators with more rows than the core has, up to the degree ``last``.
+
+    All are yielded if there is no ``last``.
 
     Here e, f, m are the dimensions of X, H, Y of the core: e = min(a, d), f = min(d', d) and
     m = min(d, e + f), all at least 1. In a closure with this core X, H or Y may be larger. The
@@ -174,6 +189,7 @@ def minors(size: CoreSize, last: int | None = None) -> Iterator[Type]:
     has).
     """
     e, f, m = size.dimensions
+    # the dimensions of X, H and Y with one of them larger by 1, and the degree of the minors
     larger = []
     # X is larger if a < d. The minors of size e + 1 of the flattening X × (H ⊗ S²Y) are zero, as A
     # has rank at most e. If e = m, then d = e, and X is not larger.
@@ -193,7 +209,7 @@ def minors(size: CoreSize, last: int | None = None) -> Iterator[Type]:
 
 
 def _types(size: CoreSize, sizes: Sizes, last: int) -> tuple[Type, ...]:
-    """The minimal generators up to a degree, by representations of spaces of these sizes."""
+    """Return the minimal generators of degree ≤ last, with X, H, Y of the dimensions ``sizes``."""
     spaces = multiplicity_spaces(size, sizes)
     found = []
     for n in range(1, last + 1):
@@ -203,11 +219,12 @@ def _types(size: CoreSize, sizes: Sizes, last: int) -> tuple[Type, ...]:
 
 
 def up_to(size: CoreSize, last: int) -> tuple[Type, ...]:
-    """Return the minimal generators up to a degree, for a core and beyond it.
+    """Return the minimal generators of degree ≤ last, for all sizes with a core.
 
     It raises as :func:`generators`.
     """
     if last > size.decisive_degree:
+        # the degrees up to the decisive one are computed in any case, and can decide all others
         return tuple(kind for kind in generators(size) if kind[0] <= last)
     return tuple(sorted([*_types(size, size.dimensions, last), *minors(size, last)]))
 
@@ -216,7 +233,9 @@ def hilbert_function(shape: LayerSizes, last: int) -> list[int]:
     """Return the values H(0), …, H(last) of a closure, t ≥ 2; raises as :func:`coordinate_ring`."""
     size = CoreSize.of(shape)
     if last > size.decisive_degree:
+        # the coordinate ring is known in all degrees, mostly by the number of sections
         return [coordinate_ring(size).hilbert_function(shape, n) for n in range(last + 1)]
+    # low degrees need no proof about all degrees
     ring = multiplicity_spaces(size, size.dimensions).ring
     return [total_dimension(ring(n), (shape.d, shape.d_out, shape.d)) for n in range(last + 1)]
 
@@ -224,15 +243,16 @@ def hilbert_function(shape: LayerSizes, last: int) -> list[int]:
 def hilbert_series(shape: LayerSizes) -> HilbertSeries:
     """Return the Hilbert series of a closure, t ≥ 2; raises as :func:`coordinate_ring`.
 
-    The numerator has degree less than the dimension plus the degree from which on a polynomial
-    gives the values.
+    If a polynomial gives the values from degree n on, the numerator of the series has degree less
+    than n plus the dimension; so this number of values determines the series.
     """
     ring = coordinate_ring(CoreSize.of(shape))
     dimension = dimension_formula(shape)
     # The number of sections is a polynomial for n ≥ 1 only.
-    count = dimension + max(ring.sections_from, 1)
-    dimensions = [ring.hilbert_function(shape, n) for n in range(count)]
-    return HilbertSeries.from_values(dimensions, dimension)
+    polynomial_from = max(ring.sections_from, 1)
+    count = dimension + polynomial_from
+    values = [ring.hilbert_function(shape, n) for n in range(count)]
+    return HilbertSeries.from_values(values, dimension)
 
 
 def representations(shape: LayerSizes) -> tuple[Representation, ...]:
@@ -249,10 +269,15 @@ def representations(shape: LayerSizes) -> tuple[Representation, ...]:
 def from_multidegrees(
     shape: LayerSizes, counts: Mapping[tuple[int, tuple[int, ...]], int]
 ) -> tuple[Representation, ...]:
-    """Return the representations with these numbers of generators, by degree and multidegree.
+    """Return the representations that minimal generators form, from their numbers.
 
-    The multidegrees are those of reduced coordinates.
-    Of the multidegrees that permutations of the indices exchange, one is enough.
+    Parameters
+    ----------
+    shape : LayerSizes
+    counts : mapping from (int, tuple of int) to int
+        The number of generators by degree and multidegree. A multidegree has d' + d + d entries:
+        how often each index k, i, and p or q occurs. Of the multidegrees that permutations of the
+        indices exchange, one is enough.
 
     Raises
     ------
@@ -261,14 +286,15 @@ def from_multidegrees(
     """
     d, d_out = shape.d, shape.d_out
     sizes = d, d_out, d
-    weights: defaultdict[int, dict[AnyShapes, int]] = defaultdict(dict)
+    dimensions: defaultdict[int, dict[AnyShapes, int]] = defaultdict(dict)
     for (n, multidegree), number in counts.items():
         h, x, y = multidegree[:d_out], multidegree[d_out : d_out + d], multidegree[d_out + d :]
         # Characters are symmetric: a weight is named by its decreasing parts without zeros.
         weight = tuple(tuple(sorted(filter(None, part), reverse=True)) for part in (x, h, y))
-        weights[n][weight] = number
+        dimensions[n][weight] = number
     found = []
-    for n, numbers in sorted(weights.items()):
-        for shapes, number in sorted(schur.from_weights(numbers, sizes).items()):
-            found.append(representation(sizes, n, shapes, number))
+    for n, dimension_of_weight in sorted(dimensions.items()):
+        multiplicities = schur.from_weights(dimension_of_weight, sizes)
+        for shapes, multiplicity in sorted(multiplicities.items()):
+            found.append(representation(sizes, n, shapes, multiplicity))
     return tuple(found)

@@ -33,11 +33,16 @@ from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.results.sheet import plural
 
 FEWER_FORMS = {2: 3, 3: 8}
-"""The correction for d = 3, α ≥ 2, d' ≥ 2, by degree: multiples of S_(n−1,1) X ⊗ S_(n−1,1) H."""
+"""How often S_(n−1,1) X ⊗ S_(n−1,1) H is missing in degree n for d = 3, α ≥ 2, d' ≥ 2.
+
+The numbers were seen in computed cases.
+"""
 
 
 def predicted_hilbert_function(model: LayerSizes, n: int) -> int:
     """Return the predicted dimension of the part of degree n of the coordinate ring; t ≥ 2.
+
+    It is the number of sections, with the correction :data:`FEWER_FORMS`.
 
     Examples
     --------
@@ -51,23 +56,34 @@ def predicted_hilbert_function(model: LayerSizes, n: int) -> int:
 
 
 def sections_of(model: LayerSizes, n: int) -> int:
-    """Return the number of independent sections of O(n) over the closure, h(n) above; t ≥ 2."""
+    """Return the number of independent sections of O(n) over the closure, for t ≥ 2.
+
+    It is h(n) of the docstring of the module.
+    """
     return section_count(
         columns=model.d, rows=model.d_out, variables=model.d, rank=model.alpha, n=n
     )
 
 
 def section_count(columns: int, rows: int, variables: int, rank: int, n: int) -> int:
-    """Return the same for products of linear forms l_i, which span at most ``rank``, and v_k.
+    """Return the number of independent sections of O(n) over a variety of products l_i·v_k.
 
-    ``columns``, ``rows`` and ``variables`` are the dimensions of X, H and Y.
+    Parameters
+    ----------
+    columns, rows, variables : int
+        The numbers of linear forms l_i and v_k and of their variables: the dimensions of X, H, Y.
+    rank : int
+        The l_i span a space of at most this dimension.
+    n : int
     """
     source = determinantal_hilbert_function(columns, variables, rank, n)
     value = source * monomial_count(variables * rows, n)
-    # Forms with different values at two preimages with k and v exchanged: one linear form each.
+    # Not sections are forms with different values at the two preimages of functions q ⊗ h ⊗ k·v,
+    # where k and v are exchanged; those are S_n X ⊗ S_n H ⊗ Λ²(S_n Y).
     exchanged = comb(monomial_count(variables, n), 2)
     value -= monomial_count(columns, n) * monomial_count(rows, n) * exchanged
-    # Forms that are odd in the difference where these come together.
+    # Nor are forms that are odd in k − v, where both preimages come together: products of hooks
+    # with i, j and i + j + 1 legs, by the formula in the docstring of the module.
     for i, j in product(range(rank), range(rows)):
         if 1 <= i + j <= variables - 2:
             value -= _hook(columns, n, i) * _hook(rows, n, j) * _hook(variables, 2 * n, i + j + 1)
@@ -87,7 +103,8 @@ def predicted_series(model: LayerSizes, dimension: int) -> HilbertSeries:
 def sections_series(model: LayerSizes, dimension: int) -> HilbertSeries:
     """Return Σ h(n) T^n, which has the Hilbert polynomial of the closure.
 
-    The function h is a polynomial for n ≥ 1.
+    The function h counts sections, and is a polynomial for n ≥ 1; so dimension + 1 values determine
+    the series, with the affine dimension of the closure.
 
     Examples
     --------
@@ -99,7 +116,10 @@ def sections_series(model: LayerSizes, dimension: int) -> HilbertSeries:
 
 
 def _hook(size: int, n: int, legs: int) -> int:
-    """Return dim S_λ for λ = (n − legs, 1^legs); 0 if that is not a partition."""
+    """Return dim S_λ of a space of dimension ``size`` for λ = (n − legs, 1^legs).
+
+    It is 0 for n ≤ legs, where λ is not a partition.
+    """
     arm = n - legs - 1
     if arm < 0:
         return 0
@@ -126,8 +146,9 @@ class CoreSize:
         """Return the size of the core of a model with t ≥ 2."""
         columns = shape.alpha
         rows = min(shape.d_out, shape.d)
-        # Linear forms are polynomials in no more variables than there are forms.
-        return cls(min(shape.d, columns + rows), columns, rows)
+        # After a linear change the linear forms are in no more variables than there are forms.
+        variables = min(shape.d, columns + rows)
+        return cls(variables, columns, rows)
 
     @property
     def dimensions(self) -> tuple[int, int, int]:
@@ -135,17 +156,22 @@ class CoreSize:
         return self.columns, self.rows, self.variables
 
     def lacks_rows(self, shapes: tuple[tuple[int, ...], ...]) -> bool:
-        """Whether a type has more rows than X, H, Y have dimensions: it is zero in the core."""
+        """Return whether a type is zero in the core, as it has more rows than X, H, Y dimensions.
+
+        ``shapes`` are its partitions λ, μ, ν; one with too many rows is enough.
+        """
         return any(map(operator.gt, map(len, shapes), self.dimensions))
 
     @property
     def decisive_degree(self) -> int:
         """The degree from which on equality with the sections in one degree decides.
 
-        It is L + 3 with L = min(max(e, f) − 1, m − 2). If equality holds in degree s, it holds in
-        all later ones, and the ideal is generated in degrees ≤ s + 1; see docs/completeness.md.
+        For columns = e, rows = f and variables = m it is L + 3 with L = min(max(e, f) − 1, m − 2).
+        If the coordinate ring has all sections in a degree s from this one on, it has them in all
+        later degrees, and the ideal is generated in degrees ≤ s + 1; see docs/completeness.md.
         """
-        return min(max(self.columns, self.rows) - 1, self.variables - 2) + 3
+        L = min(max(self.columns, self.rows) - 1, self.variables - 2)
+        return L + 3
 
     def __str__(self) -> str:
         return (
@@ -155,7 +181,10 @@ class CoreSize:
 
 
 def least_degree(shape: LayerSizes) -> int:
-    """Return the largest degree of minors that vanish on the closure, unseen in the core; or 1."""
+    """Return the largest degree of minors that vanish on the closure, but are not seen in the core.
+
+    It is 1 if there are no such minors.
+    """
     size = CoreSize.of(shape)
     degree = 1
     # rk A ≤ α.

@@ -39,13 +39,15 @@ class HilbertValues(PartialValue):
     series: HilbertSeries | None
 
     def against(self, predicted: HilbertValues) -> tuple[Decision, str]:
-        """REFUTED by one other value; CONFIRMED by the Hilbert series alone, since the words are
-        about all n.
+        """Return the decision on a predicted Hilbert function, and the comparison in a sentence.
+
+        It is REFUTED by one different value, or a different series. It is CONFIRMED by the Hilbert
+        series alone, since the words of the statement are about all n.
         """
         expected = predicted.first(len(self.values))
-        for n, (value, other) in enumerate(zip(self.values, expected, strict=True)):
-            if value != other:
-                return Decision.REFUTED, f"H({n}) is {value}, and {other} is predicted"
+        for n, (value, stated) in enumerate(zip(self.values, expected, strict=True)):
+            if value != stated:
+                return Decision.REFUTED, f"H({n}) is {value}, and {stated} is predicted"
         if self.series is None:
             last = len(self.values) - 1
             return (
@@ -61,7 +63,7 @@ class HilbertValues(PartialValue):
         )
 
     def first(self, number: int) -> tuple[int, ...]:
-        """Return the first ``number`` values of the proved Hilbert series."""
+        """Return H(0), …, H(number − 1) by the Hilbert series, which must be known."""
         assert self.series is not None
         return tuple(self.series.value(n) for n in range(number))
 
@@ -71,12 +73,12 @@ class HilbertValues(PartialValue):
 
 
 def predicted_hilbert_values(shape: LayerSizes) -> HilbertValues | None:
-    """The predicted Hilbert function; ``None`` where there is no prediction."""
+    """Return the predicted Hilbert function; ``None`` where there is no prediction."""
     if no_prediction(shape):
         return None
     dimension = dimension_formula(shape)
     series = predicted_series(shape, dimension)
-    # the numerator has at most as many coefficients, see predicted_series
+    # as many values as determine the series: see predicted_series
     values = tuple(series.value(n) for n in range(dimension + 4))
     return HilbertValues(values, series)
 
@@ -98,32 +100,40 @@ class GeneratorNumbers(PartialValue):
 
     @classmethod
     def of(cls, numbers: Mapping[int, int], last: int | None = None) -> Self:
-        """The value with these numbers by degree."""
+        """Return the value with these numbers by degree.
+
+        They are numbers of degrees up to ``last``; of all degrees if it is ``None``.
+        """
         return cls(tuple(sorted(numbers.items())), last)
 
     def against(self, predicted: GeneratorNumbers) -> tuple[Decision, str]:
-        """REFUTED by another number in one degree; CONFIRMED if all degrees were computed."""
-        computed, stated = dict(self.counts), dict(predicted.counts)
+        """Return the decision on predicted numbers, and the comparison in a sentence.
+
+        They are REFUTED by a different number in one degree that was computed. Else they are
+        CONFIRMED if all degrees were.
+        """
+        computed, predicted_counts = dict(self.counts), dict(predicted.counts)
         for degree in self.degrees_seen(predicted):
-            number, other = computed.get(degree, 0), stated.get(degree, 0)
-            if number != other:
-                text = f"{number} in degree {degree}, and {other} are predicted"
+            number, stated = computed.get(degree, 0), predicted_counts.get(degree, 0)
+            if number != stated:
+                text = f"{number} in degree {degree}, and {stated} are predicted"
                 return Decision.REFUTED, text
         return self.agreement(), f"{degree_summary(computed)}, as predicted {self.where()}"
 
-    def degrees_seen(self, other: GeneratorNumbers) -> list[int]:
-        """The degrees of generators here or there, among those that were computed."""
-        degrees = sorted({*dict(self.counts), *dict(other.counts)})
+    def degrees_seen(self, predicted: GeneratorNumbers) -> list[int]:
+        """Return the degrees with computed or predicted generators, among those computed."""
+        degrees = sorted({*dict(self.counts), *dict(predicted.counts)})
         return [degree for degree in degrees if self.last is None or degree <= self.last]
 
     def agreement(self) -> Decision:
-        """The verdict if everything that was computed is as predicted."""
+        """Return the decision if everything that was computed is as predicted."""
         if self.last is None:
             return Decision.CONFIRMED
-        return Decision.UNDECIDED  # the words are about all degrees
+        # the words of the statement are about all degrees
+        return Decision.UNDECIDED
 
     def where(self) -> str:
-        """The degrees that were computed, in words."""
+        """Return the degrees that were computed, in words."""
         if self.last is None:
             return "in all degrees"
         return f"in degrees ≤ {self.last}; higher ones are not computed without the core"
@@ -135,10 +145,17 @@ class GeneratorNumbers(PartialValue):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GeneratorDegrees(GeneratorNumbers):
-    """The degrees of minimal generators; their numbers are there to be shown."""
+    """The degrees of minimal generators.
+
+    Their numbers are shown, but not compared: two values with the same degrees are equal.
+    """
 
     def against(self, predicted: GeneratorNumbers) -> tuple[Decision, str]:
-        """REFUTED by a degree with generators where none are predicted, or without."""
+        """Return the decision on predicted degrees, and the comparison in a sentence.
+
+        They are REFUTED by a degree that was computed and has generators where none are predicted,
+        or has none where some are. Else they are CONFIRMED if all degrees were computed.
+        """
         seen = self.degrees_seen(predicted)
         expected = [degree for degree in seen if dict(predicted.counts).get(degree)]
         found = [degree for degree in seen if dict(self.counts).get(degree)]
@@ -154,11 +171,12 @@ class GeneratorDegrees(GeneratorNumbers):
         return hash(self._compared())
 
     def _compared(self) -> tuple[Any, ...]:
+        """Return what equal values share: degrees with generators, and the last one computed."""
         return (*[degree for degree, number in self.counts if number], self.last)
 
 
 def _degrees(degrees: Sequence[int]) -> str:
-    """The degrees of generators in words."""
+    """Return degrees of generators in words."""
     listed = ", ".join(map(str, degrees))
     if len(degrees) > 1:
         return f"degrees {listed}"
@@ -166,15 +184,15 @@ def _degrees(degrees: Sequence[int]) -> str:
 
 
 def predicted_numbers(shape: LayerSizes) -> dict[int, int]:
-    """The numbers of generators by degree, from the representations of the core."""
+    """Return the number of minimal generators in each degree, from representations; t ≥ 2."""
     return dict(generator_counts(representations(shape)))
 
 
 def predicted_generators(shape: LayerSizes) -> GeneratorNumbers | None:
-    """The numbers of generators by the core; ``None`` for one token."""
+    """Return the numbers of generators that the core predicts; ``None`` for one token."""
     return None if several_tokens(shape) else GeneratorNumbers.of(predicted_numbers(shape))
 
 
 def predicted_degrees(shape: LayerSizes) -> GeneratorDegrees | None:
-    """The degrees of generators by the core; ``None`` for one token."""
+    """Return the degrees of generators that the core predicts; ``None`` for one token."""
     return None if several_tokens(shape) else GeneratorDegrees.of(predicted_numbers(shape))

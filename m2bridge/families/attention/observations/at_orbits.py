@@ -1,7 +1,7 @@
 """The observations of one case, at its orbits and of the whole closure.
 
 Cross-checks and certificates read them here, by the names of observables; how they are computed
-stands in ``observation.py``.
+stands in ``observe.py``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ BOUNDARY_FAMILY_ORBIT = Orbit(1, 1, 1)
 """The orbit to which the explicit family of boundary points tends."""
 
 BOUNDARY = ("boundary", "boundary_critical")
-"""The observables of orbits that need the explicit family."""
+"""The observables of orbits that need the explicit family of boundary points."""
 
 POLAR_DEGREES_TOO_LARGE = "the polar degrees are too many or too large to be computed for a verdict"
 NO_POLAR_THEOREM = (
@@ -97,12 +97,12 @@ class OrbitFacts:
 
     @property
     def tangent_upper(self) -> int | None:
-        """Upper bound for the tangent dimension, by proved equations."""
+        """Upper bound for the tangent dimension, by proved equations; ``None`` without one."""
         return self.tangent.upper
 
     @property
     def tangent_dimension(self) -> int | None:
-        """Affine tangent dimension, where the bounds meet."""
+        """Affine tangent dimension, where the bounds meet; else ``None``."""
         return self.tangent.exact
 
 
@@ -174,6 +174,7 @@ class Observations(Observed):
     @property
     def is_birational(self) -> bool:
         """Whether the generic fibre is one reduced point, where some orbit was observed."""
+        # a multiple point has a larger length
         return self.generic_fibre.length == 1
 
     @property
@@ -193,11 +194,14 @@ class Observations(Observed):
         return "" if self.limit is None else self.limit.progress
 
     def value(self, observable: str) -> Value | None:
-        """An observable of the closure as a whole; see :data:`VALUES_OF_CLOSURE`."""
+        """Return an observable of the closure as a whole, a key of :data:`VALUES_OF_CLOSURE`.
+
+        ``None`` where it is not known.
+        """
         return VALUES_OF_CLOSURE[observable](self)
 
     def unknown(self, observable: str) -> str:
-        """The reason why something was not observed."""
+        """Return why the value of an observable of the closure is not known, in words."""
         if self.missing:
             return f"not known without all orbits; {self.unfinished}"
         if observable != "polar_degrees":
@@ -211,7 +215,10 @@ class Observations(Observed):
         return orbits(self.model)
 
     def at_orbits(self, observable: str) -> dict[Orbit, Value | None]:
-        """Return a value of :data:`VALUES_AT_ORBITS` by orbit; ``None`` where it is undecided."""
+        """Return an observable, a key of :data:`VALUES_AT_ORBITS`, at each observed orbit.
+
+        ``None`` where it is undecided.
+        """
         values = {}
         for fact in self.orbits:
             values[fact.orbit] = VALUES_AT_ORBITS[observable](fact)
@@ -220,16 +227,17 @@ class Observations(Observed):
         return values
 
     def _boundary_decided(self, fact: OrbitFacts) -> bool:
-        """Whether an argument decides if the orbit consists of boundary points."""
+        """Return whether it is proved, either way, if an orbit consists of boundary points."""
         if fact.boundary:
-            # they need a family that tends to them
+            # the proof is a family of functions outside the neuromanifold that tends to them
             return self.boundary_family and fact.orbit == BOUNDARY_FAMILY_ORBIT
-        # the lemma about the others needs at most two points in the fibre
+        # the lemma that a reduced fibre is over no boundary point needs at most two points in it
         return fact.fibre.points <= 2
 
     def undecided_reason(self, observable: str, undecided: Sequence[Orbit]) -> str:
-        """Return why these observed orbits are undecided."""
+        """Return why an observable is undecided at these observed orbits, in words."""
         if observable != "singular":
+            # all others are decided everywhere but for boundary points
             return (
                 "an orbit has a fibre that is not reduced but no verified family of boundary"
                 " points, or a larger fibre"
@@ -249,9 +257,18 @@ class Observations(Observed):
     def witness(
         self, failing: Sequence[Orbit]
     ) -> tuple[Orbit, Mapping[str, IntegerMatrix], dict[str, int]]:
-        """The largest of these orbits, weights of a function in it, and the numbers there."""
+        """Return the largest of some orbits, as the example where a statement fails.
+
+        Returns
+        -------
+        orbit : Orbit
+        weights : mapping from str to matrix of int
+            A and V of a function in the orbit.
+        numbers : dict
+            Dimensions, the fibre and ranks there, by name.
+        """
         candidates = [fact for fact in self.orbits if fact.orbit in failing]
-        # of several of this dimension the last, so that the same one is shown each time
+        # of several orbits of this dimension the last, so that the same one is shown each time
         fact = max(candidates, key=attrgetter("dimension", "orbit"))
         A, V = representative(fact.orbit, self.model)
         numbers = {
@@ -267,27 +284,28 @@ class Observations(Observed):
         return fact.orbit, {"A": A, "V": V}, numbers
 
     def certified(self) -> Observations:
-        """The observations without upper bounds for tangent dimensions.
+        """Return the observations without upper bounds for tangent dimensions, for a certificate.
 
-        No checker can recompute these cheaply. Where the parametrization is not birational they
-        decided which orbits are smooth, which is then open.
+        No checker can recompute these bounds cheaply. Where the parametrization is not birational,
+        only they proved orbits smooth; these orbits are then undecided.
         """
         facts = []
         for fact in self.orbits:
             singular = fact.singular
             if not self.is_birational:
+                # True by more tangent vectors than the dimension; else None, undecided
                 singular = fact.tangent_lower > self.dimension or None
             tangent = Bounds.at_least(fact.tangent_lower)
             facts.append(replace(fact, tangent=tangent, singular=singular))
         return replace(self, orbits=tuple(facts))
 
     def evidence(self) -> dict[str, Any]:
-        """The content of a certificate."""
+        """Return the evidence of a certificate, for ``json.dumps``; all orbits are observed."""
         listed = []
         for fact in self.orbits:
             orbit = {"orbit": list(fact.orbit.cells)}
             witness = {"tangent_witness": list(fact.tangent_witness.cells)}
-            listed.append(orbit | _observations(fact) | witness)
+            listed.append(orbit | _common_json(fact) | witness)
         return {
             "dimension": self.dimension,
             "degree": self.degree,
@@ -299,7 +317,10 @@ class Observations(Observed):
         }
 
     def facts(self) -> list[tuple[str, str | None]]:
-        """Dimension, degree, and the point zero."""
+        """Return lines for the summary: dimension, degree, and what kind of point zero is.
+
+        The degree is ``None`` where it is not known.
+        """
         return [
             ("dimension", f"{self.dimension} affine"),
             ("degree", None if self.degree is None else str(self.degree)),
@@ -307,14 +328,17 @@ class Observations(Observed):
         ]
 
     def table(self) -> tuple[str, Sequence[str], Sequence[Sequence[object]]] | None:
-        """Return the table of orbits, with a column for the prediction of Theorem 3.4 (iii)."""
+        """Return caption, header and rows of the table of orbits; ``None`` without orbits.
+
+        The last column is the prediction of Theorem 3.4 (iii).
+        """
         if not self.orbits:
             return None
         rows = [_row(fact, self.model) for fact in self.orbits]
         return Orbit.LEGEND, (*HEADER, "Theorem 3.4 (iii) says"), rows
 
     def to_text(self) -> str:
-        """Dimension, degree and a table of the orbits, for a terminal."""
+        """Return dimension, degree and a table of the orbits, as text for a terminal."""
         agreements = [("agreement", remark) for remark in self.remarks]
         blocks: list[Facts | Table] = [Facts([*self.facts(), *agreements])]
         if table := self.table():
@@ -325,11 +349,11 @@ class Observations(Observed):
     __str__ = to_text
 
     def to_json(self) -> dict[str, Any]:
-        """Return a dictionary for ``json.dumps``."""
+        """Return dimension, degree and the facts at all observed orbits, for ``json.dumps``."""
         listed = []
         for fact in self.orbits:
             tangent = fact.tangent.to_json("tangent_")
-            listed.append(fact.orbit.to_json() | _observations(fact) | tangent)
+            listed.append(fact.orbit.to_json() | _common_json(fact) | tangent)
         return {
             "dimension": self.dimension,
             "degree": self.degree,
@@ -350,13 +374,13 @@ VALUES_AT_ORBITS: dict[str, Callable[[OrbitFacts], Value | None]] = {
 
 
 def _special_fibre_points(case: Observations) -> int | None:
-    """The largest number of points of a fibre, where it exceeds that of the generic one; else 0.
+    """Return the largest number of points of a fibre, if it exceeds that of the generic fibre.
 
-    A fibre with fewer points, as where the map is two-to-one, is not special: "more" is in the
-    words.
+    Else it is 0: a fibre with fewer points, as where the map is two-to-one, is not special, since
+    the words of the statement say "more". ``None`` if some orbit was not observed.
     """
     if case.missing:
-        # another fibre may have more
+        # a fibre that was not observed may have more points
         return None
     largest = max(fact.fibre.points for fact in case.orbits)
     if largest > case.generic_fibre.points:
@@ -365,26 +389,32 @@ def _special_fibre_points(case: Observations) -> int | None:
 
 
 def _is_linear(case: Observations) -> bool | None:
-    """Whether the neuromanifold is all of the space that it spans, of its reduced coordinates."""
+    """Return whether the neuromanifold is the whole space of reduced coordinates, which it spans.
+
+    As a cone it is a smooth manifold only then. ``None``: undecided.
+    """
     if case.dimension < case.model.independent_count:
         return False
     if case.model.d == 1:
-        # c_ki = V_k A_i: with A = 1 all vectors V occur
+        # c_k111 = V_k1 A_11, and with A = 1 all vectors V occur
         return True
-    # a closure that is a linear space does not tell which real functions have real weights
+    # the closure is a linear space, but real functions without real weights are not excluded
     return None
 
 
 def _polar_degrees(case: Observations) -> NumbersByMethod | None:
-    """The polar degrees by methods that share nothing with the prediction.
+    """Return the polar degrees by methods that share nothing with the prediction.
 
-    By the theorem, integrated at fixed points; the first of them, which is the degree; and the
-    points of slices, where they were counted.
+    They are the numbers of the theorem, integrated at fixed points; the first of them, which is the
+    degree, by the projection formula; and the points of slices, where they were counted.
 
     ``None`` where the conditions of the theorem, which are those of general slices too, were not
     observed, and for large cases.
     """
-    if case.degree is None or not (_small_kernels(case) or _symmetric(case)):
+    if case.degree is None:
+        return None
+    if not (_has_small_kernels(case) or _is_observed_two_to_one(case)):
+        # no theorem is known to apply
         return None
     integrals = localized_polar_degrees(case.model)
     if integrals is None:
@@ -395,7 +425,17 @@ def _polar_degrees(case: Observations) -> NumbersByMethod | None:
 def polar_degrees_by_method(
     integrals: Numbers, degree: int, slices: Numbers | None
 ) -> NumbersByMethod:
-    """Return the polar degrees by each method, which are compared with the stated numbers."""
+    """Return the polar degrees δ_n, …, δ_0 by each method, with the name of the method.
+
+    Parameters
+    ----------
+    integrals : Numbers
+        All of them, by the theorem.
+    degree : int
+        The first one, by the projection formula.
+    slices : Numbers or None
+        Points that were counted in slices, if any were.
+    """
     unknown = (None,) * (len(integrals.entries) - 1)
     found = [("integrals", integrals), ("projection_formula", Numbers((degree, *unknown)))]
     if slices is not None:
@@ -403,21 +443,25 @@ def polar_degrees_by_method(
     return NumbersByMethod(tuple(found))
 
 
-def _symmetric(case: Observations) -> bool:
-    """Whether α = d' = 1 < d, and the map is two-to-one: functions are q ⊗ c, c symmetric of rank
-    at most two.
+def _is_observed_two_to_one(case: Observations) -> bool:
+    """Return whether the theorem on polar degrees for two-to-one maps applies, by observations.
+
+    It is for α = d' = 1 < d, where functions are q ⊗ c with a symmetric matrix c of rank at most
+    two; the base locus has to be empty, and the generic fibre to be two reduced points.
     """
-    two_to_one = not case.missing and case.generic_fibre.points == case.generic_fibre.length == 2
-    return two_to_one and bool(case.closed) and not is_birational(case.model)
+    if case.missing or not case.closed or is_birational(case.model):
+        return False
+    return case.generic_fibre.points == case.generic_fibre.length == 2
 
 
-def _small_kernels(case: Observations) -> bool:
-    """Whether on the desingularization kernels of the differential are below the codimension.
+def _has_small_kernels(case: Observations) -> bool:
+    """Return whether the theorem on polar degrees for birational maps applies, by observations.
 
-    Over an orbit with rk A = r there are the finite fibre and a Grassmannian of subspaces of
-    dimension (α − r)(d − α). The kernel on a fibre of p points and length l has at most the
-    dimension l − p, in addition to those subspaces. Where it is zero, the codimension does not
-    matter.
+    On the desingularization the kernel of the differential has to be zero, or smaller than the
+    codimension of the locus over each orbit. Over an orbit with rk A = r there are the finite
+    fibre, and for each of its points a Grassmannian of subspaces, of dimension (α − r)(d − α). The
+    kernel on a fibre of p points and length l has at most the dimension l − p, in addition to the
+    dimension of the Grassmannian.
     """
     if case.missing or not case.closed or not case.is_birational:
         return False
@@ -426,19 +470,21 @@ def _small_kernels(case: Observations) -> bool:
         subspaces = (alpha - fact.orbit.r) * (case.model.d - alpha)
         kernel = fact.fibre.length - fact.fibre.points + subspaces
         codimension = case.dimension - fact.dimension - subspaces
+        # over the dense orbit both are zero
         if kernel > 0 and kernel >= codimension:
             return False
     return True
 
 
 def _birational(case: Observations) -> bool | None:
-    """Whether the parametrization is birational, where some orbit was observed."""
+    """Return whether the parametrization is birational; ``None`` where no orbit was observed."""
     if case.generic is None:
         return None
     return case.is_birational
 
 
 VALUES_OF_CLOSURE: dict[str, Callable[[Observations], Value | None]] = {
+    # an empty base locus proves that the neuromanifold is closed; another one proves nothing
     "closed": lambda case: case.closed or None,
     "zero_fibre": lambda case: case.closed,
     "products": lambda case: case.products,
@@ -455,7 +501,7 @@ are missing.
 
 
 def _row(fact: OrbitFacts, model: LayerSizes) -> tuple[object, ...]:
-    """Return a row of the table with header :data:`HEADER`, and the prediction at its end."""
+    """Return the row of an orbit in :meth:`Observations.table`, the prediction at its end."""
     return (
         *fact.orbit.cells,
         fact.dimension,
@@ -469,8 +515,8 @@ def _row(fact: OrbitFacts, model: LayerSizes) -> tuple[object, ...]:
     )
 
 
-def _observations(fact: OrbitFacts) -> dict[str, Any]:
-    """The part that JSON and certificates have in common."""
+def _common_json(fact: OrbitFacts) -> dict[str, Any]:
+    """Return the facts at an orbit that the JSON of observations and certificates both have."""
     return {
         "dimension": fact.dimension,
         "fibre_length": fact.fibre.length,

@@ -38,8 +38,10 @@ MAX_OBSERVED_MONOMIALS = 1_500_000
 
 
 def degree_for(shape: LayerSizes) -> int:
-    """The last degree in weight spaces: the largest N ≤ 5 with at most 1.5 million monomials of
-    degree N; at least 1.
+    """Return the last degree that is computed by linear algebra in weight spaces, at least 1.
+
+    It is the largest N ≤ :data:`MAX_OBSERVED_DEGREE` with at most :data:`MAX_OBSERVED_MONOMIALS`
+    monomials of degree N.
     """
     return default_max_degree(shape.independent_count, MAX_OBSERVED_MONOMIALS, MAX_OBSERVED_DEGREE)
 
@@ -64,12 +66,12 @@ class ObservedByDegree(Observed):
 
     @property
     def unfinished(self) -> str:
-        """The limit that was reached."""
+        """The limit that was reached, or empty."""
         return self.limit
 
     @abstractmethod
     def columns(self) -> tuple[Mapping[int, int], Mapping[int, int]]:
-        """Return the computed and the predicted numbers by degree."""
+        """Return the columns of the table: computed numbers by degree, and predicted ones."""
 
     def numbers(self) -> dict[str, int]:
         """Return no numbers: those that differ are in the verdict."""
@@ -80,11 +82,16 @@ class ObservedByDegree(Observed):
         return []
 
     def table(self) -> tuple[str, Sequence[str], Sequence[Sequence[object]]] | None:
-        """Return the table of computed and predicted numbers."""
+        """Return caption, header and rows of computed and predicted numbers; ``None`` without any.
+
+        The first :data:`MAX_SHOWN_DEGREES` degrees with a number are shown.
+        """
         computed, predicted = self.columns()
         degrees = sorted({*computed, *predicted})[:MAX_SHOWN_DEGREES]
         rows = [(n, computed.get(n, 0), predicted.get(n, 0)) for n in degrees]
-        return ("", ("degree", "computed", "predicted"), rows) if rows else None
+        if not rows:
+            return None
+        return "", ("degree", "computed", "predicted"), rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,10 +111,11 @@ class ObservedHilbertFunction(ObservedByDegree):
 
     @property
     def _values(self) -> tuple[int, ...]:
+        """The computed values H(0), H(1), …; empty if none is proved."""
         return () if self.computed is None else self.computed.values
 
     def value(self, observable: str) -> Value | None:
-        """The values that are proved."""
+        """Return the values that are proved, for the only observable; ``None`` without any."""
         return self.computed
 
     def unknown(self, observable: str) -> str:
@@ -115,23 +123,29 @@ class ObservedHilbertFunction(ObservedByDegree):
         return f"no value was proved; {self.limit}".rstrip("; ")
 
     def with_predictions(self, predicted: Mapping[str, Any]) -> ObservedHilbertFunction:
-        """Return the observation with as many predicted values as computed ones."""
+        """Return the observation with as many predicted values as computed ones.
+
+        ``predicted`` has the predicted :class:`HilbertValues` under "Hilbert_function"; without a
+        prediction the observation is unchanged.
+        """
         stated = predicted["Hilbert_function"]
         if stated is None:
             return self
         return replace(self, predicted=stated.first(len(self._values)))
 
     def columns(self) -> tuple[Mapping[int, int], Mapping[int, int]]:
-        """The values in the degrees 0, 1, …, and as many that are predicted."""
+        """Return the values in the degrees 0, 1, …, and as many predicted ones."""
         return dict(enumerate(self._values)), dict(enumerate(self.predicted))
 
     def formulas(self) -> Sequence[str]:
-        """Return the first values of the Hilbert function in LaTeX."""
+        """Return a formula in LaTeX with the first values of the function, if any is known."""
         values = ", ".join(map(str, self._values[:MAX_SHOWN_DEGREES]))
-        return [rf"H = ({values}, \dots)"] if values else []
+        if not values:
+            return []
+        return [rf"H = ({values}, \dots)"]
 
     def to_json(self) -> dict[str, Any]:
-        """The values, and whether they are those of all degrees."""
+        """Return the values, and whether all further ones are known by a series."""
         return {
             "computed": list(self._values),
             "predicted": list(self.predicted),
@@ -140,7 +154,8 @@ class ObservedHilbertFunction(ObservedByDegree):
 
     def to_macaulay2(self) -> str:
         """Return computed and predicted values as Macaulay2 lists."""
-        return "\n".join((_list("computed", self._values), _list("predicted", self.predicted)))
+        lines = (_m2_list("computed", self._values), _m2_list("predicted", self.predicted))
+        return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +165,7 @@ class ObservedGenerators(ObservedByDegree):
     Parameters
     ----------
     computed, predicted : dict of int to int
-        Their numbers by degree.
+        The computed and the predicted numbers of generators by degree.
     last : int or None
         The last degree that was computed; ``None`` if these are all generators.
     found : bool
@@ -163,7 +178,10 @@ class ObservedGenerators(ObservedByDegree):
     found: bool = False
 
     def value(self, observable: str) -> Value | None:
-        """Numbers or degrees, if there are any."""
+        """Return the degrees of generators for "generator_degrees", else their numbers by degree.
+
+        ``None`` if the ideal was not found.
+        """
         if not self.found:
             return None
         if observable == "generator_degrees":
@@ -171,22 +189,26 @@ class ObservedGenerators(ObservedByDegree):
         return GeneratorNumbers.of(self.computed, self.last)
 
     def unknown(self, observable: str) -> str:
-        """The limit that was reached."""
+        """Return the limit that was reached before the ideal was found."""
         return self.limit
 
     def with_predictions(self, predicted: Mapping[str, Any]) -> ObservedGenerators:
-        """Return the observation with the predicted numbers."""
+        """Return the observation with the predicted numbers.
+
+        ``predicted`` has predicted :class:`GeneratorNumbers` by observable. All observables of
+        generators have the same numbers; without a prediction the observation is unchanged.
+        """
         for stated in predicted.values():
             if stated is not None:
                 return replace(self, predicted=dict(stated.counts))
         return self
 
     def columns(self) -> tuple[Mapping[int, int], Mapping[int, int]]:
-        """Return the computed and the predicted numbers by degree."""
+        """Return the computed and the predicted numbers of generators by degree."""
         return self.computed, self.predicted
 
     def to_json(self) -> dict[str, Any]:
-        """The numbers by degree, and up to where they were computed."""
+        """Return the numbers by degree, and the last degree that was computed."""
         return {
             "computed": {str(n): number for n, number in self.computed.items()},
             "predicted": {str(n): number for n, number in self.predicted.items()},
@@ -195,20 +217,26 @@ class ObservedGenerators(ObservedByDegree):
 
     def to_macaulay2(self) -> str:
         """Return computed and predicted numbers as Macaulay2 hash tables."""
-        return "\n".join((_table("computed", self.computed), _table("predicted", self.predicted)))
+        lines = (_m2_table("computed", self.computed), _m2_table("predicted", self.predicted))
+        return "\n".join(lines)
 
 
-def _list(name: str, values: Iterable[int]) -> str:
+def _m2_list(name: str, values: Iterable[int]) -> str:
+    """Return the assignment of a list of integers to a name in Macaulay2."""
     return f"{name} = {{{', '.join(map(str, values))}}}"
 
 
-def _table(name: str, numbers: Mapping[int, int]) -> str:
+def _m2_table(name: str, numbers: Mapping[int, int]) -> str:
+    """Return the assignment of a hash table, of numbers by degree, to a name in Macaulay2."""
     entries = ", ".join(f"{n} => {number}" for n, number in numbers.items())
     return f"{name} = hashTable {{{entries}}}"
 
 
 def observe_by_degree(model: Any, observables: Collection[str]) -> ObservedByDegree:
     """Observe the Hilbert function of a closure, or its generators.
+
+    ``model`` is a model of attention; ``observables`` are "Hilbert_function" alone, or numbers and
+    degrees of generators.
 
     Raises
     ------
@@ -229,8 +257,9 @@ def observe_by_degree(model: Any, observables: Collection[str]) -> ObservedByDeg
 
 
 def observe_hilbert_function(model: Any) -> ObservedHilbertFunction:
-    """Observe the Hilbert function of the ideal that :func:`m2bridge.maps.closure.closure` finds;
-    nothing, where none is predicted.
+    """Observe the Hilbert function of the ideal that :func:`m2bridge.maps.closure.closure` finds.
+
+    Nothing is computed where no Hilbert function is predicted.
     """
     if no_prediction(model):
         return ObservedHilbertFunction(model=model)
@@ -245,22 +274,29 @@ def observe_hilbert_function(model: Any) -> ObservedHilbertFunction:
 
 
 def _values(variety: Closure) -> HilbertValues | None:
-    """Values that are proved; none if the ranks are known modulo a prime only."""
+    """Return the values of the Hilbert function that are proved.
+
+    ``None`` if the time did not suffice for any, or ranks are known modulo a prime only.
+    """
     if isinstance(variety.equations, Implicitization):
+        # equations up to a degree, by ranks in weight spaces
         if not variety.equations.exact:
             return None
         return HilbertValues(variety.equations.hilbert_function, variety.hilbert_series)
     series = variety.hilbert_series
     if series is None:
         return None
-    return HilbertValues(tuple(series.value(n) for n in range(series.dimension + 4)), series)
+    # as many values as are predicted
+    values = tuple(series.value(n) for n in range(series.dimension + 4))
+    return HilbertValues(values, series)
 
 
 def observe_generators(model: Any) -> ObservedGenerators:
     """Observe the generators of a closure by a method that does not know its core.
 
-    With at most 24 coordinates Macaulay2 eliminates, which gives all generators; else they are
-    computed in weight spaces, up to a degree. Nothing is observed for one token.
+    With at most :data:`MAX_ELIMINATED_COORDINATES` coordinates Macaulay2 eliminates, which gives
+    all generators; else they are computed in weight spaces, up to a degree. Nothing is observed for
+    one token.
     """
     if several_tokens(model):
         return ObservedGenerators(model=model)

@@ -6,7 +6,7 @@ and where the whole gradient is counted, again with A eliminated.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,7 +34,7 @@ class ObservedLearningDegree(Observed):
     counts : Counts or None
         ``None`` if nothing was counted.
     target : tuple of int
-        The coordinates of the target function.
+        The coordinates of the target function; empty if nothing was counted.
     limit : str
         The limit that was reached before all was computed, or empty.
     """
@@ -49,15 +49,18 @@ class ObservedLearningDegree(Observed):
 
     @property
     def unfinished(self) -> str:
-        """The limit that was reached."""
+        """The limit that was reached, or empty."""
         return self.limit
 
     def value(self, observable: str) -> Value | None:
-        """The number, if it was counted."""
+        """Return the number of critical points at functions of the dense orbit.
+
+        ``None`` if nothing was counted, or these points are not isolated.
+        """
         return None if self.counts is None else self.counts.count.dense
 
     def unknown(self, observable: str) -> str:
-        """Why there is no number."""
+        """Return why there is no number, in words."""
         return self.limit or "no number was counted, as critical points come in families"
 
     def numbers(self) -> dict[str, int]:
@@ -65,37 +68,41 @@ class ObservedLearningDegree(Observed):
         return {}
 
     def facts(self) -> list[tuple[str, str | None]]:
-        """Return the primes modulo which the number was counted."""
+        """Return one line with the primes modulo which the number was counted; none without it."""
         if self.counts is None:
             return []
         return [("counted modulo", " and ".join(map(str, self.counts.primes)))]
 
     def to_json(self) -> dict[str, Any]:
-        """The number, the primes modulo which it was counted, and the target."""
+        """Return the number, the primes modulo which it was counted, and the target."""
         counted = None if self.counts is None else self.counts.count.dense
         primes = [] if self.counts is None else list(self.counts.primes)
         return {"learning_degree": counted, "primes": primes, "target": list(self.target)}
 
     def evidence(self) -> dict[str, Any]:
-        """The same, for certificates."""
+        """Return what :meth:`to_json` returns, as evidence of a certificate."""
         return self.to_json()
 
     def to_macaulay2(self) -> str:
-        """Return the number as a Macaulay2 assignment."""
+        """Return the number as a Macaulay2 assignment, of ``null`` if it is not known."""
         return f"learningDegree = {self.value('learning_degree') or 'null'}"
-
-    def beside(self, predicted: Mapping[str, Any]) -> ObservedLearningDegree:
-        """Return the observation unchanged: the verdict shows both numbers."""
-        return self
 
 
 def observe_learning_degree(model: Any, observables: Collection[str]) -> ObservedLearningDegree:
-    """Count the critical points for a random target.
+    """Count the critical points of training for a random target.
+
+    Nothing is counted for one token. At a limit on time the result says so, and has no number.
+
+    Parameters
+    ----------
+    model : SingleLayerAttention
+    observables : collection of str
+        "learning_degree" alone.
 
     Raises
     ------
     MethodUnavailableError
-        If it is asked for together with something else.
+        If another observable is asked for.
     ContradictionError
         If two ways to count disagree.
     """
@@ -122,19 +129,32 @@ def observe_learning_degree(model: Any, observables: Collection[str]) -> Observe
 
 
 def loss_of_random_target(model: LayerSizes) -> Loss:
-    """The loss for standard normal tokens and a target with random integers as coordinates."""
+    """Return the loss for standard normal tokens and a target with random integer coordinates.
+
+    The target is always the same for a case.
+    """
     shape = LayerSizes(model.d, model.d_out, model.a, model.t)
     return gaussian(shape).towards(random_function(shape, SEED), "")
 
 
 def seed_of_primes(loss: Loss) -> str:
-    """The text from which the primes of a case are drawn."""
+    """Return the text that determines the random primes of a case."""
     return f"learning degree {loss.shape}"
 
 
 def _counted_again(loss: Loss, counts: Counts) -> tuple[str, ...]:
-    """Count with A eliminated, where the whole gradient was counted, and compare."""
+    """Count critical points with A eliminated, compare with ``counts``, and return remarks.
+
+    There is one remark, that the numbers agree; none where ``counts`` were made in this way, or
+    this way does not exist.
+
+    Raises
+    ------
+    ContradictionError
+        If the numbers are different.
+    """
     shape = loss.shape
+    # A can be eliminated for one output and arbitrary A
     if counts.count.eliminated or shape.d_out > 1 or shape.alpha < shape.d:
         return ()
     prime = counts.primes[0]

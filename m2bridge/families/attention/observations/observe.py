@@ -9,18 +9,14 @@ h_V)^(δ_A + δ_V) on the source, C(δ_A + δ_V, δ_V)·deg P(D_α). This is not
 in the documentation of m2bridge, section Degrees.
 """
 
-from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from math import comb, factorial, prod
-from typing import Any, Unpack
+from typing import Unpack
 
 import flint
 
 from m2bridge.algebra.field import QQ
-from m2bridge.algebra.numbers import LARGE_PRIME
-from m2bridge.algebra.sparse_polynomial import WeightedAlgebra
 from m2bridge.convert.answers import answer_to
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.errors import (
@@ -32,6 +28,7 @@ from m2bridge.errors import (
 )
 from m2bridge.families.attention.hypotheses import WORDS
 from m2bridge.families.attention.observations.at_orbits import Observations, OrbitFacts
+from m2bridge.families.attention.observations.linear_section import section_points
 from m2bridge.families.attention.orbits.fibres import (
     Fibre,
     Fibres,
@@ -46,12 +43,7 @@ from m2bridge.families.attention.orbits.orbits import (
     orbit_findings,
     orbits,
 )
-from m2bridge.families.attention.orbits.parametrization import (
-    Index,
-    coordinate,
-    indices,
-    parametrization,
-)
+from m2bridge.families.attention.orbits.parametrization import parametrization
 from m2bridge.families.attention.orbits.tangents import (
     OrbitTangents,
     orbit_tangents,
@@ -66,8 +58,6 @@ from m2bridge.maps.polynomial_map_model import MapModel
 from m2bridge.results.known import Bounds, intersect_bounds
 from m2bridge.statements.statement import Numbers
 
-MAX_SECTION_POINTS = 1500
-"""Points of larger linear sections are not counted, since their linear algebra takes minutes."""
 MAX_DEGREE_ELIMINATION_COORDINATES = 12
 """For at most this many coordinates elimination computes the degree too, within seconds."""
 
@@ -75,8 +65,9 @@ BY_SECTION = WORDS.remarks["section"]
 
 
 def degree_by_projection(shape: LayerSizes, dimension: int, generic: Fibre) -> int:
-    """The degree of the closure, from its affine dimension and the generic fibre. Hypothesis: the
-    base locus is empty.
+    """Return the degree of the closure, from its affine dimension and the generic fibre.
+
+    Hypothesis: the base locus is empty.
 
     Raises
     ------
@@ -84,22 +75,24 @@ def degree_by_projection(shape: LayerSizes, dimension: int, generic: Fibre) -> i
         If the generic fibre is not reduced, which it is in characteristic 0, or its points do not
         divide the degree of the source.
     """
-    of_V = shape.d * shape.d_out - 1
+    dimension_v = shape.d * shape.d_out - 1
     # fibres are finite, so the source has the dimension of the image, δ_A + δ_V
-    source = comb(dimension - 1, of_V) * degree_of_low_rank(shape.d, shape.alpha)
-    if not generic.reduced or source % generic.points:
+    source_degree = comb(dimension - 1, dimension_v) * degree_of_low_rank(shape.d, shape.alpha)
+    if not generic.reduced or source_degree % generic.points:
         raise ContradictionError(
-            f"the source has degree {source}, and the generic fibre is {generic}"
+            f"the source has degree {source_degree}, and the generic fibre is {generic}"
         )
-    return source // generic.points
+    return source_degree // generic.points
 
 
 def degree_of_low_rank(size: int, rank: int) -> int:
-    """The degree of the projective variety of square matrices of rank at most ``rank``.
+    """Return the degree of the projective variety of square matrices of rank at most ``rank``.
 
-    The standard bitableaux are a basis of the polynomials on it. Their generating function is a
-    determinant (Weyl's dimension formula, and that of Cauchy and Binet); the degree is its leading
-    coefficient at 1.
+    The standard bitableaux are a basis of the polynomials on this variety. By Weyl's dimension
+    formula, and that of Cauchy and Binet, their generating function by degree is a determinant. The
+    degree of the variety is the leading coefficient of this function at 1, which is the determinant
+    of (2c + j + k)! for j, k < rank, divided by the square of c! (c + 1)! … (size − 1)!, with the
+    corank c = size − rank.
 
     Examples
     --------
@@ -112,125 +105,6 @@ def degree_of_low_rank(size: int, rank: int) -> int:
     return int(flint.fmpz_mat(leading).det()) // denominator**2
 
 
-SeriesFactor = list[Any]
-"""Coefficients of a polynomial in T, which are polynomials in the unknowns; the first is 1."""
-
-
-def section_points(shape: LayerSizes) -> int | None:
-    """The number of points, with multiplicities, of the section in P(D_α) × P(R^{d'×d}).
-
-    It is the degree of the closure times the length of the generic fibre. Hypothesis: t ≥ 2.
-
-    Returns
-    -------
-    int or None
-        ``None`` where they are not counted: for 1 < α < d, and where they seem to be more than
-        :data:`MAX_SECTION_POINTS`.
-    """
-    return section_algebra(shape).length() if is_counted(shape) else None
-
-
-def is_counted(shape: LayerSizes) -> bool:
-    """Whether the points of the section are counted. This depends on the case alone.
-
-    The measure of the work is the number of points that Bézout's theorem with weights expects.
-    """
-    if shape.alpha not in (1, shape.d):
-        # the section of D_α is not given by products of polynomials in one variable
-        return False
-    sizes = _sizes(shape)
-    largest = max(sizes)
-    weights = _weights(sizes, sizes.index(largest))
-    if len(weights) >= MAX_SECTION_POINTS.bit_length():
-        # each unknown at least doubles the number
-        return False
-    # the equations that remain have the weights from the largest size on
-    return prod(range(largest, _last_weight(sizes) + 1)) // prod(weights) <= MAX_SECTION_POINTS
-
-
-def section_algebra(shape: LayerSizes) -> WeightedAlgebra:
-    """The functions on the section.
-
-    The largest factor is eliminated, whose coefficients the first equations give.
-    """
-    sizes = _sizes(shape)
-    solved = sizes.index(max(sizes))
-    weights = _weights(sizes, solved)
-    ring = flint.nmod_mpoly_ctx.get(("x", max(len(weights), 1)), LARGE_PRIME, flint.Ordering.lex)
-    unknowns = iter(ring.gens())
-    zero = ring.constant(0)
-    factors: list[SeriesFactor] = []
-    for number, size in enumerate(sizes):
-        coefficients = [zero] * (size - 1)
-        if number != solved:
-            coefficients = list(islice(unknowns, size - 1))
-        factors.append([ring.constant(1), *coefficients])
-    coordinates = _coordinates(shape)
-    relations = []
-    for weight in range(1, _last_weight(sizes) + 1):
-        equation = sum((_value(index, shape, factors) for index in coordinates[weight]), start=zero)
-        if weight < sizes[solved]:
-            # the unknown of this weight, 0 until here, stands in the equation alone
-            factors[solved][weight] = -equation
-        else:
-            terms = {monomial: int(c) for monomial, c in equation.to_dict().items()}
-            relations.append((weight, terms))
-    return WeightedAlgebra(weights, tuple(relations))
-
-
-def _sizes(shape: LayerSizes) -> tuple[int, ...]:
-    """The numbers of coefficients of the factors A and V; of k, q and V for α = 1, A = k qᵀ."""
-    of_V = shape.d_out * shape.d
-    if shape.alpha == 1:
-        return shape.d, shape.d, of_V
-    return shape.d**2, of_V
-
-
-def _weights(sizes: tuple[int, ...], solved: int) -> tuple[int, ...]:
-    """The weights of the unknowns: of the coefficients of all factors but the one solved for."""
-    weights: list[int] = []
-    for number, size in enumerate(sizes):
-        if number != solved:
-            weights += range(1, size)
-    return tuple(weights)
-
-
-def _last_weight(sizes: tuple[int, ...]) -> int:
-    """The degree of the product of the factors in T."""
-    return sum(sizes) - len(sizes)
-
-
-def _coordinates(shape: LayerSizes) -> dict[int, list[Index]]:
-    """The indices (k, i, p, q) of the coordinates of each weight."""
-    # A_pi is the coefficient of T^(p + di), but of T^(p + i) in k(T) q(T)
-    step = shape.d
-    if shape.alpha == 1:
-        step = 1
-    places: defaultdict[int, list[Index]] = defaultdict(list)
-    for k, i, p, q in indices(shape):
-        places[p + q + step * i + shape.d * k].append((k, i, p, q))
-    return places
-
-
-def _value(index: Index, shape: LayerSizes, factors: Sequence[SeriesFactor]) -> Any:
-    """The coordinate c_{k,i,p,q} of the weights with these factors.
-
-    A_pi is the coefficient of T^(p + di) of the first factor, or for α = 1 the product of those of
-    T^p in k(T) and of T^i in q(T); V_kq is that of T^(q + dk) of the last.
-    """
-    *of_A, of_V = factors
-
-    def A(p: int, i: int) -> Any:
-        if shape.alpha == 1:
-            return of_A[0][p] * of_A[1][i]
-        return of_A[0][p + shape.d * i]
-
-    def V(k: int, q: int) -> Any:
-        return of_V[q + shape.d * k]
-
-    return coordinate(index, A, V)
-
-
 def deduce(
     model: LayerSizes,
     fibre_schemes: Fibres,
@@ -238,14 +112,20 @@ def deduce(
     *,
     degree: bool = True,
 ) -> Observations:
-    """The observations that follow from these fibres without an engine; the lemma is that of
-    :func:`observe`.
+    """Return the observations that follow from fibres, by the lemma of :func:`observe`.
+
+    Macaulay2 is not asked.
 
     Parameters
     ----------
-    tangents : mapping, optional
+    model : LayerSizes
+    fibre_schemes : Fibres
+        The fibres over all orbits, or over some with the dense one.
+    tangents : mapping from Orbit to OrbitTangents, optional
         The result of :func:`m2bridge.families.attention.orbits.tangents.orbit_tangents`, perhaps of
-        some orbits only.
+        some orbits only, with the dense one; computed when left out.
+    degree : bool
+        Whether the degree of the closure is computed.
 
     Raises
     ------
@@ -257,9 +137,9 @@ def deduce(
     dense = generic_orbit(model)
     generic = fibre_schemes.at[dense]
     dimension = tangents[dense].dimension
-    # a limit may have been reached on the way to either of them
-    both = fibre_schemes.at.keys() & tangents.keys()
-    done = [orbit for orbit in orbits(model) if orbit in both]
+    # a limit may have been reached on the way to all fibres, or to all tangent spaces
+    with_both = fibre_schemes.at.keys() & tangents.keys()
+    done = [orbit for orbit in orbits(model) if orbit in with_both]
     facts = []
     for orbit in done:
         fact = _facts(
@@ -279,17 +159,18 @@ def deduce(
     if limit is not None:
         # the methods agree on the orbits that were observed
         remarks = [f"{remark} ({limit.progress})" for remark in remarks]
-    counted = points = None
+    degree_of_closure = points = None
+    # the projection formula needs an empty base locus
     if degree and fibre_schemes.base_locus_empty:
         points = section_points(model)
-        counted = _degree(model, dimension, generic, points)
+        degree_of_closure = _degree(model, dimension, generic, points)
     if points is not None:
         remarks.append(BY_SECTION)
     return Observations(
         model=model,
         orbits=tuple(facts),
         dimension=dimension,
-        degree=counted,
+        degree=degree_of_closure,
         closed=fibre_schemes.base_locus_empty,
         products=products_determine_functions(model.d),
         boundary_family=fibre_schemes.boundary_family,
@@ -300,10 +181,14 @@ def deduce(
 
 
 def _agreements(generic: Fibre, tangents: Mapping[Orbit, OrbitTangents]) -> list[str]:
-    """Return remarks on the methods that decide singular orbits and agree."""
+    """Return remarks, in words, on the methods that decide singular orbits and agree.
+
+    ``generic`` is the fibre over the dense orbit.
+    """
     methods = ["fibres"]
     if generic.length == 1:
-        # otherwise fibres say nothing about smoothness, and the bounds alone decide
+        # for a longer fibre the lemma does not apply: tangent spaces alone decide singular orbits,
+        # and no second method agrees with them
         methods.append("tangents")
         if any(tangent.known.upper is not None for tangent in tangents.values()):
             methods.append("equations")
@@ -311,8 +196,17 @@ def _agreements(generic: Fibre, tangents: Mapping[Orbit, OrbitTangents]) -> list
 
 
 def _degree(model: LayerSizes, dimension: int, generic: Fibre, points: int | None) -> int:
-    """Return the degree by the projection formula, compared with the section if it is counted."""
+    """Return the degree by the projection formula, compared with the points of a section.
+
+    ``points`` is their number, ``None`` where they are not counted.
+
+    Raises
+    ------
+    ContradictionError
+        If the points contradict the degree.
+    """
     degree = degree_by_projection(model, dimension, generic)
+    # as many general points of the closure as the degree, and over each a generic fibre
     if points not in (None, degree * generic.length):
         raise ContradictionError(
             f"a section of {points} points, with fibres of {generic.length}; but degree {degree}"
@@ -329,9 +223,27 @@ def _facts(
     generic: Fibre,
     dimension: int,
 ) -> OrbitFacts:
-    """The facts at one orbit, from its fibre and its tangent vectors, which must agree.
+    """Return the facts at one orbit, from its fibre and its tangent vectors, which must agree.
 
     The fibre is reduced exactly where the differential is injective on the projective source.
+
+    Parameters
+    ----------
+    orbit : Orbit
+    model : LayerSizes
+    fibre : Fibre
+        The fibre over the orbit.
+    tangent : OrbitTangents
+        What is known of the tangent space at the orbit.
+    generic : Fibre
+        The fibre over the dense orbit.
+    dimension : int
+        The dimension of the closure.
+
+    Raises
+    ------
+    ContradictionError
+        If fibre, differential and preimages contradict each other.
     """
     preimages = fibre_points(orbit, model)
     critical = tangent.critical
@@ -371,9 +283,10 @@ def _facts(
 
 
 def source_is_smooth(orbit: Orbit, model: LayerSizes) -> bool:
-    """Whether D_α is smooth at rank r.
+    """Return whether the matrices of rank ≤ α are smooth at the rank of A in the orbit.
 
-    Matrices of rank α are one orbit; below, all derivatives of the minors vanish.
+    They are for α = d, where all matrices are allowed, and at rank α, as matrices of this rank are
+    one orbit; at a smaller rank the derivatives of all minors vanish.
     """
     return model.alpha in (model.d, orbit.r)
 
@@ -385,9 +298,10 @@ def check(facts: Sequence[OrbitFacts], dimension: int, model: LayerSizes) -> Non
     ------
     ContradictionError
         If an orbit is smooth by its fibre but has too many tangent vectors, or singular but smooth
-        by equations; if a singular orbit's closure has smooth points; if the generic orbit does not
-        have the dimension of the source.
+        by equations; if there are more tangent vectors than the equations allow; if a singular
+        orbit's closure has smooth points; if the dimension is not that of the projective source.
     """
+    # the source is smooth at its dense orbit; affine dimensions differ by the rescaling (λA, V/λ)
     if dimension != source_tangent_dimension(generic_orbit(model), model) - 1:
         raise ContradictionError(
             f"the largest orbit has dimension {dimension}, not that of the source less one"
@@ -407,7 +321,7 @@ def check(facts: Sequence[OrbitFacts], dimension: int, model: LayerSizes) -> Non
 
 
 def time_limit_after(done: Collection[Orbit], model: LayerSizes) -> TimeLimitError:
-    """Return the error for a time limit that is reached after these orbits."""
+    """Return the error for a time limit that is reached when the orbits ``done`` are finished."""
     limit = clock().late("the linear algebra at the orbits")
     limit.progress = f"{len(done)} of {orbit_count(model)} orbits were done"
     return limit
@@ -440,9 +354,9 @@ def observe(
     partial : bool
         Whether some of the orbits are enough when a limit is reached.
     degree : bool
-        Whether the degree is asked for.
+        Whether the degree of the closure is computed.
     polar : bool
-        Whether the polar degrees are, which are counted in small cases.
+        Whether polar degrees are counted too, in small cases.
 
     Returns
     -------
@@ -473,7 +387,10 @@ def observe(
         raise MethodUnavailableError(
             "orbits are observed for t ≥ 2 only; for t = 1 singular_locus has the method jacobian"
         )
-    count = orbit_count(model)  # refuses what is too large
+    # the count raises the error for cases that are too large
+    count = orbit_count(model)
+    # Half of the time is left for Macaulay2. But where some orbits are not enough, linear algebra
+    # at all of them may take all of it.
     with share(0.5 if partial else 1.0):
         products = products_determine_functions(model.d)
         tangents = orbit_tangents(model)
@@ -499,28 +416,32 @@ def observe(
         raise fibre_schemes.limit
     observations = deduce(model, fibre_schemes, tangents, degree=degree)
     remarks = observations.remarks
-    counted = None
+    polar_degrees = None
+    # only complete observations are compared with further methods
     if observations.limit is None and observations.degree is not None:
         if _is_confirmed_by_elimination(model, observations.degree):
             remarks += (WORDS.remarks["elimination"],)
         if polar:
-            counted = _polar_degrees(model, partial)
+            polar_degrees = _polar_degrees(model, partial)
     return replace(
         observations,
         remarks=remarks,
-        polar_degrees=counted,
+        polar_degrees=polar_degrees,
         engine_version=current().version,
         seconds=clock().seconds,
     )
 
 
 def _polar_degrees(model: LayerSizes, partial: bool) -> Numbers | None:
-    """The polar degrees that were counted; ``None`` where none were.
+    """Return the polar degrees, counted as points in slices; ``None`` where they are not counted.
+
+    They are counted in small cases. With ``partial`` some of the numbers, or none, are enough when
+    a limit is reached.
 
     Raises
     ------
     TimeLimitError, MemoryLimitError
-        If a limit was reached, unless some of the numbers are enough.
+        If a limit was reached, without ``partial``.
     """
     if not has_few_points(model):
         return None
@@ -536,12 +457,14 @@ def _polar_degrees(model: LayerSizes, partial: bool) -> Numbers | None:
 
 
 def _is_confirmed_by_elimination(model: LayerSizes, degree: int) -> bool:
-    """Return whether elimination gives the same degree; False for large cases and at a limit.
+    """Return whether elimination gives the same degree of the closure.
+
+    False where elimination is not tried, for many coordinates, or reached a limit.
 
     Raises
     ------
     ContradictionError
-        If the ideal has a different degree.
+        If elimination gives a different degree.
     """
     if model.independent_count > MAX_DEGREE_ELIMINATION_COORDINATES:
         return False
@@ -560,8 +483,9 @@ def _is_confirmed_by_elimination(model: LayerSizes, degree: int) -> bool:
 
 
 def by_fibres(shape: LayerSizes) -> LocusFindings:
-    """The singular locus orbit by orbit, by the method of :func:`observe`.
+    """Return the findings about the singular locus, by the method of :func:`observe`.
 
+    If a limit was reached, they are about some orbits, or none, and ``unfinished`` says so.
     Hypotheses: t ≥ 2, and not α = d' = 1 < d (where the map is two-to-one).
     """
     try:
@@ -575,11 +499,13 @@ def by_fibres(shape: LayerSizes) -> LocusFindings:
 
 
 def _status_by_fibre(fact: OrbitFacts, dimension: int) -> OrbitStatus:
-    """The status by the fibre, which knows the tangent dimension at smooth points only."""
+    """Return the status of an orbit on a closure of this dimension, as its fibre decides it."""
     tangent = fact.tangent
     if fact.singular is False:
+        # at smooth points this is the tangent dimension
         tangent = Bounds.exactly(dimension)
     elif tangent.exact is None:
+        # the upper bound is by equations: it is no finding of this method
         tangent = Bounds.at_least(tangent.lower)
     return OrbitStatus(
         orbit=fact.orbit, dimension=fact.dimension, tangent=tangent, singular=fact.singular

@@ -48,22 +48,27 @@ MAX_SEPARATE_FORMS = 36
 
 
 def products_determine_functions(d: int) -> bool:
-    """Whether an output token of V X Xᵀ A X and the products l_i·v span the same space.
+    """Return whether the products l_i·v and an output of V X Xᵀ A X determine each other, linearly.
 
-    That is the space of their coefficients, bilinear in A and V. Computed for one row v of V, since
-    each output has its own; for two tokens, since each summand of Σ_u (x_uᵀ A x)(V x_u) has one
-    other token at most; and for d ≤ 3, since forms with different sets of three indices have no
-    monomial in common, and all sets are alike.
+    They do if the coefficients of the output, which are bilinear forms in A and V, span the same
+    space as the coefficients of the products. Computed for one row v of V, since each output has
+    its own; for two tokens, since each summand of Σ_u (x_uᵀ A x)(V x_u) has at most one token u in
+    addition to x; and for d ≤ 3, since forms with different sets of three indices have no monomial
+    in common, and all sets are alike.
     """
     size = min(d, 3)
-    full = _output_coefficients(size)
-    reduced = _product_coefficients(size)
-    # two spaces are the same where neither is larger than the other or than their sum
-    return sparse_rank(full) == sparse_rank(reduced) == sparse_rank([*full, *reduced])
+    of_output = _output_coefficients(size)
+    of_products = _product_coefficients(size)
+    # two spaces are the same exactly if both have the dimension of their sum
+    dimension_of_sum = sparse_rank([*of_output, *of_products])
+    return sparse_rank(of_output) == sparse_rank(of_products) == dimension_of_sum
 
 
 def _output_coefficients(d: int) -> list[Bilinear]:
-    """The coefficients of (xᵀ A x)(v·x) + (yᵀ A x)(v·y), by monomials in x and y."""
+    """Return the coefficients of (xᵀ A x)(v·x) + (yᵀ A x)(v·y), one for each monomial in x and y.
+
+    This is an output for the token x of two tokens x and y.
+    """
     coefficients: defaultdict[str, Bilinear] = defaultdict(Counter)
     for p, i, q in product(range(d), repeat=3):
         # A_pi V_q stands before x_p x_i x_q, and before y_p y_q x_i
@@ -75,38 +80,54 @@ def _output_coefficients(d: int) -> list[Bilinear]:
 
 
 def _product_coefficients(d: int) -> list[Bilinear]:
-    """The coefficients of (Σ A_pi y_p)(Σ V_q y_q) for all i."""
+    """Return the coefficients of the products l_i·v = (Σ_p A_pi y_p)(Σ_q V_q y_q), for all i.
+
+    The coefficient of y_p y_q is A_pi V_q + A_qi V_p, or A_pi V_p for p = q.
+    """
     pairs = combinations_with_replacement(range(d), 2)
-    # for p = q a set, which has the two terms once
-    return [Counter({(p, i, q), (q, i, p)}) for (p, q), i in product(pairs, range(d))]
+    coefficients = []
+    for (p, q), i in product(pairs, range(d)):
+        # a set, as both terms are the same for p = q
+        terms = {(p, i, q), (q, i, p)}
+        coefficients.append(Counter(terms))
+    return coefficients
 
 
 def fibre_points(orbit: Orbit, shape: LayerSizes) -> frozenset[WeightPair]:
-    """All (A, V) with A_11 = V_11 = 1 and rk A ≤ α that give the function of the representative.
+    """Return all (A, V) that have the function of the orbit's representative, up to rescaling.
 
-    Complex ones are among them. The product l_1·v_1 has the coefficients V_1q + A_q1 at y_1 y_q and
-    A_q1 V_1q at y_q². So there are two choices at most for each V_1q, the roots of a quadratic
-    polynomial, and they decide all other weights.
+    They have A_11 = V_11 = 1 and rk A ≤ α. The product l_1·v_1 has the coefficients V_1q + A_q1 at
+    y_1 y_q and A_q1 V_1q at y_q². So there are at most two choices for each V_1q, the complex roots
+    of a quadratic polynomial, and they decide all other weights.
 
     Raises
     ------
     MethodUnavailableError
         If candidates are not rational, which does not happen at our representatives.
     """
+    # the coordinates c[k, i, p, q] of the function, p ≤ q, with indices that begin with 0
     c = function(*map(sparse, representative(orbit, shape)))
     choices = [_roots(c[0, 0, 0, q], c[0, 0, q, q]) for q in range(1, shape.d)]
     points = set()
-    for z in product(*choices):
-        A, V = _weights(c, (1, *z), shape)
+    for rest_of_row in product(*choices):
+        A, V = _weights(c, (1, *rest_of_row), shape)
         # only some of the equations gave these weights
-        is_same = function(sparse(A), sparse(V)) == c
-        if is_same and (shape.alpha == shape.d or rank(A) <= shape.alpha):
+        if function(sparse(A), sparse(V)) != c:
+            continue
+        # for α = d no rank is too large
+        if shape.alpha == shape.d or rank(A) <= shape.alpha:
             points.add((A, V))
     return frozenset(points)
 
 
 def _roots(total: int, constant: int) -> set[int]:
-    """The roots of z² − total·z + constant: the two numbers with this sum and this product."""
+    """Return the roots of z² − total·z + constant, the numbers with this sum and this product.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If they are not integers.
+    """
     discriminant = total**2 - 4 * constant
     # isqrt rounds down, and takes no negative number; the square shows whether it is exact.
     root = isqrt(max(discriminant, 0))
@@ -114,26 +135,42 @@ def _roots(total: int, constant: int) -> set[int]:
         raise errors.MethodUnavailableError(
             f"a point of a fibre has the irrational coordinate √{discriminant}"
         )
+    # root has the parity of total, as root² = total² − 4·constant: the divisions are exact
     return {(total - root) // 2, (total + root) // 2}
 
 
-def _weights(c: FunctionCoordinates, z: tuple[int, ...], shape: LayerSizes) -> WeightPair:
-    """The only (A, V) that can give the function c with V_1q = z_q and A_11 = 1."""
+def _weights(c: FunctionCoordinates, first_row: tuple[int, ...], shape: LayerSizes) -> WeightPair:
+    """Return the only (A, V) with A_11 = 1 and this first row of V, V_11 = 1, that can give c.
+
+    The coefficient c_ki1q of y_1 y_q in l_i·v_k is A_qi V_k1 + A_1i V_kq for q > 1, and half of
+    this sum for q = 1. With V_11 = 1 the coefficient of y_1² in l_i·v_1 is A_1i, so k = 1 gives
+    A_qi; with A_11 = 1 that in l_1·v_k is V_k1, so i = 1 gives V_kq.
+
+    Parameters
+    ----------
+    c : FunctionCoordinates
+        The coordinates by (k, i, p, q), p ≤ q; all indices in the code begin with 0.
+    first_row : tuple of int
+        The entries V_11 = 1, V_12, …, V_1d.
+    shape : LayerSizes
+    """
     columns = range(shape.d)
 
-    def entry(k: int, i: int, q: int) -> int:
-        """The sum A_qi V_k1 + A_1i V_kq, which is twice the coefficient of y_1² for q = 1."""
+    def mixed_sum(k: int, i: int, q: int) -> int:
+        """Return A_qi V_k1 + A_1i V_kq, where q = 0 stands for the first variable y_1."""
         if q == 0:
             return 2 * c[k, i, 0, 0]
         return c[k, i, 0, q]
 
-    # V_11 = 1 and c_1i11 = A_1i, then A_11 = 1 and c_k111 = V_k1
-    A = [tuple(entry(0, i, q) - z[q] * c[0, i, 0, 0] for i in columns) for q in columns]
-
-    def row_of_V(k: int) -> tuple[int, ...]:
-        return tuple(entry(k, 0, q) - A[q][0] * c[k, 0, 0, 0] for q in columns)
-
-    return tuple(A), tuple(map(row_of_V, range(shape.d_out)))
+    A = []
+    for q in columns:
+        row = tuple(mixed_sum(0, i, q) - first_row[q] * c[0, i, 0, 0] for i in columns)
+        A.append(row)
+    V = []
+    for k in range(shape.d_out):
+        row = tuple(mixed_sum(k, 0, q) - A[q][0] * c[k, 0, 0, 0] for q in columns)
+        V.append(row)
+    return tuple(A), tuple(V)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +197,7 @@ class Fibre:
 
     @property
     def reduced(self) -> bool:
-        """Whether no point is multiple."""
+        """Whether the scheme is reduced: no point is multiple."""
         return self.length == self.points
 
 
@@ -198,6 +235,7 @@ def fibres(
 
     Parameters
     ----------
+    model : LayerSizes
     engine : Engine, optional
         A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
         process shares.
@@ -224,35 +262,46 @@ def fibres(
     errors.check_kind("model", model, LayerSizes, "a SingleLayerAttention")
     if wanted is not None:
         errors.check_kind("wanted", wanted, Sequence, "a sequence of orbits")
-    every = sorted(orbits(model) if wanted is None else wanted)
+    asked = sorted(orbits(model) if wanted is None else wanted)
     try:
-        return _read(answer_to(fibres_script(model, wanted)), model, every)
+        return _read(answer_to(fibres_script(model, wanted)), model, asked)
     except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
-        # what was written until then
+        # the records that Macaulay2 wrote before the limit, of which each is complete
         answer = parse(limit.records)
-        done = [orbit for orbit in every if str(orbit) in answer]
+        done = [orbit for orbit in asked if str(orbit) in answer]
         if generic_orbit(model) not in done:
             raise
         found = _read(answer, model, done)
-        if done == every:  # reached after the last fibre, it took nothing away
+        if done == asked:
+            # the limit was reached after the last fibre, so nothing is missing
             return found
         limit.progress = f"{len(done)} of {len(orbits(model))} orbits were done"
         return replace(found, limit=limit)
 
 
 def _read(answer: Answer, shape: LayerSizes, done: Sequence[Orbit]) -> Fibres:
-    """Return the fibres over these orbits, and the checks that the program makes before them."""
-    # the family needs a second vector e_2
-    family = shape.d > 1 and answer.boolean("family_without_real_points")
+    """Return the fibres over the orbits ``done``, from an answer that has at least these.
+
+    The answer also has the checks that the program makes before all fibres: of the base locus, and
+    of the family of boundary points.
+    """
+    # the family k = e_1 + iεe_2 needs a second unit vector, so there is none for d = 1
+    has_no_real_points = shape.d > 1 and answer.boolean("family_without_real_points")
     return Fibres(
         at={orbit: _fibre(answer, orbit) for orbit in done},
         base_locus_empty=answer.boolean("base_locus_empty"),
-        boundary_family=family and answer.boolean("family_tends_to_the_orbit"),
+        boundary_family=has_no_real_points and answer.boolean("family_tends_to_the_orbit"),
     )
 
 
 def _fibre(answer: Answer, orbit: Orbit) -> Fibre:
-    """Return the fibre over an orbit that Macaulay2 has computed."""
+    """Return the fibre over an orbit, which the answer has as [length, number of points].
+
+    Raises
+    ------
+    ParseError
+        If these are not numbers of a nonempty finite scheme.
+    """
     length, points = answer.integers(str(orbit))
     if not 0 < points <= length:
         raise errors.ParseError(f"a fibre of length {length} with {points} points at orbit {orbit}")
@@ -260,14 +309,18 @@ def _fibre(answer: Answer, orbit: Orbit) -> Fibre:
 
 
 def fibres_script(shape: LayerSizes, wanted: Sequence[Orbit] | None = None) -> Script:
-    """The Macaulay2 program: first what all the rest builds on, then one orbit after the other.
+    """Return the Macaulay2 program for fibres: the dense orbit first, then one after the other.
+
+    Before these it checks the base locus and the family of boundary points. ``wanted`` are the
+    orbits, all when left out.
 
     Raises
     ------
     TooLargeError
-        If there are too many.
+        If there are too many orbits.
     """
     listed = dense_first(shape) if wanted is None else wanted
+    # many forms l_i v_k are not written out: another function finds the fibre from A and V
     many = shape.alpha * shape.d_out > MAX_SEPARATE_FORMS
     parts: tuple[str, ...] = ("wire", "fibres")
     if many:
@@ -291,13 +344,18 @@ def fibres_script(shape: LayerSizes, wanted: Sequence[Orbit] | None = None) -> S
 
 
 def nonzero_part(orbit: Orbit, shape: LayerSizes) -> tuple[str, str]:
-    """The nonzero columns of A and the nonzero rows of V of the representative, in Macaulay2."""
+    """Return the nonzero columns of A and the nonzero rows of V of the representative.
+
+    Both are matrices in the language of Macaulay2. These columns and rows are the first ones.
+    """
     A, V = representative(orbit, shape)
-    return matrix_program(tuple(row[: orbit.r] for row in A)), matrix_program(V[: orbit.s])
+    columns_of_A = tuple(row[: orbit.r] for row in A)
+    rows_of_V = V[: orbit.s]
+    return matrix_program(columns_of_A), matrix_program(rows_of_V)
 
 
 def matrix_program(rows: Iterable[Iterable[object]]) -> str:
-    """A matrix over QQ in Macaulay2."""
+    """Return a matrix over QQ with these rows, in the language of Macaulay2."""
     lists = ["{" + ", ".join(map(str, row)) + "}" for row in rows]
     return "matrix(QQ, {" + ", ".join(lists) + "})"
 
@@ -309,18 +367,22 @@ WHERE_NO_REAL_WEIGHTS = (
 
 
 def without_real_weights(shape: LayerSizes, coordinates: CoordinateSystem) -> WithoutRealWeights:
-    """The 2×2 minors of all pairs of forms, and the sum of 4 c_pp c_qq − c_pq² over all forms.
+    """Return a criterion for functions without real weights, as polynomials in the coordinates.
 
-    The minors vanish where all forms are multiples of one. Then no two summands have different
-    signs: none is negative if this form is definite, none positive if it has real linear factors.
+    A function in the closure has none where the polynomials in ``zero`` vanish and ``positive`` is
+    positive. The former are the 2×2 minors of all pairs of forms l_i v_k = Σ c_pq y_p y_q, which
+    vanish where all forms are multiples of one; the latter is the sum of 4 c_pp c_qq − c_pq² over
+    all p < q and all forms. Where the minors vanish, no two summands have different signs: none is
+    negative if this one form is definite, none positive if it has real linear factors.
     """
     names = coordinate_names(shape, coordinates)
     ring = PolynomialRing(QQ, names).sympy_ring
-    named = dict(zip(names, ring.gens, strict=True))
+    variable_of = dict(zip(names, ring.gens, strict=True))
+    # the coefficients c_pq of the form of k and i, by (p, q)
     forms: defaultdict[tuple[int, int], dict[tuple[int, int], PolyElement]] = defaultdict(dict)
     for index in indices(shape):
         k, i, p, q = index
-        forms[k, i][p, q] = named[name_in(index, coordinates)]
+        forms[k, i][p, q] = variable_of[name_in(index, coordinates)]
     minors = []
     for one, other in check_deadline_in(combinations(forms.values(), 2)):
         for a, b in combinations(one, 2):

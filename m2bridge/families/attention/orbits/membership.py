@@ -46,7 +46,10 @@ Forms = list[list[Matrix]]
 
 
 def function_of(A: Matrix, V: Matrix) -> dict[str, Expr]:
-    """Return the reduced function coordinates of weights with exact entries, without zeros."""
+    """Return the function of weights (A, V) with exact entries: its reduced coordinates by name.
+
+    Coordinates that are zero are left out.
+    """
     images_by_name = images(LayerSizes(A.cols, V.rows), A.tolist(), V.tolist(), "reduced")
     function = {}
     for name, image in check_deadline_in(images_by_name.items()):
@@ -58,7 +61,10 @@ def function_of(A: Matrix, V: Matrix) -> dict[str, Expr]:
 
 
 def quadratic_forms(shape: LayerSizes, function: Mapping[str, Fraction | int]) -> Forms:
-    """Return the forms of a function.
+    """Return the quadratic forms l_i v_k of a function, from its reduced coordinates by name.
+
+    Coordinates that are left out are zero. The form of k and i is ``forms[k][i]``, as the symmetric
+    matrix of its second derivatives.
 
     Raises
     ------
@@ -84,7 +90,7 @@ def quadratic_forms(shape: LayerSizes, function: Mapping[str, Fraction | int]) -
                 "function", f"{value} is not exact: write Fraction('{value}') for '{key}'"
             )
         k, i, p, q = places[key]
-        # On the diagonal both lines add: the matrix is that of the second derivatives.
+        # For p = q both lines add to one entry: the second derivative of c y_p² is 2c.
         forms[k][i][p, q] += Rational(value)
         forms[k][i][q, p] += Rational(value)
     return forms
@@ -94,17 +100,21 @@ def quadratic_forms(shape: LayerSizes, function: Mapping[str, Fraction | int]) -
 class Chart:
     """The coordinates in which the fibre over a function lies in the chart A_11 = V_11 = 1.
 
+    Outputs, columns of A and variables are changed so that the first form l_1 v_1 has the value 1
+    at the first unit vector e_1; then l_1 and v_1 can be scaled to have the value 1 there.
+
     Parameters
     ----------
     k, i : int
-        Position of a form that is not zero; it is exchanged with the first.
+        Position ``forms[k][i]`` of a form that is not zero; output k is exchanged with output 0,
+        and column i with column 0.
     basis : Matrix
-        Invertible d×d; its first column is a vector where the form is not zero. New y-coordinates
-        are y = basis·y'.
+        Invertible d×d; its first column is a vector at which this form is not zero. The new
+        variables y' are given by y = basis·y'.
     scale : Rational
-        The value of the form there; the function is divided by it.
+        The value of this form at that vector; the function is divided by it.
     forms : Forms
-        The forms in the new coordinates.
+        All forms after these changes.
     """
 
     k: int
@@ -124,9 +134,10 @@ class Chart:
 
     @classmethod
     def _at(cls, forms: Forms, k: int, i: int) -> Chart:
-        """Return the chart in which l_1(e_1) = v_1(e_1) = 1, for a form that is not zero."""
+        """Return the chart in which l_1(e_1) = v_1(e_1) = 1, where ``forms[k][i]`` is not zero."""
         form = forms[k][i]
         basis = _basis(form)
+        # the matrix of second derivatives has twice the value of the form
         scale = (basis[:, 0].T * form * basis[:, 0])[0, 0] / 2
         moved = []
         for row in _exchanged(forms, k):
@@ -135,58 +146,69 @@ class Chart:
         return cls(k=k, i=i, basis=basis, scale=scale, forms=moved)
 
     def weights(self, z: Sequence[Expr]) -> tuple[Matrix, Matrix]:
-        """Return the weights (A, V) at the point z_2, …, z_d of the fibre.
+        """Return the weights (A, V) at a point of the fibre, in the original coordinates.
 
-        They are those of the original coordinates.
+        ``z`` has the coordinates z_2, …, z_d of the point: the entries of v_1 = (1, z_2, …, z_d).
         """
-        # The first row of the form l v determines l where v is known and v(e_1) = 1.
-        unknown = Matrix([Rational(1), *z])
-        columns = [form[0, :].T - form[0, 0] / 2 * unknown for form in self.forms[0]]
-        rows = [row[0][0, :].T - row[0][0, 0] / 2 * columns[0] for row in self.forms]
+        # Where v(e_1) = 1, the first row of the symmetric matrix l vᵀ + v lᵀ of the form l v is
+        # l + l(e_1) v, and its first entry is 2 l(e_1): so v determines l.
+        v_1 = Matrix([Rational(1), *z])
+        columns_of_A = [form[0, :].T - form[0, 0] / 2 * v_1 for form in self.forms[0]]
+        l_1 = columns_of_A[0]
+        rows_of_V = [row[0][0, :].T - row[0][0, 0] / 2 * l_1 for row in self.forms]
+        columns_of_A = _exchanged(columns_of_A, self.i)
+        rows_of_V = _exchanged(rows_of_V, self.k)
+        # A linear form with the coefficients l' in y' has basis⁻ᵀ l' in y.
         back = self.basis.T.inv()
-        columns = _exchanged(columns, self.i)
-        rows = _exchanged(rows, self.k)
-        # The function was divided by the scale, which V is to have again.
-        A = back * Matrix.hstack(*columns)
-        V = (self.scale * back * Matrix.hstack(*rows)).T
+        A = back * Matrix.hstack(*columns_of_A)
+        # The function was divided by the scale: V is multiplied by it.
+        V = (self.scale * back * Matrix.hstack(*rows_of_V)).T
         return A.applyfunc(_expanded), V.applyfunc(_expanded)
 
 
 def _expanded(entry: Expr) -> Expr:
+    """Return an entry of a matrix expanded, so that zeros are seen."""
     return entry.expand()
 
 
 def _exchanged(items: Sequence, position: int) -> list:  # type: ignore[type-arg]
-    """Return the items, the first one exchanged with that at this position."""
+    """Return the items as a list, where the first one and the one at ``position`` are exchanged."""
     listed = list(items)
     listed[0], listed[position] = listed[position], listed[0]
     return listed
 
 
 def _basis(form: Matrix) -> Matrix:
-    """Return an invertible matrix whose first column is e_p or e_p + e_q.
+    """Return an invertible matrix whose first column is a vector where a form does not vanish.
 
-    The form does not vanish there: where all e_p are zeros, the value at e_p + e_q is form[p, q].
+    The form is a symmetric matrix that is not zero. The vector is e_p if some diagonal entry
+    form[p, p] is not zero; else it is e_p + e_q, where the form has the value form[p, q].
     """
     d = form.rows
-    places = [(p, p) for p in range(d)] + list(combinations(range(d), 2))
-    p, q = next(place for place in places if form[place])
+    diagonal_first = [(p, p) for p in range(d)] + list(combinations(range(d), 2))
+    p, q = next(place for place in diagonal_first if form[place])
     basis = eye(d)
     basis[q, p] = Rational(1)
     basis.col_swap(0, p)
     return basis
 
 
-def fibre_points(
+def points_by_moments(
     points: int, length: int, first: Sequence[Rational], second: Matrix
 ) -> tuple[tuple[tuple[Expr, ...], ...], bool]:
     """Return the points of a fibre with one or two geometric points, and whether they are real.
 
+    A point is a tuple (z_2, …, z_d).
+
     Parameters
     ----------
-    first, second
-        Σ z_p and Σ z_p z_q over the points with multiplicity. For two points z = m ± √D u these
-        give m and the matrix D u uᵀ of rank one.
+    points, length : int
+        The number of geometric points, and the length of the scheme.
+    first : sequence of Rational
+        The sums Σ z_p over the points z with multiplicity, for p = 2, …, d.
+    second : Matrix
+        The sums Σ z_p z_q over the points with multiplicity. Two points are z = m ± √D u, with
+        their mean m; so Σ z zᵀ = 2 (m mᵀ + D u uᵀ).
 
     Raises
     ------
@@ -197,22 +219,32 @@ def fibre_points(
     """
     mean = [moment / length for moment in first]
     if points == 1:
+        # a single point is invariant under complex conjugation
         return (tuple(mean),), True
     if (points, length) != (2, 2):
         raise ContradictionError(
             f"a fibre of length {length} with {points} points, against Theorem 3.2"
         )
+    # the matrix D u uᵀ
     spread = second / 2 - Matrix(mean) * Matrix(mean).T
-    # D u uᵀ has rank one: any nonzero entry of its diagonal determines √D u up to sign.
+    # It has rank one: any nonzero entry of its diagonal determines √D u up to sign.
     q = next(q for q in range(len(mean)) if spread[q, q])
     offset = spread[:, q] / spread[q, q] * _square_root(spread[q, q])
     plus = tuple(m + o for m, o in zip(mean, offset, strict=True))
     minus = tuple(m - o for m, o in zip(mean, offset, strict=True))
-    return (plus, minus), bool(spread[q, q] > 0)
+    # spread[q, q] = D u_q²
+    are_real = bool(spread[q, q] > 0)
+    return (plus, minus), are_real
 
 
 def _square_root(value: Rational) -> Expr:
-    """Return √value, if its numbers are short enough."""
+    """Return √value.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If numerator or denominator has more than :data:`MAX_ROOT_BITS` bits and is no square.
+    """
     longest = 0
     for part in (value.p, value.q):
         number = abs(int(part))
@@ -231,7 +263,10 @@ def _square_root(value: Rational) -> Expr:
 
 
 def orbit_of(A: Matrix, V: Matrix) -> Orbit:
-    """Return the orbit of the function of weights with exact algebraic entries."""
+    """Return the orbit (rk A, rk V, dim L ∩ U) of the function of weights with algebraic entries.
+
+    L is the column space of A, and U the row space of V.
+    """
     r = _rank(A)
     s = _rank(V)
     # dim (L ∩ U) = dim L + dim U − dim (L + U).
@@ -239,6 +274,7 @@ def orbit_of(A: Matrix, V: Matrix) -> Orbit:
 
 
 def _rank(matrix: Matrix) -> int:
+    """Return the rank over the number field that the entries generate."""
     return int(DomainMatrix.from_Matrix(matrix, extension=True).to_field().rank())
 
 
@@ -300,15 +336,15 @@ class Membership(Result):
 
     @property
     def is_zero(self) -> bool:
-        """Whether the function is zero."""
+        """Whether the function is zero, the only one whose fibre has no length."""
         return self.length is None
 
     @property
     def fibre_dimension(self) -> int | None:
-        """Affine dimension of {rk A ≤ α, V = 0} ∪ {A = 0} for the zero function; else 0, up to
-        rescaling, or ``None``.
+        """The dimension of the fibre: of {rk A ≤ α, V = 0} ∪ {A = 0} for the zero function.
 
-        It is ``None`` where the fibre is empty.
+        All other fibres are finite up to rescaling, and have dimension 0; ``None`` for an empty
+        fibre.
         """
         if self.is_zero:
             d, alpha = self.model.d, self.model.alpha
@@ -323,7 +359,7 @@ class Membership(Result):
         return self.model.independent_count if self.is_zero else None
 
     def to_sheet(self) -> Sheet:
-        """Place, orbit, fibre, weights, and what kind of point it is."""
+        """Return a table: place, orbit, fibre, weights, and whether the point is singular."""
         place = self.place
         names = [f"weights {n}" for n in range(1, len(self.weights) + 1)]
         if self.is_zero:
@@ -340,9 +376,9 @@ class Membership(Result):
             ("orbit (rk A, rk V, dim L∩U)", self.orbit),
             ("fibre", _fibre(self)),
             *zip(names, weights, strict=True),
-            ("singular point of the closure", NAMES[self.singular]),
+            ("singular point of the closure", ANSWERS[self.singular]),
             ("tangent dimension", self.tangent_dimension),
-            ("boundary point", NAMES[self.boundary]),
+            ("boundary point", ANSWERS[self.boundary]),
             ("remark", self.remark or None),
             ("computed by", f"{computed}, {duration(self.seconds)}"),
         ]
@@ -350,7 +386,10 @@ class Membership(Result):
         return Sheet(title, [Facts(lines)], _formulas(self))
 
     def to_json(self) -> dict[str, Any]:
-        """Place, orbit, fibre and weights; entries of weights are exact strings."""
+        """Return place, orbit, fibre and weights, for ``json.dumps``.
+
+        Entries of weights are exact numbers as text.
+        """
         return result_json(self.model.to_json(), QQ, self.engine_version or None, self.seconds) | {
             "place": self.place,
             "orbit": None if self.orbit is None else self.orbit.to_json(),
@@ -366,7 +405,7 @@ class Membership(Result):
         }
 
     def to_macaulay2(self) -> str:
-        """The orbit, as a Macaulay2 sequence."""
+        """Return the orbit as a Macaulay2 sequence; ``null`` for zero and outside the closure."""
         return f"orbit = {self.orbit or 'null'}"
 
 
@@ -399,18 +438,25 @@ def membership_of(
     if weights is not None and not _have_function(weights, function):
         raise InvalidCaseError("weights", "must be weights of the given function")
     if chart is not None:
-        return replace(_nonzero(model, function, chart), remark=remark)
-    # Weights of the zero function with a larger rank are not in the model.
+        return replace(_membership_of_nonzero(model, function, chart), remark=remark)
+    # Weights of the zero function are a witness only if A has a rank that the model allows.
     if weights is not None and weights[0].rank() > model.alpha:
         weights = None
-    return _zero(model, weights, remark)
+    return _membership_of_zero(model, weights, remark)
 
 
-def _nonzero(model: LayerSizes, function: Mapping[str, Fraction | int], chart: Chart) -> Membership:
-    """The place of a function that is not zero, by its fibre in a chart.
+def _membership_of_nonzero(
+    model: LayerSizes, function: Mapping[str, Fraction | int], chart: Chart
+) -> Membership:
+    """Return the place of a function that is not zero, by its fibre in a chart (Macaulay2).
 
     It is outside of the closure if the fibre is empty, and a boundary point if the fibre has a
     multiple point. Each point gives weights, and these have to give the function.
+
+    Raises
+    ------
+    ContradictionError
+        If the weights do not give the function, or there are more than two.
     """
     running = clock()
     answer = answer_to(membership_script(model, chart))
@@ -428,10 +474,12 @@ def _nonzero(model: LayerSizes, function: Mapping[str, Fraction | int], chart: C
             seconds=running.seconds,
         )
     # Macaulay2 sends rational numbers as texts.
-    first, second = answer.values["moments"]
-    products = Matrix([list(map(Rational, row)) for row in second])
-    points, real = fibre_points(
-        answer.integer("points"), length, first=list(map(Rational, first)), second=products
+    first_moments, second_moments = answer.values["moments"]
+    points, are_real = points_by_moments(
+        answer.integer("points"),
+        length,
+        first=list(map(Rational, first_moments)),
+        second=Matrix([list(map(Rational, row)) for row in second_moments]),
     )
     weights = tuple(chart.weights(point) for point in points)
     for A, V in weights:
@@ -439,16 +487,17 @@ def _nonzero(model: LayerSizes, function: Mapping[str, Fraction | int], chart: C
             raise ContradictionError(f"the weights A = {A}, V = {V} do not give the function")
     orbit = orbit_of(*weights[0])
     if is_birational(model):
-        # A fibre that is not a reduced point lies over a singular point, and so do weights A of
-        # less than the largest rank α, unless all matrices are allowed.
-        singular = length > 1 or model.alpha not in (model.d, orbit.r)
+        # A fibre that is not one reduced point lies over a singular point. So do the singular
+        # points of the source, which are the A of rank below α if α < d.
+        source_is_singular = model.alpha not in (model.d, orbit.r)
+        singular = length > 1 or source_is_singular
     else:
         # The function is a vector times a symmetric matrix of rank at most two. It has rank one
         # exactly where m = 1; these matrices are singular, unless two is the largest rank there is.
         singular = orbit.m == 1 and model.d > 2
     return Membership(
         model=model,
-        place=INSIDE if real else CLOSURE,
+        place=INSIDE if are_real else CLOSURE,
         orbit=orbit,
         weights=weights,
         length=length,
@@ -460,17 +509,24 @@ def _nonzero(model: LayerSizes, function: Mapping[str, Fraction | int], chart: C
 
 
 def _have_function(weights: MatrixPair, function: Mapping[str, Fraction | int]) -> bool:
-    wanted = {name: Rational(value) for name, value in function.items() if value}
-    return function_of(*weights) == wanted
+    """Return whether the weights have this function, given by its reduced coordinates."""
+    nonzero = {name: Rational(value) for name, value in function.items() if value}
+    return function_of(*weights) == nonzero
 
 
-def _zero(model: LayerSizes, weights_of_zero: MatrixPair | None, remark: str) -> Membership:
-    """Return the place of the zero function, the apex of the cone.
+def _membership_of_zero(
+    model: LayerSizes, weights_of_zero: MatrixPair | None, remark: str
+) -> Membership:
+    """Return the place of the zero function, the apex of the cone, which is in the neuromanifold.
 
-    A product l_i v_k of forms vanishes only if a factor does. It is a limit of the boundary points
-    unless d = 1, and singular where the tangent dimension exceeds the dimension.
+    Its weights are those with A = 0 or V = 0, since a product l_i v_k of forms vanishes only if a
+    factor does. The zero function is a limit of boundary points unless d = 1, and singular where
+    the tangent dimension exceeds the dimension of the closure. ``weights_of_zero`` are the witness;
+    without them it is A = V = 0.
     """
-    weights = weights_of_zero or (zeros(model.d, model.d), zeros(model.d_out, model.d))
+    weights = weights_of_zero
+    if weights is None:
+        weights = zeros(model.d, model.d), zeros(model.d_out, model.d)
     return Membership(
         model=model,
         place=INSIDE,
@@ -486,7 +542,10 @@ def _zero(model: LayerSizes, weights_of_zero: MatrixPair | None, remark: str) ->
 
 
 def membership_script(model: LayerSizes, chart: Chart) -> Script:
-    """Return the Macaulay2 program for the fibre in the chart."""
+    """Return the Macaulay2 program for the fibre in the chart, with the unknowns z_2, …, z_d.
+
+    They are the entries of the first row (1, z_2, …, z_d) of V.
+    """
     rows = []
     for row in chart.forms:
         forms_of_row = ", ".join(matrix_program(_strings(form)) for form in row)
@@ -498,11 +557,13 @@ def membership_script(model: LayerSizes, chart: Chart) -> Script:
 
 
 ZERO_FIBRE = "A = 0 or V = 0"
-NAMES = {True: "yes", False: "no", None: None}
+"""The fibre over the zero function."""
+ANSWERS = {True: "yes", False: "no", None: None}
+"""An answer in a table; where it is ``None``, the table has no such line."""
 
 
 def _fibre(result: Membership) -> str | None:
-    """The fibre over a function in words."""
+    """Return the fibre over a function in words; ``None`` if it is empty."""
     if result.is_zero:
         return f"all weights with {ZERO_FIBRE}: dimension {result.fibre_dimension}"
     if not result.weights:
@@ -511,7 +572,7 @@ def _fibre(result: Membership) -> str | None:
 
 
 def _formulas(result: Membership) -> list[str]:
-    """Return the weights in LaTeX."""
+    """Return each pair (A, V) of weights in LaTeX; for the zero function one formula for all."""
     with any_length():
         pairs = [f"A = {sympy_latex(A)},\\; V = {sympy_latex(V)}" for A, V in result.weights]
     if result.is_zero:
@@ -520,4 +581,5 @@ def _formulas(result: Membership) -> list[str]:
 
 
 def _strings(matrix: Matrix) -> list[list[str]]:
+    """Return the entries of an exact matrix as texts, row by row."""
     return [[polynomial_text(entry) for entry in matrix.row(i)] for i in range(matrix.rows)]

@@ -58,7 +58,7 @@ class Orbit:
 
     @property
     def cells(self) -> tuple[int, ...]:
-        """The numbers r, s and m, for a row of a table."""
+        """The numbers (r, s, m), for a row of a table."""
         return self.r, self.s, self.m
 
     def to_json(self) -> dict[str, int]:
@@ -69,7 +69,7 @@ class Orbit:
         return f"({self.r}, {self.s}, {self.m})"
 
     def in_closure_of(self, other: Orbit) -> bool:
-        """Whether this orbit lies in the Zariski closure of the other.
+        """Return whether this orbit lies in the Zariski closure of ``other``, or is the same.
 
         Orbits of pairs (A, V) are those of representations of the quiver • → • ← • of type A_3,
         where rank conditions on A, V and (A | Vᵀ) describe the closures. Source: Abeasis, Del Fra,
@@ -80,19 +80,20 @@ class Orbit:
 
     @property
     def span(self) -> int:
-        """dim(L + U) = r + s − m."""
+        """The dimension of L + U, r + s − m, for L the column space of A, U the row space of V."""
         return self.r + self.s - self.m
 
 
 def orbits(shape: LayerSizes) -> tuple[Orbit, ...]:
-    """All orbits of nonzero functions, in increasing order of (r, s, m).
+    """Return all orbits of nonzero functions, in increasing order of (r, s, m).
 
     Raises
     ------
     TooLargeError
-        If there are too many of them, or their matrices are too large, to be treated one by one.
+        If there are too many orbits, or their matrices are too large, to be treated one by one.
     """
-    orbit_count(shape)  # refuses what is too large
+    # the count raises the error for cases that are too large
+    orbit_count(shape)
     listed: list[Orbit] = []
     for r, s in _ranks(shape):
         listed.extend(Orbit(r, s, m) for m in _intersections(r, s, shape.d))
@@ -100,25 +101,27 @@ def orbits(shape: LayerSizes) -> tuple[Orbit, ...]:
 
 
 def _ranks(shape: LayerSizes) -> Iterator[tuple[int, int]]:
-    """The ranks of A and V that are not zero."""
+    """Return the pairs (rk A, rk V) that occur, without those where one of the ranks is zero."""
     return product(range(1, shape.alpha + 1), range(1, min(shape.d, shape.d_out) + 1))
 
 
 def _intersections(r: int, s: int, d: int) -> range:
-    """The dimensions of the intersection of spaces of dimensions r and s, whose sum fits into d."""
+    """Return the dimensions that L ∩ U can have, for dim L = r, dim U = s in dimension d."""
+    # dim(L + U) = r + s − dim(L ∩ U) is at most d
     return range(max(0, r + s - d), min(r, s) + 1)
 
 
 def orbit_count(shape: LayerSizes) -> int:
-    """The number of orbits; raises as :func:`orbits`."""
-    # Each pair of ranks has at least one orbit. Where these are too many already, the pairs are
-    # too many to be counted one by one.
-    count = shape.alpha * min(shape.d, shape.d_out)
-    if count <= MAX_ORBITS:
+    """Return the number of orbits of nonzero functions; raises as :func:`orbits`."""
+    # Each pair of ranks (rk A, rk V) has at least one orbit. Where there are too many pairs, they
+    # are also too many for a sum over them.
+    pairs = shape.alpha * min(shape.d, shape.d_out)
+    count = pairs
+    if pairs <= MAX_ORBITS:
         count = sum(len(_intersections(r, s, shape.d)) for r, s in _ranks(shape))
-    entries = shape.d * max(shape.d, shape.d_out)
-    if count > MAX_ORBITS or entries > MAX_WEIGHT_ENTRIES:
-        numbers = f"at least {count} orbits, of matrices with {entries} entries"
+    largest_entries = shape.d * max(shape.d, shape.d_out)
+    if count > MAX_ORBITS or largest_entries > MAX_WEIGHT_ENTRIES:
+        numbers = f"at least {count} orbits, of matrices with {largest_entries} entries"
         raise TooLargeError(
             f"this case has {numbers}: too many to look at each of them; take smaller numbers"
         )
@@ -126,9 +129,11 @@ def orbit_count(shape: LayerSizes) -> int:
 
 
 def generic_orbit(shape: LayerSizes) -> Orbit:
-    """The dense orbit: A and V of the largest rank, in general position."""
+    """Return the dense orbit: A and V of the largest ranks, L and U in general position."""
+    r = shape.alpha
     s = min(shape.d, shape.d_out)
-    return Orbit(shape.alpha, s, min(_intersections(shape.alpha, s, shape.d)))
+    smallest_intersection = min(_intersections(r, s, shape.d))
+    return Orbit(r, s, smallest_intersection)
 
 
 def dense_first(shape: LayerSizes) -> tuple[Orbit, ...]:
@@ -137,20 +142,24 @@ def dense_first(shape: LayerSizes) -> tuple[Orbit, ...]:
     return (dense, *(orbit for orbit in orbits(shape) if orbit != dense))
 
 
-def maximal_orbits(some: tuple[Orbit, ...]) -> tuple[Orbit, ...]:
-    """The orbits whose closures are the irreducible components of the union of all closures."""
+def maximal_orbits(candidates: tuple[Orbit, ...]) -> tuple[Orbit, ...]:
+    """Return those of these orbits that are in the closure of no other one of them.
+
+    Their closures are the irreducible components of the union of the closures of all candidates.
+    """
 
     def is_maximal(orbit: Orbit) -> bool:
-        return not any(orbit != other and orbit.in_closure_of(other) for other in some)
+        """Return whether the orbit is in the closure of no other candidate."""
+        return not any(orbit != other and orbit.in_closure_of(other) for other in candidates)
 
-    return tuple(filter(is_maximal, check_deadline_in(some)))
+    return tuple(filter(is_maximal, check_deadline_in(candidates)))
 
 
 def representative(orbit: Orbit, shape: LayerSizes) -> WeightPair:
-    """Weights (A, V) of a function in the orbit, with A_11 = V_11 = 1.
+    """Return weights (A, V) of a function in the orbit, with A_11 = V_11 = 1.
 
-    A = Σ_{p ≤ r} e_p e_pᵀ. Row k of V is e_k for k ≤ m and e_{r+k−m} for m < k ≤ s; for m = 0 its
-    first row is e_{r+1} + e_1.
+    A = Σ_{p ≤ r} e_p e_pᵀ. Row k of V is e_k for k ≤ m, e_{r+k−m} for m < k ≤ s, and 0 for k > s;
+    but for m = 0 the first row is e_{r+1} + e_1. Indices begin with 1 here, and with 0 in the code.
 
     Returns
     -------
@@ -160,6 +169,7 @@ def representative(orbit: Orbit, shape: LayerSizes) -> WeightPair:
     d = shape.d
 
     def unit(*positions: int) -> tuple[int, ...]:
+        """Return the sum of the unit vectors with these positions, which begin with 0."""
         return tuple(int(j in positions) for j in range(d))
 
     # L is spanned by the first r unit vectors, of which U has the first m
@@ -174,7 +184,7 @@ def representative(orbit: Orbit, shape: LayerSizes) -> WeightPair:
 
 
 def flatten(A: IntegerMatrix, V: IntegerMatrix) -> tuple[int, ...]:
-    """The point of the attention parametrization, in A_1_1, …, A_d_d and then V_1_1, …, V_d'_d."""
+    """Return weights as a point of the parametrization: A_1_1, …, A_d_d, then V_1_1, …, V_d'_d."""
     return tuple(entry for row in A + V for entry in row)
 
 
@@ -188,11 +198,27 @@ def orbit_findings(
     unfinished: str = "",
     uses_engine: bool = True,
 ) -> LocusFindings:
-    """The findings of a method about orbits; where none is undecided, with components.
+    """Return the findings of a method about orbits, with components of the singular locus.
 
-    The components of the singular locus are the closures of the maximal singular orbits, or the
-    zero function alone. There are none if the closure is a linear space, which is then the space of
-    all reduced coordinates. Degrees, by a closed formula, are over QQ.
+    The components are the closures of the maximal singular orbits, or the zero function alone.
+    There are none if the closure is a linear space, which is then the space of all reduced
+    coordinates. They are not known (``None``) where an orbit is undecided.
+
+    Parameters
+    ----------
+    method : str
+        The name of the method.
+    dimension : int
+        The affine dimension of the closure.
+    statuses : tuple of OrbitStatus
+        Perhaps not of all orbits, if a limit was reached.
+    shape : LayerSizes
+    field : CoefficientField
+        The field of the closure; degrees of components are known over QQ only.
+    unfinished : str
+        The limit that was reached, or empty.
+    uses_engine : bool
+        Whether the method asks Macaulay2.
     """
     unfinished = unfinished or _undecided(statuses, shape)
     components = None if unfinished else _components(dimension, statuses, shape, field)
@@ -209,8 +235,12 @@ def orbit_findings(
 def _components(
     dimension: int, statuses: tuple[OrbitStatus, ...], shape: LayerSizes, field: CoefficientField
 ) -> tuple[Component, ...]:
-    """The components of the singular locus, the largest first."""
+    """Return the components of the singular locus, the largest first, if all orbits are decided.
+
+    They have a degree over QQ where a closed formula gives it, else ``None``.
+    """
     dimensions = {status.orbit: status.dimension for status in statuses if status.singular}
+    # without a singular orbit only the zero function can be a singular point
     if not dimensions:
         # a cone is smooth at its apex only if it is a linear space
         if dimension == shape.independent_count:
@@ -218,8 +248,10 @@ def _components(
         return (Component(ZERO, None, 0, 1),)
     components = []
     for orbit in maximal_orbits(tuple(dimensions)):
-        # the formula counts sheets in characteristic 0
-        degree = orbit_closure_degree(orbit, shape) if field == QQ else None
+        degree = None
+        if field == QQ:
+            # the formula divides by the number of preimages, which is that of characteristic 0
+            degree = orbit_closure_degree(orbit, shape)
         name = f"closure of the orbit {orbit}"
         components.append(Component(name, orbit, dimensions[orbit], degree))
     components.sort(key=lambda component: (-component.dimension, component.description))
@@ -227,28 +259,31 @@ def _components(
 
 
 def _undecided(statuses: tuple[OrbitStatus, ...], shape: LayerSizes) -> str:
-    """The orbits that are undecided, in words; empty if none is."""
+    """Return the orbits that are undecided, in words; empty if none is.
+
+    Orbits without a status are among them.
+    """
     listed = [f"the orbit {status.orbit}" for status in statuses if status.singular is None]
-    if others := orbit_count(shape) - len(statuses):
-        listed.append(f"{plural(others, 'orbit')} that the time did not suffice for")
+    without_status = orbit_count(shape) - len(statuses)
+    if without_status:
+        listed.append(f"{plural(without_status, 'orbit')} that the time did not suffice for")
     if not listed:
         return ""
     return f"undecided: {', '.join(listed)}"
 
 
 def orbit_closure_degree(orbit: Orbit, shape: LayerSizes) -> int | None:
-    """The degree of the projective closure of the orbit, by a closed formula where we have one.
+    """Return the degree of the projective closure of the orbit by a closed formula, or ``None``.
 
-    Where m is as small as r and s allow, the closure is the image of P(rk ≤ r) × P(rk ≤ s) by forms
-    of bidegree (1, 1); the map is one-to-one on the orbit, or two-to-one on (1, 1, 0), by Theorem
-    3.2. ``None`` for other orbits.
+    Where m is as small as r and s allow, the closure is the image of P(rk A ≤ r) × P(rk V ≤ s) by
+    forms of bidegree (1, 1); the map is one-to-one on the orbit, or two-to-one on (1, 1, 0), by
+    Theorem 3.2. For other orbits, whose closures are no such images, there is no formula: ``None``.
 
     Source: ours, with Theorem 3.2 of Henry, Marchetti, Kohn and Harris, *Algebraic Geometry*,
     Example 19.10.
     """
     d = shape.d
     if orbit.m != min(_intersections(orbit.r, orbit.s, d)):
-        # no closure of a product of two determinantal varieties
         return None
     dimension_a = matrices_of_rank(d, orbit.r) - 1
     dimension_v = determinantal_dimension(shape.d_out, d, orbit.s) - 1

@@ -7,7 +7,7 @@ with 1. The theorem on one block is in docs/mathematics.md; fibres and orbits st
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import combinations, combinations_with_replacement, islice, product
 from math import comb
@@ -80,16 +80,19 @@ def reduced_name(index: Index) -> str:
 
 
 def coordinate(index: Index, A: Callable[[int, int], Any], V: Callable[[int, int], Any]) -> Any:
-    """Return one coordinate of the function of weights A and V, as functions of row and column."""
+    """Return the coordinate c_{k,i,p,q} of the function of weights.
+
+    ``A`` and ``V`` return the entry in a row and column, A(p, i) and V(k, q), in any ring.
+    """
     k, i, p, q = index
-    # On the diagonal both orders of p and q are one term.
+    # For p = q both orders of p and q give one term.
     if p == q:
         return V(k, p) * A(p, i)
     return V(k, p) * A(q, i) + V(k, q) * A(p, i)
 
 
 def sparse(matrix: IntegerMatrix) -> dict[tuple[int, int], int]:
-    """Return the nonzero entries of a matrix."""
+    """Return the nonzero entries of a matrix, by row and column."""
     nonzero = {}
     for i, row in enumerate(matrix):
         for j, entry in enumerate(row):
@@ -99,9 +102,9 @@ def sparse(matrix: IntegerMatrix) -> dict[tuple[int, int], int]:
 
 
 def function(A: Sparse, V: Sparse) -> FunctionCoordinates:
-    """Return all coordinates of the function of sparse weights."""
+    """Return all coordinates of the function of sparse weights A and V, by (k, i, p, q), p ≤ q."""
     values: FunctionCoordinates = Counter()
-    # Each product A_pi V_kq belongs to one coordinate.
+    # Each product A_pi V_kq is a term of one coordinate, that of y_p y_q.
     for ((p, i), a), ((k, q), v) in product(A.items(), V.items()):
         values[k, i, min(p, q), max(p, q)] += a * v
     return values
@@ -110,8 +113,18 @@ def function(A: Sparse, V: Sparse) -> FunctionCoordinates:
 def parametrization(
     shape: LayerSizes, coordinates: CoordinateSystem, weights: Parametrization
 ) -> PolynomialMap:
-    """Return the map from weights to function coordinates, for these two choices of the model."""
+    """Return the map from weights to function coordinates, reduced or full.
+
+    The weights are A and V (``attention``), with the minors of A as relations if a < d, or Q, K and
+    V (``factored``), with A = KᵀQ and without relations.
+
+    Raises
+    ------
+    TooLargeError
+        If there are too many coordinates, weights or minors to be stored.
+    """
     check_coordinates(shape, coordinates)
+    # the number of rows of each matrix; all have d columns
     rows = {"Q": shape.a, "K": shape.a, "V": shape.d_out}
     minors = 0
     if weights == "attention":
@@ -128,22 +141,25 @@ def parametrization(
     for name, height in rows.items():
         names += entries(name, height, shape.d)
     source = PolynomialRing(QQ, tuple(names))
-    *factors, V = _filled(source, *((height, shape.d) for height in rows.values()))
+    sizes = [(height, shape.d) for height in rows.values()]
+    matrix = dict(zip(rows, _matrices_of_variables(source, sizes), strict=True))
     relations: tuple[PolyElement, ...] = ()
     if weights == "attention":
-        A = factors[0]
+        A = matrix["A"]
         relations = _rank_relations(A, shape.a)
     else:
-        Q, K = factors
-        A = _transposed_product(K, Q)
-    values = images(shape, A, V, coordinates)
+        A = _transposed_product(matrix["K"], matrix["Q"])
+    values = images(shape, A, matrix["V"], coordinates)
     return PolynomialMap(source, tuple(values), tuple(values.values()), relations, prime=True)
 
 
 def images(
     shape: LayerSizes, A: MatrixOfPolynomials, V: MatrixOfPolynomials, coordinates: CoordinateSystem
 ) -> dict[str, PolyElement]:
-    """Return the function coordinates of weights (A, V) over any polynomial ring, by name."""
+    """Return the function coordinates of weights (A, V) over any polynomial ring, by name.
+
+    ``A`` and ``V`` are lists of rows; names are in the order of the parametrization.
+    """
     if coordinates == "full":
         return _full_images(shape, A, V)
     values = {}
@@ -158,22 +174,30 @@ def orbit_closure_map(
 ) -> PolynomialMap:
     """Return a parametrization of the Zariski closure of the orbit, which is irreducible.
 
-    Parameters of the source are vectors ``b`` spanning L + U, ``q`` and ``h``: A = Σ_{p ≤ r} b_p
-    q_pᵀ and V = Σ_{k ≤ s} h_k b_{σ(k)}ᵀ, with the first m of the b shared between L and U.
+    Its parameters are the entries of vectors b_1, b_2, … that span L + U, of q_1, …, q_r and of
+    h_1, …, h_s. Here A = Σ_p b_p q_pᵀ with the first r of the b, which span L, and V = Σ_k h_k u_kᵀ
+    with the u that span U: the first m of the b, which are in L too, and all b after the first r.
     """
     d, span = shape.d, orbit.span
     names = entries("b", span, d) + entries("q", orbit.r, d) + entries("h", orbit.s, shape.d_out)
     source = PolynomialRing(QQ, names)
-    b, q, h = _filled(source, (span, d), (orbit.r, d), (orbit.s, shape.d_out))
-    rows_of_V = b[: orbit.m] + b[orbit.r :]
-    A = _transposed_product(b[: orbit.r], q)
-    V = _transposed_product(h, rows_of_V)
+    sizes = [(span, d), (orbit.r, d), (orbit.s, shape.d_out)]
+    b, q, h = _matrices_of_variables(source, sizes)
+    of_L = b[: orbit.r]
+    of_U = b[: orbit.m] + b[orbit.r :]
+    A = _transposed_product(of_L, q)
+    V = _transposed_product(h, of_U)
     values = images(shape, A, V, coordinates or shape.default_coordinates)
     return PolynomialMap(source, tuple(values), tuple(values.values()))
 
 
-def _filled(source: PolynomialRing, *sizes: tuple[int, int]) -> list[MatrixOfPolynomials]:
-    """Return matrices of these numbers of rows and columns, filled with the variables in turn."""
+def _matrices_of_variables(
+    source: PolynomialRing, sizes: Iterable[tuple[int, int]]
+) -> list[MatrixOfPolynomials]:
+    """Return matrices whose entries are the variables of the ring, row by row, each used once.
+
+    ``sizes`` has the numbers of rows and columns of each matrix.
+    """
     generators = iter(source.sympy_ring.gens)
     matrices = []
     for rows, columns in sizes:
@@ -184,10 +208,11 @@ def _filled(source: PolynomialRing, *sizes: tuple[int, int]) -> list[MatrixOfPol
 def _transposed_product(
     left: MatrixOfPolynomials, right: MatrixOfPolynomials
 ) -> MatrixOfPolynomials:
-    """Return the transpose of the one matrix times the other, which have a row at least."""
+    """Return leftᵀ · right, for matrices with equally many rows, at least one."""
     right_columns = list(zip(*right, strict=True))
+    # the columns of left are the rows of its transpose
     left_columns = check_deadline_in(zip(*left, strict=True))
-    return [[sum(map(mul, x, y)) for y in right_columns] for x in left_columns]
+    return [[sum(map(mul, row, column)) for column in right_columns] for row in left_columns]
 
 
 def coordinate_names(shape: LayerSizes, coordinates: CoordinateSystem) -> tuple[str, ...]:
@@ -197,8 +222,9 @@ def coordinate_names(shape: LayerSizes, coordinates: CoordinateSystem) -> tuple[
         return tuple(map(reduced_name, indices(shape)))
     columns, tokens = range(shape.d), range(shape.t)
     names = []
+    # output k of token j
     for k, j in product(range(shape.d_out), tokens):
-        # Terms with p and q exchanged, and for u = j with i too, have the same monomial.
+        # Several terms have the same monomial: those with p and q exchanged, for u = j also with i.
         terms = product(tokens, columns, columns, columns)
         monomials = {_monomial(u, p, q, i, j) for u, p, q, i in terms}
         names += [_full_name(k, j, monomial) for monomial in sorted(monomials)]
@@ -206,19 +232,27 @@ def coordinate_names(shape: LayerSizes, coordinates: CoordinateSystem) -> tuple[
 
 
 def _monomial(u: int, p: int, q: int, i: int, j: int) -> InputMonomial:
-    """Return the entries of X in the term of A_pi V_kq for the tokens u and j."""
+    """Return the monomial X_pu X_qu X_ij, which A_pi V_kq multiplies in output k of token j.
+
+    It is a summand of (x_uᵀ A x_j)(V x_u)_k.
+    """
     return tuple(sorted([(p, u), (q, u), (i, j)]))
 
 
 def _full_name(k: int, j: int, monomial: InputMonomial) -> str:
+    """Return the name of the coefficient of a monomial in output k of token j.
+
+    It is ``f_1_1_1_1_1_1_2_2`` for k = j = 0 and the monomial ((0, 0), (0, 0), (1, 1)).
+    """
     name = "_".join(f"{p + 1}_{u + 1}" for p, u in monomial)
     return f"f_{k + 1}_{j + 1}_{name}"
 
 
 def name_in(index: Index, coordinates: CoordinateSystem) -> str:
-    """Return the name of a reduced coordinate, in these coordinates; t ≥ 2.
+    """Return the name of the coordinate with the value of a reduced one, in either system; t ≥ 2.
 
-    The full one that has the same value takes x from the first token, y from the second.
+    In full coordinates several have this value. The one that is chosen is the coefficient of
+    x_i y_p y_q in the output of the first token x, with the second token y.
     """
     if coordinates == "reduced":
         return reduced_name(index)
@@ -227,7 +261,7 @@ def name_in(index: Index, coordinates: CoordinateSystem) -> str:
 
 
 def entries(name: str, rows: int, columns: int) -> tuple[str, ...]:
-    """Return the names of the entries of a matrix, row by row."""
+    """Return the names of the entries of a matrix, row by row: ``A_1_1``, ``A_1_2`` and so on."""
     return tuple(f"{name}_{i + 1}_{j + 1}" for i, j in product(range(rows), range(columns)))
 
 
@@ -239,14 +273,21 @@ def check_coordinates(shape: LayerSizes, coordinates: CoordinateSystem) -> None:
         raise _too_large(f"has {count} coordinates", MAX_STORED_COORDINATES, advice)
 
 
-def _too_large(what: str, most: int, advice: str) -> TooLargeError:
-    return TooLargeError(f"this case {what}; at most {most} can be stored: {advice}")
+def _too_large(count: str, limit: int, advice: str) -> TooLargeError:
+    """Return the error for a case that is too large.
+
+    ``count`` says how much it is, as in "has 5001 weights", ``advice`` what to do instead.
+    """
+    return TooLargeError(f"this case {count}; at most {limit} can be stored: {advice}")
 
 
 def _full_images(
     shape: LayerSizes, A: MatrixOfPolynomials, V: MatrixOfPolynomials
 ) -> dict[str, PolyElement]:
-    """Expand Σ_u (x_uᵀ A x_j)(V x_u) by the definition of the model."""
+    """Return the full coordinates of weights by name, by the definition of the model.
+
+    The output of token j is Σ_u (x_uᵀ A x_j)(V x_u), which is expanded in the entries of X.
+    """
     columns, tokens = range(shape.d), range(shape.t)
     values: dict[str, PolyElement] = {}
     for k, j in product(range(shape.d_out), tokens):
@@ -259,9 +300,10 @@ def _full_images(
 
 
 def _rank_relations(A: MatrixOfPolynomials, a: int) -> tuple[PolyElement, ...]:
-    """Return the (a+1)-minors of A: its rank is at most a.
+    """Return the (a+1)-minors of a square matrix A, which vanish if its rank is at most a.
 
-    Over every field they generate a prime ideal: Bruns, Vetter, *Determinantal Rings*, section 2.
+    There are none if A has at most a rows. Over every field they generate a prime ideal: Bruns,
+    Vetter, *Determinantal Rings*, section 2.
     """
     if a >= len(A):
         return ()
@@ -275,17 +317,18 @@ def _rank_relations(A: MatrixOfPolynomials, a: int) -> tuple[PolyElement, ...]:
 
 
 def free_parametrization(shape: LayerSizes, coordinates: CoordinateSystem) -> PolynomialMap:
-    """Return the map from weights without relations, as few as there can be.
+    """Return a map with all functions of the model as images, from weights without relations.
 
-    A = KᵀQ is any matrix of rank ≤ α where K and Q have α rows: more rows change no function.
+    They are A and V for α = d, where A is any matrix; else Q, K and V with α rows in Q and K: then
+    A = KᵀQ is any matrix of rank ≤ α, and more rows give no other function.
     """
-    return _free_parametrization(
-        LayerSizes(shape.d, shape.d_out, shape.alpha, shape.t), coordinates
-    )
+    fewest_rows = LayerSizes(shape.d, shape.d_out, shape.alpha, shape.t)
+    return _free_parametrization(fewest_rows, coordinates)
 
 
 @lru_cache(maxsize=64)
 def _free_parametrization(shape: LayerSizes, coordinates: CoordinateSystem) -> PolynomialMap:
+    """Return the map of :func:`free_parametrization` for a ≤ d, computed once for each case."""
     weights: Parametrization = "attention" if shape.a == shape.d else "factored"
     return parametrization(shape, coordinates, weights)
 
@@ -293,21 +336,33 @@ def _free_parametrization(shape: LayerSizes, coordinates: CoordinateSystem) -> P
 def multigraded_attention(
     shape: LayerSizes, coordinates: CoordinateSystem | None = None
 ) -> MultigradedMap:
-    """Return the free parametrization with its grading and symmetries."""
+    """Return the free parametrization with its grading and symmetries.
+
+    ``coordinates`` are the default ones of the case when left out.
+    """
     system = coordinates or shape.default_coordinates
     free = free_parametrization(shape, system)
-    # Full coordinates have no name from which a multidegree could be read.
-    degrees = grading(shape, free) if system == "reduced" else None
+    degrees = None
+    if system == "reduced":
+        # a multidegree is read in the name of a reduced coordinate; for full ones it is computed
+        degrees = grading(shape, free)
     return multigraded(free, symmetries(shape, free), degrees)
 
 
 def grading(shape: LayerSizes, free: PolynomialMap) -> tuple[DegreeVector, ...]:
-    """Return the degrees in Z^d' × Z^d × Z^d; c_k_i_p_q has degree (e_k, e_i, e_p + e_q).
+    """Return the multidegree of each coordinate in Z^d' × Z^d × Z^d, as one tuple of integers.
 
-    It is the grading by V_k_p of degree (e_k, 0, e_p), A_p_i of (0, e_i, e_p), Q_e_i of (0, e_i,
-    0), and K_e_p of (0, 0, e_p).
+    That of c_k_i_p_q is (e_k, e_i, e_p + e_q). It comes from the grading of weights for which
+    V_k_p has degree (e_k, 0, e_p), A_p_i has (0, e_i, e_p), Q_e_i has (0, e_i, 0), and K_e_p has
+    (0, 0, e_p).
+
+    Parameters
+    ----------
+    shape : LayerSizes
+    free : PolynomialMap
+        The free parametrization in reduced coordinates.
     """
-    # The rows e of Q and K, which no coordinate names, have no degree.
+    # where the entries for each kind of index begin
     offsets = {"k": 0, "i": shape.d_out, "p": shape.d_out + shape.d}
     degrees = []
     for name in check_deadline_in(free.coordinates):
@@ -320,29 +375,32 @@ def grading(shape: LayerSizes, free: PolynomialMap) -> tuple[DegreeVector, ...]:
 
 
 def symmetries(shape: LayerSizes, free: PolynomialMap) -> tuple[dict[str, str], ...]:
-    """Return generators of S_d' × S_d × S_d, as permutations of the weights.
+    """Return generators of S_d' × S_d × S_d, each as a map from weights to weights by name.
 
-    They permute the outputs k, the columns i of A, and p, q together. Permuting columns alone is a
-    symmetry of reduced coordinates only; for full coordinates it is left out.
+    They exchange two neighbouring numbers among the outputs k, the columns i of A, or the indices p
+    and q. For full coordinates i is permuted together with p and q, as all three are indices of
+    entries of X; so the generators are those of S_d' × S_d.
     """
-    roles = ["i", "p"]
+    # the kinds of indices that one permutation moves, as letters of ROLES
+    moved_together = ["i", "p"]
     if not free.coordinates[0].startswith("c_"):
-        # The entries X_iu and X_pu of a token are moved together.
-        roles = ["ip"]
-    moves = [("k", s) for s in range(1, shape.d_out)]
-    moves += [(role, s) for s, role in product(range(1, shape.d), roles)]
-    found = []
-    for role, s in moves:
-        found.append(
-            {name: renamed(name, role, s) for name in check_deadline_in(free.source.variables)}
-        )
-    return tuple(found)
+        moved_together = ["ip"]
+    exchanges = [("k", s) for s in range(1, shape.d_out)]
+    exchanges += [(roles, s) for s, roles in product(range(1, shape.d), moved_together)]
+    permutations = []
+    for roles, s in exchanges:
+        permutation = {}
+        for name in check_deadline_in(free.source.variables):
+            permutation[name] = renamed(name, roles, s)
+        permutations.append(permutation)
+    return tuple(permutations)
 
 
 def renamed(name: str, roles: str, s: int) -> str:
-    """Return the name after s and s + 1 are exchanged among its indices of these kinds.
+    """Return a name after s and s + 1 are exchanged among its indices of some kinds.
 
-    The name is that of a weight or of a reduced coordinate.
+    The name is that of a weight or of a reduced coordinate; ``roles`` has the letters of these
+    kinds in :data:`ROLES`. So ``A_1_2`` becomes ``A_1_3`` for the roles "i" and s = 2.
     """
     letter, *numbers = name.split("_")
     exchange = {str(s): str(s + 1), str(s + 1): str(s)}
@@ -357,41 +415,56 @@ def renamed(name: str, roles: str, s: int) -> str:
 
 
 def lower_bounds(shape: LayerSizes, characteristic: int) -> Iterator[MethodValue]:
-    """Yield the dimension by the case with two indices and one output, if that decides it.
+    """Yield one lower bound for the dimension, which is also the upper one, or nothing.
 
-    Let U be a matrix with two rows and pairwise independent columns, A = UᵀCU, and all rows of V
-    equal to mᵀU. On any two indices the function is then that of C and m after a linear change of
+    It is computed in the block, the case with two indices and one output. Let C and m be weights of
+    the block, U a matrix with two rows and pairwise independent columns, A = UᵀCU, and all rows of
+    V equal to mᵀU. On any two indices the function is then that of C and m after a linear change of
     variables. If the kernel of the differential at C and m is as small as it can be, then so is
-    the kernel at A and V, and at generic weights of every size. The proof is in
-    ``docs/mathematics.md#theorem-one-block``.
+    the kernel at A and V, and at generic weights of every size. The proof, which assumes that the
+    quadratic form of C is not zero, is in ``docs/mathematics.md#theorem-one-block``. Nothing is
+    yielded if no random C and m have such a kernel.
+
+    Parameters
+    ----------
+    shape : LayerSizes
+    characteristic : int
+        That of the field: a prime, or 0 for QQ.
     """
     field = CoefficientField(characteristic) if characteristic else QQ
     block = LayerSizes(min(shape.d, 2), 1, t=min(shape.t, 2))
     rank = min(shape.alpha, block.d)
-    # The kernel always holds the rescaling (C, −m), and for one token the alternating matrices,
+    # The kernel always contains the rescaling (C, −m), and for one token the alternating matrices,
     # whose quadratic form is zero.
-    kernel = 1
+    least_kernel = 1
     if block.t == 1:
-        kernel += comb(block.d, 2)
-    enough = block.d**2 + block.d - kernel
+        least_kernel += comb(block.d, 2)
+    largest_rank = block.d**2 + block.d - least_kernel
     source = parametrization(block, block.default_coordinates, "attention")
-    for C, m in _points(block.d, rank, characteristic or _MAX_RANDOM_INTEGER):
+    for C, m in _random_blocks(block.d, rank, characteristic or _MAX_RANDOM_INTEGER):
         if not _has_form(C, characteristic):
             continue
         entries_of_C = [entry for row in C for entry in row]
-        if differential_rank(source, (*entries_of_C, *m), field=field) == enough:
+        if differential_rank(source, (*entries_of_C, *m), field=field) == largest_rank:
             case = f"(d, d', a) = ({block.d}, 1, {rank})"
-            reason = f"rank {enough} of the case {case}: one block decides"
+            reason = f"rank {largest_rank} of the case {case}: one block decides"
             value = Bounds.at_least(weights_dimension(shape) - 1, reason)
             yield MethodValue(f"block over {field}", value)
             return
 
 
-def _points(size: int, rank: int, bound: int) -> Iterator[tuple[IntegerMatrix, tuple[int, ...]]]:
-    """Yield random matrices C of at most this rank, and rows m, of integers below ``bound``."""
+def _random_blocks(
+    size: int, rank: int, bound: int
+) -> Iterator[tuple[IntegerMatrix, tuple[int, ...]]]:
+    """Yield random size × size matrices C of at most this rank, each with a random row m.
+
+    Entries of m, and of the factors of C, are integers from 0 to ``bound`` − 1; they are the same
+    at each call.
+    """
     random = Random(_POINT_SEED)
 
     def row() -> tuple[int, ...]:
+        """Return a random row of this size."""
         return tuple(random.randrange(bound) for _ in range(size))
 
     for _ in range(MAX_RANDOM_POINTS):
@@ -404,7 +477,7 @@ def _points(size: int, rank: int, bound: int) -> Iterator[tuple[IntegerMatrix, t
 
 
 def _has_form(C: IntegerMatrix, characteristic: int) -> bool:
-    """Whether the quadratic form of C is not zero."""
+    """Return whether the quadratic form yᵀCy is not zero over a field of this characteristic."""
     for i, j in combinations_with_replacement(range(len(C)), 2):
         value = C[i][j]
         if i < j:

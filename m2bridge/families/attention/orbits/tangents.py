@@ -54,49 +54,58 @@ MAX_BOUND_SECONDS = 60.0
 
 
 def orbit_dimension(orbit: Orbit, shape: LayerSizes) -> int:
-    """The affine dimension of the orbit: the rank of the tangent map of the group action.
+    """Return the affine dimension of the orbit: the rank of the tangent map of the group action.
 
     The Lie algebra element (X, Y, Z) of gl_d × gl_d × gl_d' moves (A, V) to (XA + AY, V Xᵀ + ZV);
-    the differential of the bilinear parametrization f takes this to f(XA + AY, V) + f(A, V Xᵀ +
-    ZV).
+    the differential of the bilinear parametrization f maps this to f(XA + AY, V) + f(A, V Xᵀ + ZV).
     """
     A, V = map(sparse, representative(orbit, shape))
     spaces = WeightSpaces.of(orbit, shape)
     directions = []
-    for name, pair, weight in spaces.action():
-        directions.append((weight, partial(_moved, name, *pair, A=A, V=V)))
+    for summand, (i, j), weight in spaces.action():
+        image = partial(_image_of_unit_matrix, summand, i, j, A=A, V=V)
+        directions.append((weight, image))
     return spaces.rank(directions)
 
 
-def _moved(name: str, i: int, j: int, *, A: Sparse, V: Sparse) -> FunctionCoordinates:
-    """The image of the matrix E_ij in the summand X, Y or Z of the Lie algebra."""
-    if name == "X":
-        # it moves both: E_ij A, and V E_jiᵀ, whose column i is the column j of V
+def _image_of_unit_matrix(
+    summand: str, i: int, j: int, *, A: Sparse, V: Sparse
+) -> FunctionCoordinates:
+    """Return the tangent vector at f(A, V) that a matrix E_ij of the Lie algebra gives.
+
+    E_ij has the only entry 1 in row i and column j. ``summand`` is "X", "Y" or "Z": the factor
+    gl_d, gl_d or gl_d' of the Lie algebra in which it is.
+    """
+    if summand == "X":
+        # X = E_ij moves A to E_ij A, and V to V E_ijᵀ, whose column i is column j of V
         moved_v = {(k, i): v for (k, q), v in V.items() if q == j}
-        moved = function(_row_moved(A, i, j), V)
-        moved.update(function(A, moved_v))
-        return moved
-    if name == "Y":
+        image = function(_row_moved(A, i, j), V)
+        # a Counter adds the values
+        image.update(function(A, moved_v))
+        return image
+    if summand == "Y":
         return function(_column_moved(A, i, j), V)
     return function(A, _row_moved(V, i, j))
 
 
 def _row_moved(matrix: Sparse, i: int, j: int) -> dict[tuple[int, int], int]:
-    """The product E_ij · matrix: row j put in place i."""
+    """Return the product E_ij · matrix: its row i is row j of the matrix, all others are zero."""
     return {(i, column): entry for (row, column), entry in matrix.items() if row == j}
 
 
 def _column_moved(matrix: Sparse, i: int, j: int) -> dict[tuple[int, int], int]:
-    """The product matrix · E_ij: column i put in place j."""
+    """Return the product matrix · E_ij: its column j is column i of the matrix, the rest zero."""
     return {(row, j): entry for (row, column), entry in matrix.items() if column == i}
 
 
 def source_tangent_dimension(orbit: Orbit, shape: LayerSizes) -> int:
-    """The affine dimension of the Zariski tangent space of {rk A ≤ α} × {V} at the representative.
+    """Return the dimension of the Zariski tangent space of the source at the representative.
 
-    Source: the determinantal variety is smooth exactly at rank α, with tangent space {XA + AY}; at
-    lower rank its tangent space is the space of all matrices. Harris, *Algebraic Geometry: A First
-    Course*, Example 14.16.
+    The source is the affine variety {rk A ≤ α} × {V}. The determinantal variety is smooth exactly
+    at rank α, with tangent space {XA + AY}; at lower rank its tangent space is the space of all
+    matrices.
+
+    Source: Harris, *Algebraic Geometry: A First Course*, Example 14.16.
     """
     of_V = shape.d * shape.d_out
     if orbit.r < shape.alpha:
@@ -107,12 +116,17 @@ def source_tangent_dimension(orbit: Orbit, shape: LayerSizes) -> int:
 def _differential(
     A: Sparse, V: Sparse, orbit: Orbit, shape: LayerSizes
 ) -> Iterator[FunctionCoordinates]:
-    """Images of a spanning set of the Zariski tangent space of the source at (A, V)."""
+    """Yield the images of a spanning set of the Zariski tangent space of the source at (A, V).
+
+    (A, V) is any point of the source over the orbit. The differential of the bilinear
+    parametrization f maps (B, W) to f(B, V) + f(A, W).
+    """
     all_are_tangent = _all_are_tangent(orbit, shape)
     for i, j in product(range(shape.d), repeat=2):
         if all_are_tangent:
             yield function({(i, j): 1}, V)
         else:
+            # the tangent space is spanned by all E_ij A and A E_ij
             yield function(_row_moved(A, i, j), V)
             yield function(_column_moved(A, i, j), V)
     for entry in product(range(shape.d_out), range(shape.d)):
@@ -120,7 +134,10 @@ def _differential(
 
 
 def differential_rank(orbit: Orbit, shape: LayerSizes) -> int:
-    """The rank of the differential on the Zariski tangent space of the source."""
+    """Return the rank of the differential at the representative, by weights of a torus.
+
+    It is the differential of the parametrization on the Zariski tangent space of the source.
+    """
     A, V = map(sparse, representative(orbit, shape))
     spaces = WeightSpaces.of(orbit, shape)
     directions = []
@@ -128,48 +145,52 @@ def differential_rank(orbit: Orbit, shape: LayerSizes) -> int:
         for entry, weight in spaces.entries_of_a():
             directions.append((weight, partial(function, {entry: 1}, V)))
     else:
-        for name, (i, j), weight in spaces.action():
-            if name != "Z":
-                move = _row_moved if name == "X" else _column_moved
-                directions.append((weight, partial(function, move(A, i, j), V)))
+        # the tangent vectors XA and AY; matrices Z move V only
+        for summand, (i, j), weight in spaces.action():
+            if summand != "Z":
+                moved = _row_moved if summand == "X" else _column_moved
+                directions.append((weight, partial(function, moved(A, i, j), V)))
     for entry, weight in spaces.entries_of_v():
         directions.append((weight, partial(function, A, {entry: 1})))
     return spaces.rank(directions)
 
 
 def _all_are_tangent(orbit: Orbit, shape: LayerSizes) -> bool:
-    """Whether all matrices are tangent to those of rank ≤ α at the representative.
+    """Return whether all d×d matrices are tangent to those of rank ≤ α at the representative.
 
-    They are where the rank is below α, and everywhere for α = d.
+    They are where rk A < α, as the derivatives of all (α+1)-minors vanish there; and everywhere for
+    α = d.
     """
     return orbit.r < shape.alpha or shape.alpha == shape.d
 
 
 def _limits(shape: LayerSizes) -> Iterator[FunctionCoordinates]:
-    """Limits of tangent vectors at A = l qᵀ, V = h vᵀ with l = v + εw, as ε → 0.
+    """Yield tangent vectors of the closure at the representative of (1, 1, 1), found as limits.
 
-    They are tangent to the closure at l = v. f(b q'ᵀ, h vᵀ) is tangent at (l qᵀ, h vᵀ), and f(b
-    q'ᵀ, h lᵀ) at the other preimage (v qᵀ, h lᵀ) of the same function; their difference is ε f(b
-    q'ᵀ, h wᵀ). In the same way f(w qᵀ, h' cᵀ) is found. For α = 1 only q' = q is tangent to the
-    source at both. Here v = q = h is the first unit vector.
+    They are limits, as ε → 0, of tangent vectors at the functions of A = l qᵀ, V = h vᵀ with l = v
+    + εw. There f(b q'ᵀ, h vᵀ) is tangent, by the preimage (l qᵀ, h vᵀ), and f(b q'ᵀ, h lᵀ), by the
+    other preimage (v qᵀ, h lᵀ) of the same function; their difference is ε f(b q'ᵀ, h wᵀ). In the
+    same way f(w qᵀ, h' cᵀ) is found. For α = 1 only q' = q is tangent to the source at both
+    preimages. Here v = q = h is the first unit vector, and b, q', w, h' and c are all unit vectors.
     """
-    # the columns of q'
-    columns = range(shape.d)
+    # the positions of the entry 1 of q'
+    positions = range(shape.d)
     if shape.alpha == 1:
-        columns = range(1)
-    for b, w, i in product(range(shape.d), range(shape.d), columns):
+        positions = range(1)
+    for b, w, i in product(range(shape.d), range(shape.d), positions):
         yield function({(b, i): 1}, {(0, w): 1})
     for w, c, k in product(range(shape.d), range(shape.d), range(shape.d_out)):
         yield function({(w, 0): 1}, {(k, c): 1})
 
 
 def tangent_lower_bound(orbit: Orbit, shape: LayerSizes) -> int:
-    """A lower bound for the tangent dimension of the closure at the orbit's representative.
+    """Return a lower bound for the tangent dimension of the closure at the representative.
 
-    The span of the images of the differential at all preimages, and at (1, 1, 1), where two
-    preimages come together, of limits of such images. Where rk A < a < d the tangent space of the
-    source is spanned by curves A + sB with rk B = 1, which stay in it; elsewhere the source is
-    smooth.
+    It is the dimension of the span of the images of the differential at all preimages. For the
+    orbit (1, 1, 1), where two preimages come together, limits of such images are added. All of
+    these are tangent vectors of the closure: where rk A < a < d the tangent space of the source is
+    spanned by the directions B of lines A + sB with rk B = 1, which stay in the source; elsewhere
+    the source is smooth.
     """
     vectors: list[FunctionCoordinates] = []
     for A, V in fibre_points(orbit, shape):
@@ -180,7 +201,7 @@ def tangent_lower_bound(orbit: Orbit, shape: LayerSizes) -> int:
 
 
 def tangent_upper_bounds(shape: LayerSizes, max_degree: int | None = None) -> dict[Orbit, int]:
-    """Upper bounds for the tangent dimension of the closure at each orbit.
+    """Return upper bounds for the tangent dimension of the closure at each orbit.
 
     They are from all equations of degree ≤ max_degree. The Zariski tangent space lies in the kernel
     of the differentials of any equations. So where the bound equals the dimension of the closure,
@@ -219,6 +240,7 @@ def tangent_upper_bounds(shape: LayerSizes, max_degree: int | None = None) -> di
     if degree is None:
         degree = default_degree(shape)
     if degree < 1:
+        # no degree has few enough monomials
         return {}
     source = shape
     if degree <= shape.alpha:
@@ -228,18 +250,25 @@ def tangent_upper_bounds(shape: LayerSizes, max_degree: int | None = None) -> di
     with share(0.75):
         implicitization = implicitize(multigraded_attention(source), degree)
     bounds: dict[Orbit, int] = {}
+    # bounds that were found before the limit are kept
     with suppress(TimeLimitError):
         points = {orbit: _point(orbit, shape) for orbit in check_deadline_in(orbits(shape))}
-        zero = set(range(shape.independent_count))
+        # the positions of the coordinates that are zero at all points
+        zero_everywhere = set(range(shape.independent_count))
         for point in points.values():
-            zero.difference_update(j for j, value in enumerate(point) if value)
+            zero_everywhere.difference_update(j for j, value in enumerate(point) if value)
 
-        def is_seen(term: tuple[tuple[int, ...], int]) -> bool:
-            # A monomial with two factors that are zero at all points has no derivatives there.
-            return len(zero.intersection(term[0])) < 2
+        def has_derivative(term: tuple[tuple[int, ...], int]) -> bool:
+            """Return whether a term can have a derivative that is not zero at one of the points.
+
+            A term is a monomial, the positions of its coordinates with repetition, and its
+            coefficient. With two factors that are zero at all points it has none.
+            """
+            monomial, _ = term
+            return len(zero_everywhere.intersection(monomial)) < 2
 
         listed = check_deadline_in(implicitization.sparse_generators())
-        generators = [tuple(filter(is_seen, terms)) for terms in listed]
+        generators = [tuple(filter(has_derivative, terms)) for terms in listed]
         for orbit, point in points.items():
             gradients = (gradient_of_terms(terms, point) for terms in generators)
             bounds[orbit] = len(point) - sparse_rank(gradients)
@@ -247,13 +276,17 @@ def tangent_upper_bounds(shape: LayerSizes, max_degree: int | None = None) -> di
 
 
 def _point(orbit: Orbit, shape: LayerSizes) -> tuple[int, ...]:
-    """The reduced coordinates of the representative."""
+    """Return the reduced coordinates of the orbit's representative, in the order of the map."""
     values = function(*map(sparse, representative(orbit, shape)))
     return tuple(values[index] for index in indices(shape))
 
 
 def default_degree(shape: LayerSizes) -> int:
-    """The largest N ≤ 4 with few enough monomials of degree N; 0 if N = 2 has too many."""
+    """Return the degree up to which equations bound tangent spaces within seconds.
+
+    It is the largest N ≤ 4 with at most :data:`MAX_BOUND_MONOMIALS` monomials of degree N; 0 if
+    already N = 2 has more.
+    """
     coordinates = coordinate_count(shape, shape.default_coordinates)
     degree = default_max_degree(coordinates, MAX_BOUND_MONOMIALS)
     if degree == 1:
@@ -286,46 +319,52 @@ class OrbitTangents:
 
 
 def orbit_tangents(shape: LayerSizes, *, equations: bool = True) -> dict[Orbit, OrbitTangents]:
-    """The tangent spaces at all orbits; within a limit, at those that the time suffices for.
+    """Return the tangent spaces at all orbits; within a limit on time at some, with the dense one.
 
     The tangent dimension is upper semicontinuous: on an orbit it is at least that of any orbit
     whose closure contains it. Hypothesis: t ≥ 2.
 
     Parameters
     ----------
+    shape : LayerSizes
     equations : bool
         Whether upper bounds are computed, by equations.
 
     Raises
     ------
     TimeLimitError
-        If it does not suffice for the dense one.
+        If the time does not suffice for the dense orbit.
     """
-    dense, *others = dense_first(shape)
-    own = {dense: _own(dense, shape)}
+    dense, *smaller_orbits = dense_first(shape)
+    # by tangent vectors at each orbit alone
+    alone = {dense: _tangents_alone(dense, shape)}
+    # time is left for the steps that follow; what was found within the share of a step is kept
     with share(0.6), suppress(TimeLimitError):
-        for orbit in others:
-            own[orbit] = _own(orbit, shape)
+        for orbit in smaller_orbits:
+            alone[orbit] = _tangents_alone(orbit, shape)
     upper: dict[Orbit, int] = {}
     if equations:
         with share(0.75), suppress(TimeLimitError):
             upper = tangent_upper_bounds(shape)
     tangents = {}
-    for orbit, found in check_deadline_in(own.items()):
-        above = [other for other in own if orbit.in_closure_of(other)]
+    for orbit, found in check_deadline_in(alone.items()):
+        # the orbits whose closures contain this one, with the orbit itself
+        above = [other for other in alone if orbit.in_closure_of(other)]
         # of orbits with equally many tangent vectors, the orbit itself is the simplest witness
-        witness = max(above, key=lambda other: (own[other].known.value, other == orbit, other))
+        witness = max(above, key=lambda other: (alone[other].known.value, other == orbit, other))
         because = f"tangent vectors and equations at {orbit}"
-        known = Bounds(own[witness].known.lower, upper.get(orbit), because)
+        known = Bounds(alone[witness].known.lower, upper.get(orbit), because)
         tangents[orbit] = replace(found, known=known, witness=witness)
     return tangents
 
 
-def _own(orbit: Orbit, shape: LayerSizes) -> OrbitTangents:
-    """The tangent vectors at preimages of the orbit alone.
+def _tangents_alone(orbit: Orbit, shape: LayerSizes) -> OrbitTangents:
+    """Return what tangent vectors at preimages of the orbit alone prove about its tangent space.
 
-    It is critical, on the projective source, if the differential has a kernel beyond the rescaling
-    (A, −V). Its rank is the bound where no other tangent vectors are known.
+    The orbit is critical if the differential has a kernel beyond the rescaling (A, −V), which is
+    zero on the projective source. For rk A = rk V = 1, where there are two preimages or limits, the
+    bound is that of all tangent vectors; elsewhere there is one preimage, and the bound is the rank
+    of the differential.
     """
     rank = differential_rank(orbit, shape)
     bound = rank
@@ -342,11 +381,26 @@ def _own(orbit: Orbit, shape: LayerSizes) -> OrbitTangents:
 def by_orbits(
     ideal: GeneratingSet, dimension: int, shape: LayerSizes, parametrization: PolynomialMap
 ) -> LocusFindings:
-    """Findings from all generators of the ideal of the closure, in the coordinates of the map.
+    """Return findings from all generators of the ideal of the closure, at a point of each orbit.
 
     The ideal is radical, so its differentials cut out the tangent spaces. A point is singular
     exactly when its tangent dimension exceeds the dimension, and all points of an orbit are alike.
     Hypothesis: t ≥ 2.
+
+    Parameters
+    ----------
+    ideal : GeneratingSet
+        In the coordinates of the parametrization.
+    dimension : int
+        The affine dimension of the closure.
+    shape : LayerSizes
+    parametrization : PolynomialMap
+        From weights A and V.
+
+    Raises
+    ------
+    ContradictionError
+        If a tangent space is smaller than the closure.
     """
     statuses = []
     for orbit in orbits(shape):
@@ -368,7 +422,12 @@ def by_orbits(
 
 
 def orbit_script(model: Model, *, field: CoefficientField) -> Script:
-    """The complete Macaulay2 program, elimination included: another way than :func:`by_orbits`."""
+    """Return a Macaulay2 program that finds the tangent dimension at a point of each orbit.
+
+    It is for people who run it by hand. The program eliminates too, and computes ranks of the
+    Jacobian matrix by itself, another way than :func:`by_orbits`. The model is one of attention,
+    t ≥ 2.
+    """
     assert isinstance(model, LayerSizes)
     independent = reduce_linearly(model.polynomial_map).reduced
     points = []
@@ -380,7 +439,7 @@ def orbit_script(model: Model, *, field: CoefficientField) -> Script:
 
 
 def by_bounds(shape: LayerSizes) -> LocusFindings:
-    """Findings from explicit tangent vectors, and from equations of low degree, over QQ.
+    """Return findings from explicit tangent vectors, and from equations of low degree, over QQ.
 
     More independent tangent vectors than the dimension prove an orbit singular; equations whose
     differentials leave no more than the dimension prove it smooth, and the dense orbit is always
@@ -399,7 +458,9 @@ def by_bounds(shape: LayerSizes) -> LocusFindings:
     findings = _findings("tangent bounds", tangents, {}, shape)
     first = default_degree(shape)
     if first == 0:
+        # even quadrics have too many monomials
         return findings
+    # all of the time that is left; MAX_BOUND_SECONDS without a limit
     with share(1.0, otherwise=MAX_BOUND_SECONDS):
         for degree in range(first, MAX_SEARCHED_DEGREE + 1):
             try:
@@ -421,14 +482,31 @@ def _findings(
     upper: Mapping[Orbit, int],
     shape: LayerSizes,
 ) -> LocusFindings:
-    """The findings from both bounds; the dense orbit is smooth."""
-    # of the dense orbit, which is there whatever the limit
+    """Return the findings from tangent vectors and from upper bounds, by orbit.
+
+    Parameters
+    ----------
+    method : str
+        The name of the method.
+    tangents : mapping from Orbit to OrbitTangents
+        Of the dense orbit at least.
+    upper : mapping from Orbit to int
+        Upper bounds for tangent dimensions, where they are known.
+    shape : LayerSizes
+
+    Raises
+    ------
+    ContradictionError
+        If the bounds contradict each other or the dimension.
+    """
+    # the dense orbit is always among them, and has the dimension of the closure
     dimension = max(tangent.dimension for tangent in tangents.values())
     statuses = []
     for orbit, tangent in sorted(tangents.items()):
         reason = f"the tangent space at {orbit} on a variety of dimension {dimension}"
         bounds = [Bounds.at_least(dimension, reason), Bounds.at_most(upper.get(orbit), reason)]
         if tangent.dimension == dimension:
+            # this is the dense orbit, as all others have smaller dimensions
             bounds.append(Bounds.at_most(dimension, "the dense orbit is smooth"))
         known = intersect_bounds(*bounds, replace(tangent.known, because=reason))
         status = OrbitStatus(

@@ -1,16 +1,18 @@
 """The polar degrees that the theorem states, by integrals of Chern classes over the
 desingularization of the source, in two ways that share nothing.
 
-Let Y be the desingularization of the source: the [V] in P(K^{d'×d}), and the pairs of a subspace W
-of dimension α and a point [A] of P(W ⊗ K^d). Polar degrees are sums of integrals of c_j(T_Y)
-H^{n−j}, H = h_1 + h_2 (docs/polar-degrees.md). For α = d' = 1 < d functions are q ⊗ c with a
-symmetric matrix c of rank at most two, Y is the set of the [q], and the pairs of a plane S and a
-point [c] of P(S²S), and another bundle N stands for the tangent bundle.
+Let Y be the desingularization of the source: the product of the space of pairs of a subspace W of
+dimension α and a point [A] of P(W ⊗ K^d), of dimension n_1, and of the space of the [V] in
+P(K^{d'×d}), of dimension n_2. Polar degrees are sums of integrals of c_j(T_Y) H^{n−j}, where
+n = n_1 + n_2, and H = h_1 + h_2 is the sum of the hyperplane classes of both factors
+(docs/polar-degrees.md). For α = d' = 1 < d functions are q ⊗ c with a symmetric matrix c of rank at
+most two. Then the factors of Y are the space of pairs of a plane S and a point [c] of P(S²S), and
+that of the [q]; and another bundle N stands for the tangent bundle.
 :func:`stated_polar_degrees` integrates in the Chow ring, :func:`localized_polar_degrees` at the
 fixed points of a torus. Nothing here looks at a function of attention.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import combinations
 from math import comb, factorial, prod
@@ -36,26 +38,38 @@ MERSENNE = (127, 521, 1279, 2203, 4423, 9689, 19937, 44497)
 
 
 def is_stated(shape: LayerSizes) -> bool:
-    """Whether a verdict asks for the numbers of the formula. This depends on the case alone."""
+    """Return whether the numbers of the formula are computed for a verdict: they are not too large.
+
+    This depends on the case alone, not on a limit on time.
+    """
     if dimension_formula(shape) > MAX_POLAR_DIMENSION:
         return False
-    rank = shape.alpha if is_birational(shape) else 2  # of the bundle S
-    return comb(shape.d, rank) * _moves(shape.d, rank) ** 2 <= MAX_GRASSMANNIAN_STEPS
+    # the dimension of the subspaces, W or S
+    rank = shape.alpha
+    if not is_birational(shape):
+        rank = 2
+    fixed_points = comb(shape.d, rank)
+    return fixed_points * _grassmannian_dimension(shape.d, rank) ** 2 <= MAX_GRASSMANNIAN_STEPS
 
 
-def _lines(shape: LayerSizes) -> int:
-    """The coordinates of the factor of Y that is a projective space: those of V, or of q."""
+def _coordinates_of_second_factor(shape: LayerSizes) -> int:
+    """Return n_2 + 1, the number of entries of V; of q where that is the second factor of Y.
+
+    The latter has d entries, as there is one output then.
+    """
     return shape.d * shape.d_out
 
 
-def _moves(d: int, alpha: int) -> int:
-    """The dimension of Gr(α, d)."""
+def _grassmannian_dimension(d: int, alpha: int) -> int:
+    """Return the dimension of Gr(α, d)."""
     return alpha * (d - alpha)
 
 
 @lru_cache(maxsize=64)
 def stated_polar_degrees(shape: LayerSizes) -> Numbers | None:
-    """The numbers δ_n, …, δ_0 of the formula, whether it applies or not; ``None`` for large cases.
+    """Return the numbers δ_n, …, δ_0 of the formula, also where its hypotheses fail.
+
+    ``None`` for large cases, by :func:`is_stated`.
 
     Examples
     --------
@@ -68,17 +82,23 @@ def stated_polar_degrees(shape: LayerSizes) -> Numbers | None:
 
 
 def polar_degrees_in_chow_ring(shape: LayerSizes) -> tuple[int, ...]:
-    """The same, of a case that may be large."""
+    """Return the numbers δ_n, …, δ_0 of the formula, integrated in the Chow ring.
+
+    The case may be large.
+    """
     if is_birational(shape):
         integrals = chern_integrals(shape.d, shape.alpha)
     else:
         integrals = symmetric_integrals(shape.d)
-    return polar_sums(integrals, _lines(shape))
+    return polar_sums(integrals, _coordinates_of_second_factor(shape))
 
 
 @lru_cache(maxsize=64)
 def localized_polar_degrees(shape: LayerSizes) -> Numbers | None:
-    """The same numbers by localization, with sums of their own; ``None`` for large cases.
+    """Return the numbers δ_n, …, δ_0 of the formula, integrated by localization.
+
+    The sums over the integrals are written a second time, too. ``None`` for large cases, by
+    :func:`is_stated`.
 
     Examples
     --------
@@ -87,19 +107,24 @@ def localized_polar_degrees(shape: LayerSizes) -> Numbers | None:
     """
     if not is_stated(shape):
         return None
+    # the integrals a_j of c_j h_1^{n_1−j} over the first factor of Y
     if is_birational(shape):
         of_A = integrals_at_fixed_points(shape.d, shape.alpha)
     else:
         of_A = symmetric_integrals_at_fixed_points(shape.d)
-    size = _lines(shape)
-    last_A = len(of_A) - 1
-    n = last_A + size - 1
-    integrals = []  # of c_j(T_Y) H^{n−j}
+    coordinates = _coordinates_of_second_factor(shape)
+    n_1 = len(of_A) - 1
+    n_2 = coordinates - 1
+    n = n_1 + n_2
+    # the integrals of c_j(T_Y) H^{n−j}, the sums over j = j_1 + j_2
+    integrals = []
     for j in check_deadline_in(range(n + 1)):
         integral = 0
-        for first in range(max(0, j - size + 1), min(j, last_A) + 1):
-            integral += comb(n - j, last_A - first) * of_A[first] * comb(size, j - first)
+        for j_1 in range(max(0, j - n_2), min(j, n_1) + 1):
+            # c_{j_2} of the projective space is comb(coordinates, j_2) times a power of h_2
+            integral += comb(n - j, n_1 - j_1) * of_A[j_1] * comb(coordinates, j - j_1)
         integrals.append(integral)
+    # δ_i is the sum of these with the factors (−1)^j C(n + 1 − j, i + 1), over j ≤ n − i
     degrees = []
     for i in check_deadline_in(range(n, -1, -1)):
         degree = 0
@@ -109,29 +134,38 @@ def localized_polar_degrees(shape: LayerSizes) -> Numbers | None:
     return Numbers(tuple(degrees))
 
 
-def polar_sums(of_A: Sequence[int], size: int) -> tuple[int, ...]:
-    """The polar degrees from the integrals of c_j(T) h_1^{n_1−j} over the space of the pairs (W,
-    [A]), and the number of entries of V.
+def polar_sums(of_A: Sequence[int], coordinates: int) -> tuple[int, ...]:
+    """Return the polar degrees δ_n, …, δ_0 from integrals over both factors of Y.
 
-    With b_j those over the projective space of V, the integrals of c_j(T_Y) H^{n−j} are Σ C(n − j,
-    n_1 − j_1) a_{j_1} b_{j_2} over j_1 + j_2 = j. Then δ_i is the coefficient of T^{i+1} in Σ
-    (−1)^j (1 + T)^{n+1−j} of them.
+    Let a_j be the integrals of c_j(T) h_1^{n_1−j} over the first factor, and b_j those of c_j(T)
+    h_2^{n_2−j} over the second, the projective space of V. The integral I_j of c_j(T_Y) H^{n−j} is
+    Σ C(n − j, n_1 − j_1) a_{j_1} b_{j_2} over j_1 + j_2 = j. Then δ_i is the coefficient of T^{i+1}
+    in Σ_j (−1)^j I_j (1 + T)^{n+1−j}.
+
+    Parameters
+    ----------
+    of_A : sequence of int
+        The integrals a_0, …, a_{n_1}.
+    coordinates : int
+        The number n_2 + 1 of entries of V; then b_j = C(n_2 + 1, j).
     """
-    of_V = [comb(size, j) for j in range(size)]
+    of_V = [comb(coordinates, j) for j in range(coordinates)]
     n = len(of_A) + len(of_V) - 2
+    # C(n − j, n_1 − j_1) = (n − j)!/((n_1 − j_1)! (n_2 − j_2)!), so the I_j/(n − j)! are the
+    # coefficients of a product
     divided = _over_factorials(of_A) * _over_factorials(of_V)
     signed = []
     for j in range(n + 1):
         integral = divided[j] * factorial(n - j)
         signed.append((-1) ** j * int(integral.p))
-    # Σ signed_j T^{n+1−j}, at T + 1.
+    # Σ_j signed_j T^{n+1−j} with T + 1 in place of T
     polynomial = flint.fmpz_poly([0, *reversed(signed)])
     shifted = polynomial(flint.fmpz_poly([1, 1]))
     return tuple(int(shifted[i + 1]) for i in range(n, -1, -1))
 
 
 def _over_factorials(integrals: Sequence[int]) -> flint.fmpq_poly:
-    """The polynomial Σ_j a_j T^j/(last − j)! for the integrals a_j."""
+    """Return the polynomial Σ_j a_j T^j/(last − j)! for the integrals a_0, …, a_last."""
     last = len(integrals) - 1
     return flint.fmpq_poly(
         [flint.fmpq(value, factorial(last - j)) for j, value in enumerate(integrals)]
@@ -139,137 +173,164 @@ def _over_factorials(integrals: Sequence[int]) -> flint.fmpq_poly:
 
 
 def chern_integrals(d: int, alpha: int) -> list[int]:
-    """The integrals of c_j(T) h^{n_1−j} over P(S ⊗ K^d), S the tautological bundle over Gr(α, d),
-    for j = 0, …, n_1.
+    """Return the integrals of c_j(T) h^{n_1−j} over P(S ⊗ K^d), for j = 0, …, n_1.
 
-    For α = d it is a projective space. Otherwise their generating function is the coefficient e_α
-    of the characteristic polynomial of a matrix of size d, divided by u^{α(α−1)} and cut off after
-    u^{n_1}; it is interpolated modulo a prime above twice its coefficients.
+    S is the tautological bundle over Gr(α, d), T the tangent bundle of P(S ⊗ K^d). For α = d this
+    is a projective space. Otherwise the generating function Σ_j a_j u^j of the integrals is
+    :func:`_characteristic_coefficient`, divided by u^{α(α−1)} and cut off after u^{n_1}; it is
+    interpolated modulo a prime above twice its coefficients.
 
-    Source: ours, proved in docs/polar-degrees.md: Segre classes push forward to the Grassmannian,
-    where residues and Cauchy's determinant leave a sum over permutations.
+    Source: ours, docs/polar-degrees.md, Proposition "A determinantal formula": Segre classes push
+    forward to the Grassmannian, where residues and Cauchy's determinant leave a sum over
+    permutations.
     """
     if alpha == d:
         return [comb(d * d, j) for j in range(d * d)]
-    prime = _prime(2 * _bound(d, alpha))
-    last = matrices_of_rank(d, alpha) - 1
+    prime = _prime_above(2 * _coefficient_bound(d, alpha))
+    n_1 = matrices_of_rank(d, alpha) - 1
     values = {}
-    for u in check_deadline_in(range(1, last + 3)):  # the quotient has at most the degree last + 1
-        values[u] = _trace(d, alpha, u, prime) * pow(u, alpha - alpha**2, prime)
+    # the quotient by u^{α(α−1)} has at most the degree n_1 + 1: n_1 + 2 values determine it
+    for u in check_deadline_in(range(1, n_1 + 3)):
+        coefficient = _characteristic_coefficient(d, alpha, u, prime)
+        values[u] = coefficient * pow(u, alpha - alpha**2, prime)
     found = _interpolated(values, prime)
     integrals = []
-    for j in range(last + 1):
+    for j in range(n_1 + 1):
         residue = int(found[j])
-        # The prime is above twice the integral, so a larger residue is a negative one.
+        # The prime is above twice the absolute value of the integral: a residue above half of the
+        # prime is that of a negative one.
         integrals.append(residue if 2 * residue < prime else residue - prime)
     return integrals
 
 
 def _geometric(d: int) -> list[int]:
-    """The coefficients of 1/(1 − y)^d up to degree d − 1."""
+    """Return the coefficients of 1/(1 − y)^d up to degree d − 1."""
     return [comb(d - 1 + k, k) for k in range(d)]
 
 
-def _trace(d: int, alpha: int, u: int, prime: int) -> int:
-    """e_α(C M) at u, modulo the prime: C_ab = (−u)^{a+b} (−1)^b C(a + b, a), M_bc = [y^{d−1−b−c}]
-    φ(y).
+def _characteristic_coefficient(d: int, alpha: int, u: int, prime: int) -> int:
+    """Return e_α(C M) at u, modulo the prime: the sum of the principal minors of size α.
 
-    φ = ((1 + uy)(1 + u − uy)/(1 − y))^d; α goes from 0 to d.
+    C and M are the d×d matrices, with indices from 0 on, C_ab = (−u)^{a+b} (−1)^b C(a + b, a) and
+    M_bc = [y^{d−1−b−c}] φ(y), where φ = ((1 + uy)(1 + u − uy)/(1 − y))^d, and [y^k] stands for the
+    coefficient of y^k. The result is a coefficient of the characteristic polynomial of C M, up to
+    its sign; α goes from 0 to d.
     """
     ring = flint.fmpz_mod_ctx(prime)
     series = flint.fmpz_mod_poly_ctx(ring)
+    # (1 + uy)(1 + u − uy) = 1 + u + u² y − u² y²
     phi = series([1 + u, u * u, -u * u]) ** d * series(_geometric(d))
     powers = [(-u) ** k for k in range(2 * d)]
     terms = [int(phi[k]) for k in range(d)]
     C, M = [], []
-    for i in range(d):
-        C.append([powers[i + b] * comb(i + b, i) * (-1) ** b for b in range(d)])
-        # the terms of φ from degree d − 1 − i down to 0
-        M.append([*terms[d - 1 - i :: -1], *[0] * i])
+    for row in range(d):
+        C.append([powers[row + b] * comb(row + b, row) * (-1) ** b for b in range(d)])
+        # the terms of φ from degree d − 1 − row down to 0
+        M.append([*terms[d - 1 - row :: -1], *[0] * row])
     matrix = flint.fmpz_mod_mat(C, ring) * flint.fmpz_mod_mat(M, ring)
+    # the characteristic polynomial is Σ (−1)^k e_k T^{d−k}
     coefficient = int(matrix.charpoly()[d - alpha])
     return -coefficient if alpha % 2 else coefficient
 
 
-def _bound(d: int, alpha: int) -> int:
-    """A bound for the coefficients of e_α(C M) in u: sums of absolute values are
-    submultiplicative.
+def _coefficient_bound(d: int, alpha: int) -> int:
+    """Return a bound for the absolute values of the coefficients of e_α(C M), a polynomial in u.
+
+    Let |P| be the sum of the absolute values of the coefficients of a polynomial P; then |P Q| is
+    at most |P| |Q|. If Σ |entry| over each row of C M is at most ``row_bound``, a minor of size α
+    has at most row_bound^α, and e_α is a sum of C(d, α) minors.
     """
+    # φ with absolute values, at u = 1: |1 + u| = 2 and |u²| = 1
     phi = flint.fmpz_poly([2, 1, 1]) ** d * flint.fmpz_poly(_geometric(d))
-    row = max(
-        sum(comb(a + b, a) * int(phi[d - 1 - b - c]) for b in range(d) for c in range(d - b))
-        for a in range(d)
-    )
-    return int(comb(d, alpha) * row**alpha)
+    row_bound = 0
+    for a in range(d):
+        row_sum = 0
+        for b in range(d):
+            for c in range(d - b):
+                row_sum += comb(a + b, a) * int(phi[d - 1 - b - c])
+        row_bound = max(row_bound, row_sum)
+    return int(comb(d, alpha) * row_bound**alpha)
 
 
-def _prime(least: int) -> int:
-    """A prime of Mersenne that is above this number."""
-    return int(next(2**e - 1 for e in MERSENNE if e > least.bit_length()))
+def _prime_above(number: int) -> int:
+    """Return a Mersenne prime that is larger than this number."""
+    return int(next(2**e - 1 for e in MERSENNE if e > number.bit_length()))
 
 
 def _interpolated(values: dict[int, int], prime: int) -> flint.fmpz_mod_poly:
-    """The polynomial with these values at these numbers, modulo the prime (Lagrange)."""
+    """Return the polynomial with the value ``values[u]`` at each u, modulo the prime (Lagrange)."""
     ring = flint.fmpz_mod_poly_ctx(flint.fmpz_mod_ctx(prime))
-    whole = prod((ring([-u, 1]) for u in values), start=ring([1]))
-    slope = whole.derivative()
-    return sum(
-        (whole // ring([-u, 1]) * (value / slope(u)) for u, value in values.items()), ring([0])
-    )
+    # Π (y − u), whose derivative at u is the product of the differences to all other numbers
+    vanishing = prod((ring([-u, 1]) for u in values), start=ring([1]))
+    derivative = vanishing.derivative()
+    total = ring([0])
+    for u, value in values.items():
+        total += vanishing // ring([-u, 1]) * (value / derivative(u))
+    return total
 
 
 def integrals_at_fixed_points(d: int, alpha: int) -> list[int]:
-    """The integrals of :func:`chern_integrals` by localization at the fixed points of a torus.
+    """Return the integrals of :func:`chern_integrals`, by localization at fixed points of a torus.
 
     P(E), E = S ⊗ K^d, is a bundle of projective spaces over Gr(α, d), so c(T) is that of the
     Grassmannian times Σ c_k(E) (1 + h)^{αd−k}, and h^{αd−1+m} pushes forward to the Segre class
     s_m(E), where c(E) s(E) = 1. The fixed points of the torus of K^d on the Grassmannian are the
     coordinate subspaces. Source: Atiyah, Bott, *The moment map and equivariant cohomology*, 1984.
     """
-    moves, rank = _moves(d, alpha), alpha * d
-    # by k and m: the integral of c_k(E) s_m(E) c_{moves−k−m}(T) over the Grassmannian
-    on_grassmannian = _on_grassmannian(d, alpha)
-    integrals = [0] * (rank + moves)
-    for (k, m), value in on_grassmannian.items():
-        # c_k(E) comes with (1 + h)^{αd−k}, the Chern class of the Grassmannian with its degree
+    dimension = _grassmannian_dimension(d, alpha)
+    rank = alpha * d  # of E
+    integrals = [0] * (rank + dimension)
+    for (k, m), value in _integrals_on_grassmannian(d, alpha).items():
+        # A term of c_j(T) is c_k(E) · c_{dimension−k−m}(T_Gr) · C(αd − k, power) h^power, so
+        # j = dimension − m + power; the power of h with h^{n_1−j} is αd − 1 + m, and leaves s_m(E).
         for power in range(rank - k + 1):
-            j = moves - m + power
+            j = dimension - m + power
             if j < len(integrals):
                 integrals[j] += value * comb(rank - k, power)
     return integrals
 
 
-def _on_grassmannian(d: int, alpha: int) -> dict[tuple[int, int], int]:
-    """For k and m the integral of c_k(E) s_m(E) c_{moves−k−m}(T) over the Grassmannian.
+def _integrals_on_grassmannian(d: int, alpha: int) -> dict[tuple[int, int], int]:
+    """Return for each (k, m) the integral of c_k(E) s_m(E) c_{D−k−m}(T) over Gr(α, d).
 
-    By Bott's formula it is a sum over the coordinate subspaces W: the integrand in the weights of
-    the torus on E and T at W, divided by the product of those on T. On K^d the torus has the
-    weights 1, …, d, so on T the differences b − a of weights outside of W and inside.
+    T is the tangent bundle of the Grassmannian, D its dimension, and E = S ⊗ K^d. By Bott's formula
+    the integral is a sum over the coordinate subspaces W: the integrand in the weights of the torus
+    on E and T at W, divided by the product of the weights on T. On K^d the torus has the weights
+    1, …, d; so on T it has the differences b − a of a weight b outside of W and a weight a inside.
+
+    Raises
+    ------
+    ContradictionError
+        If a sum is not an integer.
     """
-    moves = _moves(d, alpha)
-    places = [(k, m) for k in range(moves + 1) for m in range(moves + 1 - k)]
-    totals = dict.fromkeys(places, flint.fmpq(0))
-    for chosen in check_deadline_in(combinations(range(1, d + 1), alpha)):
-        others = [b for b in range(1, d + 1) if b not in chosen]
-        tangents = [b - a for a in chosen for b in others]
-        tangent = prod((flint.fmpz_poly([1, weight]) for weight in tangents), start=_ONE)
+    dimension = _grassmannian_dimension(d, alpha)
+    pairs = [(k, m) for k in range(dimension + 1) for m in range(dimension + 1 - k)]
+    totals = dict.fromkeys(pairs, flint.fmpq(0))
+    for inside in check_deadline_in(combinations(range(1, d + 1), alpha)):
+        outside = [b for b in range(1, d + 1) if b not in inside]
+        tangent_weights = [b - a for a in inside for b in outside]
+        # total Chern classes, as polynomials whose coefficients are the classes
+        tangent = _chern_class(tangent_weights)
         # E has each of the weights of W as often as K^d has dimensions
-        bundle = prod((flint.fmpz_poly([1, weight]) for weight in chosen), start=_ONE) ** d
-        segre = _inverse(bundle, moves)
-        euler = prod(tangents)
-        for k, m in places:
-            value = bundle[k] * segre[m] * tangent[moves - k - m]
+        bundle = _chern_class(inside) ** d
+        segre = _inverse(bundle, dimension)
+        euler = prod(tangent_weights)
+        for k, m in pairs:
+            value = bundle[k] * segre[m] * tangent[dimension - k - m]
             totals[k, m] += flint.fmpq(value, euler)
     if any(total.q != 1 for total in totals.values()):
         raise ContradictionError(f"localization over rank {alpha} of size {d} gives fractions")
-    return {place: int(total.p) for place, total in totals.items()}
+    return {pair: int(total.p) for pair, total in totals.items()}
 
 
-_ONE = flint.fmpz_poly([1])
+def _chern_class(weights: Iterable[int]) -> flint.fmpz_poly:
+    """Return Π (1 + wT) for the weights w of a representation: coefficient k is its c_k."""
+    return prod((flint.fmpz_poly([1, weight]) for weight in weights), start=flint.fmpz_poly([1]))
 
 
 def _inverse(series: flint.fmpz_poly, last: int) -> list[int]:
-    """The coefficients of 1/series up to a degree; the constant term of the series is 1."""
+    """Return the coefficients of 1/series up to degree ``last``; the series begins with 1."""
+    # the coefficient m of series · inverse is zero for m ≥ 1
     inverse = [1]
     for m in range(1, last + 1):
         inverse.append(-sum(int(series[k]) * inverse[m - k] for k in range(1, m + 1)))
@@ -280,13 +341,14 @@ def _inverse(series: flint.fmpz_poly, last: int) -> list[int]:
 
 
 def symmetric_integrals(d: int) -> list[int]:
-    """The integrals of c_j(N) h^{2d−2−j} over P(S²S), S the tautological bundle over Gr(2, d), for
-    j = 0, …, 2d − 2, with N = S²S ⊗ O(h) − O + S ⊗ (K^d/S) ⊗ O(h).
+    """Return the integrals of c_j(N) h^{2d−2−j} over P(S²S), for j = 0, …, 2d − 2.
 
-    They are coefficients of −½ (1 + u)³ [y^{d−1} z^{d−1}] (y − z)² φ(y) φ(z) Σ_k ((1 + u)^{k+1} −
-    u^{k+1}) (y + z)^k, φ(y) = (1 − uy)^d / (1 − 2(1 + u)y).
+    S is the tautological bundle over Gr(2, d), and N = S²S ⊗ O(h) − O + S ⊗ (K^d/S) ⊗ O(h). The
+    integral for j is the coefficient of u^j in −½ (1 + u)³ [y^{d−1} z^{d−1}] (y − z)² φ(y) φ(z) Σ_k
+    ((1 + u)^{k+1} − u^{k+1}) (y + z)^k, where φ(y) = (1 − uy)^d / (1 − 2(1 + u)y), and [y^p z^q]
+    stands for the coefficient of y^p z^q.
 
-    Source: ours, proved in docs/polar-degrees.md, as :func:`chern_integrals`.
+    Source: ours, docs/polar-degrees.md, Proposition "Symmetric matrices".
     """
     u, t = flint.fmpz_poly([0, 1]), flint.fmpz_poly([1, 1])  # t = 1 + u
     phi = []  # the coefficients of φ at y^0, …, y^{d−1}
@@ -296,37 +358,50 @@ def symmetric_integrals(d: int) -> list[int]:
         coefficient = 2 * t * coefficient + (-1) ** m * comb(d, m) * u**m
         phi.append(coefficient)
     total = flint.fmpz_poly([])
+    # (y − z)² and (y + z)^k have degree 2 + k, which is at most 2d − 2
     for k in check_deadline_in(range(2 * d - 3)):
-        # (y − z)² as 2y² − 2yz, by symmetry: the powers of y and z that are left for φ
-        inner = flint.fmpz_poly([])
+        # half of the coefficient of y^{d−1} z^{d−1} in (y − z)² (y + z)^k φ(y) φ(z); by symmetry
+        # half of (y − z)² can be replaced by y² − yz
+        half = flint.fmpz_poly([])
         for i in range(k + 1):
+            # the powers of y and z that the term y^i z^{k−i} of (y + z)^k leaves
             of_y, of_z = d - 1 - i, d - 1 - k + i
             if of_y >= 2 and of_z >= 0:
-                inner += comb(k, i) * phi[of_y - 2] * phi[of_z]
+                half += comb(k, i) * phi[of_y - 2] * phi[of_z]
             if of_y >= 1 and of_z >= 1:
-                inner -= comb(k, i) * phi[of_y - 1] * phi[of_z - 1]
-        total -= (t ** (k + 1) - u ** (k + 1)) * inner
+                half -= comb(k, i) * phi[of_y - 1] * phi[of_z - 1]
+        total -= (t ** (k + 1) - u ** (k + 1)) * half
     total *= t**3
     return [int(total[j]) for j in range(2 * d - 1)]
 
 
 def symmetric_integrals_at_fixed_points(d: int) -> list[int]:
-    """The integrals of :func:`symmetric_integrals` by localization.
+    """Return the integrals of :func:`symmetric_integrals`, by localization at fixed points.
 
-    A fixed point is a coordinate plane with one of the lines of e_i², e_i e_j, e_j² in S²S.
+    The torus of K^d has the weights 1, …, d. A fixed point is a coordinate plane, spanned by e_a
+    and e_b, with one of the lines of e_a², e_a e_b, e_b² in S²S, whose weights are 2a, a + b, 2b.
+    By Bott's formula the integral is the sum over fixed points of the integrand in weights, divided
+    by the product of the weights on the tangent space; h has the weight −w on a line of weight w.
+
+    Raises
+    ------
+    ContradictionError
+        If a sum is not an integer.
     """
     last = 2 * d - 2
     totals = [flint.fmpq(0)] * (last + 1)
     for plane in check_deadline_in(combinations(range(1, d + 1), 2)):
         first, second = plane
-        others = [b for b in range(1, d + 1) if b not in plane]
-        lines = (2 * first, first + second, 2 * second)
-        for line in lines:
-            moves_of_line = [other - line for other in lines if other != line]
-            moves_of_plane = [b - a for a in plane for b in others]
-            normal = [a + b - line for a in plane for b in others]
-            chern = prod((flint.fmpz_poly([1, w]) for w in (*moves_of_line, *normal)), start=_ONE)
-            euler = prod(moves_of_line) * prod(moves_of_plane)
+        outside = [b for b in range(1, d + 1) if b not in plane]
+        line_weights = (2 * first, first + second, 2 * second)
+        for line in line_weights:
+            # the weights on the tangent spaces of P(S²S) along the fibre and of Gr(2, d)
+            along_fibre = [other - line for other in line_weights if other != line]
+            on_grassmannian = [b - a for a in plane for b in outside]
+            # those on N: on S²S ⊗ O(h) − O, which are the former, and on S ⊗ (K^d/S) ⊗ O(h)
+            on_last_summand = [a + b - line for a in plane for b in outside]
+            chern = _chern_class((*along_fibre, *on_last_summand))
+            euler = prod(along_fibre) * prod(on_grassmannian)
             for j in range(last + 1):
                 totals[j] += flint.fmpq(int(chern[j]) * (-line) ** (last - j), euler)
     if any(total.q != 1 for total in totals):

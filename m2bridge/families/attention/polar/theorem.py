@@ -35,23 +35,25 @@ LINEAR_SPACE = "the closure is a linear space, for d = 1"
 
 
 def no_theorem(shape: LayerSizes) -> str:
-    """Why the integrals are not the polar degrees; empty if they are: for d ≥ 2 by the theorem.
+    """Return why the integrals are not the polar degrees; empty if they are, as for all t ≥ 2.
 
-    For d = 1 the closure is a linear space, the projective space over which they are taken.
+    For d ≥ 2 this is the theorem. For d = 1 the closure is a linear space, which is the projective
+    space over which the integrals are taken.
     """
     return several_tokens(shape)
 
 
 @lru_cache(maxsize=64)
 def predicted_polar_degrees(shape: LayerSizes) -> tuple[int, ...]:
-    """The polar degrees δ_n, …, δ_0 by the theorem; the first is the degree.
+    """Return the polar degrees δ_n, …, δ_0 by the theorem; the first is the degree.
 
     Raises
     ------
     MethodUnavailableError
         If the theorem does not apply.
     TooLargeError
-        If n is larger than :data:`.integrals.MAX_POLAR_DIMENSION`.
+        If the dimension of the closure, n + 1, is larger than
+        :data:`.chern_integrals.MAX_POLAR_DIMENSION`.
 
     Examples
     --------
@@ -68,73 +70,82 @@ def predicted_polar_degrees(shape: LayerSizes) -> tuple[int, ...]:
 
 
 def is_observed(shape: LayerSizes) -> bool:
-    """Whether the loci of a case are observed. This depends on the case alone."""
-    steps = shape.independent_count * shape.d * (shape.d + shape.d_out)
-    return steps <= MAX_ORBIT_STEPS and steps * orbit_count(shape) <= MAX_ORBIT_STEPS
+    """Return whether the loci over all orbits of a case are few and small enough to be observed.
+
+    This depends on the case alone, not on a limit on time.
+    """
+    steps_of_an_orbit = shape.independent_count * shape.d * (shape.d + shape.d_out)
+    if steps_of_an_orbit > MAX_ORBIT_STEPS:
+        # orbits are not counted, which raises an error for the largest cases
+        return False
+    return steps_of_an_orbit * orbit_count(shape) <= MAX_ORBIT_STEPS
 
 
 def observed_loci(shape: LayerSizes) -> tuple[CriticalLocus, ...]:
-    """The loci of Y over the orbits, codimensions, and bounds for the kernel of the differential;
-    none if too many.
+    """Return the locus of the desingularization Y over each orbit; none if the case is too large.
 
-    The points over an orbit are those of its finite fibres, with the subspaces W that contain the
-    columns of A. The kernel is at most that on the tangent space of the Grassmannian at W, and that
-    of the parametrization on the Zariski tangent space of the source; both are ranks of matrices
-    (FLINT).
+    Y consists of the weights ([A], [V]) with a subspace W of dimension α that contains the columns
+    of A. The points over an orbit are those of its finite fibres, each with all such W. The kernel
+    of the differential has at most the dimension of the tangent space of the Grassmannian of the W,
+    and of the kernel of the parametrization on the Zariski tangent space of the source, together;
+    both are ranks of matrices (FLINT).
     """
-    return (
-        tuple(_locus(orbit, shape) for orbit in check_deadline_in(orbits(shape)))
-        if is_observed(shape)
-        else ()
-    )
+    if not is_observed(shape):
+        return ()
+    return tuple(_locus(orbit, shape) for orbit in check_deadline_in(orbits(shape)))
 
 
 def _locus(orbit: Orbit, shape: LayerSizes) -> CriticalLocus:
-    """The locus of Y over an orbit, with its codimension and a bound for the kernel there.
+    """Return the locus of Y over an orbit: its codimension, and a bound for the kernel there.
 
     The subspaces W of dimension α that contain the column space of A, of dimension r, are a
     Grassmannian of dimension (α − r)(d − α).
     """
     subspaces = (shape.alpha - orbit.r) * (shape.d - shape.alpha)
     codimension = dimension_formula(shape) - orbit_dimension(orbit, shape) - subspaces
+    # the source is projective, so its tangent space is smaller by 1 (the rescaling)
     kernel = source_tangent_dimension(orbit, shape) - 1 - differential_rank(orbit, shape)
     return CriticalLocus(str(orbit), codimension, kernel + subspaces)
 
 
 def polar_theorem(shape: LayerSizes) -> PolarData | None:
-    """Return the polar degrees with the observed strata; ``None`` if the theorem does not apply.
+    """Return the polar degrees with the loci on which they rely; ``None`` if no theorem applies.
 
     Raises
     ------
     ContradictionError
-        If the two methods of integration disagree, or the observed strata violate a hypothesis of
-        the theorem.
+        If the two methods of integration disagree, or the observed loci violate a hypothesis of the
+        theorem.
     TooLargeError
         As :func:`predicted_polar_degrees`.
     """
     if no_theorem(shape):
         return None
     degrees = predicted_polar_degrees(shape)
-    again = localized_polar_degrees(shape)
-    if again is not None and again.entries != degrees:
+    localized = localized_polar_degrees(shape)
+    if localized is not None and localized.entries != degrees:
         raise ContradictionError(
-            f"{shape}: the polar degrees are {again} by localization, but different in the"
+            f"{shape}: the polar degrees are {localized} by localization, but different in the"
             " Chow ring"
         )
-    ways = "Segre classes" if again is None else "Segre classes and by localization, which agree"
+    ways = "Segre classes"
+    if localized is not None:
+        ways = "Segre classes and by localization, which agree"
     known = f"by the theorem, integrals by {ways}"
     if not is_birational(shape):
-        return _of_symmetric_matrices(shape, degrees, known)
+        return _of_two_to_one_map(shape, degrees, known)
     loci = observed_loci(shape)
-    points = len(fibre_points(generic_orbit(shape), shape)) if loci else None
-    if points not in (None, 1) or any(
-        locus.kernel and locus.kernel >= locus.codimension for locus in loci
-    ):
+    points = None
+    if loci:
+        points = len(fibre_points(generic_orbit(shape), shape))
+    # the hypotheses: one point in a general fibre, and kernels below the codimensions
+    has_large_kernel = any(locus.kernel and locus.kernel >= locus.codimension for locus in loci)
+    if points not in (None, 1) or has_large_kernel:
         raise ContradictionError(
             f"{shape}: the theorem does not apply, {points} points in a general fibre, {loci}"
         )
-    # the hypothesis of the theorem is d ≥ 2; here the integrals are over the closure itself
     if shape.d == 1:
+        # the theorem assumes d ≥ 2; here the integrals are over the closure, a projective space
         known, names = LINEAR_SPACE, ["reduced"]
     elif loci:
         names = WORDS.closure["polar-observed"]
@@ -149,8 +160,8 @@ def polar_theorem(shape: LayerSizes) -> PolarData | None:
     )
 
 
-def _of_symmetric_matrices(shape: LayerSizes, degrees: tuple[int, ...], known: str) -> PolarData:
-    """The theorem for α = d' = 1 < d, where the parametrization is two-to-one.
+def _of_two_to_one_map(shape: LayerSizes, degrees: tuple[int, ...], known: str) -> PolarData:
+    """Return the polar degrees for α = d' = 1 < d, where the parametrization is two-to-one.
 
     Here A = k qᵀ and V = vᵀ have rank 1, and their function is q times the symmetric product of k
     and v: exchanging k and v gives the second point of a fibre. So the closure is the Segre product
@@ -162,6 +173,7 @@ def _of_symmetric_matrices(shape: LayerSizes, degrees: tuple[int, ...], known: s
     ----------
     shape : LayerSizes
     degrees : tuple of int
+        The polar degrees δ_n, …, δ_0.
     known : str
         How the degrees are known, in words.
 
@@ -170,7 +182,9 @@ def _of_symmetric_matrices(shape: LayerSizes, degrees: tuple[int, ...], known: s
     ContradictionError
         If the parametrization is not two-to-one.
     """
-    points = len(fibre_points(generic_orbit(shape), shape)) if is_observed(shape) else None
+    points = None
+    if is_observed(shape):
+        points = len(fibre_points(generic_orbit(shape), shape))
     if points not in (None, 2):
         raise ContradictionError(
             f"{shape}: the theorem does not apply, {points} points in a general fibre"
@@ -187,23 +201,25 @@ tenths of a second. For (2, 2, 1) and (2, 2, 2) it takes seconds, and for (2, 3,
 
 
 def has_few_points(shape: LayerSizes) -> bool:
-    """Whether a verdict counts the polar degrees without the theorem.
+    """Return whether a verdict counts the polar degrees by points too, without the theorem.
 
-    This depends on the case alone.
+    It does for d = 2 and few outputs, where the points are few enough. This depends on the case
+    alone, not on a limit on time.
     """
     return shape.t >= 2 and shape.d == 2 and shape.d_out <= MAX_COUNTED_OUTPUTS
 
 
 def counted_polar_degrees(shape: LayerSizes) -> Numbers:
-    """The points of general slices of the conormal variety, through the parametrization, modulo two
-    random primes that agree (Macaulay2).
+    """Return the polar degrees δ_n, …, δ_0, counted as points modulo random primes (Macaulay2).
 
-    A number that was not counted within the limit on time is ``None``. All are where it did not
-    suffice for a second prime, since modulo one prime alone they refute nothing.
+    They are the points of general slices of the conormal variety, through the parametrization,
+    modulo two primes that agree. A number that was not counted within the limit on time is
+    ``None``. All numbers are ``None`` where the time did not suffice for a second prime, since
+    modulo one prime alone they refute nothing.
     """
-    # the same functions for t > 2
-    free = free_parametrization(LayerSizes(shape.d, shape.d_out, shape.a), "reduced")
-    found = second_opinion(free)
+    # reduced coordinates are the same for all t ≥ 2
+    two_tokens = LayerSizes(shape.d, shape.d_out, shape.a)
+    found = second_opinion(free_parametrization(two_tokens, "reduced"))
     if len(found.primes) < MIN_AGREEING_PRIMES:
         return Numbers((None,) * (found.dimension + 1))
     missing = found.dimension + 1 - len(found.degrees)

@@ -16,19 +16,18 @@ from m2bridge.crosscheck.verdict import compare
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention import sizes as formulas
 from m2bridge.families.attention.checker import degree as degrees, evidence as checked
-from m2bridge.families.attention.observations import (
-    observe as linear_section,
-    observe as source_degree,
-)
-from m2bridge.families.attention.observations.observe import (
-    BY_SECTION,
+from m2bridge.families.attention.observations import linear_section, observe as source_degree
+from m2bridge.families.attention.observations.linear_section import (
     MAX_SECTION_POINTS,
-    deduce,
-    degree_by_projection,
-    degree_of_low_rank,
     is_counted,
     section_algebra,
     section_points,
+)
+from m2bridge.families.attention.observations.observe import (
+    BY_SECTION,
+    deduce,
+    degree_by_projection,
+    degree_of_low_rank,
 )
 from m2bridge.families.attention.orbits.fibres import Fibre, Fibres
 from m2bridge.families.attention.orbits.orbits import generic_orbit, orbits
@@ -103,7 +102,7 @@ def test_a_limit_that_is_reached_by_size() -> None:
 
 
 PLANTED = {
-    "product_degree": lambda model: comb(sum(linear_section._sizes(model)), model.d),
+    "product_degree": lambda model: comb(sum(linear_section._factor_lengths(model)), model.d),
     "determinantal_degree": lambda rows, columns, rank: 13,
 }
 

@@ -40,8 +40,8 @@ def test_a_block_for_each_kind_of_weights() -> None:
 def test_the_row_with_two_places() -> None:
     """For m = 0 the first row of V is e_{r+1} + e_1, and both have one character."""
     spaces = WeightSpaces.of(Orbit(2, 1, 0), LayerSizes(4, 2, 4))
-    assert spaces.tokens[0] == spaces.tokens[2]
-    assert len(set(spaces.tokens)) == 3
+    assert spaces.variables[0] == spaces.variables[2]
+    assert len(set(spaces.variables)) == 3
     assert [weight for (k, q), weight in spaces.entries_of_v() if k == 0 and q in (0, 2)] == [
         (),
         (),

@@ -1,0 +1,159 @@
+"""A linear section of the closure, whose points are counted, as a second way to the degree.
+
+The entries of A and V are the coefficients of polynomials in T, the *factors*, whose first
+coefficients are 1: A_pi is the coefficient of T^(p + di) of one, V_kq that of T^(q + dk) of the
+other. For α = 1 the entry A_pi = k_p q_i is a product, and the factors are k, q and V, with the
+coefficients k_p of T^p and q_i of T^i. Indices begin with 0.
+
+The *weight* of a coefficient is its power of T. A coordinate c_kipq is a sum of products of the
+same weight, p + q + di + dk, or p + q + i + dk for α = 1. The section says for each weight ≥ 1 that
+the sum of the coordinates of this weight is zero: that the product of the factors is 1.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import islice
+from math import prod
+from typing import Any
+
+import flint
+
+from m2bridge.algebra.numbers import LARGE_PRIME
+from m2bridge.algebra.sparse_polynomial import WeightedAlgebra
+from m2bridge.families.attention.orbits.parametrization import Index, coordinate, indices
+from m2bridge.families.attention.sizes import LayerSizes
+
+MAX_SECTION_POINTS = 1500
+"""Points of larger linear sections are not counted, since their linear algebra takes minutes."""
+
+SeriesFactor = list[Any]
+"""Coefficients of a polynomial in T, which are polynomials in the unknowns; the first is 1."""
+
+
+def section_points(shape: LayerSizes) -> int | None:
+    """Return the number of points, with multiplicities, of a section of P(D_α) × P(R^{d'×d}).
+
+    The section is a pulled back linear section of the closure with as many equations as its
+    dimension; so the number is the degree of the closure times the length of the generic fibre.
+    Hypothesis: t ≥ 2.
+
+    Returns
+    -------
+    int or None
+        ``None`` where they are not counted: for 1 < α < d, and where they seem to be more than
+        :data:`MAX_SECTION_POINTS`.
+    """
+    if not is_counted(shape):
+        return None
+    return section_algebra(shape).length()
+
+
+def is_counted(shape: LayerSizes) -> bool:
+    """Return whether the points of the section are counted. This depends on the case alone.
+
+    The measure of the work is the number of points that Bézout's theorem with weights expects: the
+    product of the weights of the equations, divided by that of the weights of the unknowns.
+    """
+    if shape.alpha not in (1, shape.d):
+        # the section of D_α is not given by products of polynomials in one variable
+        return False
+    lengths = _factor_lengths(shape)
+    longest = max(lengths)
+    weights = _weights_of_unknowns(lengths, lengths.index(longest))
+    if len(weights) >= MAX_SECTION_POINTS.bit_length():
+        # each unknown at least doubles the number
+        return False
+    # the equations of smaller weights are solved for the coefficients of the longest factor
+    remaining_weights = range(longest, _last_weight(lengths) + 1)
+    return prod(remaining_weights) // prod(weights) <= MAX_SECTION_POINTS
+
+
+def section_algebra(shape: LayerSizes) -> WeightedAlgebra:
+    """Return the algebra of functions on the section, modulo a prime.
+
+    The unknowns are the coefficients of all factors but the longest; the equations of the first
+    weights, one for each coefficient of the longest factor, express it by the unknowns.
+    """
+    lengths = _factor_lengths(shape)
+    solved = lengths.index(max(lengths))
+    weights = _weights_of_unknowns(lengths, solved)
+    ring = flint.nmod_mpoly_ctx.get(("x", max(len(weights), 1)), LARGE_PRIME, flint.Ordering.lex)
+    unknowns = iter(ring.gens())
+    zero = ring.constant(0)
+    factors: list[SeriesFactor] = []
+    for number, length in enumerate(lengths):
+        coefficients = [zero] * (length - 1)
+        if number != solved:
+            coefficients = list(islice(unknowns, length - 1))
+        factors.append([ring.constant(1), *coefficients])
+    indices_of_weight = _indices_by_weight(shape)
+    relations = []
+    for weight in range(1, _last_weight(lengths) + 1):
+        values = (_coordinate_at(index, shape, factors) for index in indices_of_weight[weight])
+        equation = sum(values, start=zero)
+        if weight < lengths[solved]:
+            # The coefficient of this weight of the longest factor, 0 until here, is multiplied by
+            # first coefficients 1 only: the equation says that it is minus all else.
+            factors[solved][weight] = -equation
+        else:
+            terms = {monomial: int(c) for monomial, c in equation.to_dict().items()}
+            relations.append((weight, terms))
+    return WeightedAlgebra(weights, tuple(relations))
+
+
+def _factor_lengths(shape: LayerSizes) -> tuple[int, ...]:
+    """Return the numbers of coefficients of the factors: A and V, or k, q and V for α = 1."""
+    of_V = shape.d_out * shape.d
+    if shape.alpha == 1:
+        return shape.d, shape.d, of_V
+    return shape.d**2, of_V
+
+
+def _weights_of_unknowns(lengths: tuple[int, ...], solved: int) -> tuple[int, ...]:
+    """Return the weights of the coefficients of all factors but that with the number ``solved``.
+
+    ``lengths`` are the numbers of coefficients; the first one of each factor is 1, no unknown.
+    """
+    weights: list[int] = []
+    for number, length in enumerate(lengths):
+        if number != solved:
+            weights += range(1, length)
+    return tuple(weights)
+
+
+def _last_weight(lengths: tuple[int, ...]) -> int:
+    """Return the degree in T of the product of factors with these numbers of coefficients."""
+    return sum(lengths) - len(lengths)
+
+
+def _indices_by_weight(shape: LayerSizes) -> dict[int, list[Index]]:
+    """Return for each weight the indices (k, i, p, q) of the coordinates that have this weight."""
+    # A_pi is the coefficient of T^(p + di), but of T^(p + i) in k(T) q(T)
+    step = shape.d
+    if shape.alpha == 1:
+        step = 1
+    by_weight: defaultdict[int, list[Index]] = defaultdict(list)
+    for k, i, p, q in indices(shape):
+        by_weight[p + q + step * i + shape.d * k].append((k, i, p, q))
+    return by_weight
+
+
+def _coordinate_at(index: Index, shape: LayerSizes, factors: Sequence[SeriesFactor]) -> Any:
+    """Return the coordinate c_{k,i,p,q} of the weights with these factors.
+
+    A_pi is the coefficient of T^(p + di) of the first factor, or for α = 1 the product of those of
+    T^p in k(T) and of T^i in q(T); V_kq is that of T^(q + dk) of the last.
+    """
+    *of_A, of_V = factors
+
+    def A(p: int, i: int) -> Any:
+        """Return the entry A_pi."""
+        if shape.alpha == 1:
+            return of_A[0][p] * of_A[1][i]
+        return of_A[0][p + shape.d * i]
+
+    def V(k: int, q: int) -> Any:
+        """Return the entry V_kq."""
+        return of_V[q + shape.d * k]
+
+    return coordinate(index, A, V)
