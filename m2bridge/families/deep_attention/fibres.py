@@ -1,6 +1,7 @@
 """The programs about fibres: of lightning attention over a random function, and of a limit.
 
-E is the space of all matrices (B_1, …, B_l, N) with the sizes of virtual weights (A'_1, …, A'_l, M).
+E is the space of all matrices (B_1, …, B_l, N) with the sizes of the virtual weights
+(A'_1, …, A'_l, M).
 A fibre is that in E over the function of random virtual weights, by a Gröbner basis over QQ, where
 B_k(1,1) = A'_k(1,1): if that entry and Me_1 are not zero, every orbit of the torus of scalings on
 the fibre has one such point. The other entries are the unknowns.

@@ -54,7 +54,6 @@ from m2bridge.limits import check_deadline_in, limited
 from m2bridge.maps.dimension import dimension
 from m2bridge.results.known import Bounds, intersect_bounds
 
-
 # Different from the seed of the bounds, so that a rank that is too small by chance is noticed.
 RANDOM_WEIGHTS_SEED = 20250418
 # The largest number l of layers, since the function is a word of 2·3^l − 1 letters.
