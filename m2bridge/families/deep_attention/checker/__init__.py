@@ -44,11 +44,11 @@ def expected(certificate: Certificate) -> Content:
     verdicts = []
     for words in about:
         failing = hypotheses(network, words.key, words.part)
-        first = failing[0] if failing else None
+        first_failing = failing[0] if failing else None
         predicted = None
         if evidence:
             predicted = prediction(network, words.key, words.part)
-        verdicts.append(global_verdict(words, first, predicted, values[words.observable]))
+        verdicts.append(global_verdict(words, first_failing, predicted, values[words.observable]))
     return statements(WORDS, about, verdicts, evidence)
 
 

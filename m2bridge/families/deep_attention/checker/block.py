@@ -109,7 +109,8 @@ def columns_and_rank(network: Network) -> tuple[int, int]:
     """The number of columns of the differential of the block of a network, and its rank.
 
     A matrix of rank α_k stands in the block as one of rank min(α_k, 2), as theorem-block says.
-    Tokens that are zero change nothing in lightning attention, so that two stand for all t ≥ 2.
+    Tokens that are zero change nothing in lightning attention, so that two stand for all t ≥ 2; and
+    two columns x, y of X give every symmetric 2 × 2 matrix XXᵀ.
     """
     size = min(network.widths[0], 2)
     ranks = []
@@ -130,7 +131,7 @@ def columns_and_rank(network: Network) -> tuple[int, int]:
 
 @cache
 def _rank(block: Block, most: int) -> int:
-    """The rank of the differential of a block, which is at most ``most``.
+    """The rank of the differential of a block, which is at most ``most``: an upper bound.
 
     It is found at two points, each modulo a prime of its own: at the point of the certificate, from
     its seed, modulo another prime than that of the program, and at another point modulo that of the
@@ -189,6 +190,7 @@ def _rank_at(block: Block, parameters: Sequence[int], prime: int, most: int) -> 
     random = Random(2)
     rows: list[list[int]] = []
     rank = -1
+    # few inputs are enough for most blocks, as each gives several rows
     for count in (3, 3, 6, 12, block.columns, block.columns, block.columns):
         for _ in range(count):
             rows += _rows(block, parameters, prime, random)
@@ -203,7 +205,7 @@ def _rank_at(block: Block, parameters: Sequence[int], prime: int, most: int) -> 
 def _rows(
     block: Block, parameters: Sequence[int], prime: int, random: Random
 ) -> Iterator[list[int]]:
-    """The derivatives by all parameters of the outputs at random tokens X, as rows.
+    """Yield the derivatives by all parameters of the outputs at random tokens X, as rows.
 
     The value of a derivative at X, or a coefficient of it, is linear in the direction of the
     parameters: each row is a part of the differential. So the rank of any number of rows is at most
@@ -228,9 +230,10 @@ def _rows(
         numbers[moving] = dual.number(parameter, slope=1)
         outputs = _outputs(block, dual, numbers, X, exponentials)
         derivatives.append([dual.slope(output) for output in outputs])
-    for of_output in zip(*derivatives, strict=True):
+    # for one output, its derivatives by all parameters
+    for slopes in zip(*derivatives, strict=True):
         for order in range(block.length):
-            yield [int(slope[order]) for slope in of_output]
+            yield [int(slope[order]) for slope in slopes]
 
 
 def _random(count: int, prime: int, random: Random) -> list[int]:
@@ -248,10 +251,12 @@ def _outputs(
 ) -> list[Any]:
     """The outputs mᵀY_{l+1} for the different tokens: for x, and for y if there is one.
 
-    ``numbers`` are the parameters as dual numbers. ``exponentials`` has for each layer the values
-    of the exponentials of its scores, which are used for softmax where no series is.
+    ``numbers`` are the parameters as dual numbers: all C_k row by row, the c_k, and m. ``X`` has
+    ``size`` rows. ``exponentials`` has for each layer a 2 × 2 matrix of the values of the
+    exponentials of its scores, which are used for softmax where no series is.
     """
     size = block.size
+    # the number of layers with a matrix C_k of its own
     wide = len(block.ranks)
     m = [numbers[-size:]]
     # the parameters behind the C_k and before m
@@ -333,19 +338,19 @@ class _DualNumbers:
         """The softmax of each column of a 2 × 2 matrix of scores.
 
         The second row stands for t − 1 equal ones, so a column (z, z') becomes that of e^z and
-        (t − 1)e^z', divided by their sum. ``chosen`` are the values of the four exponentials where
-        no series is used.
+        (t − 1)e^z', divided by their sum. ``chosen`` are the values of the four exponentials, as a
+        2 × 2 matrix, where no series is used.
         """
-        of_first, of_others = scores
-        value_of_first, value_of_others = chosen
-        first = list(map(self._exponential, of_first, value_of_first))
-        one_of_others = map(self._exponential, of_others, value_of_others)
-        others = [(self.t - 1) * x for x in one_of_others]
+        first_row, second_row = scores
+        chosen_in_first, chosen_in_second = chosen
+        first = list(map(self._exponential, first_row, chosen_in_first))
+        second = map(self._exponential, second_row, chosen_in_second)
+        others = [(self.t - 1) * x for x in second]
         sums = map(add, first, others)
         inverses = list(map(self._inverse, sums))
-        weights_of_first = list(map(self.times, first, inverses))
+        first_weights = list(map(self.times, first, inverses))
         weights_of_others = list(map(self.times, others, inverses))
-        return [weights_of_first, weights_of_others]
+        return [first_weights, weights_of_others]
 
     def _exponential(self, z: Any, chosen: int) -> Any:
         """The exponential of h times the score z = v + s·δ: e^(hz) = e^(hv)(1 + hs·δ).
