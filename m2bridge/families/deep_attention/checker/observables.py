@@ -423,7 +423,7 @@ def _virtual_fibre_dimension(network: Network) -> Found:
 
 
 def _fibre(network: Network, observable: str) -> Found:
-    """An observable of fibres: a number of that among all matrices, or whether the other is a point.
+    """The dimension or degree of a fibre among all matrices, or whether a fibre is one point.
 
     ``observable`` is ``fibre_dimension`` or ``fibre_degree``, of the fibre among all matrices, or
     ``fibre_is_one_point``, of the fibre in the virtual weights. The fibre among all matrices, of
