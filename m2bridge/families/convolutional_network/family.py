@@ -52,7 +52,7 @@ class ConvolutionalNetworks(Family[ConvolutionalNetwork]):
         return STATEMENTS
 
     def program(self, model: ConvolutionalNetwork, key: str) -> Script | None:
-        """Return the program behind degree and fibres."""
+        """Return the program behind degree and fibres; ``None`` if ``key`` needs no program."""
         from m2bridge.families.convolutional_network.fibres import fibres_script
         from m2bridge.families.convolutional_network.observation import types_for
 

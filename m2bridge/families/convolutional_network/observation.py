@@ -69,7 +69,11 @@ class ObservedConvolution(Observed):
         return self.source_degree if self.general_fibre == 1 else None
 
     def value(self, observable: str) -> Value | None:
-        """The dimension, the degree, or a number for each type of zeros."""
+        """Return the dimension, degree, or a number for each type of zeros; ``None`` if unknown.
+
+        For ``fibres`` the numbers are lengths of fibres; for ``singular`` a number is 1 if the
+        fibre is more than one reduced point.
+        """
         if observable == "dimension":
             return self.rank.exact
         if observable == "degree":
@@ -82,7 +86,7 @@ class ObservedConvolution(Observed):
         return NumbersByMethod((("lengths_of_fibres", Numbers(numbers)),))
 
     def unknown(self, observable: str) -> str:
-        """Return the bounds of the dimension, or why nothing was computed."""
+        """Return in words why a value is not known: the bounds of the dimension, or the reason."""
         if observable == "dimension":
             return f"the dimension is {' and '.join(self.rank.sides())}"
         return self.unfinished or self.reason or f"{observable}: not observed"
@@ -189,17 +193,20 @@ def types_for(network: FilterSizes, observables: Collection[str]) -> tuple[ZeroT
 def source_degree(network: FilterSizes) -> int:
     """Return the degree of Π P^(k_i − 1), embedded by forms of the degrees r^(L−i) in the w_i.
 
-    It is the coefficient of the monomial of all points, by multiplication in the Chow ring: the
-    hyperplane class Σ D_i h_i is raised to the dimension, where h_i^(k_i) = 0.
+    By multiplication in the Chow ring, the hyperplane class Σ D_i h_i, D_i = r^(L−i), is raised to
+    the dimension of the source, where h_i^(k_i) = 0. What is left is a multiple of Π h_i^(k_i − 1),
+    the class of a point, and the coefficient is the degree.
     """
+    dimension = network.input_count - 1
+    # the coefficients of a power of the hyperplane class by exponents of the h_i
     power = {(0,) * len(network.filters): 1}
-    for _ in range(network.input_count - 1):
-        product: dict[tuple[int, ...], int] = {}
+    for _ in range(dimension):
+        next_power: dict[tuple[int, ...], int] = {}
         for exponents, coefficient in power.items():
-            for i, degree in enumerate(network.weight_degrees):
+            for i, D_i in enumerate(network.weight_degrees):
                 if exponents[i] + 1 < network.filters[i]:
                     raised = (*exponents[:i], exponents[i] + 1, *exponents[i + 1 :])
-                    product[raised] = product.get(raised, 0) + degree * coefficient
-        power = product
+                    next_power[raised] = next_power.get(raised, 0) + D_i * coefficient
+        power = next_power
     ((_, degree),) = power.items()
     return degree
