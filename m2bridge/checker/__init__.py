@@ -62,12 +62,13 @@ def only_case(name: str) -> Callable[[Mapping[str, Any]], str]:
     The function raises CertificateError for a case with numbers, which would be one of fixed sizes.
     """
 
-    def of(case: Mapping[str, Any]) -> str:
+    def name_of(case: Mapping[str, Any]) -> str:
+        """Return the name, if the case has no numbers."""
         if case:
             raise CertificateError("all sizes at once: no number names the case")
         return name
 
-    return of
+    return name_of
 
 
 def verdict(words: Words, hypothesis: str | None, outcome: str, **values: Any) -> dict[str, Any]:
@@ -122,7 +123,9 @@ def global_verdict(
 
 
 def of_several(predicted: Sequence[int], observed: Mapping[str, Sequence[int | None]]) -> str:
-    """Return the outcome for several predicted numbers, observed by several methods.
+    """Return CONFIRMED, REFUTED or UNDECIDED for several numbers, observed by several methods.
+
+    ``observed`` has the numbers by the name of the method, None for one that it did not find.
 
     The statement is refuted if a method finds a different number, or a different count of numbers.
     Otherwise one method that finds all numbers confirms it. In all other cases the outcome is

@@ -99,8 +99,8 @@ def verify(certificate: Certificate, checker_of: CheckerOf, name: str = "") -> V
         # with a right digest it may belong to a family in a package that is not installed
         sealed = certificate.digest == certificate.computed_digest()
         outcome: VerifyOutcome = "failed" if sealed else "rejected"
-        where = certificate.family
-        return VerifyResult(outcome, name, check="family", stored=where, found=reason.message)
+        stored = certificate.family
+        return VerifyResult(outcome, name, check="family", stored=stored, found=reason.message)
     except TooExpensiveError as reason:
         return VerifyResult("too-expensive", name, check=reason.place, found=reason.message)
 
@@ -157,8 +157,8 @@ def _refused(
     never accepted.)
     """
     remarks: tuple[str, ...] = ()
-    of_another = certificate.release not in ("", __version__)
-    if of_another and not _broken_digest(certificate):
+    by_another_release = certificate.release not in ("", __version__)
+    if by_another_release and not _broken_digest(certificate):
         outcome = "other-release"
         remarks = (other_release_message(certificate.release),)
     return VerifyResult(
@@ -269,7 +269,11 @@ def _first_difference(
 
 
 def _with_hypotheses(answer: dict[str, Any], family: FamilyChecker) -> dict[str, Any]:
-    """Return a stored answer in which hypotheses have their present words."""
+    """Return a stored answer in which hypotheses have their present words.
+
+    A verdict has a hypothesis of its own, or for all sizes one for each of its parts. The answer is
+    unchecked: what has another form is left as it is.
+    """
     verdicts = answer.get("verdicts")
     if not isinstance(verdicts, list):
         return answer
@@ -277,6 +281,7 @@ def _with_hypotheses(answer: dict[str, Any], family: FamilyChecker) -> dict[str,
     for verdict in verdicts:
         if isinstance(verdict, dict):
             verdict = _with_hypothesis(verdict, family)
+            # the parts of verdicts for all sizes
             for name in ("not_applicable", "outside"):
                 parts = verdict.get(name)
                 if isinstance(parts, list):

@@ -131,7 +131,7 @@ class Verdict:
         )
 
     def _checked(self) -> list[str]:
-        """Return the remark that a decided statement is formally verified; no remark if it is not."""
+        """Return the remark that a decided statement is formally verified; none if it is not."""
         checked = self.statement.machine_checked
         if not checked or self.decision not in (Decision.CONFIRMED, Decision.REFUTED):
             return []
