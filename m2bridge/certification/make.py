@@ -223,7 +223,7 @@ class StatedQuestion(Question[Any, Any]):
         return tuple(name_with_part(self.key, statement.part) for statement in self.statements)
 
     def script(self, model: Any) -> Script | None:
-        """Return the program that the family names."""
+        """Return the program that the family names for this key; ``None`` if it names none."""
         return self.family.program(model, self.key)
 
     def usual(self, model: Any) -> bool:

@@ -158,7 +158,7 @@ def statements(
     """
     lemmas: list[str] = []
     if evidence:
-        for words, found in zip(listed, verdicts, strict=True):
-            if found["verdict"] != "UNDECIDED":
+        for words, of_statement in zip(listed, verdicts, strict=True):
+            if of_statement["verdict"] != "UNDECIDED":
                 lemmas += wording.trusted[words.observable]
     return Content({"verdicts": list(verdicts)}, evidence, tuple(dict.fromkeys(lemmas)))

@@ -214,7 +214,8 @@ def verify_at(certificate: Certificate, path: Path, checker_of: CheckerOf) -> Ve
 def _unknown(certificate: Certificate, family: FamilyChecker) -> Difference | None:
     """Return the case or question of the certificate as a difference, if the family lacks it.
 
-    ``found`` of the difference contains the reason, or the questions that the family has.
+    ``found`` of the difference contains the reason, or the questions that the family has. None if
+    the family has both.
     """
     try:
         family.name(certificate.case)
@@ -229,7 +230,7 @@ def _unknown(certificate: Certificate, family: FamilyChecker) -> Difference | No
 
 
 def _broken_seal(certificate: Certificate, family: FamilyChecker) -> Difference | None:
-    """Return the first broken seal, among the digests, the release, the name and the field.
+    """Return the first broken seal: a digest, the release, the name or the field; or None.
 
     The digests must be those of the stored texts, the release must be given, the name must be that
     of the case, and the field must be QQ.
@@ -243,7 +244,7 @@ def _broken_seal(certificate: Certificate, family: FamilyChecker) -> Difference 
 
 
 def _broken_digest(certificate: Certificate) -> Difference | None:
-    """Return the first wrong digest; all releases compute digests in the same way."""
+    """Return the first wrong digest, or None; all releases compute digests in the same way."""
     script = certificate.script
     stored = difference(certificate.digest, certificate.computed_digest(), "digest")
     return stored or difference(script["digest"], digest(script["text"]), "script.digest")
@@ -252,7 +253,7 @@ def _broken_digest(certificate: Certificate) -> Difference | None:
 def _first_difference(
     certificate: Certificate, content: Content, family: FamilyChecker
 ) -> Difference | None:
-    """Return the first stored value that differs from the computed ``content``.
+    """Return the first stored value that differs from the computed ``content``, or None.
 
     The evidence is compared first, because a wrong answer follows from wrong evidence. Lemmas and
     hypotheses in former words are replaced by the present words according to the tables of the

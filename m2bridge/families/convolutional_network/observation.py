@@ -93,15 +93,15 @@ class ObservedConvolution(Observed):
 
     def numbers(self) -> dict[str, int]:
         """Return the numbers that were found."""
-        found = {
+        numbers = {
             "dimension": self.rank.exact,
             "source_degree": self.source_degree,
             "general_fibre": self.general_fibre,
         }
-        return {name: value for name, value in found.items() if value is not None}
+        return {name: value for name, value in numbers.items() if value is not None}
 
     def facts(self) -> list[tuple[str, str | None]]:
-        """Return the dimension, the degree and the number of types of zeros."""
+        """Return the dimension, the degree and the number of types of zeros, as far as known."""
         dimension = str(self.rank)
         if self.rank.exact is not None:
             dimension += " affine (proved)"
@@ -150,31 +150,35 @@ def observe(
         wanted = BY_ENGINE & set(observables)
         if not wanted or network.degree == 1:
             return ObservedConvolution(model=network, rank=rank, seconds=running.seconds)
-        found: dict[str, Any] = {}
+        # further fields of the observation
+        fields: dict[str, Any] = {}
         try:
-            found = _degree_and_fibres(network, wanted)
+            fields = _degree_and_fibres(network, wanted)
         except TooLargeError as reason:
             if certified:  # a certificate is complete, or there is none
                 raise
-            found["reason"] = str(reason)
+            fields["reason"] = str(reason)
         except (TimeLimitError, MemoryLimitError) as limit:
             if certified:
                 raise
-            found["unfinished"] = str(limit)
-        return ObservedConvolution(model=network, rank=rank, seconds=running.seconds, **found)
+            fields["unfinished"] = str(limit)
+        return ObservedConvolution(model=network, rank=rank, seconds=running.seconds, **fields)
 
 
 def _degree_and_fibres(network: FilterSizes, wanted: Collection[str]) -> dict[str, Any]:
-    """Return the fields of an observation that one run of Macaulay2 answers."""
+    """Return the fields of an observation that one run of Macaulay2 finds, by name.
+
+    ``wanted`` are observables; fields about others are left out.
+    """
     types = types_for(network, wanted)
     lengths = fibre_lengths(network, types)
-    # filters without zeros are of the first type
-    found: dict[str, Any] = {"engine_version": current().version}
+    fields: dict[str, Any] = {"engine_version": current().version}
     if "degree" in wanted:
-        found |= {"source_degree": source_degree(network), "general_fibre": lengths[0]}
+        # filters without zeros are of the first type
+        fields |= {"source_degree": source_degree(network), "general_fibre": lengths[0]}
     if not ABOUT_FIBRES.isdisjoint(wanted):
-        found |= {"zero_types": types, "fibre_lengths": lengths}
-    return found
+        fields |= {"zero_types": types, "fibre_lengths": lengths}
+    return fields
 
 
 def types_for(network: FilterSizes, observables: Collection[str]) -> tuple[ZeroType, ...]:

@@ -225,7 +225,7 @@ def full_rank(network: NetworkSizes, characteristic: int = 0) -> RankResult:
 
 
 def lightning_block(network: NetworkSizes) -> Iterator[MethodValue]:
-    """Yield the bound by the block, modulo a prime, if it decides; otherwise nothing."""
+    """Return an iterator of the bound by the block, modulo a prime; empty if it does not decide."""
     method = f"block mod {LARGE_PRIME}"
     return block_bound(network, partial(_block_rank, t=network.t, softmax=False), method)
 
@@ -235,14 +235,14 @@ def residues() -> Draw:
     return partial(Random(RANK_POINT_SEED).randrange, LARGE_PRIME)
 
 
-def rank_of_gradients(rows: Iterable[list[Any]], most: int) -> int:
+def rank_of_gradients(rows: Iterable[list[Any]], upper: int) -> int:
     """Return the rank modulo the prime of the first gradients of an endless sequence.
 
-    ``most`` is an upper bound for the rank of all of them; a few more rows than that are taken,
-    since random rows may be dependent by chance.
+    ``upper`` is an upper bound for the rank of the whole sequence; a few more rows than that are
+    taken, since random rows may be dependent by chance.
     """
-    taken = islice(check_deadline_in(rows), most + SPARE_ROWS)
-    return rank_mod(list(taken), LARGE_PRIME)
+    first_rows = islice(check_deadline_in(rows), upper + SPARE_ROWS)
+    return rank_mod(list(first_rows), LARGE_PRIME)
 
 
 def certified_block(network: NetworkSizes) -> TwoInputNetwork:
@@ -321,7 +321,10 @@ def softmax_bounds(network: NetworkSizes, characteristic: int) -> Iterator[Metho
 
 
 def formal_block(network: NetworkSizes) -> Iterator[MethodValue]:
-    """Yield the bound by the block with exponentials as unknowns, if it decides; else nothing."""
+    """Return an iterator of the bound by the block with exponentials as unknowns.
+
+    It is empty if the block does not decide.
+    """
     return block_bound(network, _formal_rank, f"block mod {LARGE_PRIME}, exponentials as unknowns")
 
 
@@ -443,18 +446,18 @@ def rank_by_series(
         orders = int(first_orders * 2**doubling)
         numbers = PowerSeries(LARGE_PRIME, orders, multiplicities)
         rows = gradients_at(point(numbers), network, numbers, tokens, residues())
-        rank = growing_rank(rows, orders, most=upper)
+        rank = growing_rank(rows, orders, upper=upper)
         if rank == upper:
             break
     return rank, orders
 
 
 def growing_rank(
-    gradients: Iterable[list[Any]], length: int, most: int | None = None, prime: int = LARGE_PRIME
+    gradients: Iterable[list[Any]], length: int, upper: int | None = None, prime: int = LARGE_PRIME
 ) -> int:
     """Return a lower bound for the rank of the span of all coefficients of the gradients.
 
-    Rows are added until doubling their number does not enlarge the rank, or the rank is ``most``.
+    Rows are added until doubling their number does not enlarge the rank, or the rank is ``upper``.
 
     Parameters
     ----------
@@ -462,7 +465,7 @@ def growing_rank(
         An endless sequence. The coefficients of each order of a gradient are a row.
     length : int
         The number of orders of each series.
-    most : int or None
+    upper : int or None
         An upper bound for the rank, if one is known.
     """
     rows: list[list[int]] = []
@@ -474,6 +477,6 @@ def growing_rank(
         if is_power_of_two:
             before = rank
             rank = rank_mod(rows, prime)
-            if rank in (before, most):
+            if rank in (before, upper):
                 break
     return rank

@@ -160,9 +160,9 @@ def _draws() -> Iterator[int]:
     """Yield random numbers from ±1, …, ±5, without end."""
     states = minimal_standard(FIBRE_WEIGHTS_SEED)
     while True:
-        size = 1 + next(states) % 5
+        absolute_value = 1 + next(states) % 5
         sign = (-1) ** (next(states) % 2)
-        yield size * sign
+        yield absolute_value * sign
 
 
 def _matrix(rows: Sequence[Sequence[object]]) -> str:

@@ -254,32 +254,34 @@ _SPANS = (("k = 1", "n"), *((f"k >= 2 and {where}", f"({s_k})") for where, s_k i
 _SEVERAL = "t >= 2"
 
 
-def whole_matrices(condition: str, less: int) -> Iterator[tuple[str, str]]:
-    """Yield (s_k − s_{k+1})(n − s_k) + α_k(2s_k − α_k), less ``less``, where a condition holds.
+def whole_matrices(condition: str, scalings: int) -> Iterator[tuple[str, str]]:
+    """Yield (s_k − s_{k+1})(n − s_k) + α_k(2s_k − α_k), less ``scalings``, on a condition.
 
-    They are pieces on LAYER, one for each form of s_k.
+    They are pieces on LAYER, one for each form of s_k; ``scalings`` is 0 or 1.
     """
     for where, s_k in _SPANS:
-        number = f"({s_k} - s)*(n - {s_k}) + x*(2*{s_k} - x) - {less}"
+        number = f"({s_k} - s)*(n - {s_k}) + x*(2*{s_k} - x) - {scalings}"
         yield f"{where} and {condition}", number
 
 
-def symmetric_matrices(condition: str, less: int) -> Iterator[tuple[str, str]]:
-    """Yield (s_k − s_{k+1})(n − s_k) + ρ_k(2s_k − ρ_k + 1)/2, less ``less``, with
-    ρ_k = min(2α_k, s_k), where a condition holds: pieces on LAYER for each form of s_k and ρ_k.
+def symmetric_matrices(condition: str, scalings: int) -> Iterator[tuple[str, str]]:
+    """Yield (s_k − s_{k+1})(n − s_k) + ρ_k(2s_k − ρ_k + 1)/2, less ``scalings``, on a condition.
+
+    They are pieces on LAYER, one for each form of s_k and of ρ_k = min(2α_k, s_k).
     """
     for where, s_k in _SPANS:
+        space = f"({s_k} - s)*(n - {s_k})"
         for rho, where_rho in (("2*x", f"2*x <= {s_k}"), (s_k, f"2*x > {s_k}")):
-            number = f"({s_k} - s)*(n - {s_k}) + 1/2 * {rho}*(2*{s_k} - {rho} + 1) - {less}"
+            number = f"{space} + 1/2 * {rho}*(2*{s_k} - {rho} + 1) - {scalings}"
             yield f"{where} and {where_rho} and {condition}", number
 
 
-def equation(less: int) -> Pieces:
-    """Return α_1(2d_0 − α_1), and α_k(2δ − α_k) with r_k = δ for the hidden width δ, less ``less``.
+def equation(scalings: int) -> Pieces:
+    """Return α_1(2d_0 − α_1), and α_k(2δ − α_k) with r_k = δ for the hidden width δ, as pieces.
 
-    They are the pieces on LAYER for Eq. 14 and Eq. 16.
+    Less ``scalings``: 1 is Eq. 14, for lightning attention, and 0 is Eq. 16, for softmax.
     """
-    return (("k = 1", f"x*(2*n - x) - {less}"), ("k >= 2", f"x*(2*r - x) - {less}"))
+    return (("k = 1", f"x*(2*n - x) - {scalings}"), ("k >= 2", f"x*(2*r - x) - {scalings}"))
 
 
 _TOWER: Pieces = (("", "s*(n + e - s)"),)

@@ -125,33 +125,33 @@ def columns_and_rank(network: Network) -> tuple[int, int]:
         t=network.t if network.softmax else min(network.t, 2),
         softmax=network.softmax,
     )
-    most = block.columns - unseen(network)
-    return block.columns, _rank(block, most)
+    upper = block.columns - unseen(network)
+    return block.columns, _rank(block, upper)
 
 
 @cache
-def _rank(block: Block, most: int) -> int:
-    """The rank of the differential of a block, which is at most ``most``: an upper bound.
+def _rank(block: Block, upper: int) -> int:
+    """The rank of the differential of a block, which is at most ``upper``.
 
     It is found at two points, each modulo a prime of its own: at the point of the certificate, from
     its seed, modulo another prime than that of the program, and at another point modulo that of the
     program. Each rank is a lower bound of the rank over QQ at general points, so that one equal to
-    ``most`` proves that rank. That both agree is a further test: ContradictionError if they do not,
-    also if just one of the two points is bad.
+    ``upper`` proves that rank. That both agree is a further test: ContradictionError if they do
+    not, also if just one of the two points is bad.
 
     A skew-symmetric C_k has the quadratic form yᵀC_k y = 0, and its point is not general. The
     entries of the certificate's point are positive, so none of its C_k is skew-symmetric.
     """
     if block.columns**2 * block.layers * block.length > MAX_BLOCK_PRODUCTS:
         raise TooExpensiveError("case", f"a block of {block.layers} layers")
-    of_the_certificate = (1 + state % 999 for state in minimal_standard(BLOCK_POINT_SEED))
+    numbers_of_certificate = (1 + state % 999 for state in minimal_standard(BLOCK_POINT_SEED))
     random = Random(1)
     # more than are needed, as each parameter needs one at most
-    others = (random.randrange(1, STATED_PRIME) for _ in range(2 * block.columns))
-    point = _parameters(block, of_the_certificate)
-    other_point = _parameters(block, others)
-    rank = _rank_at(block, point, prime=PRIME, most=most)
-    other_rank = _rank_at(block, other_point, prime=STATED_PRIME, most=most)
+    other_numbers = (random.randrange(1, STATED_PRIME) for _ in range(2 * block.columns))
+    point = _parameters(block, numbers_of_certificate)
+    other_point = _parameters(block, other_numbers)
+    rank = _rank_at(block, point, prime=PRIME, upper=upper)
+    other_rank = _rank_at(block, other_point, prime=STATED_PRIME, upper=upper)
     if rank != other_rank:
         raise ContradictionError(f"ranks {rank} and {other_rank} of {block}")
     return rank
@@ -180,12 +180,12 @@ def _taken(numbers: Iterator[int], count: int) -> list[int]:
     return [next(numbers) for _ in range(count)]
 
 
-def _rank_at(block: Block, parameters: Sequence[int], prime: int, most: int) -> int:
-    """The rank modulo a prime of the differential at these parameters; it is at most ``most``.
+def _rank_at(block: Block, parameters: Sequence[int], prime: int, upper: int) -> int:
+    """The rank modulo a prime of the differential at these parameters; it is at most ``upper``.
 
     A row of the matrix has the derivatives of one coefficient of one output, for one random X, by
     all parameters. The rank of the rows of some X is at most that for all X; so more X are added
-    until the rank is ``most``, or until there are three times as many X as parameters.
+    until the rank is ``upper``, or until there are three times as many X as parameters.
     """
     random = Random(2)
     rows: list[list[int]] = []
@@ -197,7 +197,8 @@ def _rank_at(block: Block, parameters: Sequence[int], prime: int, most: int) -> 
         entries = list(chain.from_iterable(rows))
         matrix = flint.nmod_mat(len(rows), block.columns, entries, prime)
         rank = int(matrix.rank())
-        if rank >= most:
+        # a larger rank would refute the upper bound, which is noticed where both are compared
+        if rank >= upper:
             break
     return rank
 

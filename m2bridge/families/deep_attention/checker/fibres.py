@@ -208,9 +208,9 @@ def _draws(seed: int) -> Iterator[int]:
     """Yield random numbers from ±1, …, ±5, without end."""
     states = minimal_standard(seed)
     while True:
-        size = 1 + next(states) % 5
+        absolute_value = 1 + next(states) % 5
         sign = (-1) ** (next(states) % 2)
-        yield size * sign
+        yield absolute_value * sign
 
 
 def _matrix(entries: Iterator[Any], rows: int, columns: int) -> Matrix:

@@ -210,15 +210,15 @@ def _virtual_tangent(
     return derivatives + _entries(slope_of_M)
 
 
-def function_rank(network: Network, most: int) -> int:
+def function_rank(network: Network, upper: int) -> int:
     """A lower bound of the dimension of functions of lightning attention: the rank of a matrix.
 
     A row is the derivative of ⟨G, φ(X)⟩ by all weights, with a random X and a random covector G of
     its own: a combination of rows of the Jacobian matrix of the coefficients of φ. So the rank is
-    at most that of the Jacobian matrix, which is at most ``most``, an upper bound of the dimension.
-    There are five more rows than ``most``, so that a few rows that depend on others do not matter.
+    at most that of the Jacobian matrix, which is at most ``upper``, an upper bound of the
+    dimension. There are five rows more, so that a few rows that depend on others do not matter.
     """
-    rows = most + 5
+    rows = upper + 5
     _payable(rows, weights(network))
     random = Random(5)
     tokens = min(network.t, MAX_NONZERO_TOKENS)
