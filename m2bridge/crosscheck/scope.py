@@ -328,6 +328,7 @@ class OrbitwiseComparison(CaseScope):
         if self.vacuous:
             return ""
         if self.observable == "singular" and self.undecided:
+            # a function with several preimages may be smooth, and need not be singular
             return (
                 "; the parametrization is not birational, so fibres do not decide smoothness: use"
                 " singular-locus"

@@ -277,7 +277,6 @@ def statements_named(statements: Iterable[Statement], name: str) -> tuple[Statem
     known = tuple(statements)
     if name == ALL_STATEMENTS:
         return sharing_one_observation(known)
-
     chosen = []
     for statement in known:
         own_names = (statement.key, name_with_part(statement.key, statement.part))

@@ -133,17 +133,20 @@ class ObservedConvolution(Observed):
 def observe(
     network: FilterSizes, observables: Collection[str], *, certified: bool = False
 ) -> ObservedConvolution:
-    """Observe the dimension, and what is asked for of the degree and the fibres.
+    """Observe the dimension, and the degree and the fibres if they are among the observables.
 
     For r = 1 neither degree nor fibres are observed, since the statements about them are about
-    r ≥ 2.
+    r ≥ 2. If they are too large, or a limit is reached, the observation says so in ``reason`` or
+    ``unfinished``; for a certificate (``certified``) it is an error.
 
     Raises
     ------
     TooLargeError
         If it is for a certificate, and the network is too large.
+    TimeLimitError, MemoryLimitError
+        If it is for a certificate, and a limit is reached.
     EngineError
-        If it is for a certificate, and Macaulay2 did not finish.
+        If Macaulay2 failed in another way.
     """
     with limited(None) as running:
         rank = rank_result(network)

@@ -135,7 +135,7 @@ def random_block(shape: NetworkSizes, draw: Draw) -> TwoInputNetwork:
     """
 
     def row(length: int) -> tuple[Scalar, ...]:
-        """Draw so many numbers."""
+        """Draw ``length`` numbers."""
         return tuple(draw() for _ in range(length))
 
     def matrix(size: int, rank: int) -> tuple[tuple[Scalar, ...], ...]:
@@ -169,13 +169,14 @@ def gradients(
 
 # Of all random weights and tokens; certificates have it, so that a checker draws the same block.
 RANK_POINT_SEED = 20250417
-# Tokens of a large t that are chosen; the others are zero in lightning attention, and equal to the
-# last in softmax.
+# How many tokens are random if there are more: the others are zero in lightning attention, and
+# equal to the last random one in softmax.
 MAX_DISTINCT_TOKENS = 3
-# The rank of the differential at given weights, and at random ones of several heads, takes half a
-# minute then.
+# Up to this number of parameters the rank of the differential at given weights, and at random ones
+# of several heads, is computed: half a minute.
 MAX_DIFFERENTIATED_PARAMETERS = 3000
-# The rank of the whole Jacobian matrix is a second way up to here: less than a second.
+# Up to this number of parameters the rank of the whole Jacobian matrix is a second way: less than a
+# second.
 MAX_FULL_RANK_PARAMETERS = 400
 
 
@@ -217,8 +218,8 @@ def _jacobian_bound(network: NetworkSizes, characteristic: int) -> MethodValue:
 def full_rank(network: NetworkSizes, characteristic: int = 0) -> RankResult:
     """Return the rank of the differential at random weights, each row at tokens of its own.
 
-    Of many tokens all but the first three are zero, which is as having three: the rank is a lower
-    bound for t tokens, too.
+    Of many tokens only three are taken: the others can be zero, and then change nothing. So the
+    rank is a lower bound for t tokens, too.
     """
     with_few_tokens = replace(network, t=min(network.t, MAX_DISTINCT_TOKENS))
     return rank_result(with_few_tokens, characteristic)
@@ -311,6 +312,7 @@ def softmax_bounds(network: NetworkSizes, characteristic: int) -> Iterator[Metho
     elif not network.is_plain:
         yield theorem_bound(network) or _jacobian_bound_by_series(network)
     else:
+        # one block decides, in three ways
         if network.layers <= MAX_EXACT_SERIES_LAYERS:
             method = f"block mod {LARGE_PRIME}, power series"
             by_series = partial(_block_rank, t=network.t, softmax=True)

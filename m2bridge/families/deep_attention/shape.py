@@ -554,9 +554,9 @@ def are_separate(network: NetworkSizes, betas: Sequence[int]) -> bool:
         return network.skip or (narrow and one_hidden_width)
     if network.layers > 1 or heads == 1:
         return False
-    # The dimension of the space on which all A but one vanish.
-    apart = first - (heads - 1) * network.a[0]
-    enough_space = apart >= max(2, network.a[0]) and max(apart, last) >= 3
+    # u = d_0 − (H − 1)a_1, the dimension of the space on which all A but one vanish
+    u = first - (heads - 1) * network.a[0]
+    enough_space = u >= max(2, network.a[0]) and max(u, last) >= 3
     return enough_space and min(betas) >= 2
 
 

@@ -295,8 +295,8 @@ def _coordinates(widths: Sequence[int], degrees: Iterable[int]) -> int:
 def activation_bound(widths: Widths, activation: Sequence[int], characteristic: int = 0) -> Bounds:
     """Return the least bound for the dimension that holds for this activation polynomial.
 
-    They are the bounds 2, 5 and 6 of theorem-network-bounds, the number of weights, the sum of the
-    bounds of two parts, the bound by the terms of one degree, and that of lemma-odd-cubic.
+    Of the bounds 2, 5 and 6 of theorem-network-bounds, the number of weights, the sum of the bounds
+    of two parts, the bound by the terms of one degree, and that of lemma-odd-cubic.
 
     Parameters
     ----------

@@ -86,8 +86,8 @@ def expected_dimension(widths: Widths, degree: int) -> int:
 def _coordinates(widths: Widths, degree: int) -> int:
     """The number of coordinates: of coefficients of d_l forms of degree D in d_0 variables.
 
-    If D is larger than the number of weights, it is given instead where d_0 > 1. There are more
-    than D coordinates then, so that neither number is ever the least bound, but D has fewer digits.
+    If D is larger than the number of weights, and d_0 > 1, then D is returned instead, which has
+    fewer digits. There are more than D coordinates then, so that neither number is the least bound.
     """
     inputs, outputs = widths[0], widths[-1]
     form_degree: int = degree ** (len(widths) - 2)
