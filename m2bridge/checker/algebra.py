@@ -279,7 +279,7 @@ def hilbert_function(series: Series, degree: int) -> int:
     """
     numerator, n = series
     if n == 0:
-        return sum(numerator[degree : degree + 1])
+        return numerator[degree] if degree < len(numerator) else 0
     total = 0
     for i, h in enumerate(numerator[: degree + 1]):
         total += h * comb(degree - i + n - 1, n - 1)
@@ -325,8 +325,9 @@ def is_cohen_macaulay(generators: Sequence[Any], series: Series, variables: int)
     restricted = _restricted(generators, codimension, variables)
     if restricted is None:
         return False
+    # nothing may be left in the degree after the numerator, and so in no later one
     for degree, expected in enumerate((*numerator, 0)):
-        # monomials of this degree, less those that the restricted ideal removes
+        # monomials of this degree, less the dimension of the restricted ideal
         columns = comb(codimension + degree - 1, degree)
         rows = list(multiples(restricted, degree, codimension))
         if len(rows) * columns > MAX_MATRIX_ENTRIES:

@@ -111,7 +111,7 @@ def _checked(certificate: Certificate, family: FamilyChecker, name: str) -> Veri
     The case and the question, the seals, and the content are checked in this order, and the first
     error decides.
     """
-    unknown = _unknown(certificate, family)
+    unknown = _unknown_case_or_question(certificate, family)
     if unknown:
         return _refused("malformed", certificate, name, unknown)
     broken = _broken_seal(certificate, family)
@@ -147,9 +147,9 @@ def _former_words(certificate: Certificate, family: FamilyChecker) -> list[str]:
 
 
 def _refused(
-    outcome: VerifyOutcome, certificate: Certificate, name: str, where: Difference
+    outcome: VerifyOutcome, certificate: Certificate, name: str, wrong: Difference
 ) -> VerifyResult:
-    """Return the result ``outcome`` at ``where``, the first wrong place in the certificate.
+    """Return the result ``outcome`` for a certificate whose first wrong value is ``wrong``.
 
     If another release wrote the certificate, the outcome is ``other-release`` instead: only that
     release can decide whether the stored values are right. A wrong digest is rejected in any case.
@@ -162,7 +162,7 @@ def _refused(
         outcome = "other-release"
         remarks = (other_release_message(certificate.release),)
     return VerifyResult(
-        outcome, name, check=where.place, stored=where.stored, found=where.found, remarks=remarks
+        outcome, name, check=wrong.place, stored=wrong.stored, found=wrong.found, remarks=remarks
     )
 
 
@@ -211,7 +211,7 @@ def verify_at(certificate: Certificate, path: Path, checker_of: CheckerOf) -> Ve
     )
 
 
-def _unknown(certificate: Certificate, family: FamilyChecker) -> Difference | None:
+def _unknown_case_or_question(certificate: Certificate, family: FamilyChecker) -> Difference | None:
     """Return the case or question of the certificate as a difference, if the family lacks it.
 
     ``found`` of the difference contains the reason, or the questions that the family has. None if

@@ -67,7 +67,7 @@ class ConvolutionalNetwork(FilterSizes):
         return len(self.filters) - 1
 
     def parametrization(self) -> PolynomialMap:
-        """The coefficients as polynomials in the weights; no coefficient is identically zero.
+        """Return the map from the weights to the coefficients; none of these is identically zero.
 
         Raises
         ------

@@ -118,7 +118,7 @@ def _product_count(network: NetworkSizes) -> int:
     the others are the matrix Q that the layers before have made.)
     """
     n = network.widths[0]
-    # of an entry of the matrix Q before the layer
+    # how many terms an entry of Q has before the layer
     terms = 1
     products = 0
     for layer, (d, after, a) in enumerate(network.layer_sizes):

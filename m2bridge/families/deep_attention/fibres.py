@@ -55,9 +55,10 @@ def generic_fibre(network: NetworkSizes) -> GenericFibre:
 
     Raises
     ------
+    MethodUnavailableError
+        If the network is not lightning attention with one head and without skip connections.
     TooLargeError
-        If the network is not lightning attention with one head and without skips, or there are too
-        many unknowns.
+        If there are too many unknowns or weights.
     EngineError
         If Macaulay2 did not finish.
     """

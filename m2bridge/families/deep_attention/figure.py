@@ -85,20 +85,20 @@ class Figure3(PictureResult):
         }
 
     def to_sheet(self) -> Sheet:
-        """A table, and the picture."""
+        """Return the page: limits and time, the table with a row for each δ, and the picture."""
         header = ("δ", "lightning", "status", "Eq. 14", "softmax", "status", "Eq. 16")
         title = (
             f"Figure 3: dimensions for l = {self.layers}, t = {self.t}, a = {self.a} and all"
             " widths δ"
         )
-        done = [
+        facts = [
             ("unfinished", self.unfinished or None),
             ("computed by", computed_by(None, self.seconds)),
         ]
-        return Sheet(title, [Facts(done), Table(header, _rows(self)), Picture(self.page_svg)])
+        return Sheet(title, [Facts(facts), Table(header, _rows(self)), Picture(self.page_svg)])
 
     def to_csv(self) -> str:
-        """Lines of comma-separated values under a header."""
+        """Return lines of comma-separated values, one for each δ, under HEADER."""
         return csv_text(HEADER, _rows(self))
 
     def to_macaulay2(self) -> str:

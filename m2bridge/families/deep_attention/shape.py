@@ -259,7 +259,7 @@ class NetworkSizes(DifferentiableModel):
 
         The last of them is the first layer with α_k = 1: after it all tokens are parallel to first
         order, and as a skew-symmetric form vanishes on parallel tokens, later layers see the
-        symmetric part of A'_k only. For one token no layer sees more than that.
+        symmetric part of A'_k only. For one token no layer sees more than the symmetric part.
         """
         if self.t == 1:
             return 0

@@ -195,7 +195,7 @@ class PolynomialNetwork(DifferentiableModel):
         return (best_bound(self.widths, self.degree, characteristic),)
 
     def parametrization(self) -> PolynomialMap:
-        """The coefficients as polynomials in the weights; no coefficient is identically zero.
+        """Return the map from the weights to the coefficients; none of these is identically zero.
 
         Raises
         ------

@@ -304,7 +304,7 @@ def _blocks() -> Iterator[Network]:
 def _blocks_of(layers: int, t: int, softmax: bool) -> Iterator[Network]:
     """Yield networks with all blocks of this number of layers.
 
-    The first ``wide`` layers have two inputs and any ranks; the others are behind a width one.
+    The first ``wide`` layers have two inputs and ranks 1 or 2; the others are behind a width one.
     """
     for wide in range(layers + 1):
         behind = layers - wide
