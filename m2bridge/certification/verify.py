@@ -28,6 +28,8 @@ def verify(certificate: Certificate, name: str = "") -> VerifyResult:
 
     Raises
     ------
+    InvalidCaseError
+        If ``certificate`` is not a Certificate.
     ContradictionError
         If independent methods disagree: then m2bridge itself is wrong, not the certificate.
 

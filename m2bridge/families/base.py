@@ -440,7 +440,7 @@ class Family(ABC, Generic[M]):
         return ()
 
     def questions(self) -> tuple[Question[M, Any], ...]:
-        """Return the further questions that can be certified."""
+        """Return the questions that can be certified in addition to those about statements."""
         return ()
 
     def figures(self) -> tuple[Figure, ...]:
@@ -574,7 +574,7 @@ def integer(text: str) -> int:
     """Return the integer with these decimal digits; raises ValueError saying what is expected."""
     written = text.strip()
     is_integer = written.isascii() and written.removeprefix("-").isdigit()
-    if not is_integer or len(text) > 18:
+    if not is_integer or len(text) > 18:  # more digits are no number that anybody means
         raise ValueError(f"'{text}' is not an integer")
     return int(text)
 

@@ -284,6 +284,7 @@ def _length_with_zeros(
     """
     unknowns = sum(size - 1 - before for size, before in zip(sizes, p, strict=True))
     if unknowns == 0:
+        # the 1 is the last entry of each filter
         only_filters = [[0] * (size - 1) + [1] for size in sizes]
         return int(_coefficients(only_filters, degree) == function)
     context = ring(unknowns)
@@ -293,14 +294,16 @@ def _length_with_zeros(
     for size, before in zip(sizes, p, strict=True):
         rest = [next(variables) for _ in range(size - 1 - before)]
         filters.append([zero] * before + [one] + rest)
-    of_filters = _coefficients(filters, degree)
-    monomials = of_filters.keys() | function.keys()
-    equations = [of_filters.get(m, zero) - function.get(m, 0) for m in monomials]
+    coefficients = _coefficients(filters, degree)
+    monomials = coefficients.keys() | function.keys()
+    equations = [coefficients.get(m, zero) - function.get(m, 0) for m in monomials]
     basis = groebner_basis(equations, context)
+    # the first monomial of a polynomial is its leading one
     leading = minimal(next(iter(g.monoms())) for g in basis)
     numerator, dimension = hilbert_series(leading, unknowns)
     if dimension:
         raise ContradictionError(f"filters of sizes {sizes}: a fibre of dimension {dimension}")
+    # of dimension 0 the series is its numerator, whose sum is the length
     return sum(numerator)
 
 

@@ -316,7 +316,7 @@ class _DualNumbers:
         """The product: (v + s·δ)(v' + s'·δ) = vv' + (vs' + sv')·δ."""
         place = self.place
         product = x.mul_low(y, place + self.length)
-        # what stands between is of order h^length in vv', and is zero
+        # between the value and the slope are orders of vv' from h^length on, which are zero
         value = product.truncate(self.length)
         slope = product.right_shift(place)
         return value + slope.left_shift(place)

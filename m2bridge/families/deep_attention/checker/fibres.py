@@ -81,6 +81,7 @@ def fibre(network: Network) -> tuple[int, int]:
     basis = groebner_basis(equations, weights_ring)
     leading = []
     for polynomial in basis:
+        # the first monomial is the leading one
         exponents = polynomial.monomial(0)
         leading.append(tuple(map(int, exponents)))
     numerator, dimension = hilbert_series(minimal(leading), count)

@@ -427,9 +427,9 @@ def _fibre(network: Network, observable: str) -> Found:
 
     ``observable`` is ``fibre_dimension`` or ``fibre_degree``, of the fibre among all matrices, or
     ``fibre_is_one_point``, of the fibre in the virtual weights. The fibre among all matrices, of
-    any ranks, contains the fibre in the virtual weights, so its dimension is
-    at least that of the latter; if virtual weights are dense in all matrices, it is the same.
-    ContradictionError if the dimension by Gröbner bases and that by ranks do not fit.
+    any ranks, contains the fibre in the virtual weights, so its dimension is at least that of the
+    latter; if virtual weights are dense in all matrices, it is the same. ContradictionError if the
+    dimension by Gröbner bases and that by ranks do not fit.
     """
     if not unknowns(network):
         return NOT_COMPUTED
