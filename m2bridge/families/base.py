@@ -199,11 +199,11 @@ class Question(ABC, Generic[M, O]):
         return None
 
     def usual(self, model: M) -> bool:
-        """Return whether ``all`` includes the question for a model."""
+        """Return whether who asks ``all`` questions about a model asks this one, too."""
         return True
 
     def within_reach(self, model: M) -> bool:
-        """Return whether ``reachable`` includes the model: an answer is expected in minutes."""
+        """Return whether who asks for ``reachable`` answers gets this one: it takes minutes."""
         return True
 
     def needs_engine(self, model: M) -> bool:
@@ -574,7 +574,7 @@ def integer(text: str) -> int:
     """Return the integer with these decimal digits; raises ValueError saying what is expected."""
     written = text.strip()
     is_integer = written.isascii() and written.removeprefix("-").isdigit()
-    if not is_integer or len(text) > 18:  # more digits are no number that anybody means
+    if not is_integer or len(text) > 18:  # numbers of a case are far shorter
         raise ValueError(f"'{text}' is not an integer")
     return int(text)
 
