@@ -268,7 +268,7 @@ def _is_case_number(value: Any) -> bool:
 
 
 def _are_case_numbers(value: Any) -> bool:
-    """Return whether a value is a list of such integers, not too long."""
+    """Return whether a value is a list of integers that may name a case, not too long."""
     return (
         isinstance(value, list)
         and len(value) <= _MAX_NUMBERS_IN_CASE

@@ -76,8 +76,10 @@ def _blocks(rows: Iterable[Mapping[Any, int]]) -> list[list[dict[Any, int]]]:
     following these one arrives at the representative of all columns linked to it, which points to
     itself.
     """
-    # equal rows add nothing to a rank, and there are many of them
-    different = {frozenset((column, x) for column, x in row.items() if x) for row in rows}
+    # as pairs of a column and its nonzero entry; equal rows add nothing to a rank, and are frequent
+    different = set[frozenset[tuple[Any, int]]]()
+    for row in rows:
+        different.add(frozenset((column, x) for column, x in row.items() if x))
     listed = [tuple(row) for row in different if row]
     pointer: dict[Hashable, Hashable] = {}
     for row in listed:

@@ -40,11 +40,11 @@ class ConvolutionalNetworks(Family[ConvolutionalNetwork]):
     sample: ClassVar[Mapping[str, str]] = {"filters": "2,2"}
 
     def build(self, **values: Any) -> ConvolutionalNetwork:
-        """The network with ``filters`` and ``degree``."""
+        """Return the network with ``filters`` and ``degree``."""
         return ConvolutionalNetwork(**values)
 
     def from_key(self, key: str) -> ConvolutionalNetwork:
-        """The network with this key, such as ``3-2-r2``."""
+        """Return the network with this key, such as ``3-2-r2``."""
         return ConvolutionalNetwork.from_key(key)
 
     def statements(self) -> tuple[Statement, ...]:

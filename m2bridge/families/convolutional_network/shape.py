@@ -86,7 +86,7 @@ class FilterSizes(DifferentiableModel):
 
     @classmethod
     def from_key(cls, key: str) -> Self:
-        """The network with this key, such as ``3-2-r2``."""
+        """Return the network with this key, such as ``3-2-r2``."""
         number = "[1-9][0-9]{0,8}"
         match = re.fullmatch(rf"({number}(?:-{number})*)-r({number})", key)
         if match is None:

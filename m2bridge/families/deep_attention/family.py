@@ -97,11 +97,11 @@ class DeepAttentionNetworks(Family[DeepAttention]):
     sample: ClassVar[Mapping[str, str]] = {"widths": "2,2", "a": "1"}
 
     def build(self, **values: Any) -> DeepAttention:
-        """The network with ``widths``, ``a``, ``t``, ``heads``, ``skip`` and ``normalization``."""
+        """Return the network with these values of its options, by their names."""
         return DeepAttention(**values)
 
     def from_key(self, key: str) -> DeepAttention:
-        """The network with this key, such as ``3-3-3-a2-2-t2``."""
+        """Return the network with this key, such as ``3-3-3-a2-2-t2``."""
         return DeepAttention.from_key(key)
 
     def statements(self) -> tuple[Statement, ...]:

@@ -138,7 +138,8 @@ def _names(beginning: str, rows: int, columns: int) -> list[list[str]]:
     They have two indices behind ``beginning``, such as ``inner_(1,``: the first is
     ``inner_(1,1,1)``.
     """
-    return [[f"{beginning}{i},{j})" for j in range(1, columns + 1)] for i in range(1, rows + 1)]
+    column_numbers = range(1, columns + 1)
+    return [[f"{beginning}{i},{j})" for j in column_numbers] for i in range(1, rows + 1)]
 
 
 def _random_weights(network: NetworkSizes) -> tuple[list[RowLists], RowLists]:

@@ -63,9 +63,11 @@ class Figure3(PictureResult):
 
     @property
     def proved(self) -> bool:
-        """Whether all dimensions are proved."""
-        statuses = {result.status for _, *results in self.points for result in results}
-        return statuses <= {"proved"}
+        """Whether the dimensions of all points are proved."""
+        for point in self.points:
+            if point.lightning.status != "proved" or point.softmax.status != "proved":
+                return False
+        return True
 
     def to_json(self) -> dict[str, Any]:
         """Return all dimensions, with both bounds and the result of each method."""

@@ -104,7 +104,7 @@ class NetworkSizes(DifferentiableModel):
 
     @classmethod
     def from_key(cls, key: str) -> Self:
-        """The network with this key, such as ``3-3-3-a2-2-t2`` or ``3-3-a2-t2-h2-skip-softmax``."""
+        """Return the network of a key: ``3-3-3-a2-2-t2``, ``3-3-a2-t2-h2-skip-softmax``."""
         number = "[1-9][0-9]{0,8}"
         widths_a_t = rf"({number}(?:-{number})+)-a({number}(?:-{number})*)-t({number})"
         heads_skip_softmax = rf"(?:-h({number}))?(-skip)?(-softmax)?"

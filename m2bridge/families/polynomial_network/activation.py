@@ -147,7 +147,7 @@ class ActivatedNetwork(PolynomialNetwork):
 
     @classmethod
     def from_key(cls, key: str) -> Self:
-        """The network with this key, such as ``2-2-1-p0_1_1`` for x² + x; ``m`` is a minus."""
+        """Return the network with the key ``2-2-1-p0_1_1`` for x² + x; ``m`` is a minus."""
         number = "[1-9][0-9]{0,8}"
         match = re.fullmatch(rf"({number}(?:-{number})+)-p(m?[0-9]+(?:_m?[0-9]+)*)", key)
         if match is None:
