@@ -78,8 +78,8 @@ def _blocks(rows: Iterable[Mapping[Any, int]]) -> list[list[dict[Any, int]]]:
     """
     # as pairs of a column and its nonzero entry; equal rows add nothing to a rank, and are frequent
     different = set[frozenset[tuple[Any, int]]]()
-    for row in rows:
-        different.add(frozenset((column, x) for column, x in row.items() if x))
+    for entries in rows:
+        different.add(frozenset((column, x) for column, x in entries.items() if x))
     listed = [tuple(row) for row in different if row]
     pointer: dict[Hashable, Hashable] = {}
     for row in listed:
