@@ -383,6 +383,12 @@ def read(path: Path) -> Certificate:
     ------
     CertificateError
         If the file differs from the text that :func:`write` writes for its certificate.
+    OtherReleaseError
+        If another release wrote it in another schema.
+    TooExpensiveError
+        If the file is too large.
+    OSError
+        If the file cannot be read.
     """
     try:
         text = text_of(path)

@@ -128,7 +128,7 @@ class Wording:
         raise KeyError((key, part))
 
     def fields(self, key: str, part: str) -> dict[str, Any]:
-        """Return the fields of a statement for a statement object of the certifier.
+        """Return the words of the statement with this key and part, as fields of a ``Statement``.
 
         They are the fields of :class:`Words` without the version, and ``computed`` and ``trusted``
         for verdicts on it.

@@ -116,8 +116,7 @@ class Verdict:
     def to_finding(self) -> Finding:
         """Return the verdict for display.
 
-        If it is undecided, the computations for other cases are added, since they give partial
-        information.
+        If it is undecided, what was computed is added to the reasons, as it is known in part.
         """
         grounds = list(self.extent.reasons())
         if self.decision is Decision.UNDECIDED:

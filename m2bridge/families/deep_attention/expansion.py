@@ -85,7 +85,17 @@ def _sees_all(network: NetworkSizes) -> bool:
 
 
 def _check_size(network: NetworkSizes) -> None:
-    """Check that the functions of a network are polynomials, and small enough to be expanded."""
+    """Check that the functions of a network are polynomials, and small enough to be expanded.
+
+    Raises
+    ------
+    InvalidCaseError
+        For softmax.
+    TooLargeError
+        If there are too many coordinates, or products of terms.
+    TimeLimitError
+        If the expansion would take longer than the time that is left.
+    """
     if network.softmax:
         raise InvalidCaseError(
             "normalization",

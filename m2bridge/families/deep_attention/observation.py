@@ -97,12 +97,14 @@ class Computation:
 
 
 def observe(network: NetworkSizes, observable: str, *, certified: bool = False) -> ComputedValue:
-    """Compute the value of an observable; see :class:`Computation`.
+    """Compute the value of an observable of a network.
 
     Parameters
     ----------
     observable : str
-        As in :attr:`m2bridge.statements.statement.GlobalStatement.observable`.
+        A key of :data:`OBSERVERS`, the observable of some statement.
+    certified : bool
+        As for :class:`Computation`.
 
     Raises
     ------
@@ -178,7 +180,7 @@ def _attention_matrices(network: NetworkSizes) -> ComputedValue:
     at most 2ad − a² because GL(a) acts freely for a ≤ d.
     """
     random = Random(RANDOM_WEIGHTS_SEED)
-    total = bound = 0
+    total = upper = 0
     for d, _, a in network.layer_sizes:
         _check_entries(2 * a * d, d * d)
         # A row for each entry of K, then of Q; a column for each entry of A = KᵀQ.
@@ -190,9 +192,9 @@ def _attention_matrices(network: NetworkSizes) -> ComputedValue:
             rows[e * d + i][i * d + j] = Q[e][j]
             rows[a * d + e * d + j][i * d + j] = K[e][i]
         total += network.heads * rank_mod(rows, LARGE_PRIME)
-        bound += network.heads * matrices_of_rank(d, a)
+        upper += network.heads * matrices_of_rank(d, a)
     method = f"rank of the differential of (K, Q) ↦ KᵀQ modulo {LARGE_PRIME}"
-    return _value_of_rank(total, bound, method)
+    return _value_of_rank(total, upper, method)
 
 
 def _virtual_weights(network: NetworkSizes) -> ComputedValue:

@@ -180,12 +180,10 @@ def _has_equation(widths: Widths, degree: int) -> bool:
 def lower_bound(widths: Widths, degree: int, count: int) -> int:
     """A lower bound of the dimension: the rank modulo the prime of a matrix at random weights.
 
-    The matrix has ``count`` rows.
-
-    A row is the derivative of ⟨g, φ(x)⟩ by all weights, for an input x and a covector g of its own:
-    a combination of rows of the Jacobian matrix of the coordinates of φ. So the rank is at most
-    that of this matrix, whatever the random numbers are; with x and g different in each row it is
-    hardly ever less.
+    Each of its ``count`` rows is the derivative of ⟨g, φ(x)⟩ by all weights, for an input x and a
+    covector g of its own: a combination of rows of the Jacobian matrix of the coordinates of φ. So
+    the rank is at most that of the Jacobian matrix, whatever the random numbers are; with x and g
+    different in each row it is hardly ever less.
     """
     columns = _weights(widths)
     if count * columns > MAX_JACOBIAN_ENTRIES:

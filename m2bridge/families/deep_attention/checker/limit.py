@@ -176,11 +176,11 @@ def _rank_of_rows(rows: Sequence[Column]) -> int:
     The coefficients of all entries of a row are put in one row of numbers: a linear relation with
     numbers holds between the rows of polynomials exactly if it holds between these.
     """
-    found = set[Exponents]()
+    occurring = set[Exponents]()
     for row in rows:
         for entry in row:
-            found.update(tuple(monomial) for monomial, _ in entry.terms())
-    monomials = sorted(found)
+            occurring.update(tuple(monomial) for monomial, _ in entry.terms())
+    monomials = sorted(occurring)
     coefficients = [_coefficients(row, monomials) for row in rows]
     return int(flint.fmpz_mat(coefficients).rank())
 

@@ -190,8 +190,9 @@ def _virtual_tangent(
 ) -> list[int]:
     """The derivative of all virtual weights when one matrix of one layer moves in direction E.
 
-    The layer has the number ``moving``, from 0 on, and ``letter`` is K, Q or V. The derivative is
-    found by the product rule, with that of M_k carried along. It is zero for earlier layers.
+    The layer has the number ``moving``, from 0 on, and ``letter`` is K, Q or V; ``entering`` are
+    M_1, …, M_{l+1}. The derivative is found by the product rule, with that of M_k carried along. It
+    is zero for earlier layers. Its entries are those of A'_1, …, A'_l and M, row by row.
     """
     slope_of_M = 0 * entering[moving]
     derivatives = [0] * (moving * entering[0].nrows() ** 2)
