@@ -20,7 +20,17 @@ HINT = "'m2bridge cite --format bibtex' for BibTeX"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """A paper on arXiv, with the version that was read, or a program."""
+    """A paper on arXiv, with the version that was read, or a program.
+
+    Parameters
+    ----------
+    authors : tuple of str
+        Names, the family name last; for a program perhaps the name of a group.
+    key : str
+        The name of the entry in BibTeX.
+    version : str
+        The version of a program; that of a paper is part of ``arxiv``, as in ``2408.17221v2``.
+    """
 
     authors: tuple[str, ...]
     title: str
@@ -40,7 +50,7 @@ class Work:
 
     @property
     def _names(self) -> list[tuple[str, str]]:
-        """The given and the family name of each author."""
+        """The pair of the given and the family name of each author."""
         names = []
         for name in self.authors:
             given, _, family = name.rpartition(" ")
@@ -48,15 +58,16 @@ class Work:
         return names
 
     def to_bibtex(self) -> str:
-        """An entry for BibTeX and biber."""
+        """Return an entry for BibTeX and biber; fields that are empty are left out."""
         fields = {
             "author": " and ".join(self.authors),
             "title": f"{{{self.title}}}",
             "booktitle": self.venue,
             "version": self.version,
             "year": self.year,
+            # without the version
             "eprint": self.arxiv.partition("v")[0],
-            "archivePrefix": self.arxiv and "arXiv",
+            "archivePrefix": "arXiv" if self.arxiv else "",
             "url": self.url,
         }
         kind = "misc"
@@ -70,7 +81,10 @@ class Work:
         return f"@{kind}{{{self.key},\n{lines}}}\n"
 
     def to_csl(self) -> dict[str, Any]:
-        """An item of the Citation Style Language, as Zotero and pandoc read it."""
+        """Return an item of the Citation Style Language, as Zotero and pandoc read it.
+
+        Fields that are empty are left out.
+        """
         item: dict[str, Any] = {
             "id": self.key,
             "type": "software",
@@ -78,8 +92,8 @@ class Work:
             "author": [{"literal": name} for name in self.authors],
             "container-title": self.venue,
             "version": self.version,
-            "issued": self.year and {"date-parts": [[self.year]]},
-            "number": self.arxiv and f"arXiv:{self.arxiv}",
+            "issued": {"date-parts": [[self.year]]} if self.year else None,
+            "number": f"arXiv:{self.arxiv}" if self.arxiv else "",
             "URL": self.url,
         }
         if self.arxiv:

@@ -173,11 +173,10 @@ class Certificate:
             if release and type(schema) is int:
                 raise OtherReleaseError(f"{message}; {other_release_message(release)}")
             raise CertificateError(message)
-        wrong = sorted(_FORM.keys() ^ data.keys())
-        if wrong:
-            raise CertificateError(
-                f"missing or unknown fields: {', '.join(wrong):.{_MAX_SHOWN_CHARS}}"
-            )
+        missing_or_unknown = sorted(_FORM.keys() ^ data.keys())
+        if missing_or_unknown:
+            listed = ", ".join(missing_or_unknown)
+            raise CertificateError(f"missing or unknown fields: {listed:.{_MAX_SHOWN_CHARS}}")
         for name, has_form in _FORM.items():
             if not has_form(data[name]):
                 message = f"the field '{name}' does not have the form of schema {SCHEMA}"
@@ -229,61 +228,74 @@ def _release(reported: Any) -> str:
     return ""
 
 
-# Predicates for the form of a field. They distinguish bool from int, unlike isinstance.
+# Predicates for the form of a field, whose value may be of any type of JSON. They distinguish bool
+# from int, unlike isinstance.
 
 
 def _is_integer(value: Any) -> bool:
+    """Return whether a value is an integer, and not true or false."""
     return type(value) is int
 
 
 def _is_text(value: Any) -> bool:
+    """Return whether a value is a text."""
     return type(value) is str
 
 
 def _is_object(value: Any) -> bool:
+    """Return whether a value is a JSON object, with any entries."""
     return type(value) is dict
 
 
 def _is_name(value: Any) -> bool:
+    """Return whether a value is a word that can be part of a file name."""
     return isinstance(value, str) and _NAME.fullmatch(value) is not None
 
 
 def _are_texts(value: Any) -> bool:
+    """Return whether a value is a list of texts, perhaps empty."""
     return isinstance(value, list) and all(map(_is_text, value))
 
 
 def _are_named_texts(value: Any) -> bool:
+    """Return whether a value maps names to texts."""
     return isinstance(value, dict) and all(map(_is_text, value.values()))
 
 
-def _is_number(value: Any) -> bool:
+def _is_case_number(value: Any) -> bool:
+    """Return whether a value is an integer that may name a case, of any sign."""
     return type(value) is int and abs(value) <= MAX_CASE_NUMBER
 
 
-def _are_numbers(value: Any) -> bool:
+def _are_case_numbers(value: Any) -> bool:
+    """Return whether a value is a list of integers that may name a case, not too long."""
     return (
         isinstance(value, list)
         and len(value) <= _MAX_NUMBERS_IN_CASE
-        and all(map(_is_number, value))
+        and all(map(_is_case_number, value))
     )
 
 
-def _is_part_of_a_case(value: Any) -> bool:
-    return _is_number(value) or type(value) is bool or _is_name(value) or _are_numbers(value)
+def _is_case_entry(value: Any) -> bool:
+    """Return whether a value may be one of those that name a case together."""
+    is_word_or_boolean = _is_name(value) or type(value) is bool
+    return is_word_or_boolean or _is_case_number(value) or _are_case_numbers(value)
 
 
 def _is_case(value: Any) -> bool:
     """Return whether a value maps names to numbers, lists of numbers, words or booleans."""
     if not isinstance(value, dict) or len(value) > _MAX_NUMBERS_IN_CASE:
         return False
-    return all(map(_is_name, value)) and all(map(_is_part_of_a_case, value.values()))
+    return all(map(_is_name, value)) and all(map(_is_case_entry, value.values()))
 
 
 def _is_script(value: Any) -> bool:
+    """Return whether a value has the text of a program and its digest."""
     return _are_named_texts(value) and value.keys() == {"text", "digest"}
 
 
 def _is_reported(value: Any) -> bool:
+    """Return whether a value has the versions, the release among them, the time and the memory."""
     if not isinstance(value, dict) or value.keys() != {"versions", "seconds", "peak_memory"}:
         return False
     return (
@@ -295,16 +307,19 @@ def _is_reported(value: Any) -> bool:
 
 
 def _are_versions(value: Any) -> bool:
+    """Return whether a value has a version for each of the programs."""
     if not _are_named_texts(value) or value.keys() != _PROGRAMS:
         return False
     return all(map(_VERSION.fullmatch, value.values()))
 
 
 def _is_duration(value: Any) -> bool:
+    """Return whether a value is a number of seconds; NaN and infinity are not."""
     return type(value) in (int, float) and 0 <= value <= _MAX_NUMBER
 
 
 def _is_memory(value: Any) -> bool:
+    """Return whether a value is a number of bytes, or None if the system does not report it."""
     return value is None or (type(value) is int and value >= 0)
 
 
@@ -368,6 +383,12 @@ def read(path: Path) -> Certificate:
     ------
     CertificateError
         If the file differs from the text that :func:`write` writes for its certificate.
+    OtherReleaseError
+        If another release wrote it in another schema.
+    TooExpensiveError
+        If the file is too large.
+    OSError
+        If the file cannot be read.
     """
     try:
         text = text_of(path)
@@ -429,11 +450,12 @@ def _shortened(stored_value: Any, found_value: Any, place: str) -> Difference:
     """
     stored = json.dumps(stored_value, ensure_ascii=False)
     found = json.dumps(found_value, ensure_ascii=False)
-    start = max(_common(stored, found) - _MAX_SHOWN_CHARS // 2, 0)
-    return Difference(place, _part(stored, start), _part(found, start))
+    first_difference = _common_length(stored, found)
+    start = max(first_difference - _MAX_SHOWN_CHARS // 2, 0)
+    return Difference(place, _excerpt(stored, start), _excerpt(found, start))
 
 
-def _common(first: str, second: str) -> int:
+def _common_length(first: str, second: str) -> int:
     """Return the length of the common prefix of two texts."""
     for i, (one, other) in enumerate(zip(first, second, strict=False)):
         if one != other:
@@ -441,7 +463,7 @@ def _common(first: str, second: str) -> int:
     return min(len(first), len(second))
 
 
-def _part(text: str, start: int) -> str:
+def _excerpt(text: str, start: int) -> str:
     """Return the excerpt of a text from ``start`` on, with dots where it is cut."""
     end = start + _MAX_SHOWN_CHARS
     shown = text[start:end]

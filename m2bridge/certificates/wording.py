@@ -112,9 +112,10 @@ class Wording:
         Any other text is returned unchanged.
         """
         for former, present in self.reworded.items():
-            found = _pattern(former).fullmatch(text)
-            if found:
-                for name, numbers in found.groupdict().items():
+            match = _pattern(former).fullmatch(text)
+            if match is not None:
+                # the numbers of the case stand in the present words, too
+                for name, numbers in match.groupdict().items():
                     present = present.replace(f"{{{name}}}", numbers)
                 return present
         return text
@@ -127,7 +128,7 @@ class Wording:
         raise KeyError((key, part))
 
     def fields(self, key: str, part: str) -> dict[str, Any]:
-        """Return the fields of a statement for a statement object of the certifier.
+        """Return the words of the statement with this key and part, as fields of a ``Statement``.
 
         They are the fields of :class:`Words` without the version, and ``computed`` and ``trusted``
         for verdicts on it.
@@ -148,7 +149,10 @@ _NUMBERS = r"[0-9, ]{1,200}"
 
 @cache
 def _pattern(words: str) -> re.Pattern[str]:
-    """Return a pattern for these words with any numbers in place of the placeholders."""
+    """Return a pattern for these words with any numbers in place of the placeholders.
+
+    A placeholder ``{name}`` becomes a group with its name.
+    """
     pattern = ""
     end = 0
     for place in _PLACE.finditer(words):
@@ -165,8 +169,8 @@ def _stands_in(answer: Mapping[str, Any], words: Words) -> bool:
         return False
     for verdict in verdicts:
         if isinstance(verdict, Mapping):
-            said = verdict.get("text"), verdict.get("source")
-            if said == (words.text, words.source):
+            stored_words = (verdict.get("text"), verdict.get("source"))
+            if stored_words == (words.text, words.source):
                 return True
     return False
 
@@ -181,8 +185,9 @@ def wording(path: Path) -> Wording:
     computed = {}
     trusted = {}
     for observable, entry in data["observables"].items():
-        parts = entry.get("computed", ())
-        computed[observable] = tuple(computations.get(part, part) for part in parts)
+        # each is the name of a computation, or says in words what is computed
+        names_or_words = entry.get("computed", ())
+        computed[observable] = tuple(computations.get(text, text) for text in names_or_words)
         trusted[observable] = tuple(lemmas[name] for name in entry["trusted"])
     return Wording(
         statements=tuple(Words(**words) for words in data.get("statements", ())),
@@ -199,11 +204,16 @@ def wording(path: Path) -> Wording:
 
 
 def _read(path: Path) -> dict[str, Any]:
+    """Return the content of a TOML file."""
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def _reworded(data: Mapping[str, Any]) -> dict[str, str]:
-    """Return the present words by former words of lemmas, hypotheses and closures."""
+    """Return the present words by former words of lemmas, hypotheses and closures.
+
+    ``former-lemmas`` has a list of former texts by the name of a lemma, ``lemmas`` the present one;
+    so for hypotheses and closures.
+    """
     reworded = {}
     for kind in ("lemmas", "hypotheses", "closure"):
         for name, texts in data.get(f"former-{kind}", {}).items():

@@ -50,7 +50,7 @@ of these texts with the present one, and they compute the same.
 def program_difference(certificate: Certificate) -> Difference | None:
     """Return the first difference between the program of a certificate and that of this release.
 
-    Shared scripts may also be those of a former release.
+    ``None`` if there is no difference. Shared scripts may also be those of a former release.
 
     Raises
     ------
@@ -62,16 +62,18 @@ def program_difference(certificate: Certificate) -> Difference | None:
     model = family(certificate.family).from_json(certificate.case)
     text, libraries = _program(_script(certificate.family, certificate.question, model))
     stored = certificate.libraries
+    # a former text that computes the same counts as the present one
     for name in stored.keys() & libraries.keys():
         if stored[name] in FORMER_SCRIPTS.get(name, ()):
             libraries[name] = stored[name]
-    found = difference(certificate.script["text"], text, "script.text")
-    return found or difference(stored, libraries, "libraries")
+    in_text = difference(certificate.script["text"], text, "script.text")
+    return in_text or difference(stored, libraries, "libraries")
 
 
 @lru_cache(maxsize=256)
-def _script(name: str, question: str, model: Any) -> Script | None:
-    return question_of(name, question).script(model)
+def _script(family_name: str, question: str, model: Any) -> Script | None:
+    """Return the program for a question about a model; ``None`` if it needs none."""
+    return question_of(family_name, question).script(model)
 
 
 def rests_on_program(certificate: Certificate) -> bool:
@@ -87,14 +89,18 @@ def rests_on_program(certificate: Certificate) -> bool:
 
 
 def _program(script: Script | None) -> tuple[str, dict[str, str]]:
-    """Return the text of a program and the SHA-256 of its shared scripts; empty for ``None``."""
+    """Return the text of a program and, by name, the SHA-256 of the shared scripts that it uses.
+
+    Both are empty without a program.
+    """
     if script is None:
         return "", {}
-    return script.body, {name: _digest(name) for name in script.libraries}
+    return script.body, {name: _script_digest(name) for name in script.libraries}
 
 
 @cache
-def _digest(name: str) -> str:
+def _script_digest(name: str) -> str:
+    """Return the SHA-256 of the shared script with this name."""
     return digest(m2script(name).read_text(encoding="utf-8"))
 
 
@@ -153,11 +159,14 @@ class StatedQuestion(Question[Any, Any]):
 
     @property
     def _observables(self) -> tuple[str, ...]:
+        """The observables of the statements, each once."""
         return tuple(dict.fromkeys(statement.observable for statement in self.statements))
 
     @property
     def observation(self) -> str:
-        """The name of the shared observation, or of the observables if observed separately."""
+        """The name of the observation that all statements share; if they are observed separately,
+        with the observables of these.
+        """
         if not self.family.observed_separately:
             return STATEMENTS
         return " ".join([STATEMENTS, *sorted(self._observables)])
@@ -172,7 +181,8 @@ class StatedQuestion(Question[Any, Any]):
         answer = {"verdicts": [verdict.to_data() for verdict in verdicts]}
         if observed is None:
             return Content(answer, {}, ())
-        # not from the verdicts themselves, which list none where a statement does not apply
+        # Each lemma once. They are those of the statements and not of the verdicts, which list none
+        # where a statement does not apply.
         trusted: dict[str, None] = {}
         for verdict in verdicts:
             if verdict.decision is not Decision.UNDECIDED:
@@ -185,14 +195,15 @@ class StatedQuestion(Question[Any, Any]):
         Statements appear in the words of the certificate, which may be those of another release.
         """
         orbits = certificate.evidence.get("orbits")
-        number = len(orbits) if isinstance(orbits, list) else 0
+        # families without orbits have no such evidence
+        orbit_count = len(orbits) if isinstance(orbits, list) else 0
         model = self.family.from_json(certificate.case)
         rows = []
         for statement, data in zip(self.statements, certificate.answer["verdicts"], strict=True):
             verdict = from_certificate(
                 statement,
                 data,
-                orbits=number,
+                orbits=orbit_count,
                 was_observed=bool(certificate.evidence),
                 numbers=model.numbers(statement.observable),
             )
@@ -212,7 +223,7 @@ class StatedQuestion(Question[Any, Any]):
         return tuple(name_with_part(self.key, statement.part) for statement in self.statements)
 
     def script(self, model: Any) -> Script | None:
-        """Return the program that the family names."""
+        """Return the program that the family names for this key; ``None`` if it names none."""
         return self.family.program(model, self.key)
 
     def usual(self, model: Any) -> bool:
@@ -247,7 +258,9 @@ def _witness_text(witness: Witness | None) -> str:
 
 @computation
 def certify(model: Any, question: str, **options: Unpack[RunOptions]) -> Certificate:
-    """Answer one question about one case; as :func:`certify_all`.
+    """Return the certificate that answers one question about one case.
+
+    Parameters and errors are those of :func:`certify_all`, for one question.
 
     Examples
     --------
@@ -262,7 +275,7 @@ def certify(model: Any, question: str, **options: Unpack[RunOptions]) -> Certifi
 def certify_all(
     model: Any, questions: Sequence[str], **options: Unpack[RunOptions]
 ) -> list[Certificate]:
-    """Answer questions about one case; those that rest on the same observation share it.
+    """Return certificates for questions about one case, which share observations.
 
     Parameters
     ----------
@@ -295,8 +308,8 @@ def certify_all(
         raise InvalidCaseError("model", f"must be a model, not a {type(model).__name__}")
     chosen = [question_of(model.family, question) for question in questions]
     _check_numbers(model.to_json())
-    needed = any(question.needs_engine(model) for question in chosen)
-    return _certificates(model, chosen, current() if needed else None)
+    needs_engine = any(question.needs_engine(model) for question in chosen)
+    return _certificates(model, chosen, current() if needs_engine else None)
 
 
 def _check_numbers(case: dict[str, Any]) -> None:
@@ -311,7 +324,12 @@ def _check_numbers(case: dict[str, Any]) -> None:
 def _certificates(
     model: Any, questions: Sequence[Question[Any, Any]], engine: Engine | None
 ) -> list[Certificate]:
+    """Return a certificate for each question; questions with the same observation share it.
+
+    ``engine`` is None if no question needs Macaulay2.
+    """
     certificates = []
+    # observations and reported data, by the names of observations
     observed: dict[str, tuple[Any, dict[str, Any]]] = {}
     for question in questions:
         if question.observation not in observed:
@@ -324,7 +342,10 @@ def _certificates(
 def _observed(
     model: Any, question: Question[Any, Any], engine: Engine | None
 ) -> tuple[Any, dict[str, Any]]:
-    """Return the observation of a model, and the reported data of the run."""
+    """Return the observation of a model for a question, and the field ``reported`` about the run.
+
+    An engine other than a session does not report its memory.
+    """
     if isinstance(engine, Session):
         engine.forget_peak_memory()
     with limited(None) as running:
@@ -361,6 +382,7 @@ def _certificate(
 
 
 def _versions(macaulay2: str) -> dict[str, str]:
+    """Return the versions of all programs, where that of Macaulay2 is given."""
     packages = {name: metadata.version(name) for name in ("sympy", "python-flint")}
     return {
         "macaulay2": macaulay2,

@@ -28,6 +28,8 @@ def verify(certificate: Certificate, name: str = "") -> VerifyResult:
 
     Raises
     ------
+    InvalidCaseError
+        If ``certificate`` is not a Certificate.
     ContradictionError
         If independent methods disagree: then m2bridge itself is wrong, not the certificate.
 
@@ -71,23 +73,27 @@ def verify_path(path: Path) -> VerifyResult:
 
 
 def _with_program(certificate: Certificate, result: VerifyResult) -> VerifyResult:
-    """Return the result, changed if the program is not that of this release for the question."""
+    """Return the result of a right content, changed if the program is not that of this release.
+
+    A different program is not checked if the content does not rest on it. Otherwise it is wrong if
+    this release wrote the certificate, and undecided if another one did.
+    """
     try:
-        program = program_difference(certificate)
+        wrong = program_difference(certificate)
     except (InvalidCaseError, TooLargeError) as reason:
         return VerifyResult(
             "too-expensive", result.name, check="script.text", found=f"not decided: {reason}"
         )
-    if program is None:
+    if wrong is None:
         return result
     if not rests_on_program(certificate):
-        remark = f"the answer is right; {program.place} is not this release's, and was not checked"
+        remark = f"the answer is right; {wrong.place} is not this release's, and was not checked"
         return replace(result, outcome="program-not-checked", remarks=(remark, *result.remarks))
-    different = replace(
-        result, outcome="rejected", check=program.place, stored=program.stored, found=program.found
+    rejected = replace(
+        result, outcome="rejected", check=wrong.place, stored=wrong.stored, found=wrong.found
     )
     if certificate.release == __version__:
-        return different
+        return rejected
     # Another release may have a different program that is also right.
     remarks = (other_release_message(certificate.release),)
-    return replace(different, outcome="other-release", remarks=remarks)
+    return replace(rejected, outcome="other-release", remarks=remarks)

@@ -62,12 +62,13 @@ def only_case(name: str) -> Callable[[Mapping[str, Any]], str]:
     The function raises CertificateError for a case with numbers, which would be one of fixed sizes.
     """
 
-    def of(case: Mapping[str, Any]) -> str:
+    def name_of(case: Mapping[str, Any]) -> str:
+        """Return the name, if the case has no numbers."""
         if case:
             raise CertificateError("all sizes at once: no number names the case")
         return name
 
-    return of
+    return name_of
 
 
 def verdict(words: Words, hypothesis: str | None, outcome: str, **values: Any) -> dict[str, Any]:
@@ -122,8 +123,9 @@ def global_verdict(
 
 
 def of_several(predicted: Sequence[int], observed: Mapping[str, Sequence[int | None]]) -> str:
-    """Return the outcome for several predicted numbers, observed by several methods.
+    """Return CONFIRMED, REFUTED or UNDECIDED for several numbers, observed by several methods.
 
+    ``observed`` has the numbers by the name of the method, None for one that it did not find.
     The statement is refuted if a method finds a different number, or a different count of numbers.
     Otherwise one method that finds all numbers confirms it. In all other cases the outcome is
     UNDECIDED.
@@ -155,7 +157,7 @@ def statements(
     """
     lemmas: list[str] = []
     if evidence:
-        for words, found in zip(listed, verdicts, strict=True):
-            if found["verdict"] != "UNDECIDED":
+        for words, of_statement in zip(listed, verdicts, strict=True):
+            if of_statement["verdict"] != "UNDECIDED":
                 lemmas += wording.trusted[words.observable]
     return Content({"verdicts": list(verdicts)}, evidence, tuple(dict.fromkeys(lemmas)))

@@ -76,14 +76,17 @@ def _blocks(rows: Iterable[Mapping[Any, int]]) -> list[list[dict[Any, int]]]:
     following these one arrives at the representative of all columns linked to it, which points to
     itself.
     """
-    # equal rows add nothing to a rank, and there are many of them
-    different = {frozenset((column, x) for column, x in row.items() if x) for row in rows}
+    # as pairs of a column and its nonzero entry; equal rows add nothing to a rank, and are frequent
+    different = set[frozenset[tuple[Any, int]]]()
+    for entries in rows:
+        different.add(frozenset((column, x) for column, x in entries.items() if x))
     listed = [tuple(row) for row in different if row]
     pointer: dict[Hashable, Hashable] = {}
     for row in listed:
         pointer.update((column, column) for column, _ in row)
 
     def representative(column: Hashable) -> Hashable:
+        """The column at which the pointers from ``column`` on arrive."""
         while pointer[column] != column:
             # the next search takes half as many steps
             pointer[column] = pointer[pointer[column]]
@@ -149,8 +152,10 @@ def read(texts: Any, names: Sequence[str]) -> list[dict[Exponents, int]]:
 
 
 # The texts that FLINT may read. It would expand brackets, however high their powers, and a division
-# by zero ends the process.
-_PRODUCT = r"(?:\d+(?:/[1-9]\d*)?|[a-z]\w*(?:\*\*\d{1,4})?)(?:\*[a-z]\w*(?:\*\*\d{1,4})?)*"
+# by zero ends the process. A number is 2 or 2/3, a power x or x**2, a product 2*x**2*y or x*y.
+_NUMBER = r"\d+(?:/[1-9]\d*)?"
+_POWER = r"[a-z]\w*(?:\*\*\d{1,4})?"
+_PRODUCT = rf"(?:{_NUMBER}|{_POWER})(?:\*{_POWER})*"
 _TEXT = re.compile(rf"-?{_PRODUCT}(?: [+-] {_PRODUCT})*", re.ASCII)
 
 
@@ -197,15 +202,19 @@ def is_in(polynomial: Any, basis: Any) -> bool:
 def minimal(monomials: Iterable[Exponents]) -> list[Exponents]:
     """The minimal generators of the ideal that these monomials generate.
 
-    They are the monomials among them that no other one divides. A proper divisor has a smaller
+    They are the given monomials that no other given one divides. A proper divisor has a smaller
     degree, so that it is met before.
     """
-    kept: list[Exponents] = []
+    generators: list[Exponents] = []
     for monomial in sorted(set(monomials), key=sum):
-        # a monomial divides another if none of its exponents is larger
-        if not any(all(map(le, smaller, monomial)) for smaller in kept):
-            kept.append(monomial)
-    return kept
+        if not any(_divides(generator, monomial) for generator in generators):
+            generators.append(monomial)
+    return generators
+
+
+def _divides(divisor: Exponents, monomial: Exponents) -> bool:
+    """Whether a monomial divides another: none of its exponents is larger."""
+    return all(map(le, divisor, monomial))
 
 
 def hilbert_series(monomials: list[Exponents], variables: int) -> Series:
@@ -272,7 +281,7 @@ def hilbert_function(series: Series, degree: int) -> int:
     """
     numerator, n = series
     if n == 0:
-        return sum(numerator[degree : degree + 1])
+        return numerator[degree] if degree < len(numerator) else 0
     total = 0
     for i, h in enumerate(numerator[: degree + 1]):
         total += h * comb(degree - i + n - 1, n - 1)
@@ -280,16 +289,18 @@ def hilbert_function(series: Series, degree: int) -> int:
 
 
 def multiples(polynomials: Iterable[Any], degree: int, variables: int) -> Iterator[dict[Any, int]]:
-    """The multiples in this degree of homogeneous polynomials, by monomials in the variables.
+    """Yield the multiples in this degree of homogeneous polynomials by monomials in the variables.
 
-    Each is the map of its monomials to their coefficients.
+    Each is the map of its monomials to their coefficients. A polynomial of a larger degree has no
+    multiples.
     """
     for polynomial in polynomials:
-        missing = degree - polynomial.total_degree()
-        if missing < 0:
+        missing_degree = degree - polynomial.total_degree()
+        if missing_degree < 0:
             continue
         terms = polynomial.to_dict()
-        for factors in combinations_with_replacement(range(variables), missing):
+        for factors in combinations_with_replacement(range(variables), missing_degree):
+            # the exponents of the monomial that is the product of these variables
             factor = [factors.count(j) for j in range(variables)]
             yield {tuple(map(add, monomial, factor)): int(c) for monomial, c in terms.items()}
 
@@ -307,37 +318,45 @@ def is_cohen_macaulay(generators: Sequence[Any], series: Series, variables: int)
     """
     numerator, n = series
     codimension = variables - n
-    if codimension == 0:  # S/I has no other ideal of this dimension than I = 0
+    if codimension == 0:  # no ideal but I = 0 has this dimension
         return not generators
-    if min(numerator, default=0) <= 0:  # these would be dimensions
+    # the coefficients of the numerator would be dimensions
+    if min(numerator, default=0) <= 0:
         return False
+    # what is left after the restriction is a ring in as many variables as the codimension
     restricted = _restricted(generators, codimension, variables)
     if restricted is None:
         return False
-    for degree, left in enumerate((*numerator, 0)):
+    # nothing may be left in the degree after the numerator, and so in no later one
+    for degree, expected in enumerate((*numerator, 0)):
+        # monomials of this degree, less the dimension of the restricted ideal
         columns = comb(codimension + degree - 1, degree)
         rows = list(multiples(restricted, degree, codimension))
-        if len(rows) * columns > MAX_MATRIX_ENTRIES or columns - _rank_of(rows) != left:
+        if len(rows) * columns > MAX_MATRIX_ENTRIES:
+            return False
+        if columns - _rank_of_maps(rows) != expected:
             return False
     return True
 
 
-def _restricted(generators: Sequence[Any], kept: int, variables: int) -> list[Any] | None:
-    """The polynomials with random linear forms in the first ``kept`` variables for the others.
+def _restricted(generators: Sequence[Any], remaining: int, variables: int) -> list[Any] | None:
+    """The restrictions of polynomials to a random subspace with ``remaining`` variables.
 
-    Those that are zero there are left out. None if they have too many terms.
+    All of the ``variables`` but the first ``remaining`` ones are replaced by random linear forms in
+    these. Polynomials that become zero are left out. None if there would be too many terms.
     """
     terms = 0
     for g in generators:
-        terms += len(g) * comb(kept + g.total_degree() - 1, kept - 1)
+        terms += len(g) * comb(remaining + g.total_degree() - 1, remaining - 1)
     if terms > MAX_MATRIX_ENTRIES:
         return None
     # the seed is fixed, so that a certificate is accepted always or never
     random = Random(0)
-    small = ring(kept)
+    small = ring(remaining)
     unknowns = list(small.gens())
+    # what stands for each of the variables
     point = list(unknowns)
-    for _ in range(variables - kept):
+    for _ in range(variables - remaining):
         form = small.constant(0)
         for unknown in unknowns:
             form += random.randrange(1, 1000) * unknown
@@ -346,7 +365,7 @@ def _restricted(generators: Sequence[Any], kept: int, variables: int) -> list[An
     return [image for image in images if image]
 
 
-def _rank_of(rows: Sequence[Mapping[Any, int]]) -> int:
+def _rank_of_maps(rows: Sequence[Mapping[Any, int]]) -> int:
     """The rank modulo :data:`PRIME` of rows that map their columns to entries."""
     columns = sorted(set(chain.from_iterable(rows)))
     if not columns:

@@ -99,8 +99,8 @@ def verify(certificate: Certificate, checker_of: CheckerOf, name: str = "") -> V
         # with a right digest it may belong to a family in a package that is not installed
         sealed = certificate.digest == certificate.computed_digest()
         outcome: VerifyOutcome = "failed" if sealed else "rejected"
-        where = certificate.family
-        return VerifyResult(outcome, name, check="family", stored=where, found=reason.message)
+        stored = certificate.family
+        return VerifyResult(outcome, name, check="family", stored=stored, found=reason.message)
     except TooExpensiveError as reason:
         return VerifyResult("too-expensive", name, check=reason.place, found=reason.message)
 
@@ -111,7 +111,7 @@ def _checked(certificate: Certificate, family: FamilyChecker, name: str) -> Veri
     The case and the question, the seals, and the content are checked in this order, and the first
     error decides.
     """
-    unknown = _unknown(certificate, family)
+    unknown = _unknown_case_or_question(certificate, family)
     if unknown:
         return _refused("malformed", certificate, name, unknown)
     broken = _broken_seal(certificate, family)
@@ -147,9 +147,9 @@ def _former_words(certificate: Certificate, family: FamilyChecker) -> list[str]:
 
 
 def _refused(
-    outcome: VerifyOutcome, certificate: Certificate, name: str, where: Difference
+    outcome: VerifyOutcome, certificate: Certificate, name: str, wrong: Difference
 ) -> VerifyResult:
-    """Return the result ``outcome`` at ``where``, the first wrong place in the certificate.
+    """Return the result ``outcome`` for a certificate whose first wrong value is ``wrong``.
 
     If another release wrote the certificate, the outcome is ``other-release`` instead: only that
     release can decide whether the stored values are right. A wrong digest is rejected in any case.
@@ -157,12 +157,12 @@ def _refused(
     never accepted.)
     """
     remarks: tuple[str, ...] = ()
-    of_another = certificate.release not in ("", __version__)
-    if of_another and not _broken_digest(certificate):
+    by_another_release = certificate.release not in ("", __version__)
+    if by_another_release and not _broken_digest(certificate):
         outcome = "other-release"
         remarks = (other_release_message(certificate.release),)
     return VerifyResult(
-        outcome, name, check=where.place, stored=where.stored, found=where.found, remarks=remarks
+        outcome, name, check=wrong.place, stored=wrong.stored, found=wrong.found, remarks=remarks
     )
 
 
@@ -211,10 +211,11 @@ def verify_at(certificate: Certificate, path: Path, checker_of: CheckerOf) -> Ve
     )
 
 
-def _unknown(certificate: Certificate, family: FamilyChecker) -> Difference | None:
+def _unknown_case_or_question(certificate: Certificate, family: FamilyChecker) -> Difference | None:
     """Return the case or question of the certificate as a difference, if the family lacks it.
 
-    ``found`` of the difference contains the reason, or the questions that the family has.
+    ``found`` of the difference contains the reason, or the questions that the family has. None if
+    the family has both.
     """
     try:
         family.name(certificate.case)
@@ -229,7 +230,7 @@ def _unknown(certificate: Certificate, family: FamilyChecker) -> Difference | No
 
 
 def _broken_seal(certificate: Certificate, family: FamilyChecker) -> Difference | None:
-    """Return the first broken seal, among the digests, the release, the name and the field.
+    """Return the first broken seal: a digest, the release, the name or the field; or None.
 
     The digests must be those of the stored texts, the release must be given, the name must be that
     of the case, and the field must be QQ.
@@ -243,7 +244,7 @@ def _broken_seal(certificate: Certificate, family: FamilyChecker) -> Difference 
 
 
 def _broken_digest(certificate: Certificate) -> Difference | None:
-    """Return the first wrong digest; all releases compute digests in the same way."""
+    """Return the first wrong digest, or None; all releases compute digests in the same way."""
     script = certificate.script
     stored = difference(certificate.digest, certificate.computed_digest(), "digest")
     return stored or difference(script["digest"], digest(script["text"]), "script.digest")
@@ -252,7 +253,7 @@ def _broken_digest(certificate: Certificate) -> Difference | None:
 def _first_difference(
     certificate: Certificate, content: Content, family: FamilyChecker
 ) -> Difference | None:
-    """Return the first stored value that differs from the computed ``content``.
+    """Return the first stored value that differs from the computed ``content``, or None.
 
     The evidence is compared first, because a wrong answer follows from wrong evidence. Lemmas and
     hypotheses in former words are replaced by the present words according to the tables of the
@@ -269,7 +270,11 @@ def _first_difference(
 
 
 def _with_hypotheses(answer: dict[str, Any], family: FamilyChecker) -> dict[str, Any]:
-    """Return a stored answer in which hypotheses have their present words."""
+    """Return a stored answer in which hypotheses have their present words.
+
+    A verdict has a hypothesis of its own, or for all sizes one for each of its parts. The answer is
+    unchecked: what has another form is left as it is.
+    """
     verdicts = answer.get("verdicts")
     if not isinstance(verdicts, list):
         return answer
@@ -277,6 +282,7 @@ def _with_hypotheses(answer: dict[str, Any], family: FamilyChecker) -> dict[str,
     for verdict in verdicts:
         if isinstance(verdict, dict):
             verdict = _with_hypothesis(verdict, family)
+            # the parts of verdicts for all sizes
             for name in ("not_applicable", "outside"):
                 parts = verdict.get(name)
                 if isinstance(parts, list):

@@ -78,6 +78,7 @@ class CrossCheck(VerdictsResult):
 
     @property
     def _remarks(self) -> Sequence[str]:
+        """Which independent methods agreed; empty if nothing was observed."""
         if self.observations is None:
             return ()
         return tuple(self.observations.remarks)
@@ -145,17 +146,20 @@ def cross_check(
             "model", f"there are no statements about a {getattr(model, 'title', model)}"
         )
     chosen = _chosen(model, statements)
+    separate = [statement for statement in chosen if statement.separate_computation]
     # separate computations are expensive: none is done for a statement that does not apply
-    applying = [one for one in chosen if not (one.separate_computation and one.hypotheses(model))]
-    observables = model.observables(applying)
-    # the observables of all such statements are passed, since they select the kind of observation
-    separate = {one.observable for one in chosen if one.separate_computation}
+    not_applying = [statement for statement in separate if statement.hypotheses(model)]
+    to_observe = [statement for statement in chosen if statement not in not_applying]
+    observables = model.observables(to_observe)
+    # the observables of all separate computations are passed, since they select the kind of
+    # observation
+    selecting = {statement.observable for statement in separate}
     observed, unfinished, version = None, "", ""
     try:
-        observed = model.observe(observables | separate)
+        observed = model.observe(observables | selecting)
     except (TimeLimitError, MemoryLimitError) as limit:
         unfinished = str(limit)
-    verdicts = verdicts_on(chosen, model, observed, unfinished)
+    verdicts = verdicts_on(chosen, model, observed, limit=unfinished)
     if observed is not None:
         # a table of numbers by degree has a column of predictions
         observed = observed.with_predictions(
@@ -163,7 +167,8 @@ def cross_check(
         )
         unfinished = observed.unfinished
         version = observed.engine_version
-    elif applying and model.needs_engine(observables):
+    elif to_observe and model.needs_engine(observables):
+        # Macaulay2 was used until the limit
         version = current().version
     return CrossCheck(
         model=model,
@@ -178,21 +183,28 @@ def cross_check(
 def _chosen(
     model: Model, given: str | Statement | Sequence[str | Statement] | None
 ) -> tuple[Statement, ...]:
-    """The statements that are given, some by their names; those of one observation for None."""
-    about = model.statements()
+    """Return the statements to decide, each once.
+
+    ``given`` is a statement, the key or name of some, or a sequence of these; for ``None`` they are
+    all that share one observation.
+    """
+    about_model = model.statements()
     if given is None:
-        return sharing_one_observation(about)
+        return sharing_one_observation(about_model)
     if isinstance(given, str | GlobalStatement | OrbitStatement):
         given = (given,)
     check_kind("statements", given, Sequence, "statements or their names")
     chosen: list[Statement] = []
-    for one in given:
-        chosen += statements_named(about, one) if isinstance(one, str) else [one]
+    for statement_or_name in given:
+        if isinstance(statement_or_name, str):
+            chosen += statements_named(about_model, statement_or_name)
+        else:
+            chosen.append(statement_or_name)
     check_statements(chosen)
     return tuple(dict.fromkeys(chosen))
 
 
-# the keys of an observation, for programs that read both
+# The JSON fields of an observation where there is none, so that programs that read them find them.
 _EMPTY_OBSERVATION: dict[str, Any] = {
     "dimension": None,
     "degree": None,

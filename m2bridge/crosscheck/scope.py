@@ -155,11 +155,13 @@ class CaseScope(VerdictScope):
 
     @abstractmethod
     def comparison(self, words: str) -> str:
-        """Return the comparison in a sentence; ``words`` names the observed value."""
+        """Return the comparison in a sentence; ``words`` is the observable in words."""
 
     @abstractmethod
     def conclusion(self) -> str:
-        """Return whether the conclusion holds although a hypothesis of the statement fails."""
+        """Return a clause, after a semicolon: whether the conclusion holds although a hypothesis
+        of the statement fails. It is empty where nothing can be said.
+        """
 
     def remarks(self) -> list[str]:
         """Return the witness in an orbit, and its numbers."""
@@ -175,7 +177,7 @@ class CaseScope(VerdictScope):
         return {"reason": self.reasons()[0], "witness": witness}
 
     def done(self) -> str:
-        """Return how much was done before a limit, in parentheses; empty without a limit."""
+        """Return how much was observed before a limit, in parentheses; empty without a limit."""
         if not self.progress:
             return ""
         return f" ({self.progress})"
@@ -198,18 +200,19 @@ class GlobalComparison(CaseScope):
     numbers: str = ""
 
     def compared(self) -> Decision:
-        """Undecided if one of the two values is not known, refuted if they differ."""
+        """Return UNDECIDED if one of the two values is not known, REFUTED if they differ."""
         if self.predicted is None or self.observed is None:
             return Decision.UNDECIDED
         if isinstance(self.observed, PartialValue):
             # a partial value can refute a prediction or leave it open
-            return self.observed.against(self.predicted)[0]
+            decision, _ = self.observed.against(self.predicted)
+            return decision
         if self._differs():
             return Decision.REFUTED
         return Decision.CONFIRMED
 
     def comparison(self, words: str) -> str:
-        """Return computed and stated value; for a true statement, what it means for the case."""
+        """Return computed and stated value in words; for a true statement, what it means here."""
         if self.vacuous:
             return f"{words}: {NONE_SPECIAL}"
         return f"{words}: {self._values()}"
@@ -245,12 +248,16 @@ class GlobalComparison(CaseScope):
     def _differs(self) -> bool:
         """Return whether the two values are known to differ."""
         if isinstance(self.observed, PartialValue):
-            return self.observed.against(self.predicted)[0] is Decision.REFUTED
+            decision, _ = self.observed.against(self.predicted)
+            return decision is Decision.REFUTED
         # compared as text, since points that were read from a certificate are lists
         return plain_text(self.predicted) != plain_text(self.observed)
 
     def to_data(self) -> dict[str, Any]:
-        """Return the two values; a witness of a global statement would add nothing."""
+        """Return the two values in the form of a certificate.
+
+        A witness of a statement about the closure as a whole would add nothing.
+        """
         return {
             "hypothesis": self.hypothesis or None,
             "predicted": value_json(self.predicted),
@@ -278,7 +285,7 @@ class OrbitwiseComparison(CaseScope):
     orbits: int
 
     def compared(self) -> Decision:
-        """Refuted by one orbit; confirmed by all orbits."""
+        """Return REFUTED if the statement fails at one orbit, CONFIRMED if it holds at all."""
         if self.failing:
             return Decision.REFUTED
         if self.undecided:
@@ -306,7 +313,7 @@ class OrbitwiseComparison(CaseScope):
         return f"{words}: computed and stated agree on {where}"
 
     def _example(self) -> str:
-        """Return the two values at the witness, if there is one."""
+        """Return the two values at the witness as a clause; empty without a witness."""
         if self.witness is None:
             return ""
         values = f"{plain_text(self.witness.observed)}, stated {plain_text(self.witness.predicted)}"
@@ -321,6 +328,7 @@ class OrbitwiseComparison(CaseScope):
         if self.vacuous:
             return ""
         if self.observable == "singular" and self.undecided:
+            # a function with several preimages may be smooth, and need not be singular
             return (
                 "; the parametrization is not birational, so fibres do not decide smoothness: use"
                 " singular-locus"
@@ -349,13 +357,14 @@ class OrbitwiseComparison(CaseScope):
 
 
 def every_orbit(unfinished: str) -> str:
-    """Return the set of observed orbits in words."""
+    """Return the set of observed orbits in words; ``unfinished`` is a limit, or empty."""
     if unfinished:
         return "every orbit that was done"
     return "every orbit"
 
 
 def _listed(orbits: Iterable[Any]) -> str:
+    """Return orbits as text, with commas between them."""
     return ", ".join(map(plain_text, orbits))
 
 

@@ -95,7 +95,7 @@ class Verdict:
 
     @property
     def observed(self) -> Any:
-        """The observed value for the closure as a whole."""
+        """The observed value for the closure as a whole; ``None`` if it is not known."""
         return self.extent.observed
 
     @property
@@ -116,8 +116,7 @@ class Verdict:
     def to_finding(self) -> Finding:
         """Return the verdict for display.
 
-        If it is undecided, the computations for other cases are added, since they give partial
-        information.
+        If it is undecided, what was computed is added to the reasons, as it is known in part.
         """
         grounds = list(self.extent.reasons())
         if self.decision is Decision.UNDECIDED:
@@ -131,7 +130,7 @@ class Verdict:
         )
 
     def _checked(self) -> list[str]:
-        """Return the remark that a decided statement is formally verified, if it is."""
+        """Return the remark that a decided statement is formally verified; none if it is not."""
         checked = self.statement.machine_checked
         if not checked or self.decision not in (Decision.CONFIRMED, Decision.REFUTED):
             return []
@@ -169,19 +168,23 @@ class Verdict:
 def verdicts_on(
     statements: Iterable[Statement], model: Model, observed: Observed | None, limit: str = ""
 ) -> tuple[Verdict, ...]:
-    """Return the verdicts; NOT_APPLICABLE or UNDECIDED where nothing could be observed."""
+    """Return the verdicts on statements about a model.
+
+    Without an observation they are NOT_APPLICABLE or UNDECIDED; ``limit`` says which limit was
+    reached, and is empty if nothing can be observed.
+    """
     if observed is not None:
         return tuple(compare(statement, observed) for statement in statements)
     verdicts = []
     for statement in statements:
         # without an observation a statement about orbits has no values at orbits either
-        nothing = GlobalComparison(
+        without_values = GlobalComparison(
             observable=statement.observable,
             hypothesis=statement.hypotheses(model),
             was_observed=False,
             unfinished=limit,
         )
-        verdicts.append(Verdict(statement=statement, extent=nothing))
+        verdicts.append(Verdict(statement=statement, extent=without_values))
     return tuple(verdicts)
 
 
@@ -193,9 +196,9 @@ def compare(statement: Statement, observed: Observed) -> Verdict:
     """
     extent: CaseScope
     if isinstance(statement, GlobalStatement):
-        extent = _of_whole(statement, observed)
+        extent = _compared_as_a_whole(statement, observed)
     else:
-        extent = _at_orbits(statement, observed)
+        extent = _compared_at_orbits(statement, observed)
     # without a decision a verdict relies on no computation and on no lemma
     if extent.decision not in (Decision.CONFIRMED, Decision.REFUTED):
         return Verdict(statement=statement, extent=extent)
@@ -204,10 +207,16 @@ def compare(statement: Statement, observed: Observed) -> Verdict:
     return Verdict(statement=statement, extent=extent, computed=computed, trusted=statement.trusted)
 
 
-def _of_whole(statement: GlobalStatement[Any], observations: Observed) -> GlobalComparison:
-    """Compare the predicted value with the observed one; the witness is their difference."""
-    predicted, reason = _within_limits(partial(statement.predict, observations.model))
+def _compared_as_a_whole(
+    statement: GlobalStatement[Any], observations: Observed
+) -> GlobalComparison:
+    """Return the comparison of the predicted with the observed value of the whole closure.
+
+    If they differ, it has both values as a witness.
+    """
+    predicted, why_not_predicted = _within_limits(partial(statement.predict, observations.model))
     observed, limit = _within_limits(partial(observations.value, statement.observable))
+    reason = why_not_predicted
     if observed is None:
         reason = limit or observations.unknown(statement.observable)
     extent = GlobalComparison(
@@ -241,29 +250,37 @@ def _within_limits(compute: Callable[[], Value | None]) -> tuple[Value | None, s
         return None, str(limit)
 
 
-def _at_orbits(statement: OrbitStatement[Any, Any], observations: Observed) -> OrbitwiseComparison:
-    """Compare prediction and observation at each orbit that the statement is about."""
+def _compared_at_orbits(
+    statement: OrbitStatement[Any, Any], observations: Observed
+) -> OrbitwiseComparison:
+    """Return the comparison of prediction and observation at each orbit of the statement.
+
+    These are the orbits that the statement is about, those it concerns. If it fails at some orbits,
+    the most informative one of them is the witness.
+    """
     model = observations.model
     orbits = observations.all_orbits()
     concerned = [orbit for orbit in orbits if statement.concerns(orbit)]
+    # The value at each concerned orbit that was observed: None if it is not decided.
     values = {}
     failing = []
-    undecided = []
+    without_decision = []
     for orbit, value in observations.at_orbits(statement.observable).items():
         if not statement.concerns(orbit):
             continue
         values[orbit] = value
         if value is None:
-            undecided.append(orbit)
+            without_decision.append(orbit)
         elif value != statement.predict(orbit, model):
             failing.append(orbit)
     reason = ""
-    if undecided:
-        reason = observations.undecided_reason(statement.observable, undecided)
+    if without_decision:
+        reason = observations.undecided_reason(statement.observable, without_decision)
+    limit_came_first = bool(observations.unfinished) and bool(concerned) and not values
     extent = OrbitwiseComparison(
         observable=statement.observable,
         hypothesis=statement.hypotheses(model),
-        was_observed=bool(values) or not concerned or not observations.unfinished,
+        was_observed=not limit_came_first,
         vacuous=not concerned,
         concerned=len(concerned),
         orbits=len(orbits),
@@ -294,6 +311,8 @@ def from_certificate(
 
     Parameters
     ----------
+    data : mapping
+        What :meth:`Verdict.to_data` returned.
     orbits : int
         The number of orbits of the case.
     was_observed : bool
@@ -306,26 +325,29 @@ def from_certificate(
     ValueError
         If the verdict does not follow from the stored values.
     """
-    named: dict[str, Any] = {"observable": statement.observable, "was_observed": was_observed}
-    named["hypothesis"] = data["hypothesis"] or ""
+    common_fields: dict[str, Any] = {
+        "observable": statement.observable,
+        "was_observed": was_observed,
+        "hypothesis": data["hypothesis"] or "",
+    }
     extent: CaseScope
     if data["concerned"] is None:
         # this also applies to a statement about orbits without any observation
-        observed = _numbers(data["observed"])
-        nothing = None
+        observed = _stored_value(data["observed"])
+        vacuous_value = None
         if isinstance(statement, GlobalStatement):
-            nothing = statement.nothing
+            vacuous_value = statement.nothing
         extent = GlobalComparison(
-            predicted=_numbers(data["predicted"]),
+            predicted=_stored_value(data["predicted"]),
             observed=observed,
-            vacuous=observed is not None and observed == nothing,
+            vacuous=observed is not None and observed == vacuous_value,
             numbers=numbers,
-            **named,
+            **common_fields,
         )
     else:
         witness = None
         if data["witness"] is not None:
-            witness = _witness(**data["witness"])
+            witness = _stored_witness(**data["witness"])
         extent = OrbitwiseComparison(
             vacuous=data["concerned"] == 0,
             concerned=data["concerned"],
@@ -333,7 +355,7 @@ def from_certificate(
             failing=tuple(data["failing"]),
             undecided=tuple(data["undecided"]),
             witness=witness,
-            **named,
+            **common_fields,
         )
     # the stored verdict must be the one that follows from the stored values
     if extent.decision != data["verdict"]:
@@ -343,22 +365,29 @@ def from_certificate(
     return Verdict(statement=statement, extent=extent)
 
 
-def _numbers(value: Any) -> Any:
-    """Return several numbers, which a certificate stores as lists; other values unchanged."""
+def _stored_value(value: Any) -> Any:
+    """Return the value that a certificate stores: the inverse of ``value_json``.
+
+    A list becomes Numbers, a dictionary of lists by method NumbersByMethod; other values, such as
+    yes or no, a number or None, are stored as they are.
+    """
     if isinstance(value, list):
         return Numbers(tuple(value))
     if isinstance(value, dict):
-        found = []
-        for name, listed in sorted(value.items()):
-            found.append((name, Numbers(tuple(listed))))
-        return NumbersByMethod(tuple(found))
+        by_method = []
+        for method, listed in sorted(value.items()):
+            by_method.append((method, Numbers(tuple(listed))))
+        return NumbersByMethod(tuple(by_method))
     return value
 
 
-def _witness(
+def _stored_witness(
     orbit: Any, predicted: Any, observed: Any, numbers: Mapping[str, int], **weights: Any
 ) -> Witness:
-    """Return a witness that was read; ``weights`` are the entries named by parameters."""
+    """Return the witness whose entries in a certificate are these.
+
+    All entries but the named ones are ``weights``, matrices by the names of parameters.
+    """
     return Witness(
         orbit=orbit, weights=weights, predicted=predicted, observed=observed, numbers=numbers
     )

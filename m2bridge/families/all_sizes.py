@@ -25,6 +25,7 @@ class AllSizesCase:
     """All sizes together, as one case on the command line and in certificates.
 
     It is not a model and has no map.
+
     Parameters
     ----------
     family : str
@@ -92,6 +93,7 @@ class AllSizesResult(VerdictsResult):
 
     def to_json(self) -> dict[str, Any]:
         """Return all verdicts and the computed data for ``json.dumps``."""
+        # the field is present only if a limit was reached
         unfinished = {"unfinished": self.unfinished} if self.unfinished else {}
         return {
             "scope": self.scope,
@@ -123,15 +125,17 @@ class AllSizesResult(VerdictsResult):
         MethodUnavailableError
             If a verdict cannot be represented in a certificate.
         """
-        answer = []
+        verdicts = []
+        # each lemma once, in the order in which verdicts name them
         trusted: dict[str, None] = {}
         for verdict in self.verdicts:
             if verdict.statement.key != key:
                 continue
-            answer.append(verdict.to_data())
+            verdicts.append(verdict.to_data())
+            # without a decision a verdict relies on no lemma
             if verdict.decision is not Decision.UNDECIDED:
                 trusted |= dict.fromkeys(verdict.trusted)
-        return Content({"verdicts": answer}, self.evidence(), tuple(trusted))
+        return Content({"verdicts": verdicts}, self.evidence(), tuple(trusted))
 
 
 S = TypeVar("S", bound=Statement)
@@ -140,28 +144,38 @@ S = TypeVar("S", bound=Statement)
 def split_by_all_sizes_form(
     requests: Sequence[S], has_form: Callable[[S], bool]
 ) -> tuple[list[S], tuple[str, ...]]:
-    """Return the statements that have a form for all sizes, and the names of the others.
+    """Return the statements that have a form for all sizes, and the names of those without one.
+
+    Parameters
+    ----------
+    requests : sequence of statements
+        The statements that are to be decided.
+    has_form : function
+        Whether a statement has a form for all sizes.
 
     Raises
     ------
     MethodUnavailableError
-        If none of them has one.
+        If no statement has one.
     """
-    chosen, others = [], []
+    chosen, without_form = [], []
     for statement in requests:
         if has_form(statement):
             chosen.append(statement)
         else:
-            others.append(name_with_part(statement.key, statement.part))
+            without_form.append(name_with_part(statement.key, statement.part))
     if not chosen:
         raise MethodUnavailableError(
-            f"not stated for all sizes, but only for single cases: {', '.join(others)}"
+            f"not stated for all sizes, but only for single cases: {', '.join(without_form)}"
         )
-    return chosen, tuple(others)
+    return chosen, tuple(without_form)
 
 
 def complete_result(result: Any) -> Any:
-    """Return a complete result, for a certificate; raises TimeLimitError if it is incomplete."""
+    """Return ``result`` itself, for a certificate; raise TimeLimitError if it is incomplete.
+
+    ``result.unfinished`` is the limit that was reached, or empty.
+    """
     if result.unfinished:
         raise TimeLimitError(result.unfinished)
     return result
@@ -251,12 +265,12 @@ class AllSizesQuestion(Question[AllSizesCase, AllSizesResult]):
         return [self.family.row(self.key, verdict) for verdict in certificate.answer["verdicts"]]
 
     def names(self) -> tuple[str, ...]:
-        """Return the names of the statements."""
+        """Return the names of the statements with this key, such as ``3.4 (iii)``."""
         parts = [statement.part for statement in self.family.stated() if statement.key == self.key]
         return tuple(name_with_part(self.key, part) for part in parts)
 
     def script(self, model: AllSizesCase) -> Script | None:
-        """Return the Macaulay2 program of the family."""
+        """Return the Macaulay2 program of the family for these statements; ``None`` without one."""
         return self.family.program(model, self.key)
 
     def needs_engine(self, model: AllSizesCase) -> bool:

@@ -84,21 +84,21 @@ def ranges(option: str, text: str) -> tuple[int, ...]:
 
 
 def lists(option: str, text: str) -> Iterator[tuple[int, ...]]:
-    """Return the lists that ``2,2,1`` or ``1..3,2,1`` mean, with one range for each entry.
+    """Return the lists that ``2,2,1`` or ``1..3,2,1`` mean, a range for each entry, one by one.
 
     Raises
     ------
     InvalidCaseError
         If the text is not of this form; the error names ``option``.
     """
-    places = [_range(option, part) for part in text.split(",")]
-    if prod(map(len, places)) > MAX_RANGE_VALUES:
+    entries = [_range(option, part) for part in text.split(",")]
+    if prod(map(len, entries)) > MAX_RANGE_VALUES:
         raise InvalidCaseError(option, f"'{text:.60}' means more than {MAX_RANGE_VALUES} lists")
-    return product(*places)
+    return product(*entries)
 
 
 def _range(option: str, part: str, before: int = 0) -> range:
-    """Return the numbers that one part of a text means, after ``before`` numbers of other parts."""
+    """Return the numbers of ``3`` or ``1..4``; ``before`` others count towards the limit, too."""
     match = re.fullmatch(r"\s*([0-9]+)\s*(?:\.\.\s*([0-9]+)\s*)?", part)
     if match is None:
         raise InvalidCaseError(
@@ -199,11 +199,11 @@ class Question(ABC, Generic[M, O]):
         return None
 
     def usual(self, model: M) -> bool:
-        """Return whether ``all`` includes the question for a model."""
+        """Return whether who asks ``all`` questions about a model asks this one, too."""
         return True
 
     def within_reach(self, model: M) -> bool:
-        """Return whether ``reachable`` includes the model: an answer is expected in minutes."""
+        """Return whether who asks for ``reachable`` answers gets this one: it takes minutes."""
         return True
 
     def needs_engine(self, model: M) -> bool:
@@ -267,7 +267,6 @@ class CaseOption:
     read : callable
         Converts text of the command line to the value; raises ValueError saying what is expected.
     help : str
-        Help text on the command line.
     default : str, optional
         Text of the default value.
     required : bool
@@ -323,7 +322,6 @@ class Figure:
     title : str
         Caption in one line.
     options : tuple of CaseOption
-        Options of the figure.
     compute : callable
         Maps the values of the options, passed by name, to a
         :class:`~m2bridge.results.picture.PictureResult` with a method ``to_csv``; it accepts
@@ -442,7 +440,7 @@ class Family(ABC, Generic[M]):
         return ()
 
     def questions(self) -> tuple[Question[M, Any], ...]:
-        """Return the further questions that can be certified."""
+        """Return the questions that can be certified in addition to those about statements."""
         return ()
 
     def figures(self) -> tuple[Figure, ...]:
@@ -513,8 +511,7 @@ class Family(ABC, Generic[M]):
         Raises
         ------
         InvalidCaseError
-            If it names none: an option has no default and is left out, or does not say what it
-            should.
+            If it names no case: an option without a default is left out, or a value is wrong.
         """
         return self.from_options(self.sample)
 
@@ -529,13 +526,13 @@ class Family(ABC, Generic[M]):
         if not isinstance(content, dict):
             raise InvalidCaseError("case", f"must be a table of {', '.join(self._names())}")
         self.check_names(content)
-        required = [option.name for option in self.options if option.required]
-        for name in required:
-            if name not in content:
-                raise InvalidCaseError("case", f"'{name}' is missing")
+        for option in self.options:
+            if option.required and option.name not in content:
+                raise InvalidCaseError("case", f"'{option.name}' is missing")
         return self.build(**content)
 
     def _names(self) -> list[str]:
+        """Return the names of all options."""
         return [option.name for option in self.options]
 
     def check_names(self, names: Iterable[Any]) -> None:
@@ -553,6 +550,8 @@ def read_options(
     read: Callable[[CaseOption, str], Any] = CaseOption.value,
 ) -> dict[str, Any]:
     """Return the values of options by name, read from texts or from the defaults.
+
+    ``read`` makes the value of a text; for batches it is :meth:`CaseOption.values`.
 
     Raises
     ------
@@ -573,7 +572,9 @@ def read_options(
 
 def integer(text: str) -> int:
     """Return the integer with these decimal digits; raises ValueError saying what is expected."""
-    if not text.strip().isascii() or not text.strip().removeprefix("-").isdigit() or len(text) > 18:
+    written = text.strip()
+    is_integer = written.isascii() and written.removeprefix("-").isdigit()
+    if not is_integer or len(text) > 18:  # numbers of a case are far shorter
         raise ValueError(f"'{text}' is not an integer")
     return int(text)
 

@@ -73,7 +73,7 @@ def family(name: str) -> Family[Any]:
     """
     from m2bridge.families.base import Family
 
-    found: Family[Any] = _object(FAMILY_ENTRY_POINTS, name, Family, "name")
+    found: Family[Any] = _registered_object(FAMILY_ENTRY_POINTS, name, Family, "name")
     return found
 
 
@@ -87,28 +87,42 @@ def checker(name: str) -> FamilyChecker:
     """
     from m2bridge.checker import FamilyChecker
 
-    found: FamilyChecker = _object(CHECKER_ENTRY_POINTS, name, FamilyChecker, "family")
+    found: FamilyChecker = _registered_object(CHECKER_ENTRY_POINTS, name, FamilyChecker, "family")
     return found
 
 
-def _object(group: str, name: str, kind: type[Any], own_name: str) -> Any:
-    """Return the object registered under a name, an instance of ``kind`` with this name.
+def _registered_object(group: str, name: str, kind: type[Any], name_attribute: str) -> Any:
+    """Return the family or checker that is registered under a name.
 
-    ``own_name`` is the attribute of the object that holds its name. Families of this package are
-    found without reading the metadata of other packages, which cannot take their names.
+    Families of this package are found without reading the metadata of other packages, which cannot
+    take their names.
+
+    Parameters
+    ----------
+    group : str
+        The group of entry points.
+    kind : type
+        The class of which the object has to be an instance.
+    name_attribute : str
+        The attribute of the object that holds its name, which has to be ``name``.
+
+    Raises
+    ------
+    InvalidCaseError
+        If there is no such object, or it cannot be used.
     """
     if name in OWN_FAMILIES:
         module, _, attribute = _PLACES[group].partition(":")
         return getattr(imported(f"{OWN_FAMILIES[name]}.{module}"), attribute)
-    entry = _claimed(group, name)
+    entry = _only_entry_point(group, name)
     loaded = _load(entry)
     if isinstance(loaded, type) and issubclass(loaded, kind):
         raise _broken(entry, f"{entry.value} is a class: name an instance of it")
     if not isinstance(loaded, kind):
         raise _broken(entry, f"{entry.value} is not an {kind.__module__}.{kind.__qualname__}")
-    called = getattr(loaded, own_name)
-    if called != name:
-        raise _broken(entry, f"it calls itself '{called}'")
+    own_name = getattr(loaded, name_attribute)
+    if own_name != name:
+        raise _broken(entry, f"it calls itself '{own_name}'")
     return loaded
 
 
@@ -123,8 +137,8 @@ def families() -> tuple[dict[str, Family[Any]], dict[str, InvalidCaseError]]:
     return loaded, failed
 
 
-def _claimed(group: str, name: str) -> EntryPoint:
-    """Return the only entry point with this name."""
+def _only_entry_point(group: str, name: str) -> EntryPoint:
+    """Return the only entry point with this name; InvalidCaseError for none or several."""
     registered = _registered(group)
     entries = registered.get(name, ())
     if not entries and group == CHECKER_ENTRY_POINTS:
@@ -144,12 +158,18 @@ def _claimed(group: str, name: str) -> EntryPoint:
 
 
 def _registered(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
-    """Return the entry points for each name, read again when a folder of the path has changed."""
-    return _read(group, tuple((folder, _changed(folder)) for folder in sys.path))
+    """Return the entry points of a group for each name.
+
+    They are read again when a folder of the path has changed, as by an installation.
+    """
+    return _read(group, tuple((folder, _time_of_change(folder)) for folder in sys.path))
 
 
-def _changed(folder: str) -> int:
-    """Return the time when the entries of a folder last changed; '' is the working directory."""
+def _time_of_change(folder: str) -> int:
+    """Return when the entries of a folder last changed, in nanoseconds; 0 if there is no folder.
+
+    On the path of Python '' is the working directory.
+    """
     try:
         return os.stat(folder or ".").st_mtime_ns
     except OSError:
@@ -161,23 +181,24 @@ def _read(group: str, path: tuple[tuple[str, int], ...]) -> Mapping[str, tuple[E
     """Return the entry points for each name, of this package and of all installed packages.
 
     The result is cached, since reading the metadata of all packages takes some hundredths of a
-    second.
+    second; ``path`` has each folder with its time of change, and is used as the key only.
     """
     from importlib.metadata import EntryPoint, entry_points
 
+    own = []
+    for name, folder in OWN_FAMILIES.items():
+        own.append(EntryPoint(name, f"{folder}.{_PLACES[group]}", group))
+    # by the name, and then by package and value: a package that is found twice on the path is
+    # counted once
     claims: dict[str, dict[tuple[str, str], EntryPoint]] = {}
-    own = [
-        EntryPoint(name, f"{folder}.{_PLACES[group]}", group)
-        for name, folder in OWN_FAMILIES.items()
-    ]
     for entry in (*own, *entry_points(group=group)):
-        # a package that is found twice on the path is counted once
         claims.setdefault(entry.name, {}).setdefault((_package(entry), entry.value), entry)
     return {name: tuple(entries.values()) for name, entries in claims.items()}
 
 
 def _package(entry: EntryPoint) -> str:
-    return entry.dist.name if entry.dist else "m2bridge"
+    """Return the package of an entry point; those made here belong to no distribution."""
+    return entry.dist.name if entry.dist is not None else "m2bridge"
 
 
 @lru_cache(maxsize=64)
@@ -194,8 +215,8 @@ def _load(entry: EntryPoint) -> Any:
 
 def _broken(entry: EntryPoint, reason: str) -> InvalidCaseError:
     """Return the error that names the package whose family or checker cannot be used."""
-    what = "family" if entry.group == FAMILY_ENTRY_POINTS else "checker of the family"
+    kind = "family" if entry.group == FAMILY_ENTRY_POINTS else "checker of the family"
     return InvalidCaseError(
         "family",
-        f"the {what} '{entry.name}' of the package {_package(entry)} cannot be used: {reason}",
+        f"the {kind} '{entry.name}' of the package {_package(entry)} cannot be used: {reason}",
     )

@@ -8,15 +8,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from m2bridge.errors import InvalidCaseError, check_kind
 from m2bridge.results.base import Decision
 from m2bridge.results.sheet import name_with_part, value_text
-
-if TYPE_CHECKING:
-    pass
-
 
 M = TypeVar("M")  # a model
 O = TypeVar("O")  # an orbit
@@ -41,7 +37,10 @@ class PartialValue(ABC):
 
     @abstractmethod
     def against(self, predicted: Any) -> tuple[Decision, str]:
-        """Return the decision on a predicted value, and the comparison in a sentence."""
+        """Return the decision on a predicted value, and the comparison in a clause.
+
+        The value refutes the prediction, confirms it, or leaves it undecided.
+        """
 
     @abstractmethod
     def to_json(self) -> Any:
@@ -66,7 +65,9 @@ class Numbers(PartialValue):
     entries: tuple[int | None, ...]
 
     def against(self, predicted: Numbers) -> tuple[Decision, str]:
-        """Refuted by one different number or a different length; confirmed by all numbers."""
+        """Return REFUTED for one different number or a different length, CONFIRMED if all numbers
+        are known and the same, else UNDECIDED; and both lists in words.
+        """
         text = f"computed {self}, stated {predicted}"
         if len(self.entries) != len(predicted.entries):
             return Decision.REFUTED, text
@@ -107,7 +108,9 @@ class NumbersByMethod(PartialValue):
     found: tuple[tuple[str, Numbers], ...]
 
     def against(self, predicted: Numbers) -> tuple[Decision, str]:
-        """Refuted by one number of one method; confirmed by all numbers of one method."""
+        """Return REFUTED if one method found a different number, CONFIRMED if one found all, else
+        UNDECIDED; and in words what each method found.
+        """
         decisions = [numbers.against(predicted)[0] for _, numbers in self.found]
         if Decision.REFUTED in decisions:
             # a refutation names the method that found the different number
@@ -274,15 +277,16 @@ def statements_named(statements: Iterable[Statement], name: str) -> tuple[Statem
     known = tuple(statements)
     if name == ALL_STATEMENTS:
         return sharing_one_observation(known)
-
-    def is_meant(one: Statement) -> bool:
-        return name in (one.key, name_with_part(one.key, one.part), *one.follows_from)
-
-    chosen = tuple(filter(is_meant, known))
+    chosen = []
+    for statement in known:
+        own_names = (statement.key, name_with_part(statement.key, statement.part))
+        if name in (*own_names, *statement.follows_from):
+            chosen.append(statement)
     if not chosen:
-        keys = ", ".join((*dict.fromkeys(one.key for one in known), ALL_STATEMENTS))
-        raise InvalidCaseError("statement", f"'{name:.60}' is not one of {keys}")
-    return chosen
+        keys = dict.fromkeys(statement.key for statement in known)
+        listed = ", ".join((*keys, ALL_STATEMENTS))
+        raise InvalidCaseError("statement", f"'{name:.60}' is not one of {listed}")
+    return tuple(chosen)
 
 
 IntegerMatrix = tuple[tuple[int, ...], ...]
@@ -298,10 +302,10 @@ class Witness:
         ``None`` for statements about the closure as a whole.
     weights : dict of str to matrix of int
         Parameters of a function in the orbit, by name; empty matrices if there is no orbit.
-        predicted, observed : bool, int or points of a fibre
-            The two values that differ.
-        numbers : dict of str to int
-            Further numbers, such as dimensions, by name.
+    predicted, observed : bool, int or points of a fibre
+        The two values that differ.
+    numbers : dict of str to int
+        Further numbers, such as dimensions, by name.
     """
 
     orbit: Any | None
@@ -340,10 +344,10 @@ class Observed(ABC):
         The names of the parameters in a witness.
     remarks : tuple of str
         Which independent methods agreed.
-        engine_version : str
-            The version of Macaulay2; empty if it was not used.
-        seconds : float
-            The time that the observations took.
+    engine_version : str
+        The version of Macaulay2; empty if it was not used.
+    seconds : float
+        The time that the observations took.
     """
 
     __slots__ = ()
@@ -381,13 +385,17 @@ class Observed(ABC):
         return {}
 
     def undecided_reason(self, observable: str, orbits: Sequence[Any]) -> str:
-        """Return why these orbits are undecided."""
+        """Return why the observable is undecided at these orbits, in words."""
         return ""
 
     def witness(
         self, orbits: Sequence[Any]
     ) -> tuple[Any, Mapping[str, IntegerMatrix], dict[str, int]]:
-        """Return the most informative failing orbit, weights of a function there, and numbers."""
+        """Return the counterexample for a statement that fails at these orbits.
+
+        It is the most informative of them, the weights of a function there by their names, and
+        numbers by name that prove the failure.
+        """
         # without orbits no statement fails at one
         raise LookupError("there are no orbits")
 

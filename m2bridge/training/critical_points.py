@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 from m2bridge.convert.m2_syntax import sequence
 from m2bridge.engine import RunOptions, computation, current, msolve
@@ -39,23 +39,28 @@ class CriticalPoints(Result):
     Parameters
     ----------
     title : str
+        The model in words.
     case : dict or None
+        Its numbers, for JSON.
     data, target : str
         The quadratic form and the target function, in words.
     seed : int
     counts : Counts
-        The numbers of complex ones and the primes.
+        The numbers of complex critical points, and the primes modulo which they were counted.
     weights_of_each : int
         How many weights, up to rescaling and the choice of K and Q, have the same function: 2 for
         min(a, d) = d' = 1 < d, else 1.
     generic_ed_degree : int or None
         The number for a general quadratic form and target; ``None`` if it is not computed.
     points : tuple of RealPoint or None
-        All real ones, by increasing loss; ``None`` if they were not asked for or not found.
+        All real critical points, by increasing loss; ``None`` if they were not asked for or not
+        found.
     isolated_by : str
+        The program that isolated the real points; empty if there are no points.
     engine_version : str
     seconds : float
     unfinished : str
+        Why the real points, or their orbits, are not known; empty if they are.
 
     Examples
     --------
@@ -94,16 +99,20 @@ class CriticalPoints(Result):
 
     @property
     def real_points(self) -> tuple[RealPoint, ...] | None:
-        """The real ones at functions of the dense orbit, by increasing loss."""
+        """The real points at functions of the dense orbit, by increasing loss.
+
+        ``None`` if the real points are not known.
+        """
         if self.points is None:
             return None
         return tuple(point for point in self.points if point.is_dense)
 
     @property
     def real_points_elsewhere(self) -> tuple[RealPoint, ...] | None:
-        """The real ones that are not shown to be at functions of the dense orbit.
+        """The real points that are not shown to be at functions of the dense orbit.
 
-        They are at singular or boundary functions, or at the function zero.
+        They are at singular or boundary functions, or at the function zero. ``None`` if the real
+        points are not known.
         """
         if self.points is None:
             return None
@@ -118,11 +127,16 @@ class CriticalPoints(Result):
         if self.points is None:
             return None
         minima = [point for point in self.points if point.kind == "minimum"]
+        # The loss of a point is an interval: a minimum whose interval is above another one is not
+        # a smallest.
         for point in minima:
-            if point.loss[0] > min(other.loss[1] for other in minima):
+            lower = point.loss[0]
+            if lower > min(other.loss[1] for other in minima):
                 return True
-        if any(point.kind == "undecided" for point in self.points) or self._leaves_out_real_points:
+        undecided_point = any(point.kind == "undecided" for point in self.points)
+        if undecided_point or self._leaves_out_real_points:
             return None
+        # minima of one function, or with the loss 0, have the same loss
         if len(minima) == 1 or self._are_one_function(minima):
             return False
         if all(point.loss == (0, 0) for point in minima):
@@ -145,8 +159,8 @@ class CriticalPoints(Result):
         if not all(point.is_dense for point in minima) or self.points is None:
             return False
         one, other = minima
-        alike = [p for p in self.points if p is not one and _may_agree(p, one)]
-        return alike == [other]
+        with_same_function = [p for p in self.points if p is not one and _may_agree(p, one)]
+        return with_same_function == [other]
 
     def to_sheet(self) -> Sheet:
         """The numbers, and a table of the real points."""
@@ -160,7 +174,7 @@ class CriticalPoints(Result):
     def to_json(self) -> dict[str, Any]:
         """The numbers and the real points."""
         count = self.counts.count
-        real, others = self.real_points, self.real_points_elsewhere
+        dense, elsewhere = self.real_points, self.real_points_elsewhere
         return result_json(self.case, "QQ", self.engine_version, self.seconds) | {
             "title": self.title,
             "data": self.data,
@@ -172,8 +186,8 @@ class CriticalPoints(Result):
             "orbits_counted": count.by_orbit,
             "primes": list(self.primes),
             "generic_ed_degree": self.generic_ed_degree,
-            "real_points": None if real is None else [point.to_json() for point in real],
-            "real_points_elsewhere": None if others is None else [p.to_json() for p in others],
+            "real_points": _points_json(dense),
+            "real_points_elsewhere": _points_json(elsewhere),
             "isolated_by": self.isolated_by or None,
             "spurious_minima": self.spurious_minima,
             "unfinished": self.unfinished or None,
@@ -185,14 +199,21 @@ class CriticalPoints(Result):
         return f"criticalPoints = {number}\nprimes = {sequence(map(str, self.primes))}"
 
 
+def _points_json(points: Sequence[RealPoint] | None) -> list[dict[str, Any]] | None:
+    """Return points for ``json.dumps``; ``None`` if they are not known."""
+    if points is None:
+        return None
+    return [point.to_json() for point in points]
+
+
 def _may_agree(one: RealPoint, other: RealPoint) -> bool:
-    """Whether the functions of two points are not shown to differ."""
+    """Return whether the functions of two points, in balls, are not shown to differ."""
     pairs = zip(one.function.entries(), other.function.entries(), strict=True)
     return all(x.overlaps(y) for x, y in pairs)
 
 
 def _facts(result: CriticalPoints) -> list[tuple[str, object]]:
-    """The numbers, line by line."""
+    """Return names and values of the numbers for a page; a value ``None`` is not shown."""
     count = result.counts.count
     number = "not isolated: they come in families"
     if result.critical_points is not None:
@@ -230,7 +251,7 @@ def _facts(result: CriticalPoints) -> list[tuple[str, object]]:
 
 
 def _spurious(result: CriticalPoints) -> str:
-    """Whether there are spurious minima, in words."""
+    """Return in words whether there are spurious minima, and by what that is shown."""
     if result.spurious_minima is None:
         return "undecided"
     if result.spurious_minima:
@@ -239,39 +260,43 @@ def _spurious(result: CriticalPoints) -> str:
 
 
 def _tables(result: CriticalPoints) -> list[Block]:
-    """The real points of the dense orbit, and the other ones."""
+    """Return a table of the real points of the dense orbit, and one of those elsewhere.
+
+    A row has kind, index, loss and orbit of a point, and its weights: a column for each matrix.
+    Tables without points are left out.
+    """
     blocks: list[Block] = []
-    captions = {
+    points_by_caption = {
         "Real critical points": result.real_points,
         "Real critical points elsewhere": result.real_points_elsewhere,
     }
-    for caption, points in captions.items():
+    for caption, points in points_by_caption.items():
         if not points:
             continue
-        names = list(points[0].weights)
+        matrix_names = list(points[0].weights)
         rows = []
         for point in points:
-            orbit = str(point.orbit or "–")
-            if point.is_zero:
-                orbit = "zero"
+            orbit = "zero" if point.is_zero else str(point.orbit or "–")
             index = "–" if point.index is None else point.index
-            shown = [_matrix(point.weights[name]) for name in names]
-            rows.append((point.kind, index, _loss(point), orbit, *shown))
-        header = ("kind", "index", "loss", "orbit", *names)
+            matrices = [_matrix_text(point.weights[name]) for name in matrix_names]
+            rows.append((point.kind, index, _loss_text(point), orbit, *matrices))
+        header = ("kind", "index", "loss", "orbit", *matrix_names)
         blocks.append(Table(header, rows, caption))
     return blocks
 
 
-def _loss(point: RealPoint) -> str:
-    """A loss with few digits; a bound for one that may be zero."""
+def _loss_text(point: RealPoint) -> str:
+    """Return the loss of a point, an interval, with few digits; a bound if it may be zero."""
     lower, upper = point.loss
     if upper == 0:
         return "0"
-    return f"at most {upper:.1g}" if lower <= 0 else f"{(lower + upper) / 2:.9g}"
+    if lower <= 0:
+        return f"at most {upper:.1g}"
+    return f"{(lower + upper) / 2:.9g}"
 
 
-def _matrix(rows: Sequence[Sequence[float]]) -> str:
-    """A matrix with few digits."""
+def _matrix_text(rows: Sequence[Sequence[float]]) -> str:
+    """Return a matrix as text with few digits."""
     return matrix_text([[f"{x:.5g}" for x in row] for row in rows])
 
 
@@ -346,11 +371,11 @@ def critical_points(
     )
     # where data are given, the number of tokens is theirs
     model = replace(model, t=loss.shape.t)
-    counts = counted(loss, _name(loss, seed))
-    points, isolated_by, unfinished = None, "", ""
+    counts = counted(loss, _digest(loss, seed))
+    real = RealPoints(None, "", "")
     # isolating real points takes far longer than counting the complex ones
     if not count_only:
-        points, isolated_by, unfinished = _isolated(loss, counts, seed)
+        real = _real_points(loss, counts, seed)
     return CriticalPoints(
         title=str(model),
         case=model.case,
@@ -359,36 +384,45 @@ def critical_points(
         seed=seed,
         counts=counts,
         weights_of_each=1 if is_birational(model) else 2,
-        generic_ed_degree=_generic(model),
-        points=points,
-        isolated_by=isolated_by,
+        generic_ed_degree=_generic_ed_degree(model),
+        points=real.points,
+        isolated_by=real.isolated_by,
         engine_version=current().version,
         seconds=clock().seconds,
-        unfinished=unfinished,
+        unfinished=real.unfinished,
     )
 
 
-def _name(loss: Loss, seed: int) -> str:
-    """Other text for another loss or seed, from which the primes are drawn."""
+def _digest(loss: Loss, seed: int) -> str:
+    """Return a text that differs for another loss or seed; the primes are drawn from it."""
     numbers = f"{loss.gram.entries()} {loss.linear.entries()} {seed}"
     return sha256(numbers.encode()).hexdigest()
 
 
-def _generic(model: SingleLayerAttention) -> int | None:
-    """The generic ED degree, by the theorem on polar degrees; ``None`` if it is too large."""
+def _generic_ed_degree(model: SingleLayerAttention) -> int | None:
+    """Return the generic ED degree, the sum of the polar degrees; ``None`` if it is too large."""
     try:
         return sum(predicted_polar_degrees(model))
     except (MethodUnavailableError, TooLargeError):
         return None
 
 
-def _isolated(
-    loss: Loss, counts: Counts, seed: int
-) -> tuple[tuple[RealPoint, ...] | None, str, str]:
-    """The real points, what isolated them, and why there are none, if so."""
-    program, found_by = msolve.for_engine(current())
+class RealPoints(NamedTuple):
+    """The real critical points: the fields of :class:`CriticalPoints` about them."""
+
+    points: tuple[RealPoint, ...] | None
+    isolated_by: str
+    unfinished: str
+
+
+def _real_points(loss: Loss, counts: Counts, seed: int) -> RealPoints:
+    """Isolate the real critical points, and find their orbits.
+
+    When a limit is reached before, there are no points; when it is reached after them, no orbits.
+    """
+    program, isolated_by = msolve.for_engine(current())
     if counts.count.dense == 0 and not counts.count.elsewhere:
-        return (), found_by, ""
+        return RealPoints((), isolated_by, "")
     try:
         isolation = Isolation.of(
             loss,
@@ -399,8 +433,8 @@ def _isolated(
         )
         points = isolation.real_points()
     except (TimeLimitError, MemoryLimitError, MethodUnavailableError) as reason:
-        return None, "", f"real critical points: {reason}"
+        return RealPoints(None, "", f"real critical points: {reason}")
     try:
-        return isolation.with_ranks(points), found_by, ""
+        return RealPoints(isolation.with_ranks(points), isolated_by, "")
     except (TimeLimitError, MemoryLimitError) as reason:
-        return points, found_by, f"orbits of real critical points: {reason}"
+        return RealPoints(points, isolated_by, f"orbits of real critical points: {reason}")

@@ -47,7 +47,21 @@ def read_loss(
     teacher: DataSource | None,
     seed: int,
 ) -> Loss:
-    """The loss that is asked for.
+    """Return the squared loss on data, with its target.
+
+    Parameters
+    ----------
+    model : SingleLayerAttention
+    data : path or mapping, or None
+        Arrays X of tokens, and perhaps outputs Y or the weights of a teacher.
+    tokens : {"gaussian"} or None
+        Random tokens in place of data; also meant if all three are None.
+    quadratic : {"random"} or None
+        A random quadratic form in place of data.
+    teacher : path or mapping, or None
+        The weights of the target function. Without a target it is random.
+    seed : int
+        For random integers.
 
     Raises
     ------
@@ -59,19 +73,19 @@ def read_loss(
     """
     _check_sources(model, data, tokens, quadratic)
     if data is not None:
-        return _of_data(model, data, teacher, seed)
+        return _loss_on_data(model, data, teacher, seed)
     form = gaussian(model) if quadratic is None else random_quadratic(model, seed)
-    return _towards_teacher(model, form, teacher, seed)
+    return _loss_towards_teacher(model, form, teacher, seed)
 
 
 def _check_sources(
     model: SingleLayerAttention, data: DataSource | None, tokens: str | None, quadratic: str | None
 ) -> None:
-    """Refuse a case or sources that have no meaning together."""
-    named = {"data": data, "tokens": tokens, "quadratic": quadratic}
-    given = [name for name, value in named.items() if value is not None]
+    """Raise InvalidCaseError for several sources of tokens, an unknown one, or one token."""
+    sources = {"data": data, "tokens": tokens, "quadratic": quadratic}
+    given = [name for name, value in sources.items() if value is not None]
     if len(given) > 1:
-        raise InvalidCaseError(given[1], f"excludes {given[0]}: give one of {', '.join(named)}")
+        raise InvalidCaseError(given[1], f"excludes {given[0]}: give one of {', '.join(sources)}")
     if tokens is not None:
         check_choice("tokens", tokens, TokenDistribution)
     if quadratic is not None:
@@ -80,35 +94,44 @@ def _check_sources(
         raise InvalidCaseError("t", "critical points are computed for t ≥ 2 tokens")
 
 
-def _of_data(
+def _loss_on_data(
     model: SingleLayerAttention, data: DataSource, teacher: DataSource | None, seed: int
 ) -> Loss:
-    """The loss on sequences of tokens, whose outputs are given, or those of a teacher."""
+    """Return the loss on the sequences X of the data.
+
+    The target are the outputs Y of the data, or the function of a teacher, whose weights are in the
+    data or given as ``teacher``; without any of these, a random function.
+    """
     arrays = _arrays("data", data)
     if "X" not in arrays:
         listed = printable(", ".join(arrays))[:200] or "none"
         raise InvalidCaseError("data", f"an array X of tokens is missing; there are: {listed}")
     inputs = _sequences(arrays["X"], model.d, "d")
+    token_count = len(inputs[0][0])
     # the functions of one token form another family, for which there is no loss
-    if len(inputs[0][0]) == 1:
+    if token_count == 1:
         raise InvalidCaseError(
             "data", "each sequence in X has one token (t = 1): losses are for t ≥ 2 tokens"
         )
-    model = replace(model, t=len(inputs[0][0]))
+    model = replace(model, t=token_count)
     form = of_samples(model, inputs)
-    inside = {name: array for name, array in arrays.items() if name in LETTERS}
+    weights_in_data = {name: array for name, array in arrays.items() if name in LETTERS}
     # outputs, weights in the data and --teacher are three ways to say what is learnt
-    targets = [name for name, there in (("Y", "Y" in arrays), ("a teacher", bool(inside))) if there]
+    targets = []
+    if "Y" in arrays:
+        targets.append("Y")
+    if weights_in_data:
+        targets.append("a teacher")
     if teacher is not None:
         targets.append("--teacher")
     if len(targets) > 1:
         raise InvalidCaseError("data", f"the target is given twice, as {' and '.join(targets)}")
     if "Y" not in arrays:
-        if inside:
-            return _towards(model, form, inside, "data")
-        return _towards_teacher(model, form, teacher, seed)
+        if weights_in_data:
+            return _loss_towards_weights(model, form, weights_in_data, "data")
+        return _loss_towards_teacher(model, form, teacher, seed)
     outputs = _sequences(arrays["Y"], model.d_out, "d'")
-    if len(outputs) != len(inputs) or len(outputs[0][0]) != len(inputs[0][0]):
+    if len(outputs) != len(inputs) or len(outputs[0][0]) != token_count:
         raise InvalidCaseError(
             "data",
             f"X is {arrays['X'].size_text} and Y is {arrays['Y'].size_text}: they must have as many"
@@ -117,26 +140,33 @@ def _of_data(
     return with_outputs(form, inputs, outputs, "the outputs Y")
 
 
-def _towards_teacher(
+def _loss_towards_teacher(
     model: SingleLayerAttention, form: Quadratic, teacher: DataSource | None, seed: int
 ) -> Loss:
-    """The loss towards the function of a teacher, or towards random integers."""
+    """Return the loss with this form and the function of a teacher as the target.
+
+    Without a teacher the coordinates of the target are random integers.
+    """
     if teacher is None:
         words = f"random integers, seed {seed}"
         return form.towards(random_function(model, seed), words)
-    return _towards(model, form, _arrays("teacher", teacher), "teacher")
+    return _loss_towards_weights(model, form, _arrays("teacher", teacher), "teacher")
 
 
-def _towards(
-    model: SingleLayerAttention, form: Quadratic, teacher: Mapping[str, Tensor], option: str
+def _loss_towards_weights(
+    model: SingleLayerAttention, form: Quadratic, arrays: Mapping[str, Tensor], option: str
 ) -> Loss:
-    """The loss towards the function of weights, which an option gives."""
-    letters: dict[str, Any] = dict.fromkeys("KQAV")
-    letters |= {name: _checked(array, option) for name, array in teacher.items()}
-    if set(letters) - LETTERS:
+    """Return the loss with this form and the function of weights as the target.
+
+    ``arrays`` are the weights by their letters, and ``option`` is the one that gives them, which
+    errors name.
+    """
+    weights: dict[str, Any] = dict.fromkeys("KQAV")
+    weights |= {letter: _finite_entries(array, option) for letter, array in arrays.items()}
+    if set(weights) - LETTERS:
         raise InvalidCaseError(option, "the arrays of a teacher are K, Q and V, or A and V")
     try:
-        (A, V), _ = exact_weights(model, letters, None)
+        (A, V), _ = exact_weights(model, weights, None)
     except InvalidCaseError as reason:
         raise InvalidCaseError(option, f"the teacher: {reason.message}") from None
     function = function_of(model, _fractions(A), _fractions(V))
@@ -144,20 +174,20 @@ def _towards(
 
 
 def _fractions(matrix: Any) -> RationalRows:
-    """A matrix of rational numbers of SymPy as fractions."""
+    """Return the rows of a matrix of SymPy with rational entries, as fractions."""
     return [[fraction(x) for x in row] for row in matrix.tolist()]
 
 
 def _arrays(option: str, source: DataSource) -> dict[str, Tensor]:
-    """The arrays of a file or a dictionary."""
+    """Return the arrays of a file or a dictionary by name; an error names ``option``."""
     try:
         return tensors(source)
     except InvalidCaseError as reason:
         raise InvalidCaseError(option, reason.message) from None
 
 
-def _checked(array: Tensor, option: str) -> Any:
-    """The entries of an array, which must be finite numbers."""
+def _finite_entries(array: Tensor, option: str) -> Any:
+    """Return the entries of an array; InvalidCaseError for ``option`` if one is not finite."""
     try:
         return array.array()
     except InvalidCaseError as reason:
@@ -165,7 +195,10 @@ def _checked(array: Tensor, option: str) -> Any:
 
 
 def _sequences(array: Tensor, rows: int, letter: str) -> list[RationalRows]:
-    """The matrices of an array, whose columns are tokens: one, or as many as its first index says.
+    """Return the sequences of an array, matrices with ``rows`` rows whose columns are tokens.
+
+    The array has the shape (sequences, rows, t), or (rows, t) for one sequence; ``letter`` is the
+    name of the number of rows in errors.
 
     Raises
     ------
@@ -187,5 +220,5 @@ def _sequences(array: Tensor, rows: int, letter: str) -> list[RationalRows]:
             f"{array.name} is {array.size_text}; it must be (sequences, {letter}, t) with"
             f" {letter} = {rows}, or ({letter}, t) for one sequence: tokens are columns",
         )
-    entries = as_fractions(_checked(array, "data")).reshape(shape)
+    entries = as_fractions(_finite_entries(array, "data")).reshape(shape)
     return [[list(row) for row in matrix] for matrix in entries.tolist()]

@@ -122,11 +122,13 @@ def differential_rank(filters: Filters, degree: int) -> int:
 def _gradient(filters: Filters, degree: int, x: Sequence[int]) -> list[int]:
     """The derivative of f(x) by all weights modulo the prime, layer by layer.
 
-    A neuron is its value, and its derivatives by the weights of the layers so far.
+    A neuron is its value, and its derivatives by the weights of the layers so far: by none for an
+    input. ``x`` has as many entries as there are inputs, so that one neuron is left at the end.
     """
     neurons = [(entry, list[int]()) for entry in x]
-    for number, w in enumerate(filters):
-        if number:
+    for layer, w in enumerate(filters):
+        # there is an activation in front of each layer but the first
+        if layer > 0:
             neurons = [_activated(value, slopes, degree) for value, slopes in neurons]
         count = len(neurons) - len(w) + 1
         neurons = [_weighted_sum(w, neurons[j : j + len(w)]) for j in range(count)]
@@ -135,7 +137,7 @@ def _gradient(filters: Filters, degree: int, x: Sequence[int]) -> list[int]:
 
 
 def _activated(value: int, slopes: list[int], degree: int) -> tuple[int, list[int]]:
-    """The power of a neuron: (v^r)' = r v^(r−1) v'."""
+    """The r-th power of a neuron with value v, and its derivatives: (v^r)' = r v^(r−1) v'."""
     factor = degree * pow(value, degree - 1, PRIME)
     return pow(value, degree, PRIME), [factor * slope % PRIME for slope in slopes]
 
@@ -143,7 +145,11 @@ def _activated(value: int, slopes: list[int], degree: int) -> tuple[int, list[in
 def _weighted_sum(
     w: Sequence[int], neurons: Sequence[tuple[int, list[int]]]
 ) -> tuple[int, list[int]]:
-    """Σ w_a v_a and its derivatives: Σ w_a v_a' by earlier weights, and v_a by w_a."""
+    """The neuron Σ w_a v_a and its derivatives: Σ w_a v_a' by earlier weights, and v_a by w_a.
+
+    ``neurons`` are as many as the filter w has entries, each with its value v_a and its derivatives
+    v_a'.
+    """
     values = [value for value, _ in neurons]
     columns = zip(*(slopes for _, slopes in neurons), strict=True)
     earlier = [sum(map(mul, w, column)) % PRIME for column in columns]
@@ -156,16 +162,19 @@ def _weighted_sum(
 def source_degree(sizes: Sizes, degree: int) -> int:
     """The degree of Π P^(k_i − 1) with the line bundle O(r^(L − 1), …, r, 1).
 
-    The forms of m times this multidegree are Π C(m r^(L−i) + k_i − 1, k_i − 1), a polynomial in m
-    whose degree is the dimension; its difference of that order is the degree of the source.
+    The Hilbert function at m, the dimension of the space of forms of m times this multidegree, is
+    Π C(m r^(L−i) + k_i − 1, k_i − 1). It is a polynomial in m whose degree is the dimension n of
+    the source, and its n-th difference is the degree of the source.
     """
     dimension = sum(sizes) - len(sizes)
     values = []
     for m in range(dimension + 1):
         forms = 1
-        for i, size in enumerate(reversed(sizes)):
-            forms *= comb(m * degree**i + size - 1, size - 1)
+        # from the last filter on, whose forms have degree m r^0
+        for exponent, size in enumerate(reversed(sizes)):
+            forms *= comb(m * degree**exponent + size - 1, size - 1)
         values.append(forms)
+    # one difference after the other, until only the last is left
     while len(values) > 1:
         values = [after - before for before, after in pairwise(values)]
     return values[0]
@@ -175,11 +184,16 @@ def source_degree(sizes: Sizes, degree: int) -> int:
 
 
 def type_count(sizes: Sizes) -> int:
-    """The number of types of zeros: for each e with 0 ≤ e_i < k_i those of P from 0 to Σ e_i."""
-    choices = 1
+    """The number of types of zeros: the sum of 1 + Σ e_i over all e with 0 ≤ e_i < k_i.
+
+    For each e there is one type for each P from 0 to Σ e_i.
+    """
+    choices_of_e = 1
     for size in sizes:
-        choices *= size
-    return choices + choices * sum(size - 1 for size in sizes) // 2
+        choices_of_e *= size
+    # the average of Σ e_i is half of its largest value
+    largest = sum(size - 1 for size in sizes)
+    return choices_of_e + choices_of_e * largest // 2
 
 
 def types_of_zeros(sizes: Sizes) -> list[ZeroType]:
@@ -193,7 +207,7 @@ def types_of_zeros(sizes: Sizes) -> list[ZeroType]:
 
 
 def placements(zeros: ZeroType) -> Iterator[tuple[int, ...]]:
-    """All p with 0 ≤ p_i ≤ e_i and Σ p_i = P: the numbers of zeros in front of each filter."""
+    """Yield all p with 0 ≤ p_i ≤ e_i and Σ p_i = P: how many zeros are in front of each filter."""
     e, P = zeros
     for p in product(*(range(count + 1) for count in e)):
         if sum(p) == P:
@@ -203,15 +217,19 @@ def placements(zeros: ZeroType) -> Iterator[tuple[int, ...]]:
 def fibre_length(sizes: Sizes, degree: int, zeros: ZeroType) -> int | None:
     """The length of the fibre over the function of filters of this type; None if undecided.
 
-    Filters with the function f of given ones are of the form (0, …, 0, 1, *, …, *) up to rescaling.
-    The smallest number of a variable in their function is that of their zeros in front, plus 1. So
-    these are as many as those of the given filters, P; for each distribution of P zeros a Gröbner
-    basis bounds the number of filters whose function is f.
+    The known points of the fibre are filters with zeros that are moved. It is shown that each is
+    reduced, and that there are no others:
+
+    All filters with the function f of these are of the form (0, …, 0, 1, *, …, *) up to rescaling.
+    The smallest number of a variable in f is the number of their zeros in front, plus 1. So they
+    have P zeros in front; for each distribution p of P zeros to the filters a Gröbner basis bounds
+    the number of filters whose function is f.
     """
     e, P = zeros
     _check_fibre_price(sizes, degree)
     cores = [_core(i, size - count) for i, (size, count) in enumerate(zip(sizes, e, strict=True))]
     points = [_with_zeros(cores, p, e) for p in placements(zeros)]
+    # f, the same for all points
     function = _coefficients(points[0], degree)
     for filters in points:
         if _coefficients(filters, degree) != function:
@@ -219,12 +237,12 @@ def fibre_length(sizes: Sizes, degree: int, zeros: ZeroType) -> int | None:
         # the kernel has dimension L − 1 exactly if the only tangents are those of rescalings
         if differential_rank(filters, degree) != upper_bound(sizes):
             return None
-    found = 0
+    upper = 0
     for p in product(*(range(size) for size in sizes)):
         if sum(p) == P:
-            found += _count(sizes, degree, p, function)
-    # as many as are known: then these are all, and each is reduced
-    return len(points) if found == len(points) else None
+            upper += _length_with_zeros(sizes, degree, p, function)
+    # no more than are known: then these are all, and each is reduced
+    return len(points) if upper == len(points) else None
 
 
 def _check_fibre_price(sizes: Sizes, degree: int) -> None:
@@ -241,7 +259,7 @@ def _check_fibre_price(sizes: Sizes, degree: int) -> None:
 
 
 def _core(i: int, size: int) -> list[int]:
-    """Entries of a filter between its zeros, which begin with 1."""
+    """The entries of filter i between its zeros: 1, and then random numbers other than 0."""
     random = Random(100 + i)
     return [1, *(random.choice((-3, -2, -1, 2, 3, 4)) for _ in range(size - 1))]
 
@@ -254,17 +272,21 @@ def _with_zeros(cores: Filters, p: Sequence[int], e: Sequence[int]) -> Filters:
     return filters
 
 
-def _count(sizes: Sizes, degree: int, p: Sequence[int], function: Mapping[Any, Any]) -> int:
-    """The length of the scheme of filters (0, …, 0, 1, *, …, *) with this function, p_i zeros in
-    front.
+def _length_with_zeros(
+    sizes: Sizes, degree: int, p: Sequence[int], function: Mapping[Any, Any]
+) -> int:
+    """The length of the scheme of filters with p_i zeros in front that have this function.
 
-    It is at least the number of its points. Both functions have the coefficient 1 at x_(P+1)^D, as
-    their filters have the first entries 1; so they are equal, and not only proportional.
+    They are of the form (0, …, 0, 1, *, …, *), with unknown last entries. The length is at least
+    the number of points. ``function`` has the coefficients of f, and f is to be the function of
+    the unknown filters and not a multiple of it: both have the coefficient 1 at x_(P+1)^D, as their
+    filters have 1 as the first entry that is not zero.
     """
     unknowns = sum(size - 1 - before for size, before in zip(sizes, p, strict=True))
     if unknowns == 0:
-        only = [[0] * (size - 1) + [1] for size in sizes]
-        return int(_coefficients(only, degree) == function)
+        # the 1 is the last entry of each filter
+        only_filters = [[0] * (size - 1) + [1] for size in sizes]
+        return int(_coefficients(only_filters, degree) == function)
     context = ring(unknowns)
     variables = iter(context.gens())
     zero, one = context.constant(0), context.constant(1)
@@ -272,24 +294,32 @@ def _count(sizes: Sizes, degree: int, p: Sequence[int], function: Mapping[Any, A
     for size, before in zip(sizes, p, strict=True):
         rest = [next(variables) for _ in range(size - 1 - before)]
         filters.append([zero] * before + [one] + rest)
-    of_filters = _coefficients(filters, degree)
-    monomials = of_filters.keys() | function.keys()
-    equations = [of_filters.get(m, zero) - function.get(m, 0) for m in monomials]
+    coefficients = _coefficients(filters, degree)
+    monomials = coefficients.keys() | function.keys()
+    equations = [coefficients.get(m, zero) - function.get(m, 0) for m in monomials]
     basis = groebner_basis(equations, context)
+    # the first monomial of a polynomial is its leading one
     leading = minimal(next(iter(g.monoms())) for g in basis)
     numerator, dimension = hilbert_series(leading, unknowns)
     if dimension:
         raise ContradictionError(f"filters of sizes {sizes}: a fibre of dimension {dimension}")
+    # of dimension 0 the series is its numerator, whose sum is the length
     return sum(numerator)
 
 
 def _coefficients(filters: Sequence[Sequence[Any]], degree: int) -> dict[Any, Any]:
-    """The nonzero coefficients of f by the exponents of monomials, with entries in any ring."""
+    """The nonzero coefficients of f by the exponents of monomials in x_1, …, x_n.
+
+    The entries of filters may be of any ring. A neuron is a polynomial in the inputs, as a
+    dictionary from exponents to coefficients.
+    """
     inputs = 1 + sum(map(len, filters)) - len(filters)
+    # x_1, …, x_n
     units = [tuple(int(i == j) for i in range(inputs)) for j in range(inputs)]
     neurons: list[dict[Any, Any]] = [{unit: 1} for unit in units]
-    for number, w in enumerate(filters):
-        if number:
+    for layer, w in enumerate(filters):
+        # there is an activation in front of each layer but the first
+        if layer > 0:
             neurons = [_power(neuron, degree) for neuron in neurons]
         count = len(neurons) - len(w) + 1
         neurons = [_combination(w, neurons[j : j + len(w)]) for j in range(count)]
@@ -298,7 +328,7 @@ def _coefficients(filters: Sequence[Sequence[Any]], degree: int) -> dict[Any, An
 
 
 def _combination(w: Sequence[Any], neurons: Sequence[Mapping[Any, Any]]) -> dict[Any, Any]:
-    """Σ w_a y_a for polynomials y_a in the inputs."""
+    """The polynomial Σ w_a y_a, for as many polynomials y_a as the filter w has entries."""
     total: dict[Any, Any] = {}
     for entry, neuron in zip(w, neurons, strict=True):
         for monomial, c in neuron.items():
@@ -307,15 +337,19 @@ def _combination(w: Sequence[Any], neurons: Sequence[Mapping[Any, Any]]) -> dict
 
 
 def _power(neuron: Mapping[Any, Any], degree: int) -> dict[Any, Any]:
-    """A polynomial in the inputs to a power, one factor after the other."""
+    """The power of a polynomial, by ``degree`` − 1 multiplications with it.
+
+    Polynomials are dictionaries from exponents to coefficients.
+    """
     power = dict(neuron)
     for _ in range(degree - 1):
-        longer: dict[Any, Any] = {}
-        for m, c in power.items():
-            for n, d in neuron.items():
-                monomial = tuple(map(add, m, n))
-                longer[monomial] = longer.get(monomial, 0) + c * d
-        power = longer
+        product_of_both: dict[Any, Any] = {}
+        for exponents, c in power.items():
+            for exponents_of_factor, c_of_factor in neuron.items():
+                monomial = tuple(map(add, exponents, exponents_of_factor))
+                summand = c * c_of_factor
+                product_of_both[monomial] = product_of_both.get(monomial, 0) + summand
+        power = product_of_both
     return power
 
 
@@ -323,14 +357,17 @@ def _power(neuron: Mapping[Any, Any], degree: int) -> dict[Any, Any]:
 
 
 def stated_degree(sizes: Sizes, degree: int) -> int:
-    """(Σ(k_i − 1))! ∏ r^((L − i)(k_i − 1))/(k_i − 1)!, one filter after the other."""
-    number = 1
+    """The stated degree (Σ(k_i − 1))! ∏ r^((L − i)(k_i − 1))/(k_i − 1)!.
+
+    It is multiplied up from the last filter on, whose power of r is r^0.
+    """
+    stated = 1
     total = 0
-    for i, size in enumerate(reversed(sizes)):
+    for exponent, size in enumerate(reversed(sizes)):
         total += size - 1
         # binomials of partial sums make the multinomial coefficient
-        number *= comb(total, size - 1) * degree ** (i * (size - 1))
-    return number
+        stated *= comb(total, size - 1) * degree ** (exponent * (size - 1))
+    return stated
 
 
 def stated_fibres(sizes: Sizes) -> list[int] | None:
@@ -341,11 +378,11 @@ def stated_fibres(sizes: Sizes) -> list[int] | None:
 
 
 def stated_singular(sizes: Sizes) -> list[int] | None:
-    """1 for each type with opposite zeros at two filters, else 0; None if there are too many types.
+    """For each type of zeros 1 if its general functions are stated to be singular points, else 0.
 
-    Two filters have zeros, and not all zeros are in front, nor all behind: then one with a zero in
-    front and another with a zero behind are among them, since otherwise a single filter had all
-    zeros.
+    None if there are too many types. They are singular if a filter has a zero in front and a
+    different one a zero behind, for some placement of the zeros. That is so exactly if at least two
+    filters have zeros, and neither all zeros are in front, nor all behind.
     """
     if type_count(sizes) > MAX_TYPES:
         return None
@@ -357,7 +394,10 @@ def stated_singular(sizes: Sizes) -> list[int] | None:
 
 
 def _dimension(sizes: Sizes, degree: int) -> dict[str, int | None]:
-    """The dimension between its bounds; a rank above the bound refutes a proof or a program."""
+    """The dimension, None if it is not decided, and its bounds, by the names of the evidence.
+
+    A rank above the upper bound refutes a proof or a program: ContradictionError.
+    """
     lower = lower_bound(sizes, degree)
     upper = upper_bound(sizes)
     if lower > upper:
@@ -378,7 +418,11 @@ def _decided(
     observed: Any,
     evidence: dict[str, Any],
 ) -> Content:
-    """The content of a certificate on the one statement with its key."""
+    """The content of a certificate on the statement with its key.
+
+    ``hypothesis`` is the one that fails, in words, or None; ``predicted`` and ``observed`` are the
+    values of the observable, None if not known. What ``evidence`` leaves out is not computed.
+    """
     listed = WORDS.listed(certificate.question, certificate.answer)
     verdicts = [global_verdict(words, hypothesis, predicted, observed) for words in listed]
     numbers: dict[str, Any] = {
@@ -391,7 +435,7 @@ def _decided(
 
 
 def _nonlinear(degree: int) -> str | None:
-    """The hypothesis r ≥ 2 in words, if it fails."""
+    """The hypothesis r ≥ 2 in words, if it fails; None if it holds."""
     return WORDS.hypotheses["nonlinear"] if degree == 1 else None
 
 
@@ -432,7 +476,8 @@ def about_singular(certificate: Certificate) -> Content:
 def _about_types(certificate: Certificate, predicted: Any, number_from_length: Any) -> Content:
     """The content of a certificate with a number for each type of zeros, from its fibre.
 
-    ``number_from_length`` gives the number in the statement, given the length of the fibre.
+    ``predicted`` are the stated numbers, or None; ``number_from_length`` gives the observed number
+    from the length of a fibre. For r = 1 nothing is observed.
     """
     sizes, degree = _case(certificate)
     evidence: dict[str, Any] = {**_dimension(sizes, degree)}

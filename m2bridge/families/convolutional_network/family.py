@@ -40,11 +40,11 @@ class ConvolutionalNetworks(Family[ConvolutionalNetwork]):
     sample: ClassVar[Mapping[str, str]] = {"filters": "2,2"}
 
     def build(self, **values: Any) -> ConvolutionalNetwork:
-        """The network with ``filters`` and ``degree``."""
+        """Return the network with ``filters`` and ``degree``."""
         return ConvolutionalNetwork(**values)
 
     def from_key(self, key: str) -> ConvolutionalNetwork:
-        """The network with this key, such as ``3-2-r2``."""
+        """Return the network with this key, such as ``3-2-r2``."""
         return ConvolutionalNetwork.from_key(key)
 
     def statements(self) -> tuple[Statement, ...]:
@@ -52,7 +52,7 @@ class ConvolutionalNetworks(Family[ConvolutionalNetwork]):
         return STATEMENTS
 
     def program(self, model: ConvolutionalNetwork, key: str) -> Script | None:
-        """Return the program behind degree and fibres."""
+        """Return the program behind degree and fibres; ``None`` if ``key`` needs no program."""
         from m2bridge.families.convolutional_network.fibres import fibres_script
         from m2bridge.families.convolutional_network.observation import types_for
 

@@ -9,6 +9,7 @@ spaces, with its multiplicity. Their ideal has the coefficients of φ(w) − f a
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.convert.answers import answer_to
@@ -61,10 +62,12 @@ def fibre_lengths(network: FilterSizes, types: Sequence[ZeroType]) -> tuple[int,
         If Macaulay2 did not finish.
     """
     answer = answer_to(fibres_script(network, types))
+    # dimension and degree of the hypersurface of rescalings of one point of a fibre
+    orbit_dimension = len(network.filters) - 1
     orbit_degree = sum(network.weight_degrees)
     lengths = []
     for dimension, degree in answer.integer_lists("fibres"):
-        if dimension != len(network.filters) - 1 or degree % orbit_degree:
+        if dimension != orbit_dimension or degree % orbit_degree:
             raise ContradictionError(
                 f"{network.title}: the filters with one function have dimension {dimension} and"
                 f" degree {degree}"
@@ -74,9 +77,18 @@ def fibre_lengths(network: FilterSizes, types: Sequence[ZeroType]) -> tuple[int,
 
 
 def fibres_script(network: FilterSizes, types: Sequence[ZeroType]) -> Script:
-    """Return the program; raise TooLargeError if the network is too large."""
+    """Return the Macaulay2 program for the fibres over one function of each type of zeros.
+
+    Raises
+    ------
+    TooLargeError
+        If the network is too large.
+    """
     check_fibres_computable(network)
-    names = [[f"w_({i},{a})" for a in _numbers(k)] for i, k in enumerate(network.filters, 1)]
+    weights = []
+    for i, size in enumerate(network.filters, 1):
+        weights.append([f"w_({i},{a})" for a in range(1, size + 1)])
+    points = [_list(map(_list, filters_of(network, zeros))) for zeros in types]
     return render(
         "convolutional_fibres",
         ("wire",),
@@ -84,11 +96,11 @@ def fibres_script(network: FilterSizes, types: Sequence[ZeroType]) -> Script:
             "title": network.title,
             "orbit_degree": sum(network.weight_degrees),
             "orbit_dimension": len(network.filters) - 1,
-            "weights": ", ".join(name for row in names for name in row),
+            "weights": ", ".join(chain.from_iterable(weights)),
             "inputs": network.input_count,
             "activation": network.degree,
-            "filters": _list(map(_list, names)),
-            "points": _list(_list(map(_list, filters_of(network, zeros))) for zeros in types),
+            "filters": _list(map(_list, weights)),
+            "points": _list(points),
         },
     )
 
@@ -104,9 +116,6 @@ def filters_of(network: FilterSizes, zeros: ZeroType) -> Filters:
     return filters
 
 
-def _numbers(size: int) -> range:
-    return range(1, size + 1)
-
-
 def _list(items: Iterable[object]) -> str:
+    """Return a list in Macaulay2."""
     return "{" + ", ".join(map(str, items)) + "}"

@@ -67,7 +67,7 @@ class ConvolutionalNetwork(FilterSizes):
         return len(self.filters) - 1
 
     def parametrization(self) -> PolynomialMap:
-        """The coefficients as polynomials in the weights; no coefficient is identically zero.
+        """Return the map from the weights to the coefficients; none of these is identically zero.
 
         Raises
         ------
@@ -83,7 +83,7 @@ class ConvolutionalNetwork(FilterSizes):
         return (Expectation(stated_dimension(self), source),)
 
     def polar_theorem(self) -> PolarData | None:
-        """Return the polar degrees for r ≥ 2, from Chern classes of the source."""
+        """Return the polar degrees from Chern classes of the source; ``None`` for r = 1."""
         from m2bridge.families.convolutional_network.polar import polar_theorem
 
         return polar_theorem(self)
@@ -91,8 +91,9 @@ class ConvolutionalNetwork(FilterSizes):
     def pullbacks(
         self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int
     ) -> list[list[int]]:
-        """See :class:`~m2bridge.maps.model.DifferentiableModel`.
+        """Return the gradient by all weights of ⟨g, z_L⟩ for each input x and its covector g.
 
+        It is modulo the prime, w_1 first; g has one entry, as the network has one output.
         With y_0 = x, z_i = w_i * y_{i−1} and y_i = z_i^r: if g is the derivative by z_i, then the
         derivative by the entry a of w_i is Σ_j g_j y_{j+a−1}, and that by y_j is Σ_a w_a g_{j−a+1}.
         """
@@ -107,9 +108,10 @@ class ConvolutionalNetwork(FilterSizes):
         return gradients
 
     def _gradient(self, filters: Sequence[Row], x: Row, g: Row, prime: int) -> list[int]:
-        """Return the gradient for one input x and one covector g."""
+        """Return the gradient for one input x and one covector g; ``filters`` are the w_i."""
         gradient: list[int] = []
-        for w, y, slopes in reversed(self._forward(filters, x, prime)):
+        for w, y, slopes in reversed(self._layers_at(x, filters, prime)):
+            # g becomes the derivative by z_i, then by z_{i−1}
             by_filter = [sum(map(mul, g, y[a : a + len(g)])) % prime for a in range(len(w))]
             gradient = by_filter + gradient
             by_y = [0] * len(y)
@@ -119,10 +121,14 @@ class ConvolutionalNetwork(FilterSizes):
             g = [slope * entry % prime for slope, entry in zip(slopes, by_y, strict=True)]
         return gradient
 
-    def _forward(
-        self, filters: Sequence[Row], x: Row, prime: int
+    def _layers_at(
+        self, x: Row, filters: Sequence[Row], prime: int
     ) -> list[tuple[Row, list[int], list[int]]]:
-        """The filter w_i, its input y_{i−1} and the slopes r z_{i−1}^(r−1) of each layer."""
+        """Return (w_i, y_{i−1}, slopes) for each layer, for the input x.
+
+        They are its filter, its input, and the slopes r z_{i−1}^(r−1) of this input as a power of
+        z_{i−1}, modulo the prime.
+        """
         layers = []
         y = list(x)
         # nothing comes before the first layer: its slopes are not used
@@ -141,7 +147,7 @@ class ConvolutionalNetwork(FilterSizes):
         return STATEMENTS
 
     def needs_engine(self, observables: Collection[str]) -> bool:
-        """Return whether degree or fibres are asked for, and are observed."""
+        """Return whether degree or fibres are asked for, and are observed: for r ≥ 2."""
         from m2bridge.families.convolutional_network.observation import BY_ENGINE  # imports FLINT
 
         return self.degree > 1 and not BY_ENGINE.isdisjoint(observables)
@@ -156,7 +162,11 @@ class ConvolutionalNetwork(FilterSizes):
 
 
 def layer_chain(network: FilterSizes) -> Chain:
-    """Return the network as a chain: inputs x_j, sums z_i_j before activation, output f."""
+    """Return the network as a chain of polynomial maps, one for each layer.
+
+    The variables are the inputs x_j, the sums z_i_j of layer i before activation, and the output f;
+    the parameters of layer i are the entries w_i_a of its filter.
+    """
     from m2bridge.algebra.field import QQ
     from m2bridge.algebra.polynomial_map import PolynomialMap
     from m2bridge.algebra.ring import PolynomialRing

@@ -69,7 +69,11 @@ class ObservedConvolution(Observed):
         return self.source_degree if self.general_fibre == 1 else None
 
     def value(self, observable: str) -> Value | None:
-        """The dimension, the degree, or a number for each type of zeros."""
+        """Return the dimension, degree, or a number for each type of zeros; ``None`` if unknown.
+
+        For ``fibres`` the numbers are lengths of fibres; for ``singular`` a number is 1 if the
+        fibre is more than one reduced point.
+        """
         if observable == "dimension":
             return self.rank.exact
         if observable == "degree":
@@ -82,22 +86,22 @@ class ObservedConvolution(Observed):
         return NumbersByMethod((("lengths_of_fibres", Numbers(numbers)),))
 
     def unknown(self, observable: str) -> str:
-        """Return the bounds of the dimension, or why nothing was computed."""
+        """Return in words why a value is not known: the bounds of the dimension, or the reason."""
         if observable == "dimension":
             return f"the dimension is {' and '.join(self.rank.sides())}"
         return self.unfinished or self.reason or f"{observable}: not observed"
 
     def numbers(self) -> dict[str, int]:
         """Return the numbers that were found."""
-        found = {
+        numbers = {
             "dimension": self.rank.exact,
             "source_degree": self.source_degree,
             "general_fibre": self.general_fibre,
         }
-        return {name: value for name, value in found.items() if value is not None}
+        return {name: value for name, value in numbers.items() if value is not None}
 
     def facts(self) -> list[tuple[str, str | None]]:
-        """Return the dimension, the degree and the number of types of zeros."""
+        """Return the dimension, the degree and the number of types of zeros, as far as known."""
         dimension = str(self.rank)
         if self.rank.exact is not None:
             dimension += " affine (proved)"
@@ -129,48 +133,55 @@ class ObservedConvolution(Observed):
 def observe(
     network: FilterSizes, observables: Collection[str], *, certified: bool = False
 ) -> ObservedConvolution:
-    """Observe the dimension, and what is asked for of the degree and the fibres.
+    """Observe the dimension, and the degree and the fibres if they are among the observables.
 
     For r = 1 neither degree nor fibres are observed, since the statements about them are about
-    r ≥ 2.
+    r ≥ 2. If they are too large, or a limit is reached, the observation says so in ``reason`` or
+    ``unfinished``; for a certificate (``certified``) it is an error.
 
     Raises
     ------
     TooLargeError
         If it is for a certificate, and the network is too large.
+    TimeLimitError, MemoryLimitError
+        If it is for a certificate, and a limit is reached.
     EngineError
-        If it is for a certificate, and Macaulay2 did not finish.
+        If Macaulay2 failed in another way.
     """
     with limited(None) as running:
         rank = rank_result(network)
         wanted = BY_ENGINE & set(observables)
         if not wanted or network.degree == 1:
             return ObservedConvolution(model=network, rank=rank, seconds=running.seconds)
-        found: dict[str, Any] = {}
+        # further fields of the observation
+        fields: dict[str, Any] = {}
         try:
-            found = _degree_and_fibres(network, wanted)
+            fields = _degree_and_fibres(network, wanted)
         except TooLargeError as reason:
             if certified:  # a certificate is complete, or there is none
                 raise
-            found["reason"] = str(reason)
+            fields["reason"] = str(reason)
         except (TimeLimitError, MemoryLimitError) as limit:
             if certified:
                 raise
-            found["unfinished"] = str(limit)
-        return ObservedConvolution(model=network, rank=rank, seconds=running.seconds, **found)
+            fields["unfinished"] = str(limit)
+        return ObservedConvolution(model=network, rank=rank, seconds=running.seconds, **fields)
 
 
 def _degree_and_fibres(network: FilterSizes, wanted: Collection[str]) -> dict[str, Any]:
-    """Return the fields of an observation that one run of Macaulay2 answers."""
+    """Return the fields of an observation that one run of Macaulay2 finds, by name.
+
+    ``wanted`` are observables; fields about others are left out.
+    """
     types = types_for(network, wanted)
     lengths = fibre_lengths(network, types)
-    # filters without zeros are of the first type
-    found: dict[str, Any] = {"engine_version": current().version}
+    fields: dict[str, Any] = {"engine_version": current().version}
     if "degree" in wanted:
-        found |= {"source_degree": source_degree(network), "general_fibre": lengths[0]}
+        # filters without zeros are of the first type
+        fields |= {"source_degree": source_degree(network), "general_fibre": lengths[0]}
     if not ABOUT_FIBRES.isdisjoint(wanted):
-        found |= {"zero_types": types, "fibre_lengths": lengths}
-    return found
+        fields |= {"zero_types": types, "fibre_lengths": lengths}
+    return fields
 
 
 def types_for(network: FilterSizes, observables: Collection[str]) -> tuple[ZeroType, ...]:
@@ -189,17 +200,20 @@ def types_for(network: FilterSizes, observables: Collection[str]) -> tuple[ZeroT
 def source_degree(network: FilterSizes) -> int:
     """Return the degree of Π P^(k_i − 1), embedded by forms of the degrees r^(L−i) in the w_i.
 
-    It is the coefficient of the monomial of all points, by multiplication in the Chow ring: the
-    hyperplane class Σ D_i h_i is raised to the dimension, where h_i^(k_i) = 0.
+    By multiplication in the Chow ring, the hyperplane class Σ D_i h_i, D_i = r^(L−i), is raised to
+    the dimension of the source, where h_i^(k_i) = 0. What is left is a multiple of Π h_i^(k_i − 1),
+    the class of a point, and the coefficient is the degree.
     """
+    dimension = network.input_count - 1
+    # the coefficients of a power of the hyperplane class by exponents of the h_i
     power = {(0,) * len(network.filters): 1}
-    for _ in range(network.input_count - 1):
-        product: dict[tuple[int, ...], int] = {}
+    for _ in range(dimension):
+        next_power: dict[tuple[int, ...], int] = {}
         for exponents, coefficient in power.items():
-            for i, degree in enumerate(network.weight_degrees):
+            for i, D_i in enumerate(network.weight_degrees):
                 if exponents[i] + 1 < network.filters[i]:
                     raised = (*exponents[:i], exponents[i] + 1, *exponents[i + 1 :])
-                    product[raised] = product.get(raised, 0) + degree * coefficient
-        power = product
+                    next_power[raised] = next_power.get(raised, 0) + D_i * coefficient
+        power = next_power
     ((_, degree),) = power.items()
     return degree

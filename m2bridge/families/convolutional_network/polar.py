@@ -47,27 +47,31 @@ def polar_degrees(network: FilterSizes) -> tuple[int, ...]:
     δ_j = Σ_i (−1)^(m−i) C(i + 1, j + 1) ∫ c_(m−i)(X) h^i, over i from j to m.
     """
     integrals = chern_integrals(network)
-    top = len(integrals) - 1
+    m = len(integrals) - 1
     degrees = []
-    for j in range(top, -1, -1):
-        terms = ((-1) ** (top - i) * comb(i + 1, j + 1) * integrals[i] for i in range(j, top + 1))
+    for j in range(m, -1, -1):
+        terms = ((-1) ** (m - i) * comb(i + 1, j + 1) * integrals[i] for i in range(j, m + 1))
         degrees.append(sum(terms))
     return tuple(degrees)
 
 
 def chern_integrals(network: FilterSizes) -> list[int]:
-    """Return ∫ c_(m−i)(X) h^i for i = 0, …, m, with h = Σ D_i h_i.
+    """Return ∫ c_(m−i)(X) h^i for i = 0, …, m, the dimension of X.
 
-    c(X) = Π (1 + h_i)^(k_i), and h^i has the coefficient i! Π D_l^(f_l)/f_l! at Π h_l^(f_l). So the
-    integral is i! times the coefficient of T^i in the product over all filters of the sums over f <
-    k of C(k, k − 1 − f) (D T)^f / f!.
+    h_l is the hyperplane class of the projective space of filter l, which has size k_l, and
+    h = Σ D_l h_l with D_l = r^(L−l) is that of the closure. c(X) = Π (1 + h_l)^(k_l), and h^i has
+    the coefficient i! Π D_l^(f_l)/f_l! at Π h_l^(f_l). The class of a point is Π h_l^(k_l − 1). So
+    the integral is i! times the coefficient of T^i in the product over all filters of the sums over
+    f < k of C(k, k − 1 − f) (D T)^f / f!.
     """
+    # the coefficients of 1, T, T², …
     product = [Fraction(1)]
-    for size, degree in zip(network.filters, network.weight_degrees, strict=True):
-        factor = [Fraction(comb(size, f + 1) * degree**f, factorial(f)) for f in range(size)]
-        longer = [Fraction(0)] * (len(product) + size - 1)
+    for k, D in zip(network.filters, network.weight_degrees, strict=True):
+        # C(k, k − 1 − f) = C(k, f + 1)
+        factor = [Fraction(comb(k, f + 1) * D**f, factorial(f)) for f in range(k)]
+        longer = [Fraction(0)] * (len(product) + k - 1)
         for i, coefficient in enumerate(product):
-            for f, other in enumerate(factor):
-                longer[i + f] += coefficient * other
+            for f, coefficient_of_factor in enumerate(factor):
+                longer[i + f] += coefficient * coefficient_of_factor
         product = longer
     return [int(factorial(i) * coefficient) for i, coefficient in enumerate(product)]

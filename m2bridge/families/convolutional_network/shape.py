@@ -47,12 +47,15 @@ class ZeroType:
     leading: int
 
     def placed(self) -> tuple[tuple[int, int], ...]:
-        """Return numbers of zeros in front and behind of each filter, the first ones in front."""
-        rest = self.leading
+        """Return the zeros (in front, behind) of each filter, for one placement of the type.
+
+        The P zeros in front are given to the first filters, as many to each as it has zeros.
+        """
+        remaining = self.leading
         places = []
         for count in self.zeros:
-            before = min(count, rest)
-            rest -= before
+            before = min(count, remaining)
+            remaining -= before
             places.append((before, count - before))
         return tuple(places)
 
@@ -83,7 +86,7 @@ class FilterSizes(DifferentiableModel):
 
     @classmethod
     def from_key(cls, key: str) -> Self:
-        """The network with this key, such as ``3-2-r2``."""
+        """Return the network with this key, such as ``3-2-r2``."""
         number = "[1-9][0-9]{0,8}"
         match = re.fullmatch(rf"({number}(?:-{number})*)-r({number})", key)
         if match is None:
@@ -140,8 +143,8 @@ class FilterSizes(DifferentiableModel):
         have very many digits. Some of the coefficients are zero for all weights.
         """
         limit = MAX_WRITTEN_COEFFICIENTS
-        many = self.input_count > 1 and self.function_degree > limit
-        if many or monomial_count(self.input_count, self.function_degree) > limit:
+        degree_is_too_large = self.input_count > 1 and self.function_degree > limit
+        if degree_is_too_large or monomial_count(self.input_count, self.function_degree) > limit:
             raise TooLargeError(
                 f"this network has functions of more than {limit} coefficients, too many to write"
                 " down; its dimension needs none"

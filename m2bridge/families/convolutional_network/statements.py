@@ -17,31 +17,35 @@ WORDS = wording(Path(__file__).parent / "words.toml")
 
 
 def stated_dimension(network: FilterSizes) -> int:
-    """Σ k_i − (L − 1)."""
+    """Predict the dimension Σ k_i − (L − 1): the weights up to rescaling."""
     return sum(network.filters) - (len(network.filters) - 1)
 
 
 def stated_degree(network: FilterSizes) -> int:
-    """(Σ(k_i − 1))! ∏ r^((L−i)(k_i−1)) / (k_i − 1)!."""
-    last = len(network.filters)
-    exponent = sum((last - i) * (size - 1) for i, size in enumerate(network.filters, 1))
-    shuffles = factorial(sum(network.filters) - last)
-    shuffles //= prod(factorial(size - 1) for size in network.filters)
-    degree: int = shuffles * network.degree**exponent
+    """Predict the degree of the closure: (Σ(k_i − 1))! ∏ r^((L−i)(k_i−1)) / (k_i − 1)!."""
+    L = len(network.filters)
+    exponent = sum((L - i) * (size - 1) for i, size in enumerate(network.filters, 1))
+    multinomial = factorial(sum(network.filters) - L)
+    multinomial //= prod(factorial(size - 1) for size in network.filters)
+    degree: int = multinomial * network.degree**exponent
     return degree
 
 
 def stated_fibres(network: FilterSizes) -> Numbers | None:
-    """The number of points of the fibre over a function of each type of zeros."""
+    """Predict the number of points of the fibre over a function of each type of zeros.
+
+    ``None`` if there are too many types.
+    """
     if network.zero_type_count > MAX_ZERO_TYPES:
         return None
     return Numbers(tuple(map(distributions, network.zero_types())))
 
 
 def distributions(zeros: ZeroType) -> int:
-    """The number of (p_1, …, p_L) with 0 ≤ p_i ≤ e_i and Σ p_i = P.
+    """Return the number of (p_1, …, p_L) with 0 ≤ p_i ≤ e_i and Σ p_i = P, for the type (e, P).
 
-    It is the coefficient of T^P in the product of all 1 + T + … + T^(e_i).
+    p_i is the number of zeros in front of filter i. Their number is the coefficient of T^P in the
+    product of all 1 + T + … + T^(e_i).
     """
     coefficients = [1]
     for count in zeros.zeros:
@@ -54,14 +58,21 @@ def distributions(zeros: ZeroType) -> int:
 
 
 def stated_singular(network: FilterSizes) -> Numbers | None:
-    """For each type of zeros 1 if its general functions are singular points, else 0."""
+    """Predict for each type of zeros 1 if its general functions are singular points, else 0.
+
+    ``None`` if there are too many types.
+    """
     if network.zero_type_count > MAX_ZERO_TYPES:
         return None
     return Numbers(tuple(int(opposite_zeros(zeros)) for zeros in network.zero_types()))
 
 
 def opposite_zeros(zeros: ZeroType) -> bool:
-    """Whether one filter begins with a zero and another one ends with a zero."""
+    """Return whether one filter begins with a zero and a different one ends with a zero.
+
+    These are the filters of one placement of the zeros. (One zero can be moved forwards in one
+    filter, and one backwards in the other; so the function has further preimages.)
+    """
     places = zeros.placed()
     for i, (before, _) in enumerate(places):
         for j, (_, behind) in enumerate(places):

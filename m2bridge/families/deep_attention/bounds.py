@@ -54,10 +54,10 @@ Scalar = Any
 
 
 def minimal_standard(state: int) -> Iterator[int]:
-    """The states x ↦ 48271·x modulo 2^31 − 1 after this one (Park, Miller 1993).
+    """Yield the states x ↦ 48271·x modulo 2^31 − 1 after ``state``, without end (Park, Miller).
 
-    They are the same in every language. A certificate names the point of a block by the seed; its
-    checker generates the same numbers.
+    They are the same in every language. A certificate names the point of a block by the first
+    ``state``, the seed; its checker generates the same numbers.
     """
     while True:
         state = state * 48271 % (2**31 - 1)
@@ -88,62 +88,78 @@ class TwoInputNetwork:
 
     @property
     def columns(self) -> int:
-        """The number of entries of all C_k or c_k, and of m."""
+        """The number of entries of all C_k or c_k, and of m: the columns of a Jacobian matrix."""
         return sum(len(C) ** 2 for C in self.attention) + self.size
 
     @property
-    def _last(self) -> int:
-        """The place of the layer whose value matrix is m; those of the others are 1."""
+    def _row_layer(self) -> int:
+        """The index from 0 of the layer whose value matrix is m; all others have an identity.
+
+        It is the last one that all inputs enter: C_k has their number as its size, and later
+        matrices c_k have size 1.
+        """
         return sum(len(C) == self.size for C in self.attention) - 1
 
     def network(self, numbers: NumberSystem) -> Network:
-        """Return the network with these weights."""
+        """Return the network with the attention matrices C_k or c_k, and m, over ``numbers``."""
         layers = []
         for k, C in enumerate(self.attention):
-            rows = [self.row] if k == self._last else unit_rows(len(C))
-            layers.append((HeadMatrices(numbers.matrix(C), numbers.matrix(rows)),))
+            value_rows = [self.row] if k == self._row_layer else unit_rows(len(C))
+            head = HeadMatrices(A=numbers.matrix(C), V=numbers.matrix(value_rows))
+            layers.append((head,))
         return tuple(layers)
 
     def flattened(self, layers: list[LayerMatrices]) -> list[Scalar]:
-        """A gradient by all matrices as one by those of attention and m."""
+        """Return the gradient by all C_k or c_k, row by row, and then by m.
+
+        ``layers`` is the gradient by the attention and value matrices of :meth:`network`. Of value
+        matrices only m is a weight; the identities are constant.
+        """
         entries: list[Scalar] = []
         for (head,) in layers:
             entries += head.A.entries()
-        (last,) = layers[self._last]
-        entries += last.V.entries()
+        (head_with_row,) = layers[self._row_layer]
+        entries += head_with_row.V.entries()
         return entries
 
 
 def unit_rows(size: int) -> list[tuple[Scalar, ...]]:
-    """Return the rows of the identity matrix."""
+    """Return the rows of the identity matrix of this size."""
     return [tuple(int(i == j) for j in range(size)) for i in range(size)]
 
 
 def random_block(shape: NetworkSizes, draw: Draw) -> TwoInputNetwork:
-    """A block with the ranks of the shape.
+    """Return a block whose matrices C_k have the ranks min(α_k, 2) of the shape.
 
     Drawn in turn: the C_k row by row, or a column and a row where the rank is one; the c_k; m.
     """
 
     def row(length: int) -> tuple[Scalar, ...]:
+        """Draw ``length`` numbers."""
         return tuple(draw() for _ in range(length))
 
     def matrix(size: int, rank: int) -> tuple[tuple[Scalar, ...], ...]:
-        """Draw a matrix of this rank, which is 1 unless it is the size."""
+        """Draw a square matrix of size 1 or 2: any one if the rank allows that, else of rank 1."""
         if rank >= size:
             return tuple(row(size) for _ in range(size))
         # a certificate's checker draws in this order
         k, q = row(size), row(size)
         return tuple(tuple(x * y for y in q) for x in k)
 
+    # two inputs, of which one linear form is left behind a width 1
     sizes = [min(r, 2) for r in shape.entering_ranks]
-    return TwoInputNetwork(tuple(map(matrix, sizes, shape.alphas)), row(sizes[0]))
+    attention = tuple(map(matrix, sizes, shape.alphas))
+    return TwoInputNetwork(attention, row(sizes[0]))
 
 
 def gradients(
     block: TwoInputNetwork, numbers: NumberSystem, tokens: int, draw: Draw
 ) -> Iterator[list[Any]]:
-    """Gradients of the output at random inputs, each with a random covector on the tokens."""
+    """Yield gradients of ⟨G, output(X)⟩ by the block's weights, without end, as lists of numbers.
+
+    Each one belongs to random inputs X with ``tokens`` columns and a random covector G on the
+    output, a row of as many numbers.
+    """
     network = block.network(numbers)
     while True:
         X = random_matrix(numbers, block.size, tokens, draw)
@@ -153,34 +169,38 @@ def gradients(
 
 # Of all random weights and tokens; certificates have it, so that a checker draws the same block.
 RANK_POINT_SEED = 20250417
-# Tokens of a large t that are chosen; the others are zero in lightning attention, and equal to the
-# last in softmax.
+# How many tokens are random if there are more: the others are zero in lightning attention, and
+# equal to the last random one in softmax.
 MAX_DISTINCT_TOKENS = 3
-# The rank of the differential at given weights, and at random ones of several heads, takes half a
-# minute then.
+# Up to this number of parameters the rank of the differential at given weights, and at random ones
+# of several heads, is computed: half a minute.
 MAX_DIFFERENTIATED_PARAMETERS = 3000
-# The rank of the whole Jacobian matrix is a second way up to here: less than a second.
+# Up to this number of parameters the rank of the whole Jacobian matrix is a second way: less than a
+# second.
 MAX_FULL_RANK_PARAMETERS = 400
 
 
 def lightning_bounds(network: NetworkSizes, characteristic: int) -> Iterator[MethodValue]:
-    """Return lower bounds for lightning attention, the quickest first."""
-    if network.is_plain and not characteristic:
+    """Yield lower bounds for lightning attention, the quickest first."""
+    # Theorem H and "one block decides" are proved in characteristic zero.
+    one_block_decides = network.is_plain and not characteristic
+    if one_block_decides:
         yield from lightning_block(network)
-    if (
-        characteristic
-        or not network.is_plain
-        or network.parameter_count <= MAX_FULL_RANK_PARAMETERS
-    ):
-        # Theorem H and "one block decides" are proved in characteristic zero.
+    # After a block, the whole Jacobian matrix is only a second way, and computed if it is quick.
+    if not one_block_decides or network.parameter_count <= MAX_FULL_RANK_PARAMETERS:
         by_theorem = None if characteristic else theorem_bound(network)
-        yield by_theorem or _full(network, characteristic)
+        yield by_theorem or _jacobian_bound(network, characteristic)
 
 
 def theorem_bound(network: NetworkSizes) -> MethodValue | None:
-    """Return the bound by Theorem H, of a network that is too large for its rank to be computed."""
+    """Return the bound by Theorem H, of a network that is too large for its rank to be computed.
+
+    It is ``None`` where the rank can be computed, where one block decides (one head, no skip
+    connections), or where the hypotheses of the theorem do not hold.
+    """
     if network.is_plain or network.parameter_count <= MAX_DIFFERENTIATED_PARAMETERS:
         return None
+    # the generic ranks of the value matrices
     betas = [min(d, after) for d, after, _ in network.layer_sizes]
     if not are_separate(network, betas):
         return None
@@ -188,50 +208,77 @@ def theorem_bound(network: NetworkSizes) -> MethodValue | None:
     return MethodValue(THEOREM, Bounds.at_least(dimension, "generic heads are separate"))
 
 
-def _full(network: NetworkSizes, characteristic: int) -> MethodValue:
+def _jacobian_bound(network: NetworkSizes, characteristic: int) -> MethodValue:
+    """Return the rank of the whole Jacobian matrix as a lower bound for the dimension."""
     result = full_rank(network, characteristic)
     reason = f"rank of {result.rows} × {result.columns} entries of the differential"
     return MethodValue(f"Jacobian mod {result.prime}", Bounds.at_least(result.lower, reason))
 
 
 def full_rank(network: NetworkSizes, characteristic: int = 0) -> RankResult:
-    """Return the rank of the differential at random weights, each row at tokens of its own."""
-    return rank_result(replace(network, t=min(network.t, MAX_DISTINCT_TOKENS)), characteristic)
+    """Return the rank of the differential at random weights, each row at tokens of its own.
+
+    Of many tokens only three are taken: the others can be zero, and then change nothing. So the
+    rank is a lower bound for t tokens, too.
+    """
+    with_few_tokens = replace(network, t=min(network.t, MAX_DISTINCT_TOKENS))
+    return rank_result(with_few_tokens, characteristic)
 
 
 def lightning_block(network: NetworkSizes) -> Iterator[MethodValue]:
-    """Return the bound by the block, modulo a prime, if it decides."""
+    """Return an iterator of the bound by the block, modulo a prime; empty if it does not decide."""
     method = f"block mod {LARGE_PRIME}"
     return block_bound(network, partial(_block_rank, t=network.t, softmax=False), method)
 
 
 def residues() -> Draw:
-    """Return a source of random residues, the same each time."""
+    """Return a source of random residues modulo the prime, which starts with the same seed."""
     return partial(Random(RANK_POINT_SEED).randrange, LARGE_PRIME)
 
 
-def rank_of_gradients(rows: Iterable[list[Any]], most: int) -> int:
-    """Return the rank modulo the prime of some more gradients than it can be."""
-    return rank_mod(list(islice(check_deadline_in(rows), most + SPARE_ROWS)), LARGE_PRIME)
+def rank_of_gradients(rows: Iterable[list[Any]], upper: int) -> int:
+    """Return the rank modulo the prime of the first gradients of an endless sequence.
+
+    ``upper`` is an upper bound for the rank of the whole sequence; a few more rows than that are
+    taken, since random rows may be dependent by chance.
+    """
+    first_rows = islice(check_deadline_in(rows), upper + SPARE_ROWS)
+    return rank_mod(list(first_rows), LARGE_PRIME)
 
 
 def certified_block(network: NetworkSizes) -> TwoInputNetwork:
     """Return the block whose rank is computed; it depends on the seed and the ranks only.
 
-    All numbers are from 1 to 999, so that no matrix is skew-symmetric.
+    All numbers are from 1 to 999, so that no matrix is skew-symmetric, which has zeros in its
+    diagonal.
     """
     numbers = (1 + state % 999 for state in minimal_standard(RANK_POINT_SEED))
-    return random_block(network, partial(next, numbers))
+    draw = partial(next, numbers)
+    return random_block(network, draw)
 
 
 def block_bound(
     network: NetworkSizes, rank_of: Callable[[TwoInputNetwork], int], method: str
 ) -> Iterator[MethodValue]:
-    """Return the dimension, if the kernel of the block's differential is as small as possible."""
+    """Yield the dimension as a lower bound, if the block's differential has the least kernel.
+
+    The kernel always contains the directions that the function cannot see, of dimension
+    ``network.kernel_dimension``. If they are all, the network's differential has its least kernel
+    at generic weights as well (see the module), so that its rank is known without computing it.
+    Otherwise nothing is yielded: other weights of the block may have the least kernel.
+
+    Parameters
+    ----------
+    rank_of : function
+        The rank, or a lower bound for it, of the differential of a block with respect to its
+        weights.
+    method : str
+        The title of this way to find the rank.
+    """
     block = certified_block(network)
     rank = rank_of(block)
-    # A larger kernel at one point says nothing: other weights may have the least one.
-    if rank == block.columns - network.kernel_dimension:
+    least_kernel = rank == block.columns - network.kernel_dimension
+    if least_kernel:
         reason = f"rank {rank} of a network with {block.size} inputs: one block decides"
         yield MethodValue(method, Bounds.at_least(determined_dimension(network), reason))
 
@@ -249,7 +296,7 @@ MAX_ORDER_DOUBLINGS = 4
 
 
 def softmax_bounds(network: NetworkSizes, characteristic: int) -> Iterator[MethodValue]:
-    """Return lower bounds for softmax attention, each by a method of its own, the quickest first.
+    """Yield lower bounds for softmax attention, each by a method of its own, the quickest first.
 
     Raises
     ------
@@ -263,8 +310,9 @@ def softmax_bounds(network: NetworkSizes, characteristic: int) -> Iterator[Metho
         dimension = Bounds.at_least(network.linear_dimension, reason)
         yield MethodValue("matrices of bounded rank", dimension)
     elif not network.is_plain:
-        yield theorem_bound(network) or _full_by_series(network)
+        yield theorem_bound(network) or _jacobian_bound_by_series(network)
     else:
+        # one block decides, in three ways
         if network.layers <= MAX_EXACT_SERIES_LAYERS:
             method = f"block mod {LARGE_PRIME}, power series"
             by_series = partial(_block_rank, t=network.t, softmax=True)
@@ -275,20 +323,29 @@ def softmax_bounds(network: NetworkSizes, characteristic: int) -> Iterator[Metho
 
 
 def formal_block(network: NetworkSizes) -> Iterator[MethodValue]:
-    """Return the bound by the block with exponentials as unknowns, if it decides."""
+    """Return an iterator of the bound by the block with exponentials as unknowns.
+
+    It is empty if the block does not decide.
+    """
     return block_bound(network, _formal_rank, f"block mod {LARGE_PRIME}, exponentials as unknowns")
 
 
 def columns_and_rank(network: NetworkSizes) -> tuple[int, int]:
-    """Return the columns of the block and its rank, if possible by a way without hypothesis."""
+    """Return the number of weights of the certified block, and the rank of its differential.
+
+    For softmax the rank is found by power series up to some depth, which needs no theorem about
+    exponentials; deeper blocks have exponentials as unknowns.
+    """
     block = certified_block(network)
     return block.columns, _block_rank(block, network.t, network.softmax)
 
 
+# networks of many widths have one block
 @lru_cache(maxsize=1024)
 def _block_rank(block: TwoInputNetwork, t: int, softmax: bool) -> int:
-    """The rank; networks of many widths have one block."""
+    """Return the rank modulo the prime of the differential of a block for t tokens."""
     if not softmax:
+        # two tokens show the whole function P(XXᵀ)X of at most two inputs
         rows = gradients(block, Residues(LARGE_PRIME), min(t, 2), residues())
         return rank_of_gradients(rows, block.columns)
     if len(block.attention) <= MAX_EXACT_SERIES_LAYERS:
@@ -297,28 +354,36 @@ def _block_rank(block: TwoInputNetwork, t: int, softmax: bool) -> int:
 
 
 def _formal_rank(block: TwoInputNetwork) -> int:
+    """Return the rank with exponentials as unknowns, at two tokens; see :class:`FormalSoftmax`."""
     draw = residues()
     rows = gradients(block, FormalSoftmax(LARGE_PRIME, draw), 2, draw)
     return rank_of_gradients(rows, block.columns)
 
 
 def _series_rank(block: TwoInputNetwork, t: int) -> int:
-    """The rank of a row for each order at each input; inputs are added until it does not grow."""
-    numbers = PowerSeries(LARGE_PRIME, int(3 ** (len(block.attention) - 1)) + 1, (1, t - 1))
-    return growing_rank(gradients(block, numbers, 2, residues()), numbers.length)
+    """Return the rank for softmax of t tokens, of which all but the first are equal.
+
+    Each pair of distinct tokens gives a row for each order of the power series, of which there are
+    3^(l−1) + 1 for l layers; pairs are added until the rank does not grow.
+    """
+    orders = int(3 ** (len(block.attention) - 1)) + 1
+    numbers = PowerSeries(LARGE_PRIME, length=orders, multiplicities=(1, t - 1))
+    return growing_rank(gradients(block, numbers, 2, residues()), orders)
 
 
 def _ball_block(network: NetworkSizes) -> Iterator[MethodValue]:
-    """The determinant of as many gradients as there are columns, enclosed in a ball without 0.
+    """Yield the bound by a block whose rank is proved in balls; nothing if they are too wide.
 
-    Weights and tokens are rational numbers below 1 in size, so that no exponential is far from the
-    others.
+    The determinant of as many gradients as there are columns is enclosed in a ball without 0.
+    Weights and tokens are rational numbers from −1 to 1, so that no exponential is far from
+    the others.
     """
     random = Random(RANK_POINT_SEED)
-    numbers = Balls((1, network.t - 1))
+    numbers = Balls(multiplicities=(1, network.t - 1))
     precision = 128
 
     def draw() -> Scalar:
+        """Draw a rational number with the denominator 1000."""
         return flint.fmpq(random.randrange(-1000, 1000), 1000)
 
     while precision <= MAX_PRECISION_BITS:
@@ -334,64 +399,86 @@ def _ball_block(network: NetworkSizes) -> Iterator[MethodValue]:
         precision *= 2
 
 
-def _full_by_series(network: NetworkSizes) -> MethodValue:
-    """The rank of the differential at random weights, with skip connections or several heads."""
+def _jacobian_bound_by_series(network: NetworkSizes) -> MethodValue:
+    """Return the rank of the differential of softmax at random weights as a lower bound.
+
+    This is for networks with skip connections or several heads, for which no block decides.
+    """
     random = Random(RANK_POINT_SEED)
     parameters = [random.randrange(1, LARGE_PRIME) for _ in range(network.parameter_count)]
     upper = network.upper_bounds(0)[0].value
-    rank, length = rank_by_series(network, partial(NetworkWeights.read, network, parameters), upper)
-    dimension = Bounds.at_least(rank, f"rank of {length} orders of the differential")
+    point = partial(NetworkWeights.read, network, parameters)
+    rank, orders = rank_by_series(network, point, upper)
+    dimension = Bounds.at_least(rank, f"rank of {orders} orders of the differential")
     return MethodValue(f"Jacobian mod {LARGE_PRIME}, power series", dimension)
 
 
 def rank_by_series(
     network: NetworkSizes, point: Callable[[NumberSystem], NetworkWeights], upper: int
 ) -> tuple[int, int]:
-    """Return the rank of the whole differential at a point, and the orders that gave its rows.
+    """Return a lower bound for the rank of the whole differential, and how many orders gave it.
 
-    It is not known how many orders separate all heads; so their number is doubled a few times.
+    It is not known how many orders of the power series separate all heads. So their number is
+    doubled a few times, until the rank is ``upper``.
+
+    Parameters
+    ----------
+    point : function
+        The weights as matrices over the number system that it is given.
+    upper : int
+        An upper bound for the rank.
 
     Raises
     ------
     TooLargeError
         If there are too many coefficients.
     """
-    length = 3 if network.skip else int(3 ** (network.layers - 1)) + 1
-    if length * network.parameter_count * upper > MAX_SERIES_COEFFICIENTS:
+    first_orders = 3 if network.skip else int(3 ** (network.layers - 1)) + 1
+    if first_orders * network.parameter_count * upper > MAX_SERIES_COEFFICIENTS:
         raise TooLargeError(
             "softmax with several heads or skip connections is computed by power series; here"
-            f" {network.parameter_count} parameters and {length} orders are too many for that: take"
-            " smaller numbers"
+            f" {network.parameter_count} parameters and {first_orders} orders are too many for"
+            " that: take smaller numbers"
         )
-    # All tokens behind the distinct ones are equal to the last of these.
+    # All tokens after the distinct ones are equal to the last distinct one.
     tokens = min(network.t, MAX_DISTINCT_TOKENS)
     multiplicities = (1,) * (tokens - 1) + (network.t - tokens + 1,)
     rank = 0
     for doubling in range(MAX_ORDER_DOUBLINGS):
-        numbers = PowerSeries(LARGE_PRIME, length << doubling, multiplicities)
+        orders = int(first_orders * 2**doubling)
+        numbers = PowerSeries(LARGE_PRIME, orders, multiplicities)
         rows = gradients_at(point(numbers), network, numbers, tokens, residues())
-        rank = growing_rank(rows, numbers.length, most=upper)
+        rank = growing_rank(rows, orders, upper=upper)
         if rank == upper:
             break
-    return rank, numbers.length
+    return rank, orders
 
 
 def growing_rank(
-    gradients: Iterable[list[Any]], length: int, most: int | None = None, prime: int = LARGE_PRIME
+    gradients: Iterable[list[Any]], length: int, upper: int | None = None, prime: int = LARGE_PRIME
 ) -> int:
     """Return a lower bound for the rank of the span of all coefficients of the gradients.
 
-    The entries of a gradient are power series of this length, and each order of them is a row. Rows
-    are added until doubling their number does not enlarge the rank, or the rank is ``most``.
+    Rows are added until doubling their number does not enlarge the rank, or the rank is ``upper``.
+
+    Parameters
+    ----------
+    gradients : iterable of list of power series
+        An endless sequence. The coefficients of each order of a gradient are a row.
+    length : int
+        The number of orders of each series.
+    upper : int or None
+        An upper bound for the rank, if one is known.
     """
     rows: list[list[int]] = []
     rank = 0
     for count, series in enumerate(check_deadline_in(gradients), 1):
         rows += [[entry[order] for entry in series] for order in range(length)]
         # A rank for each power of two costs no more than twice the last one.
-        if count.bit_count() == 1:
+        is_power_of_two = count.bit_count() == 1
+        if is_power_of_two:
             before = rank
             rank = rank_mod(rows, prime)
-            if rank in (before, most):
+            if rank in (before, upper):
                 break
     return rank

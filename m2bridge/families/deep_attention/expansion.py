@@ -45,14 +45,15 @@ MAX_NAMED_INPUTS = 99
 MAX_EXPANSION_PRODUCTS = 3_000_000
 _PRODUCTS_PER_SECOND = 150_000
 
+# The coefficients of a polynomial in the parameters by exponents.
 Polynomial = dict[Exponents, int]
-# An input and exponents of S; the place of a coefficient of P has an output before them.
+# (i, e) is the monomial S^e X_i of an output; (k, i, e) is the monomial S^e of the entry P_ki.
 OutputMonomial = tuple[int, Exponents]
 EntryMonomial = tuple[int, int, Exponents]
 
 
 def expanded(network: NetworkSizes) -> PolynomialMap:
-    """The map from the parameters to the coordinates.
+    """Return the map from the parameters to the coordinates that the module describes.
 
     Raises
     ------
@@ -71,16 +72,30 @@ def expanded(network: NetworkSizes) -> PolynomialMap:
 
 
 def _name(letter: str, *numbers: int) -> str:
+    """Return the name of a coordinate, such as ``c_1_2_0_1_0``."""
     return "_".join([letter, *map(str, numbers)])
 
 
 def _sees_all(network: NetworkSizes) -> bool:
-    """Whether the function determines P: XXᵀ is any symmetric matrix, or P is linear in it."""
-    return network.t >= network.widths[0] or (network.layers == 1 and network.t > 1)
+    """Return whether the function determines P, so that the coefficients of P are coordinates."""
+    any_symmetric_matrix_is_XXt = network.t >= network.widths[0]
+    # then Σ_i P_ki(x_2 x_2ᵀ) X_i1, a summand of the first token's output, has all coefficients
+    P_is_linear = network.layers == 1
+    return any_symmetric_matrix_is_XXt or (P_is_linear and network.t > 1)
 
 
 def _check_size(network: NetworkSizes) -> None:
-    """Check that the functions of a network are polynomials, and small enough to be expanded."""
+    """Check that the functions of a network are polynomials, and small enough to be expanded.
+
+    Raises
+    ------
+    InvalidCaseError
+        For softmax.
+    TooLargeError
+        If there are too many coordinates, or products of terms.
+    TimeLimitError
+        If the expansion would take longer than the time that is left.
+    """
     if network.softmax:
         raise InvalidCaseError(
             "normalization",
@@ -106,32 +121,41 @@ def _check_size(network: NetworkSizes) -> None:
 
 
 def _product_count(network: NetworkSizes) -> int:
-    """Products of terms in all layers, if nothing were collected in between.
+    """Return the number of products of terms in all layers, if nothing were collected in between.
 
     An entry of V Q S Qᵀ A Q is a sum over five indices, two of them of S, in which Q occurs three
-    times; an entry of A = KᵀQ with a < d is a sum of a terms.
+    times; an entry of A = KᵀQ with a < d is a sum of a terms. (The Q with A is a matrix of queries;
+    the others are the matrix Q that the layers before have made.)
     """
     n = network.widths[0]
+    # how many terms an entry of Q has before the layer
     terms = 1
     products = 0
     for layer, (d, after, a) in enumerate(network.layer_sizes):
         # Q = 1 in the first layer
         summands = d**2 if layer == 0 else d**3 * n**2 * terms**3
-        new = network.heads * summands * (a if a < d else 1)
-        products += new * after * n
-        terms = new + terms if network.skip else new
+        terms_of_A = a if a < d else 1
+        new_terms = network.heads * summands * terms_of_A
+        products += new_terms * after * n
+        terms = new_terms + terms if network.skip else new_terms
     return products
 
 
 def _symmetric_coefficients(network: NetworkSizes) -> dict[EntryMonomial, Polynomial]:
-    """The coefficients of P that are not identically zero."""
+    """Return the coefficients of P that are not identically zero, in the order of their names.
+
+    The coefficient with the key (k, i, e) is that of S^e in the entry P_ki, where e has an exponent
+    for each of S_11, S_12, …, S_nn; it is a polynomial in the parameters.
+    """
     n = network.widths[0]
+    # FLINT's ring has the entries of S and then the parameters as variables.
     variables = n * (n + 1) // 2
     context = flint.fmpz_mpoly_ctx.get(("v", variables + network.parameter_count), "degrevlex")
     generators = context.gens()
     entries, parameters = generators[:variables], generators[variables:]
     symmetric = {}
-    for (p, q), entry in zip(combinations_with_replacement(range(n), 2), entries, strict=True):
+    pairs = combinations_with_replacement(range(n), 2)
+    for (p, q), entry in zip(pairs, entries, strict=True):
         symmetric[p, q] = symmetric[q, p] = entry
     S = EntryMatrix([[symmetric[p, q] for q in range(n)] for p in range(n)])
     Q = EntryMatrix([[context.constant(int(i == j)) for j in range(n)] for i in range(n)])
@@ -150,35 +174,43 @@ def _symmetric_coefficients(network: NetworkSizes) -> dict[EntryMonomial, Polyno
                 in_parameters = tuple(map(int, exponents[variables:]))
                 P.setdefault((k, i, in_S), {})[in_parameters] = int(c)
     # the constant part of P, of a network with skip connections, is the identity
-    varying = [place for place in P if any(place[2])]
-    return {place: P[place] for place in sorted(varying, key=_order)}
+    varying = [(k, i, in_S) for k, i, in_S in P if any(in_S)]
+    return {monomial: P[monomial] for monomial in sorted(varying, key=_order)}
 
 
-def _order(place: EntryMonomial | OutputMonomial) -> tuple[tuple[int, ...], Exponents]:
-    """The sorting key of monomials: output, input, and then larger exponents first."""
-    *indices, exponents = place
+def _order(monomial: EntryMonomial | OutputMonomial) -> tuple[tuple[int, ...], Exponents]:
+    """Return the sorting key of a monomial: output, input, and then larger exponents first."""
+    *indices, exponents = monomial
     return tuple(indices), tuple(-e for e in exponents)
 
 
 def _coefficients_of_a_token(
     network: NetworkSizes, P: dict[EntryMonomial, Polynomial]
 ) -> dict[str, Polynomial]:
-    """Coefficients of Σ_i P_ki(XXᵀ) X_i1, linearly independent as linear forms in those of P_k."""
+    """Return the coefficients ``f_k_…`` of the first token of the output, by their names.
+
+    That of output k is Σ_i P_ki(XXᵀ) X_i1: a sum of polynomials S^e X_i1 in X, where S = XXᵀ, each
+    times a coefficient of P. So a coefficient at a monomial in X is a linear form in those of P_k.
+    Of these linear forms a basis is taken, the same for each k.
+    """
     monomials = sorted({(i, exponents) for _, i, exponents in P}, key=_order)
     expanded_monomials = _monomials_in_tokens(network, monomials)
+    # Row (i, e) of the matrix has the coefficients of S^e X_i1; a column belongs to a monomial in
+    # X, and is the linear form.
     in_tokens = sorted(set().union(*expanded_monomials), reverse=True)
-    rows = [[terms.get(m, 0) for m in in_tokens] for terms in expanded_monomials]
-    chosen, _ = pivot_columns(rows)
+    matrix = [[terms.get(m, 0) for m in in_tokens] for terms in expanded_monomials]
+    independent, _ = pivot_columns(matrix)
     images: dict[str, Polynomial] = {}
     for k in range(1, network.widths[-1] + 1):
-        for j in chosen:
+        for j in independent:
             image = Counter[Exponents]()
-            for monomial, row in zip(monomials, rows, strict=True):
+            for monomial, row in zip(monomials, matrix, strict=True):
                 if row[j] == 0:
                     continue
                 for exponents, c in P.get((k, *monomial), {}).items():
                     image[exponents] += row[j] * c
             terms = {exponents: c for exponents, c in image.items() if c}
+            # a coordinate that is zero for all parameters has no name
             if terms:
                 images[_name("f", k, *in_tokens[j])] = terms
     return images
@@ -187,17 +219,22 @@ def _coefficients_of_a_token(
 def _monomials_in_tokens(
     network: NetworkSizes, monomials: list[OutputMonomial]
 ) -> list[Polynomial]:
-    """The polynomial S^e X_i1 in X, where S = XXᵀ, for each i and exponents e."""
+    """Return the polynomial S^e X_i1 in X, where S = XXᵀ, for each of the monomials (i, e).
+
+    Its terms have exponents for X_11, X_12, …, X_nt.
+    """
     n, t = network.widths[0], network.t
     generators = flint.fmpz_mpoly_ctx.get(("x", n * t), "degrevlex").gens()
     X = [generators[i * t : (i + 1) * t] for i in range(n)]
     pairs = combinations_with_replacement(range(n), 2)
-    entries = [reduce(add, map(mul, X[p], X[q])) for p, q in pairs]
+    # the entries S_pq = Σ_j X_pj X_qj for p ≤ q
+    entries_of_S = [reduce(add, map(mul, X[p], X[q])) for p, q in pairs]
     polynomials = []
     for i, exponents in check_deadline_in(monomials):
         value = X[i - 1][0]
-        for entry, e in zip(entries, exponents, strict=True):
+        for entry, e in zip(entries_of_S, exponents, strict=True):
             value *= entry**e
+        # FLINT's exponents and coefficients become integers of Python
         polynomials.append({tuple(map(int, m)): int(c) for m, c in value.to_dict().items()})
     return polynomials
 
@@ -210,7 +247,8 @@ class WordSum(Counter[str]):
     """A sum of words in matrices of any size: how often each word occurs.
 
     A network of lightning attention is such a sum in the A, the V, X and their transposes, so
-    identities between words hold for matrices of all sizes.
+    identities between words hold for matrices of all sizes. A word is a string with a character for
+    each letter, and a letter is a sum of one word with one character.
     """
 
     @classmethod
@@ -230,8 +268,9 @@ class WordSum(Counter[str]):
 
     def degrees(self, letter: WordSum) -> list[int]:
         """Return how often a letter or its transpose is in each word."""
-        (name,), (transposed,) = letter, letter.transpose()
-        return [word.count(name) + word.count(transposed) for word in self]
+        (character,) = letter
+        (transposed,) = letter.transpose()
+        return [word.count(character) + word.count(transposed) for word in self]
 
     def transpose(self) -> WordSum:
         """Return each word backwards, each letter transposed."""
@@ -239,6 +278,7 @@ class WordSum(Counter[str]):
 
 
 def _transposed_word(word: str) -> str:
+    """Return the word of the transposed product: (AB)ᵀ = BᵀAᵀ, and transposing twice is nothing."""
     return "".join(chr(ord(letter) ^ _TRANSPOSED) for letter in reversed(word))
 
 
@@ -247,10 +287,14 @@ UNIT_MATRIX = WordSum([""])
 
 
 def letters(head: int) -> tuple[WordSum, WordSum]:
-    """Return the letters A and V of a head; all heads are counted from 0."""
+    """Return the letters A and V of a head; the heads of all layers are counted from 0."""
+    # number 1 is that of the tokens X
     return WordSum.letter(2 * head + 2), WordSum.letter(2 * head + 3)
 
 
 def layer_of_letters(number: int, heads: int = 1) -> LayerMatrices:
-    """Return a layer of letters, counted from 0."""
+    """Return layer ``number``, from 0, of a network whose A and V are different letters.
+
+    Each layer has this number of heads.
+    """
     return tuple(HeadMatrices(*letters(number * heads + h)) for h in range(heads))

@@ -35,17 +35,25 @@ if TYPE_CHECKING:
 
 
 def _ranks(option: str, text: str) -> tuple[tuple[tuple[int, ...], ...]]:
-    """The ranks that are meant, for each layer or for all: ``1..3`` or ``1..3,2``."""
-    return (tuple(ranges(option, part) for part in text.split(",")),)
+    """Read the values of ``a`` in a grid, for each layer or for all: ``1..3`` or ``1..3,2``.
+
+    An option that means several values returns them as a tuple. Here it has one, since
+    :meth:`DeepAttentionNetworks.grid` combines the layers: the ranks of each layer that is written.
+    ``1..3,2`` is (((1, 2, 3), (2,)),).
+    """
+    ranks_of_layers = tuple(ranges(option, part) for part in text.split(","))
+    return (ranks_of_layers,)
 
 
 def _yes_or_no(text: str) -> bool:
+    """Read ``true`` or ``false``; other words are a ``ValueError``."""
     if text not in ("true", "false"):
         raise ValueError(f"'{text:.60}' is neither true nor false")
     return text == "true"
 
 
 def _words(option: str, text: str) -> tuple[str, ...]:
+    """Read words between commas; that they are understood is checked with each case."""
     return tuple(part.strip() for part in text.split(","))
 
 
@@ -89,11 +97,11 @@ class DeepAttentionNetworks(Family[DeepAttention]):
     sample: ClassVar[Mapping[str, str]] = {"widths": "2,2", "a": "1"}
 
     def build(self, **values: Any) -> DeepAttention:
-        """The network with ``widths``, ``a``, ``t``, ``heads``, ``skip`` and ``normalization``."""
+        """Return the network with these values of its options, by their names."""
         return DeepAttention(**values)
 
     def from_key(self, key: str) -> DeepAttention:
-        """The network with this key, such as ``3-3-3-a2-2-t2``."""
+        """Return the network with this key, such as ``3-3-3-a2-2-t2``."""
         return DeepAttention.from_key(key)
 
     def statements(self) -> tuple[Statement, ...]:
@@ -108,21 +116,27 @@ class DeepAttentionNetworks(Family[DeepAttention]):
         return (FIGURE,)
 
     def grid(self, **values: Any) -> Iterator[DeepAttention]:
-        """Networks with all ranks: in a grid ``a`` is a range for each layer, or one for all."""
+        """Yield a network for each combination of ranks.
+
+        In a grid the value of ``a`` is a tuple with the ranks of each layer, or one with the ranks
+        of every layer: ((1, 2, 3), (2,)) for ``1..3,2``.
+        """
         widths = values.pop("widths")
-        places = values.pop("a")
-        if len(places) == 1:
-            places *= len(widths) - 1
+        ranks_of_layers = values.pop("a")
+        if len(ranks_of_layers) == 1:
+            ranks_of_layers *= len(widths) - 1
         # Checked before they are made: twenty layers with three ranks each are billions.
-        if prod(map(len, places)) > MAX_RANGE_VALUES:
+        if prod(map(len, ranks_of_layers)) > MAX_RANGE_VALUES:
             raise InvalidCaseError(
                 "a", f"must mean at most {MAX_RANGE_VALUES} combinations of ranks"
             )
-        for ranks in product(*places):
+        for ranks in product(*ranks_of_layers):
             yield self.build(widths=widths, a=ranks, **values)
 
     def program(self, model: DeepAttention, key: str) -> Script | None:
-        """Return the program behind fibres and closedness."""
+        """Return the program that observes the statement or observable ``key``; ``None`` if no
+        program does, for this network.
+        """
         from m2bridge.families.deep_attention.fibres import fibre_script, limit_script
         from m2bridge.families.deep_attention.observation import can_be_certified
 

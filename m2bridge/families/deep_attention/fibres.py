@@ -1,8 +1,10 @@
 """The programs about fibres: of lightning attention over a random function, and of a limit.
 
-A fibre is that over the function of random virtual weights, by a Gröbner basis over QQ. Unknowns
-are all virtual weights (B_1, …, B_l, N) of the space E, with B_k(1,1) = A_k(1,1): where that entry
-and Me_1 are not zero, every orbit of the torus of scalings on the fibre has one such point.
+E is the space of all matrices (B_1, …, B_l, N) with the sizes of the virtual weights
+(A'_1, …, A'_l, M).
+A fibre is that in E over the function of random virtual weights, by a Gröbner basis over QQ, where
+B_k(1,1) = A'_k(1,1): if that entry and Me_1 are not zero, every orbit of the torus of scalings on
+the fibre has one such point. The other entries are the unknowns.
 
 That two layers are not closed is shown by a limit of networks over which there is no fibre
 (proposition-not-closed in docs/deep-attention.md).
@@ -53,9 +55,10 @@ def generic_fibre(network: NetworkSizes) -> GenericFibre:
 
     Raises
     ------
+    MethodUnavailableError
+        If the network is not lightning attention with one head and without skip connections.
     TooLargeError
-        If the network is not lightning attention with one head and without skips, or there are too
-        many unknowns.
+        If there are too many unknowns or weights.
     EngineError
         If Macaulay2 did not finish.
     """
@@ -66,12 +69,22 @@ def generic_fibre(network: NetworkSizes) -> GenericFibre:
 
 
 def unknown_count(network: NetworkSizes) -> int:
-    """The number of entries of all B_k and N in the chart."""
+    """Return the number of entries of all B_k and N without the l entries B_k(1,1), which are
+    fixed.
+    """
     return network.virtual_entries - network.layers
 
 
 def fibre_script(network: NetworkSizes) -> Script:
-    """Return the Macaulay2 program for the fibre over a random function."""
+    """Return the Macaulay2 program for the fibre over a random function.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If the network is not lightning attention with one head and without skip connections.
+    TooLargeError
+        If there are too many unknowns or weights.
+    """
     if network.softmax or not network.is_plain:
         raise MethodUnavailableError(
             "fibres are computed for lightning attention, one head, no skip connections"
@@ -90,27 +103,29 @@ def fibre_script(network: NetworkSizes) -> Script:
         )
     n = network.widths[0]
     few_tokens = network.t < n
-    # for t ≥ n the inputs are the entries of any symmetric matrix
-    entries = n * network.t if few_tokens else n * (n + 1) // 2
+    # for t ≥ n the inputs are the entries of any symmetric matrix XXᵀ
+    input_count = n * network.t if few_tokens else n * (n + 1) // 2
     attention, M = _random_weights(network)
-    charts, unknowns = [], []
+    # B_k has the entry (1, 1) of A'_k, and unknowns elsewhere; all entries of N are unknowns.
+    B, unknowns = [], []
     for k, A in enumerate(attention, 1):
         (_, *first_row), *rows = _names(f"inner_({k},", n, n)
-        charts.append([[str(A[0][0]), *first_row], *rows])
+        B.append([[str(A[0][0]), *first_row], *rows])
         unknowns += [*first_row, *chain.from_iterable(rows)]
-    values = _names("outer_(", network.widths[-1], n)
-    unknowns += chain.from_iterable(values)
+    N = _names("outer_(", network.widths[-1], n)
+    unknowns += chain.from_iterable(N)
     return render(
         "deep_fibre",
         ("wire", "fibres"),
         values={
             "title": network.title,
             "unknowns": ", ".join(unknowns),
-            "inputs": f"entry_1..entry_{entries}",
+            "inputs": f"entry_1..entry_{input_count}",
             "size": n,
+            # 0 says that the inputs are XXᵀ
             "tokens": network.t if few_tokens else 0,
-            "unknown_matrices": _list(map(_matrix, charts)),
-            "unknown_values": _matrix(values),
+            "unknown_matrices": _list(map(_matrix, B)),
+            "unknown_values": _matrix(N),
             "matrices": _list(map(_matrix, attention)),
             "values": _matrix(M),
         },
@@ -118,35 +133,48 @@ def fibre_script(network: NetworkSizes) -> Script:
 
 
 def _names(beginning: str, rows: int, columns: int) -> list[list[str]]:
-    """The names of the entries of a matrix in Macaulay2, by two indices."""
-    return [[f"{beginning}{i},{j})" for j in range(1, columns + 1)] for i in range(1, rows + 1)]
+    """Return the names of the entries of a matrix in Macaulay2, row by row.
+
+    They have two indices behind ``beginning``, such as ``inner_(1,``: the first is
+    ``inner_(1,1,1)``.
+    """
+    column_numbers = range(1, columns + 1)
+    return [[f"{beginning}{i},{j})" for j in column_numbers] for i in range(1, rows + 1)]
 
 
 def _random_weights(network: NetworkSizes) -> tuple[list[RowLists], RowLists]:
-    """Virtual weights of generic ranks for which the chart meets all orbits."""
+    """Return the virtual weights (A'_1, …, A'_l) and M of random weights.
+
+    Weights are drawn until the virtual weights have generic ranks, and the chart of the module
+    meets all orbits of scalings: no A'_k(1,1) is zero, and Me_1 is not zero.
+    """
     draws = _draws()
+    generic_ranks = (*network.alphas, network.rank)
     while True:
         parameters = list(islice(draws, network.parameter_count))
         attention, M = virtual_weights_at(network, parameters)
-        chart = all(A[0][0] for A in attention) and any(row[0] for row in M)
-        if chart and (*map(rank, attention), rank(M)) == (*network.alphas, network.rank):
+        chart_meets_all_orbits = all(A[0][0] for A in attention) and any(row[0] for row in M)
+        if chart_meets_all_orbits and (*map(rank, attention), rank(M)) == generic_ranks:
             return attention, M
 
 
 def _draws() -> Iterator[int]:
-    """Random numbers ±1, …, ±5."""
+    """Yield random numbers from ±1, …, ±5, without end."""
     states = minimal_standard(FIBRE_WEIGHTS_SEED)
     while True:
-        size = 1 + next(states) % 5
+        absolute_value = 1 + next(states) % 5
         sign = (-1) ** (next(states) % 2)
-        yield size * sign
+        yield absolute_value * sign
 
 
 def _matrix(rows: Sequence[Sequence[object]]) -> str:
-    return f"matrix(unknowns, {_list(_list(map(str, row)) for row in rows)})"
+    """Return a matrix over the program's ring ``unknowns`` in Macaulay2."""
+    listed_rows = _list(_list(map(str, row)) for row in rows)
+    return f"matrix(unknowns, {listed_rows})"
 
 
 def _list(items: Iterable[str]) -> str:
+    """Return a list in Macaulay2."""
     return "{" + ", ".join(items) + "}"
 
 
@@ -168,8 +196,10 @@ unit ideal over QQ. With all of them f is a limit of networks and no network.
 
 
 def concerns(network: NetworkSizes) -> str:
-    """Why the example says nothing about a network; empty if it shows that its functions are not
-    closed.
+    """Return why the limit says nothing about a network; empty if it is about this network.
+
+    The limit is the one of proposition-not-closed: if it has the properties LIMIT_OUTSIDE, the
+    functions of the network are not closed.
     """
     if network.softmax or not network.is_plain:
         return "the example is lightning attention with one head and without skip connections"

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
+from math import ceil
 from typing import Any, NamedTuple
 
 from m2bridge.errors import InvalidCaseError, TimeLimitError
@@ -26,6 +27,7 @@ MAX_FIGURE_POINTS = 100
 # At most this many widths are written below a panel, since more numbers overlap.
 MAX_AXIS_TICKS = 12
 MAX_POINT_LABELS = 12
+# The kind of attention, the paper's formula and the colour of each panel.
 PANELS = (("Lightning", "Eq. 14", BLUE), ("Softmax", "Eq. 16", VERMILION))
 HEADER = ("delta", "lightning", "lightning_status", "eq_14", "softmax", "softmax_status", "eq_16")
 
@@ -61,9 +63,11 @@ class Figure3(PictureResult):
 
     @property
     def proved(self) -> bool:
-        """Whether all dimensions are proved."""
-        statuses = {result.status for _, *results in self.points for result in results}
-        return statuses <= {"proved"}
+        """Whether the dimensions of all points are proved."""
+        for point in self.points:
+            if point.lightning.status != "proved" or point.softmax.status != "proved":
+                return False
+        return True
 
     def to_json(self) -> dict[str, Any]:
         """Return all dimensions, with both bounds and the result of each method."""
@@ -83,25 +87,28 @@ class Figure3(PictureResult):
         }
 
     def to_sheet(self) -> Sheet:
-        """A table, and the picture."""
+        """Return the page: limits and time, the table with a row for each δ, and the picture."""
         header = ("δ", "lightning", "status", "Eq. 14", "softmax", "status", "Eq. 16")
         title = (
             f"Figure 3: dimensions for l = {self.layers}, t = {self.t}, a = {self.a} and all"
             " widths δ"
         )
-        done = [
+        facts = [
             ("unfinished", self.unfinished or None),
             ("computed by", computed_by(None, self.seconds)),
         ]
-        return Sheet(title, [Facts(done), Table(header, _rows(self)), Picture(self.page_svg)])
+        return Sheet(title, [Facts(facts), Table(header, _rows(self)), Picture(self.page_svg)])
 
     def to_csv(self) -> str:
-        """Lines of comma-separated values under a header."""
+        """Return lines of comma-separated values, one for each δ, under HEADER."""
         return csv_text(HEADER, _rows(self))
 
     def to_macaulay2(self) -> str:
-        """A list of δ and both dimensions."""
-        rows = ", ".join(f"{{{row[0]}, {row[1]}, {row[4]}}}" for row in _rows(self))
+        """Return a list of {δ, dimension of lightning, dimension of softmax} in Macaulay2."""
+        rows = ", ".join(
+            f"{{{delta}, {lightning.dimension}, {softmax.dimension}}}"
+            for delta, lightning, softmax in self.points
+        )
         return f"dimensions = {{{rows}}}"
 
     def figure(self) -> Any:
@@ -110,8 +117,10 @@ class Figure3(PictureResult):
             figure = new_figure(9.2, 4.5, _caption(self))
             panels = figure.subplots(1, 2, sharey=True)
             deltas, *results = zip(*self.points, strict=True)
-            for panel, dimensions, names in zip(panels, results, PANELS, strict=True):
-                _panel(panel, deltas, dimensions, *names)
+            for panel, dimensions, (name, formula, colour) in zip(
+                panels, results, PANELS, strict=True
+            ):
+                _draw_panel(panel, deltas, dimensions, name=name, formula=formula, colour=colour)
             panels[0].set_ylabel("dimension", style="italic")
             # Both panels have this axis, with space for the numbers above the points.
             highest = max(result.dimension or 0 for result in chain(*results))
@@ -129,7 +138,17 @@ def figure_3(
     *,
     timeout: float | None = None,
 ) -> Figure3:
-    """Compute the dimensions for all widths δ.
+    """Compute the dimensions of lightning and softmax attention for all widths δ.
+
+    Parameters
+    ----------
+    layers, t, a : int
+        The number of layers, of tokens, and the query/key dimension of all layers.
+    deltas : iterable of int
+        Each δ is the width of all layers of two networks.
+    timeout : float or None
+        A limit in seconds. The points that were computed before it are returned, and
+        :attr:`Figure3.unfinished` says so.
 
     Raises
     ------
@@ -155,6 +174,7 @@ def figure_3(
             for result in (lightning, softmax):
                 if result.dimension is None:
                     unfinished = unfinished or result.unfinished
+            # A limit was reached, and larger widths take longer.
             if unfinished:
                 break
             points.append(FigurePoint(delta, lightning, softmax))
@@ -192,13 +212,17 @@ FIGURE = Figure(
 
 
 def _dimension(result: Dimension) -> dict[str, Any]:
+    """Return the fields of a dimension's JSON that the figure shows."""
     whole = result.to_json()
     names = ("dimension", "status", "upper_bound", "lower_bound", "expected", "methods")
     return {name: whole[name] for name in names}
 
 
 def _rows(figure: Figure3) -> list[tuple[object, ...]]:
-    """A row for each width, with dimension, status and expectation of each network."""
+    """Return a row for each width δ: δ, and dimension, status and formula of both networks.
+
+    The columns are those of HEADER: lightning attention, then softmax.
+    """
     rows = []
     for delta, *results in figure.points:
         row: list[object] = [delta]
@@ -209,7 +233,7 @@ def _rows(figure: Figure3) -> list[tuple[object, ...]]:
 
 
 def _caption(figure: Figure3) -> str:
-    """The caption of the figure."""
+    """Return the line below the picture: the networks, and what hollow points mean."""
     proof = "all values proved" if figure.proved else "hollow points are lower bounds"
     layers = "one layer" if figure.layers == 1 else f"{figure.layers} layers"
     return (
@@ -218,20 +242,33 @@ def _caption(figure: Figure3) -> str:
     )
 
 
-def _panel(
+def _draw_panel(
     panel: Any,
     deltas: Sequence[int],
     dimensions: Sequence[Dimension],
+    *,
     name: str,
     formula: str,
     colour: str,
 ) -> None:
-    """The formula as a line, the dimensions as points with their numbers."""
+    """Draw the formula as a dashed line, and the dimensions as points with their numbers.
+
+    Parameters
+    ----------
+    panel : matplotlib.axes.Axes
+    deltas, dimensions : sequences
+        The widths δ, and the dimension for each of them.
+    name : str
+        The kind of attention, in the title.
+    formula : str
+        The number of the formula in the paper, in the legend.
+    """
     panel.set_title(f"{name} self-attention", pad=12)
     panel.set_xlabel("width δ", style="italic")
     panel.set_xlim(min(deltas) - 0.8, max(deltas) + 0.5)
-    # The quotient is rounded up: every step-th width makes at most MAX_AXIS_TICKS.
-    panel.set_xticks(deltas[:: -(-len(deltas) // MAX_AXIS_TICKS)])
+    # Every step-th width makes at most MAX_AXIS_TICKS.
+    step = ceil(len(deltas) / MAX_AXIS_TICKS)
+    panel.set_xticks(deltas[::step])
     panel.grid(axis="y", color=FAINT, linewidth=0.8)
     panel.set_axisbelow(True)
     dashed: dict[str, Any] = {"linestyle": (0, (5, 3)), "color": colour, "linewidth": 1.2}
@@ -251,25 +288,36 @@ def _panel(
         points.append((delta, result.dimension))
     # The legend has only marks that occur in the picture.
     if proved:
-        _dots(panel, proved, **dots, markerfacecolor=colour, label="proved dimension")
+        _plot_points(panel, proved, **dots, markerfacecolor=colour, label="proved dimension")
     if bounds:
-        _dots(panel, bounds, **dots, markerfacecolor="white", label="lower bound")
+        _plot_points(panel, bounds, **dots, markerfacecolor="white", label="lower bound")
+    # More numbers would overlap.
     if len(pairs) <= MAX_POINT_LABELS:
         for delta, result in pairs:
-            at = delta, result.dimension or 0
+            height = result.dimension or 0
             panel.annotate(
-                str(at[1]), at, textcoords="offset points", xytext=(-5, 5), ha="right", fontsize=10
+                str(height),
+                (delta, height),
+                textcoords="offset points",
+                xytext=(-5, 5),
+                ha="right",
+                fontsize=10,
             )
     # Dimensions grow with δ, so that nothing is in this corner.
     panel.legend(loc="upper left")
 
 
-def _dots(panel: Any, points: Sequence[tuple[int, int | None]], **style: Any) -> None:
-    panel.plot(*zip(*points, strict=True), **style)
+def _plot_points(panel: Any, points: Sequence[tuple[int, int | None]], **style: Any) -> None:
+    """Draw points (δ, dimension) in the style of matplotlib's ``plot``."""
+    deltas, dimensions = zip(*points, strict=True)
+    panel.plot(deltas, dimensions, **style)
 
 
 def expected(result: Dimension) -> int | None:
-    """The paper's formula, also where its hypotheses do not hold."""
+    """Return the value of the paper's formula, also where its hypotheses do not hold.
+
+    ``None`` if the formula says nothing about these numbers.
+    """
     for expectation in result.expected:
         if expectation.value is not None:
             return expectation.value

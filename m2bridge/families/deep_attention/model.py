@@ -28,7 +28,7 @@ from m2bridge.statements.statement import Statement
 
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
-    from m2bridge.families.deep_attention.observation import ObservedNetwork
+    from m2bridge.families.deep_attention.observed import ObservedNetwork
     from m2bridge.maps.chain import Row
 
 # It needs SymPy, which is slow to import.
@@ -86,7 +86,13 @@ class DeepAttention(NetworkSizes):
         return expanded(self)
 
     def lower_bounds(self, characteristic: int) -> Iterator[MethodValue]:
-        """Return bounds by ranks; see ``bounds.py``."""
+        """Return lower bounds for the dimension by ranks, the quickest first; see ``bounds.py``.
+
+        Raises
+        ------
+        InvalidCaseError
+            For softmax in positive characteristic.
+        """
         if self.softmax:
             return softmax_bounds(self, characteristic)
         return lightning_bounds(self, characteristic)
@@ -100,14 +106,16 @@ class DeepAttention(NetworkSizes):
         return STATEMENTS
 
     def needs_engine(self, observables: Collection[str]) -> bool:
-        """Whether these are about fibres or closedness."""
+        """Return whether one of the observables is about fibres or closedness."""
         by_engine: frozenset[str] = imported(_OBSERVATION).BY_ENGINE
         return not by_engine.isdisjoint(observables)
 
     def observe(
         self, observables: Collection[str], *, certified: bool = False
     ) -> ObservedNetwork | None:
-        """Compute these observables; see :mod:`m2bridge.families.deep_attention.observation`."""
+        """Compute these observables; see
+        :func:`m2bridge.families.deep_attention.observation.observe_part`, also for ``None``.
+        """
         observed: ObservedNetwork = imported(_OBSERVATION).observe_part(
             self, observables, certified=certified
         )
@@ -116,7 +124,11 @@ class DeepAttention(NetworkSizes):
     def pullbacks(
         self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int
     ) -> list[list[int]]:
-        """Return gradients of lightning attention; see the method of the base class."""
+        """Return gradients of lightning attention by the parameters, modulo the prime.
+
+        There is one for each pair of an input X, row by row, and a covector G on the output, row
+        by row: that of ⟨G, output(X)⟩ at ``parameters``.
+        """
         numbers = Residues(prime)
         point = NetworkWeights.read(self, parameters, numbers)
         network = point.network()
@@ -149,7 +161,7 @@ class DeepAttention(NetworkSizes):
         return rows
 
     def virtual_weights(self, parameters: Row) -> tuple[list[list[list[int]]], list[list[int]]]:
-        """The virtual weights A'_1, …, A'_l and M of integer weights.
+        """Return the virtual weights (A'_1, …, A'_l) and M of integer weights, as rows of integers.
 
         Raises
         ------
@@ -163,5 +175,6 @@ class DeepAttention(NetworkSizes):
         return virtual_weights_at(self, parameters)
 
     def _tokens(self, entries: Row, numbers: Residues) -> Any:
-        """Return the matrix of the tokens, with t columns."""
-        return numbers.matrix([entries[i : i + self.t] for i in range(0, len(entries), self.t)])
+        """Return the matrix with t columns, the tokens, whose entries are given row by row."""
+        rows = [entries[i : i + self.t] for i in range(0, len(entries), self.t)]
+        return numbers.matrix(rows)

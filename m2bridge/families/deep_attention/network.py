@@ -74,6 +74,7 @@ class EntryMatrix:
         return EntryMatrix(rows)
 
     def _combinations(self, row: list[Any], columns: list[list[Any]]) -> list[Any]:
+        """Return the scalar products of a row with the columns."""
         return [reduce(add, map(mul, row, column)) for column in columns]
 
     def transpose(self) -> EntryMatrix:
@@ -104,41 +105,45 @@ class SeriesMatrix:
 
     @classmethod
     def of(cls, rows: Sequence[Sequence[Any]], length: int, prime: int) -> SeriesMatrix:
-        """Return the matrix with these power series as entries."""
-        orders = range(length)
-        coefficients = [
-            flint.nmod_mat([[entry[order] for entry in row] for row in rows], prime)
-            for order in orders
-        ]
+        """Return the matrix with these power series (polynomials of FLINT) as entries."""
+        coefficients = []
+        for order in range(length):
+            of_this_order = [[entry[order] for entry in row] for row in rows]
+            coefficients.append(flint.nmod_mat(of_this_order, prime))
         return cls(coefficients, length, prime)
 
     @property
     def rows(self) -> list[list[Any]]:
-        """The rows of power series."""
+        """The rows of power series, as polynomials of FLINT."""
         tables = [coefficient.table() for coefficient in self.coefficients]
-        found = []
-        for row in zip(*tables, strict=True):
-            entries = zip(*row, strict=True)
-            found.append([flint.nmod_poly(list(entry), self.prime) for entry in entries])
-        return found
+        rows_of_series = []
+        # The same row of the coefficients of all orders; in it the same entry of all orders.
+        for row_by_order in zip(*tables, strict=True):
+            entries_by_order = zip(*row_by_order, strict=True)
+            rows_of_series.append(
+                [flint.nmod_poly(list(entry), self.prime) for entry in entries_by_order]
+            )
+        return rows_of_series
 
     def __add__(self, other: SeriesMatrix) -> SeriesMatrix:
-        found = list(self.coefficients)
+        total = list(self.coefficients)
         for order, coefficient in enumerate(other.coefficients):
-            if order < len(found):
-                found[order] = found[order] + coefficient
+            if order < len(total):
+                total[order] = total[order] + coefficient
             else:
-                found.append(coefficient)
-        return replace(self, coefficients=found)
+                total.append(coefficient)
+        return replace(self, coefficients=total)
 
     def __mul__(self, other: SeriesMatrix) -> SeriesMatrix:
         left, right = self.coefficients, other.coefficients
-        found = []
+        product = []
         for order in range(min(len(left) + len(right) - 1, self.length)):
+            # Σ left[i] right[order − i] over the orders i for which both are present
             first = max(0, order - len(right) + 1)
-            products = [left[i] * right[order - i] for i in range(first, min(order + 1, len(left)))]
-            found.append(reduce(add, products))
-        return replace(self, coefficients=found)
+            last = min(order, len(left) - 1)
+            summands = [left[i] * right[order - i] for i in range(first, last + 1)]
+            product.append(reduce(add, summands))
+        return replace(self, coefficients=product)
 
     def transpose(self) -> SeriesMatrix:
         """Return the transposed matrix."""
@@ -146,7 +151,7 @@ class SeriesMatrix:
         return replace(self, coefficients=columns)
 
     def entries(self) -> list[Any]:
-        """Return the coefficients of each entry, row by row."""
+        """Return the tuple of all ``length`` coefficients of each entry, row by row."""
         known = [coefficient.entries() for coefficient in self.coefficients]
         zeros = [0] * len(known[0])
         missing = [zeros] * (self.length - len(known))
@@ -165,9 +170,11 @@ class FormalSoftmax(Residues):
     draw: Draw
 
     def normalized(self, scores: MatrixLike) -> MatrixLike:
-        """Return the normalized scores σ(Z)."""
-        first = [self.draw() for _ in range(2)]
-        return self.matrix([first, [1 - value for value in first]])
+        """Return a random matrix (π_1, π_2; 1 − π_1, 1 − π_2), whatever the scores are."""
+        first_row = [self.draw() for _ in range(2)]
+        # each column of a softmax has the sum 1
+        second_row = [1 - value for value in first_row]
+        return self.matrix([first_row, second_row])
 
     def scores_pullback(self, normalized: MatrixLike, covector: MatrixLike) -> MatrixLike:
         """Return the covector on the scores Z."""
@@ -195,12 +202,12 @@ class Balls(Reals):
     multiplicities: tuple[int, ...]
 
     def normalized(self, scores: MatrixLike) -> MatrixLike:
-        """Return the normalized scores σ(Z)."""
+        """Return the normalized scores σ(Z) by the formula of the class."""
         exponentials = []
         for w, row in zip(self.multiplicities, scores.table(), strict=True):
             exponentials.append([w * entry.exp() for entry in row])
-        totals = [reduce(add, column) for column in zip(*exponentials, strict=True)]
-        return self.matrix([list(map(truediv, row, totals)) for row in exponentials])
+        column_totals = [reduce(add, column) for column in zip(*exponentials, strict=True)]
+        return self.matrix([list(map(truediv, row, column_totals)) for row in exponentials])
 
     def scores_pullback(self, normalized: MatrixLike, covector: MatrixLike) -> MatrixLike:
         """Return the covector on the scores Z."""
@@ -214,6 +221,7 @@ class PowerSeries(NumberSystem):
     Tokens are kept divided by ε, so the scores are h times what the matrices say; all scores have
     constant term 0, so their exponentials are power series, with denominators below ``length``,
     which must not exceed p. The constant term of a column's total is t, which p must not divide.
+    The j-th token stands for w_j equal ones, w = ``multiplicities``; t is their sum.
     """
 
     prime: int
@@ -221,7 +229,7 @@ class PowerSeries(NumberSystem):
     multiplicities: tuple[int, ...]
 
     def times(self, x: Any, y: Any) -> Any:
-        """Return the product of two series."""
+        """Return the product of two series modulo h^length."""
         return x.mul_low(y, self.length)
 
     def matrix(self, rows: Rows) -> SeriesMatrix:
@@ -230,23 +238,23 @@ class PowerSeries(NumberSystem):
         return SeriesMatrix([constant], self.length, self.prime)
 
     def normalized(self, scores: SeriesMatrix) -> SeriesMatrix:
-        """Return the normalized scores σ(Z)."""
+        """Return the normalized scores σ(hZ), where ``scores`` is Z: softmax of each column."""
         exponentials = []
         for w, row in zip(self.multiplicities, scores.rows, strict=True):
             exponentials.append([w * self._exponential(self._shifted(entry)) for entry in row])
-        totals = [reduce(add, column) for column in zip(*exponentials, strict=True)]
-        inverses = [total.inverse_series_trunc(self.length) for total in totals]
+        column_totals = [reduce(add, column) for column in zip(*exponentials, strict=True)]
+        inverses = [total.inverse_series_trunc(self.length) for total in column_totals]
         quotients = [list(map(self.times, row, inverses)) for row in exponentials]
         return SeriesMatrix.of(quotients, self.length, self.prime)
 
     def scores_pullback(self, normalized: SeriesMatrix, covector: SeriesMatrix) -> SeriesMatrix:
-        """Return the covector on the scores Z."""
+        """Return the covector on Z that belongs to one on σ(hZ): h times that on the scores hZ."""
         rows = _scores_pullback(normalized.rows, covector.rows, self.times)
         shifted = [list(map(self._shifted, row)) for row in rows]
         return SeriesMatrix.of(shifted, self.length, self.prime)
 
     def _shifted(self, series: Any) -> Any:
-        """Return h times the power series."""
+        """Return h times the power series modulo h^length."""
         return series.left_shift(1).truncate(self.length)
 
     def _exponential(self, series: Any) -> Any:
@@ -269,19 +277,34 @@ class PowerSeries(NumberSystem):
 def _scores_pullback(
     normalized: Any, covector: Any, times: Callable[[Any, Any], Any]
 ) -> list[list[Any]]:
-    """Return the matrix with the entries σ_ji (G_ji − Σ_m σ_mi G_mi)."""
-    columns = []
-    for sigma, g in zip(zip(*normalized, strict=True), zip(*covector, strict=True), strict=True):
+    """Return the pullback of a covector G on softmax scores σ(Z) to the scores Z.
+
+    Its entries are σ_ji (G_ji − Σ_m σ_mi G_mi), as ∂σ_mi/∂Z_ji = σ_mi (δ_mj − σ_ji).
+
+    Parameters
+    ----------
+    normalized, covector : rows of entries
+        σ(Z) and G; column i has the scores of token i.
+    times : function
+        The product of two entries.
+    """
+    pulled_back_columns = []
+    sigma_columns = zip(*normalized, strict=True)
+    G_columns = zip(*covector, strict=True)
+    for sigma, g in zip(sigma_columns, G_columns, strict=True):
         products = list(map(times, sigma, g))
         mean = reduce(add, products)
         pairs = zip(sigma, products, strict=True)
-        columns.append([product - times(entry, mean) for entry, product in pairs])
-    return [list(row) for row in zip(*columns, strict=True)]
+        pulled_back_columns.append([product - times(entry, mean) for entry, product in pairs])
+    return [list(row) for row in zip(*pulled_back_columns, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
 class NetworkWeights:
-    """The parameters as matrices: for each head of each layer V, O if present, and A or K and Q."""
+    """The parameters as matrices: for each head of each layer V, O if present, and A or K and Q.
+
+    ``layers[k][h]`` has the matrices of head h of layer k, both from 0, by their letters.
+    """
 
     layers: Sequence[Sequence[Mapping[str, MatrixLike]]]
 
@@ -289,7 +312,9 @@ class NetworkWeights:
     def read(
         cls, shape: NetworkSizes, parameters: Sequence[Any], numbers: NumberSystem
     ) -> NetworkWeights:
-        """Cut the list of parameters into matrices.
+        """Cut the list of parameters into matrices over ``numbers``.
+
+        The parameters are in the order of ``shape.parameter_matrices()``, each matrix row by row.
 
         Raises
         ------
@@ -309,9 +334,10 @@ class NetworkWeights:
         return cls(layers)
 
     def network(self) -> Network:
-        """The attention matrices A = KᵀQ and the value matrices V, or OV."""
+        """Return the attention matrices A, or KᵀQ, and value matrices V, or OV, of all heads."""
 
         def matrices(head: Mapping[str, MatrixLike]) -> HeadMatrices:
+            """Multiply the matrices of one head."""
             A = head["A"] if "A" in head else head["K"].transpose() * head["Q"]
             V = head["O"] * head["V"] if "O" in head else head["V"]
             return HeadMatrices(A, V)
@@ -319,29 +345,38 @@ class NetworkWeights:
         return tuple(tuple(map(matrices, layer)) for layer in self.layers)
 
     def flattened(self, gradient: Sequence[LayerMatrices]) -> list[Any]:
-        """Return the gradient by the parameters from the gradient by all A and OV, as a list."""
+        """Return the gradient by the parameters from the gradient by all A and OV.
+
+        It is a list of entries: those of the matrices of each head in turn, row by row, the
+        attention matrices before O and V.
+        """
         entries: list[Any] = []
         for layer in self.by_matrices(gradient):
             for head in layer:
-                for part in head.values():
-                    entries += part.entries()
+                for covector in head.values():
+                    entries += covector.entries()
         return entries
 
     def by_matrices(self, gradient: Sequence[LayerMatrices]) -> list[list[dict[str, MatrixLike]]]:
-        """Return the gradient by the matrices from that by all A and OV: dK = Q dAᵀ, dQ = K dA."""
+        """Return the gradient by the matrices of :attr:`layers`, in the same form.
+
+        ``gradient`` is that by all A and W = OV. The chain rule for A = KᵀQ and W = OV gives
+        dK = Q dAᵀ, dQ = K dA, dO = dW Vᵀ and dV = Oᵀ dW.
+        """
         layers = []
         for layer, covectors in zip(self.layers, gradient, strict=True):
             heads = []
             for head, covector in zip(layer, covectors, strict=True):
-                A, V = covector.A, covector.V
-                found = {"A": A}
+                dA, dV = covector.A, covector.V
+                by_letter = {"A": dA}
                 if "A" not in head:
-                    found = {"K": head["Q"] * A.transpose(), "Q": head["K"] * A}
+                    by_letter = {"K": head["Q"] * dA.transpose(), "Q": head["K"] * dA}
                 if "O" in head:
-                    found["O"] = V * head["V"].transpose()
-                    V = head["O"].transpose() * V
-                found["V"] = V
-                heads.append(found)
+                    dW = dV
+                    by_letter["O"] = dW * head["V"].transpose()
+                    dV = head["O"].transpose() * dW
+                by_letter["V"] = dV
+                heads.append(by_letter)
             layers.append(heads)
         return layers
 
@@ -361,34 +396,43 @@ Network = Sequence[LayerMatrices]
 def output(
     network: Network, X: MatrixLike, numbers: NumberSystem, skip: bool = False
 ) -> MatrixLike:
-    """Return the tokens after the last layer."""
-    return _forward(network, X, numbers, skip)[1]
+    """Return the tokens after the last layer, if the tokens X enter the first.
+
+    With ``skip`` each layer adds its input.
+    """
+    _, last = _tokens_and_scores(network, X, numbers, skip)
+    return last
 
 
-def _forward(
+def _tokens_and_scores(
     network: Network, X: MatrixLike, numbers: NumberSystem, skip: bool
 ) -> tuple[list[tuple[MatrixLike, list[MatrixLike]]], MatrixLike]:
-    """The tokens that enter each layer, with the normalized scores of all heads; and the last."""
+    """Return what enters each layer, and the tokens after the last layer.
+
+    For each layer that is (Y, sigmas): the tokens Y, and the normalized scores σ(YᵀAY) of its
+    heads.
+    """
     entering: list[tuple[MatrixLike, list[MatrixLike]]] = []
+    Y = X
     for layer in network:
-        sigmas = [numbers.normalized(X.transpose() * head.A * X) for head in layer]
-        entering.append((X, sigmas))
-        outputs = [head.V * X * sigma for head, sigma in zip(layer, sigmas, strict=True)]
+        sigmas = [numbers.normalized(Y.transpose() * head.A * Y) for head in layer]
+        entering.append((Y, sigmas))
+        outputs = [head.V * Y * sigma for head, sigma in zip(layer, sigmas, strict=True)]
         if skip:
-            outputs.append(X)
-        X = reduce(add, outputs)
-    return entering, X
+            outputs.append(Y)
+        Y = reduce(add, outputs)
+    return entering, Y
 
 
 def gradient(
     network: Network, X: MatrixLike, G: MatrixLike, numbers: NumberSystem, skip: bool = False
 ) -> list[LayerMatrices]:
-    """The gradient of ⟨G, output(X)⟩ with respect to all A and V.
+    """Return the gradient of ⟨G, output(X)⟩ with respect to all A and V, from layer 1 on.
 
-    For C = Yσ(Z), Z = YᵀAY and a covector G on VC: dV = GCᵀ; Γ = VᵀG; dσ = YᵀΓ, from which dZ; dA =
-    Y dZ Yᵀ; and Y gets Γσᵀ + AY dZᵀ + AᵀY dZ.
+    It is found by backpropagation: from the last layer to the first, G becomes the covector on the
+    tokens that enter the layer.
     """
-    entering, _ = _forward(network, X, numbers, skip)
+    entering, _ = _tokens_and_scores(network, X, numbers, skip)
     layers: list[LayerMatrices] = []
     for layer, (Y, sigmas) in zip(reversed(network), reversed(entering), strict=True):
         by_weights, by_tokens = [], []
@@ -397,6 +441,7 @@ def gradient(
             by_weights.append(by_head)
             by_tokens.append(by_Y)
         if skip:
+            # the layer adds Y itself
             by_tokens.append(G)
         layers.append(tuple(by_weights))
         G = reduce(add, by_tokens)
@@ -406,7 +451,11 @@ def gradient(
 def gradients_at(
     point: NetworkWeights, shape: NetworkSizes, numbers: NumberSystem, tokens: int, draw: Draw
 ) -> Iterator[list[Any]]:
-    """Gradients by the parameters at random tokens, each for a random covector on their images."""
+    """Yield gradients of ⟨G, output(X)⟩ by the parameters at ``point``, without end.
+
+    Each has random inputs X with ``tokens`` columns, and a random covector G on their images; it is
+    a list in the order of :meth:`NetworkWeights.flattened`.
+    """
     weights = point.network()
     while True:
         X = random_matrix(numbers, shape.widths[0], tokens, draw)
@@ -415,19 +464,21 @@ def gradients_at(
 
 
 def random_matrix(numbers: NumberSystem, rows: int, columns: int, draw: Draw) -> MatrixLike:
-    """Return a matrix whose entries are drawn row by row."""
+    """Return a matrix of this size whose entries are drawn row by row."""
     return numbers.matrix([[draw() for _ in range(columns)] for _ in range(rows)])
 
 
 def virtual_weights(network: Network) -> list[MatrixLike]:
-    """Return A'_k = M_kᵀ A_k M_k with M_k = V_{k−1}⋯V_1 for each layer, and M = V_l⋯V_1.
+    """Return the list A'_1, …, A'_l, M of virtual weights of a network with one head per layer.
 
-    It needs one head per layer and no skip connections.
+    They are A'_k = M_kᵀ A_k M_k with M_k = V_{k−1}⋯V_1, and M = V_l⋯V_1. Without skip connections
+    the function depends on nothing else.
     """
-    (first,), *others = network
+    # M_1 is the identity
+    (first,), *later_layers = network
     matrices = [first.A]
     M = first.V
-    for (head,) in others:
+    for (head,) in later_layers:
         matrices.append(M.transpose() * head.A * M)
         M = head.V * M
     return [*matrices, M]
@@ -436,16 +487,24 @@ def virtual_weights(network: Network) -> list[MatrixLike]:
 def virtual_weights_at(
     shape: NetworkSizes, parameters: Sequence[int]
 ) -> tuple[list[list[list[int]]], list[list[int]]]:
-    """Return A'_1, …, A'_l and M for integer parameters; for one head without skips."""
+    """Return the list (A'_1, …, A'_l) and M for integer parameters, each as rows of integers.
+
+    The network has one head and no skip connections.
+    """
     network = NetworkWeights.read(shape, parameters, NumberSystem()).network()
-    *matrices, M = (A.rows for A in virtual_weights(network))
-    return matrices, M
+    *attention, M = (matrix.rows for matrix in virtual_weights(network))
+    return attention, M
 
 
 def pullback(
     head: HeadMatrices, Y: MatrixLike, sigma: MatrixLike, G: MatrixLike, numbers: NumberSystem
 ) -> tuple[HeadMatrices, MatrixLike]:
-    """Return the pullbacks to (A, V) and to Y of a covector G on the outputs of a head."""
+    """Return the pullbacks to (A, V) and to Y of a covector G on the output VYσ(Z) of a head.
+
+    Z = YᵀAY are the scores of the tokens Y, and ``sigma`` is σ(Z). By the product rule dV = G(Yσ)ᵀ
+    and, for Γ = VᵀG, dσ = YᵀΓ, from which the number system finds dZ. Then dA = Y dZ Yᵀ; and Y gets
+    Γσᵀ + AY dZᵀ + AᵀY dZ.
+    """
     gamma = head.V.transpose() * G
     dZ = numbers.scores_pullback(sigma, Y.transpose() * gamma)
     dV = G * (Y * sigma).transpose()

@@ -7,7 +7,7 @@ matrices, balls, or Gröbner bases; where nothing is proved, the finding says so
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import product
 from random import Random
@@ -44,6 +44,7 @@ from m2bridge.families.deep_attention.network import (
     random_matrix,
     virtual_weights,
 )
+from m2bridge.families.deep_attention.observed import ComputedValue, ObservedNetwork
 from m2bridge.families.deep_attention.shape import (
     NetworkSizes,
     determined_dimension,
@@ -52,136 +53,6 @@ from m2bridge.families.deep_attention.shape import (
 from m2bridge.limits import check_deadline_in, limited
 from m2bridge.maps.dimension import dimension
 from m2bridge.results.known import Bounds, intersect_bounds
-from m2bridge.results.sheet import value_text
-from m2bridge.statements.statement import Observed, Value
-
-
-@dataclass(frozen=True, slots=True)
-class ComputedValue:
-    """A computed value of an observable, or the reason why it is not known.
-
-    Parameters
-    ----------
-    known : bool, Bounds or None
-        Yes or no, or a number, possibly between bounds.
-    method : str
-        The method in one line, or the reason why the value is not known.
-    numbers : dict
-        The numbers that a certificate contains.
-    """
-
-    known: bool | Bounds | None
-    method: str
-    numbers: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def value(self) -> bool | int | None:
-        """The value, or a bound."""
-        return self.known.value if isinstance(self.known, Bounds) else self.known
-
-    @property
-    def bound(self) -> str:
-        """The word before a number that is a bound, ``at least`` or ``at most``; else empty."""
-        if not isinstance(self.known, Bounds) or self.proved:
-            return ""
-        if self.known.lower is None:
-            return "at most"
-        return "at least"
-
-    @property
-    def exact_value(self) -> bool | int | None:
-        """The value if it is not only a bound."""
-        return self.known.exact if isinstance(self.known, Bounds) else self.known
-
-    @property
-    def proved(self) -> bool:
-        """Whether the value is proved to be exact."""
-        return self.exact_value is not None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return a dictionary for ``json.dumps``."""
-        return {
-            "value": self.value,
-            "bound": self.bound or None,
-            "proved": self.proved,
-            "method": self.method,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class ObservedNetwork(Observed):
-    """The observed values of a network; see :class:`m2bridge.statements.statement.Observed`.
-
-    Parameters
-    ----------
-    model : NetworkSizes
-    findings : dict of str to ComputedValue
-        The computed values by observable.
-    engine_version : str
-    seconds : float
-    unfinished : str
-        The limit that was reached, or empty.
-    """
-
-    model: NetworkSizes
-    findings: Mapping[str, ComputedValue]
-    engine_version: str
-    seconds: float
-    unfinished: str = ""
-    remarks: tuple[str, ...] = ()
-
-    @property
-    def progress(self) -> str:
-        """The observables that were computed before a limit."""
-        if not self.unfinished:
-            return ""
-        return f"observed: {', '.join(self.findings) or 'nothing'}"
-
-    def value(self, observable: str) -> Value | None:
-        """Return the value of an observable where it is exact."""
-        finding = self.findings.get(observable)
-        return None if finding is None else finding.exact_value
-
-    def unknown(self, observable: str) -> str:
-        """Return a bound, or why nothing was computed."""
-        words = observable.replace("_", " ")
-        finding = self.findings.get(observable)
-        if finding is None:
-            return self.unfinished or f"{words}: not observed"
-        if finding.value is None:
-            return f"{words}: {finding.method}"
-        return f"{words}: {finding.known} ({finding.method})"
-
-    def numbers(self) -> dict[str, int]:
-        """Return the computed ranks and bounds, by their names."""
-        numbers: dict[str, Any] = {}
-        for finding in self.findings.values():
-            numbers |= finding.numbers
-        # Values yes and no are not numbers, although a bool is an int.
-        return {name: number for name, number in numbers.items() if type(number) is int}
-
-    def evidence(self) -> dict[str, Any]:
-        """Return the numbers behind each observable, for a certificate."""
-        return {name: {**self.findings[name].numbers} for name in sorted(self.findings)}
-
-    def facts(self) -> list[tuple[str, str | None]]:
-        """Return each value with its method."""
-        findings = self.findings.items()
-        return [(name.replace("_", " "), _finding_text(finding)) for name, finding in findings]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return a dictionary for ``json.dumps``."""
-        observed = {name: finding.to_json() for name, finding in self.findings.items()}
-        return {"observed": observed}
-
-
-def _finding_text(finding: ComputedValue) -> str:
-    """Return the computed value of an observable in words."""
-    if finding.known is None:
-        return f"not decided: {finding.method}"
-    proved = " (proved)" if finding.proved else ""
-    return f"{value_text(finding.known)}{proved}: {finding.method}"
-
 
 # Different from the seed of the bounds, so that a rank that is too small by chance is noticed.
 RANDOM_WEIGHTS_SEED = 20250418
@@ -226,12 +97,14 @@ class Computation:
 
 
 def observe(network: NetworkSizes, observable: str, *, certified: bool = False) -> ComputedValue:
-    """Compute the value of an observable; see :class:`Computation`.
+    """Compute the value of an observable of a network.
 
     Parameters
     ----------
     observable : str
-        As in :attr:`m2bridge.statements.statement.GlobalStatement.observable`.
+        A key of :data:`OBSERVERS`, the observable of some statement.
+    certified : bool
+        As for :class:`Computation`.
 
     Raises
     ------
@@ -244,15 +117,20 @@ def observe(network: NetworkSizes, observable: str, *, certified: bool = False) 
 def observe_part(
     network: NetworkSizes, observables: Collection[str], *, certified: bool = False
 ) -> ObservedNetwork | None:
-    """Compute all of these that can be; when a limit is reached, those before it.
+    """Compute the observables of a network; when a limit is reached, only those before it.
 
-    For a certificate all that can be certified, or the error that prevents it; ``None`` if nothing
-    can. Softmax with several heads or skip connections is left out: no checker recomputes it.
+    An observable that cannot be computed for this network has the reason as its value.
+
+    With ``certified``, for a certificate, only those are computed that a checker recomputes, and
+    they all are, or an error says what prevents it: a limit as well. ``None`` if a checker
+    recomputes none of them, as for softmax with several heads or skip connections.
 
     Raises
     ------
-    TooLargeError
-        If the network is too large for one of those that are to be certified.
+    MethodUnavailableError, TooLargeError
+        If one of the values that are to be certified cannot be computed for this network.
+    TimeLimitError, MemoryLimitError
+        If a limit is reached before all values that are to be certified.
     """
     findings: dict[str, ComputedValue] = {}
     unfinished = ""
@@ -288,7 +166,7 @@ def observe_part(
 
 
 def _dimension(network: NetworkSizes) -> ComputedValue:
-    """Compute the dimension in all ways, and the bound that it meets."""
+    """Compute the best lower bound for the dimension; it is exact if it meets an upper bound."""
     result = dimension(network)
     if result.lower is None:
         raise MethodUnavailableError(result.unfinished or "no bound was found")
@@ -296,14 +174,16 @@ def _dimension(network: NetworkSizes) -> ComputedValue:
 
 
 def _attention_matrices(network: NetworkSizes) -> ComputedValue:
-    """The rank of the differential of (K, Q) ↦ KᵀQ.
+    """Compute the dimension of the attention matrices KᵀQ of all heads of all layers.
 
-    It is at most d², and 2ad − a² because GL(a) acts freely for a ≤ d.
+    It is the sum of the ranks of the differentials of (K, Q) ↦ KᵀQ. Such a rank is at most d², and
+    at most 2ad − a² because GL(a) acts freely for a ≤ d.
     """
     random = Random(RANDOM_WEIGHTS_SEED)
-    total = bound = 0
+    total = upper = 0
     for d, _, a in network.layer_sizes:
         _check_entries(2 * a * d, d * d)
+        # A row for each entry of K, then of Q; a column for each entry of A = KᵀQ.
         K = [[random.randrange(LARGE_PRIME) for _ in range(d)] for _ in range(a)]
         Q = [[random.randrange(LARGE_PRIME) for _ in range(d)] for _ in range(a)]
         rows = [[0] * (d * d) for _ in range(2 * a * d)]
@@ -312,14 +192,18 @@ def _attention_matrices(network: NetworkSizes) -> ComputedValue:
             rows[e * d + i][i * d + j] = Q[e][j]
             rows[a * d + e * d + j][i * d + j] = K[e][i]
         total += network.heads * rank_mod(rows, LARGE_PRIME)
-        bound += network.heads * matrices_of_rank(d, a)
-    return _rank(total, bound, f"rank of the differential of (K, Q) ↦ KᵀQ modulo {LARGE_PRIME}")
+        upper += network.heads * matrices_of_rank(d, a)
+    method = f"rank of the differential of (K, Q) ↦ KᵀQ modulo {LARGE_PRIME}"
+    return _value_of_rank(total, upper, method)
 
 
 def _virtual_weights(network: NetworkSizes) -> ComputedValue:
-    """The rank of the differential of (A, V) or (K, Q, V) ↦ (A'_1, …, A'_l, M), by tangents.
+    """Compute the dimension of the virtual weights.
 
-    It is not more than the dimension of the flags and matrices that contain all virtual weights.
+    It is the rank of the differential of (A, V) or (K, Q, V) ↦ (A'_1, …, A'_l, M), whose rows are
+    derivatives along the parameters. It is at most the dimension of the variety of flags and
+    matrices that contains all virtual weights; see
+    :func:`~m2bridge.families.deep_attention.shape.virtual_dimension`.
     """
     if not network.is_plain:
         raise MethodUnavailableError(
@@ -329,44 +213,50 @@ def _virtual_weights(network: NetworkSizes) -> ComputedValue:
     random = Random(RANDOM_WEIGHTS_SEED)
     _check_entries(count, network.virtual_entries)
     point = [random.randrange(LARGE_PRIME) for _ in range(count)]
-    rank = rank_mod(
-        [_tangent(network, point, i) for i in check_deadline_in(range(count))], LARGE_PRIME
-    )
+    tangents = [_tangent(network, point, i) for i in check_deadline_in(range(count))]
+    rank = rank_mod(tangents, LARGE_PRIME)
     method = f"rank of the differential of weights ↦ virtual weights modulo {LARGE_PRIME}"
-    return _rank(rank, virtual_dimension(network), method)
+    return _value_of_rank(rank, virtual_dimension(network), method)
 
 
 def _tangent(network: NetworkSizes, point: list[int], i: int) -> list[Any]:
-    """Twice the derivative of the virtual weights along parameter i.
+    """Return twice the derivative of all entries of A'_1, …, A'_l, M along parameter i.
 
-    With the other parameters fixed, A'_k and M are of degree at most 2 in it; so it is the
-    difference of their values one step ahead and one step behind.
+    As functions of parameter i alone, the entries have degree at most 2. The derivative of such a
+    polynomial f at x is (f(x + 1) − f(x − 1))/2.
     """
+    numbers = Residues(LARGE_PRIME)
     weights = []
     for step in (1, -1):
         moved = [*point[:i], point[i] + step, *point[i + 1 :]]
-        weights.append(
-            virtual_weights(NetworkWeights.read(network, moved, Residues(LARGE_PRIME)).network())
-        )
+        weights.append(virtual_weights(NetworkWeights.read(network, moved, numbers).network()))
     entries: list[Any] = []
     for ahead, behind in zip(*weights, strict=True):
         entries += (ahead - behind).entries()
     return entries
 
 
-def _rank(
-    rank: int, bound: int, method: str, numbers: Mapping[str, Any] | None = None
+def _value_of_rank(
+    rank: int, upper: int, method: str, numbers: Mapping[str, Any] | None = None
 ) -> ComputedValue:
-    """A rank is exact if it attains an upper bound."""
-    known = intersect_bounds(Bounds.at_least(rank, method), Bounds.at_most(bound, "an upper bound"))
-    evidence = numbers or {"rank": rank, "upper_bound": bound}
+    """Return a dimension by a rank modulo a prime: exact if the rank is the upper bound.
+
+    Otherwise the rank is a lower bound. ``numbers`` are those for a certificate; without them, the
+    rank and the upper bound.
+    """
+    known = intersect_bounds(Bounds.at_least(rank, method), Bounds.at_most(upper, "an upper bound"))
+    evidence = numbers or {"rank": rank, "upper_bound": upper}
     if known.exact is None:
         known = Bounds.at_least(rank)
     return ComputedValue(known, method, evidence)
 
 
 def _normal_form(network: NetworkSizes) -> ComputedValue:
-    """φ(X) = P(XXᵀ)X, with P from virtual weights, as words in matrices of any size."""
+    """Compute whether φ(X) = P(XXᵀ)X, with P = MQ from the virtual weights.
+
+    Both sides are sums of words in matrices of any size. Q is the identity at first, and layer k
+    replaces it by Q S Qᵀ A'_k Q, where S = XXᵀ.
+    """
     if network.softmax or not network.is_plain:
         raise MethodUnavailableError(
             "the normal form is that of lightning attention, one head, no skip connections"
@@ -383,31 +273,38 @@ def _normal_form(network: NetworkSizes) -> ComputedValue:
     for A in matrices:
         Q = Q * S * Q.transpose() * A * Q
     function = output(layers, TOKENS, NumberSystem())
-    factors = {"factors": max(map(len, function))}
+    longest_word = max(map(len, function))
     return ComputedValue(
-        function == M * Q * TOKENS, "both sides as words in matrices", numbers=factors
+        known=function == M * Q * TOKENS,
+        method="both sides as words in matrices",
+        numbers={"factors": longest_word},
     )
 
 
 def _scalings(network: NetworkSizes) -> ComputedValue:
-    """Whether V → cV, A → A/c in the first head keeps the function of the first layer."""
+    """Compute whether V → cV, A → A/c in the first head keeps the function of the first layer."""
     if network.softmax:
         return _softmax_scalings(network)
     if network.heads > MAX_OBSERVED_HEADS:
         raise TooLargeError(f"words are written for at most {MAX_OBSERVED_HEADS} heads: take fewer")
     function = output([layer_of_letters(0, network.heads)], TOKENS, NumberSystem(), network.skip)
-    attention, values = map(function.degrees, letters(0))
-    # A word with as many V as A is multiplied by 1.
-    if values != attention:
+    A, V = letters(0)
+    degrees_in_A, degrees_in_V = function.degrees(A), function.degrees(V)
+    # A word is multiplied by c to the degree in V less that in A.
+    if degrees_in_V != degrees_in_A:
         return ComputedValue(False, "the first layer with cV and A/c has other words")
-    degrees = {"degree_in_values": max(values), "degree_in_attention": max(attention)}
+    degrees = {"degree_in_values": max(degrees_in_V), "degree_in_attention": max(degrees_in_A)}
     return ComputedValue(
         True, "the first layer with cV and A/c has the same words", numbers=degrees
     )
 
 
 def _softmax_scalings(network: NetworkSizes) -> ComputedValue:
-    """Compare in balls at one rational point: functions with disjoint balls differ."""
+    """Show that V → 7V, A → A/7 in the first head of softmax attention changes the function.
+
+    The outputs at one rational point are enclosed in balls; where two balls are disjoint, the
+    functions differ. They never show that functions are equal.
+    """
     random = Random(RANDOM_WEIGHTS_SEED)
     unit = flint.fmpq(1, 10)
     numbers = Balls((1,) * network.t)
@@ -415,14 +312,16 @@ def _softmax_scalings(network: NetworkSizes) -> ComputedValue:
     weights = NetworkWeights.read(network, parameters, numbers).network()
 
     def token_entry() -> Any:
+        """Draw a rational number from −9/10 to 9/10."""
         return random.randrange(-9, 10) * unit
 
     X = random_matrix(numbers, network.widths[0], network.t, token_entry)
-    (head, *heads), *layers = weights
-    scaled = ((HeadMatrices(head.A / 7, head.V * 7), *heads), *layers)
+    (head, *other_heads), *other_layers = weights
+    scaled_weights = ((HeadMatrices(head.A / 7, head.V * 7), *other_heads), *other_layers)
     values = output(weights, X, numbers, network.skip).entries()
-    others = output(scaled, X, numbers, network.skip).entries()
-    if all(one.overlaps(other) for one, other in zip(values, others, strict=True)):
+    scaled_values = output(scaled_weights, X, numbers, network.skip).entries()
+    pairs = zip(values, scaled_values, strict=True)
+    if all(value.overlaps(scaled_value) for value, scaled_value in pairs):
         raise MethodUnavailableError(
             "the values with scaled weights cannot be separated in ball arithmetic"
         )
@@ -430,25 +329,32 @@ def _softmax_scalings(network: NetworkSizes) -> ComputedValue:
 
 
 def _unseen_weights(computation: Computation) -> ComputedValue:
-    """The dimension of the (A, V) of all layers less that of the functions."""
+    """Compute the dimension of generic fibres in the space of all A and V.
+
+    It is the dimension of that space, less the dimension of the functions.
+    """
     network = computation.network
     functions = computation.dimension
     assert isinstance(functions.known, Bounds)
-    weights = 0
+    weights_dimension = 0
     for d, after, a in network.layer_sizes:
-        weights += network.heads * (d * after + matrices_of_rank(d, a))
+        weights_dimension += network.heads * (d * after + matrices_of_rank(d, a))
     # Only certified values have numbers.
     numbers = {**functions.numbers}
     if numbers:
-        numbers["weights"] = weights
-    unseen = weights - functions.known.value
+        numbers["weights"] = weights_dimension
+    unseen = weights_dimension - functions.known.value
     # A lower bound for functions gives an upper bound for their fibres.
     known = Bounds.exactly(unseen) if functions.proved else Bounds.at_most(unseen)
     return replace(functions, known=known, numbers=numbers)
 
 
 def _virtual_fibre_dimension(computation: Computation) -> ComputedValue:
-    """The dimension of the virtual weights with a generic function, up to l scalings."""
+    """Compute the dimension of the fibre of virtual weights over a generic function, up to scaling.
+
+    It is the dimension of the virtual weights, less those of the functions and of the torus of l
+    scalings. Without proofs of both, it is not known: the two errors may be of either sign.
+    """
     if computation.network.softmax:
         raise MethodUnavailableError("scalings are those of lightning attention")
     weights = computation.virtual_weights
@@ -464,7 +370,11 @@ def _virtual_fibre_dimension(computation: Computation) -> ComputedValue:
 
 
 def _fibre(computation: Computation, observable: str) -> ComputedValue:
-    """Compute an observable of the fibre in E over a random function.
+    """Compute ``fibre_dimension``, ``fibre_degree`` or ``fibre_is_one_point``.
+
+    The first two are of the fibre in E over a random function, where E is the space of all matrices
+    with the sizes of (A'_1, …, A'_l, M), up to scalings; the last one is of the fibre in the
+    virtual weights.
 
     The virtual weights are an irreducible subset of E, and all of E if they have its dimension. So
     the fibre in E contains the fibre in the virtual weights, and is equal to it in that case. If
@@ -474,23 +384,25 @@ def _fibre(computation: Computation, observable: str) -> ComputedValue:
     network = computation.network
     dimension = computation.fibre.dimension
     degree = computation.fibre.degree
-    virtual = _virtual_fibre_dimension(computation)
-    among_virtual = virtual.exact_value
-    everything = virtual.numbers["virtual_weights"] == network.virtual_entries
-    if among_virtual is not None:
-        differs = everything and dimension != among_virtual
-        if differs or dimension < among_virtual:
+    virtual_fibre = _virtual_fibre_dimension(computation)
+    virtual_fibre_dimension = virtual_fibre.exact_value
+    virtual_weights_are_E = virtual_fibre.numbers["virtual_weights"] == network.virtual_entries
+    if virtual_fibre_dimension is not None:
+        too_small = dimension < virtual_fibre_dimension
+        if too_small or (virtual_weights_are_E and dimension != virtual_fibre_dimension):
             raise ContradictionError(
-                f"a fibre of dimension {dimension}, {among_virtual} in the virtual weights"
+                f"a fibre of dimension {dimension}, {virtual_fibre_dimension} in the virtual"
+                " weights"
             )
     numbers = {"unknowns": fibres.unknown_count(network), "dimension": dimension, "degree": degree}
     if observable != "fibre_is_one_point":
         name = observable.removeprefix("fibre_")
-        shown = {"unknowns": numbers["unknowns"], name: numbers[name]}
-        return ComputedValue(Bounds.exactly(numbers[name]), GROEBNER, numbers=shown)
+        value = numbers[name]
+        shown = {"unknowns": numbers["unknowns"], name: value}
+        return ComputedValue(Bounds.exactly(value), GROEBNER, numbers=shown)
     if (dimension, degree) == (0, 1):
         return ComputedValue(True, GROEBNER, numbers=numbers)
-    if among_virtual:
+    if virtual_fibre_dimension is not None and virtual_fibre_dimension > 0:
         method = "a fibre of positive dimension in the virtual weights"
         return ComputedValue(False, method, numbers=numbers)
     method = "not one simple point in E; which are virtual weights is not computed"
@@ -498,7 +410,10 @@ def _fibre(computation: Computation, observable: str) -> ComputedValue:
 
 
 def _closed(computation: Computation) -> ComputedValue:
-    """Whether it is closed: no, if the example shows it; it never shows the contrary."""
+    """Compute whether the functions are closed: no, if the limit of networks shows it.
+
+    It never shows the contrary. See :data:`fibres.LIMIT_OUTSIDE` for what is shown of the limit.
+    """
     limit = fibres.limit_outside(computation.network)
     if not all(limit.values()):
         raise MethodUnavailableError("the example does not show that the functions are not closed")
@@ -533,29 +448,36 @@ def _check_entries(rows: int, columns: int) -> None:
         )
 
 
-# By the number of layers, how many unknowns a fibre has at most that is certified: the checker's
+# For a number of layers, the largest number of unknowns of a fibre that is certified: the checker's
 # Gröbner basis takes 15 seconds for two layers and 22 unknowns, whatever the fibre is, and more
 # than 2 GB for 25; with three layers minutes.
 CERTIFIED_UNKNOWNS = {1: 25, 2: 22}
 
 
 def can_be_certified(network: NetworkSizes, observable: str) -> bool:
-    """Return whether the checker recomputes this value."""
-    lightning = network.is_plain and not network.softmax
+    """Return whether the checker recomputes the value of an observable of this network."""
+    plain_lightning = network.is_plain and not network.softmax
     small = fibres.unknown_count(network) <= CERTIFIED_UNKNOWNS.get(network.layers, 0)
-    return {
+    recomputed = {
         "attention_matrices": True,
         "virtual_weights": network.is_plain,
         "scalings_keep_the_function": not network.softmax,
-        "normal_form": lightning and network.layers <= MAX_NORMAL_FORM_LAYERS,
-        "virtual_fibre_dimension": lightning,
-        **dict.fromkeys(FIBRES, lightning and small),
+        "normal_form": plain_lightning and network.layers <= MAX_NORMAL_FORM_LAYERS,
+        "virtual_fibre_dimension": plain_lightning,
+        **dict.fromkeys(FIBRES, plain_lightning and small),
         "closed": not fibres.concerns(network),
-    }.get(observable, network.is_plain or not network.softmax)
+    }
+    # the dimension, and the unseen weights that follow from it
+    dimension_is_recomputed = network.is_plain or not network.softmax
+    return recomputed.get(observable, dimension_is_recomputed)
 
 
 def _certified_dimension(network: NetworkSizes) -> ComputedValue:
-    """The dimension by ranks modulo a prime, and the numbers from which it follows."""
+    """Compute the dimension by ranks modulo a prime, with the numbers from which it follows.
+
+    The lower bound is a rank, or the dimension if one block decides; it is 0 if the block does not
+    decide.
+    """
     lower = upper = network.upper_bounds(0)[0].value
     numbers: dict[str, Any] = {}
     if not network.is_plain:
@@ -565,7 +487,8 @@ def _certified_dimension(network: NetworkSizes) -> ComputedValue:
         columns, rank = columns_and_rank(network)
         unseen = network.kernel_dimension
         # a block with a larger kernel says nothing: its rank may be more than the dimension
-        lower = determined_dimension(network) if rank == columns - unseen else 0
+        block_decides = rank == columns - unseen
+        lower = determined_dimension(network) if block_decides else 0
         numbers = {
             "columns": columns,
             "rank": rank,
@@ -574,4 +497,4 @@ def _certified_dimension(network: NetworkSizes) -> ComputedValue:
             "prime": LARGE_PRIME,
         }
     numbers = {"lower_bound": lower, **numbers, "upper_bound": upper}
-    return _rank(lower, upper, "ranks modulo a prime", numbers)
+    return _value_of_rank(lower, upper, "ranks modulo a prime", numbers)

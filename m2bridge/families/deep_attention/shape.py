@@ -104,11 +104,11 @@ class NetworkSizes(DifferentiableModel):
 
     @classmethod
     def from_key(cls, key: str) -> Self:
-        """The network with this key, such as ``3-3-3-a2-2-t2`` or ``3-3-a2-t2-h2-skip-softmax``."""
+        """Return the network of a key: ``3-3-3-a2-2-t2``, ``3-3-a2-t2-h2-skip-softmax``."""
         number = "[1-9][0-9]{0,8}"
-        sizes = rf"({number}(?:-{number})+)-a({number}(?:-{number})*)-t({number})"
-        form = rf"{sizes}(?:-h({number}))?(-skip)?(-softmax)?"
-        match = re.fullmatch(form, key)
+        widths_a_t = rf"({number}(?:-{number})+)-a({number}(?:-{number})*)-t({number})"
+        heads_skip_softmax = rf"(?:-h({number}))?(-skip)?(-softmax)?"
+        match = re.fullmatch(widths_a_t + heads_skip_softmax, key)
         if match is None:
             raise InvalidCaseError(
                 "key", f"'{key}' does not name a deep attention network: write 3-3-3-a2-2-t2"
@@ -181,7 +181,7 @@ class NetworkSizes(DifferentiableModel):
         return self.heads == 1 and not self.skip
 
     def parameter_matrices(self) -> Iterator[ParameterMatrix]:
-        """Return all matrices of parameters: by layer, then by head, attention before values.
+        """Yield all matrices of parameters: by layer, then by head, attention before values.
 
         A head with a_k ≥ d_{k−1} has the entries of A as parameters, as KᵀQ is then any matrix; a
         head with smaller a_k has those of K and of Q.
@@ -194,7 +194,10 @@ class NetworkSizes(DifferentiableModel):
                     yield ParameterMatrix(kind, layer=k, head=h, rows=count, columns=before)
 
     def parameter_names(self) -> tuple[str, ...]:
-        """``A_k_i_j`` is the entry (i, j) of A_k; ``A_k_h_i_j`` that of head h among several."""
+        """Return a name for each parameter: of all matrices in turn, row by row.
+
+        ``A_k_i_j`` is the entry (i, j) of A_k; ``A_k_h_i_j`` that of head h among several.
+        """
         names = []
         for matrix in self.parameter_matrices():
             prefix = f"{matrix.kind}_{matrix.layer}_"
@@ -252,11 +255,11 @@ class NetworkSizes(DifferentiableModel):
 
     @property
     def whole_layers(self) -> int:
-        """The number of the first layers of lightning attention that see all of their matrix A'_k.
+        """How many layers of lightning attention, from the first on, see all of their A'_k.
 
-        They end with the first layer where α_k = 1: behind it all tokens are parallel to first
-        order, and as a skew-symmetric form vanishes on these, later layers see the symmetric part
-        only. For one token no layer sees more.
+        The last of them is the first layer with α_k = 1: after it all tokens are parallel to first
+        order, and as a skew-symmetric form vanishes on parallel tokens, later layers see the
+        symmetric part of A'_k only. For one token no layer sees more than the symmetric part.
         """
         if self.t == 1:
             return 0
@@ -266,47 +269,54 @@ class NetworkSizes(DifferentiableModel):
 
     @property
     def kernel_dimension(self) -> int:
-        """The dimension of the kernel that a block always has: scalings, skew-symmetric parts.
+        """The dimension of the kernel that the differential of a block always has.
 
-        In lightning attention A_k can be scaled against m in each layer, and only the symmetric
-        part of A_k matters after a layer of rank one; for one token, nowhere else either.
+        In lightning attention A_k can be scaled against m in each layer, which is one dimension
+        each. After the first ``whole_layers`` layers only the symmetric part of A_k matters, so
+        that each 2 × 2 matrix there has one skew-symmetric direction. For softmax it is 0.
         """
         if self.softmax:
             return 0
-        several = sum(r > 1 for r in self.entering_ranks)
-        return self.layers + max(0, several - self.whole_layers)
+        # widths cannot grow again, so these are the first layers
+        with_2_by_2_matrix = sum(r > 1 for r in self.entering_ranks)
+        skew_directions = max(0, with_2_by_2_matrix - self.whole_layers)
+        return self.layers + skew_directions
 
     @property
-    def spans(self) -> tuple[int, ...]:
-        """The dimensions s_k for k = 1, …, l + 1.
+    def span_dimensions(self) -> tuple[int, ...]:
+        """The dimensions s_1, …, s_{l+1}.
 
         s_{l+1} is the rank of M, s_k = min(r_k, s_{k+1} + 2α_k), and s_1 = d_0. For k ≥ 2 it is the
         dimension of the space spanned by the rows of M and the rows and columns of A'_k, …, A'_l.
         """
         # From the last layer to the second, by the recursion; s_1 is not limited by a layer.
-        spans = [self.rank]
-        for r, alpha in zip(self.entering_ranks[:0:-1], self.alphas[:0:-1], strict=True):
-            spans.append(min(r, spans[-1] + 2 * alpha))
-        return (self.widths[0], *reversed(spans))
+        downwards = [self.rank]
+        for k in range(self.layers, 1, -1):
+            spanned = downwards[-1] + 2 * self.alphas[k - 1]
+            downwards.append(min(self.entering_ranks[k - 1], spanned))
+        return (self.widths[0], *reversed(downwards))
 
     def upper_bounds(self, characteristic: int) -> tuple[Bounds, ...]:
-        """Return bounds proved in docs/deep-attention.md, over every field, the smallest first."""
-        return tuple(sorted(_bounds(self), key=_value))
+        """Return upper bounds for the dimension, the smallest first.
+
+        They are proved in docs/deep-attention.md over every field, whatever its characteristic.
+        """
+        return tuple(sorted(_upper_bounds(self), key=_value))
 
     def gauge_dimension(self) -> int:
-        """Return what generic fibres of the parametrization have at least as their dimension.
+        """Return a lower bound for the dimension of generic fibres of the parametrization.
 
         With one head and without skip connections: the dimension of the fibres over the virtual
-        weights, and of the torus of Eq. 13 in lightning attention. Otherwise that of a group which
-        acts freely: GL(a_k) on K and Q of a head, GL(d_i) between layers i and i + 1 without skip
-        connections, K* on A and V in lightning attention.
+        weights, plus that of the torus of Eq. 13 in lightning attention. Otherwise the dimension of
+        a group which acts freely: GL(a_k) on K and Q of a head, GL(d_i) between layers i and i + 1
+        without skip connections, K* on A and V in lightning attention.
         """
         scalings = 0 if self.softmax else self.layers * self.heads
         if self.is_plain:
             return self.parameter_count - virtual_dimension(self) + scalings
         # GL(a_k) acts only where K and Q are the parameters, not A.
-        inner = self.heads * sum(a * a for d, _, a in self.layer_sizes if a < d)
-        return inner + base_changes(self) + scalings
+        inner_bases = self.heads * sum(a * a for d, _, a in self.layer_sizes if a < d)
+        return inner_bases + base_changes(self) + scalings
 
 
 def virtual_dimension(shape: NetworkSizes) -> int:
@@ -317,15 +327,18 @@ def virtual_dimension(shape: NetworkSizes) -> int:
 def reduced_dimension(shape: NetworkSizes, whole: int) -> int:
     """Return the dimension of virtual weights with A'_k + A'_kᵀ for A'_k in layers k > ``whole``.
 
-    The subspaces W_l ⊆ … ⊆ W_2 of dimensions s_l, …, s_2 that the rows of M and the matrices of the
-    layers from k on span are counted first, then M, then the matrices in W_k ⊗ W_k.
+    It is the dimension of a variety of flags and matrices. W_k is the space of dimension s_k that
+    is spanned by the rows of M and the rows and columns of A'_k, …, A'_l; so W_{l+1} ⊆ … ⊆ W_2, and
+    A'_k is in W_k ⊗ W_k. M, of rank s_{l+1}, is counted first, then the W_k, then all A'_k.
     """
-    n, spans = shape.widths[0], shape.spans
-    value_matrix = spans[-1] * (n + shape.widths[-1] - spans[-1])
-    # The Grassmannian of subspaces of dimension s that contain one of dimension ``after``.
-    subspaces = sum((s - after) * (n - s) for s, after in pairwise(spans))
+    n = shape.widths[0]
+    spans = shape.span_dimensions
+    rank_of_M = spans[-1]
+    value_matrix = rank_of_M * (n + shape.widths[-1] - rank_of_M)
+    # The Grassmannian of the subspaces W_k of dimension s that contain W_{k+1} of dimension s_next.
+    subspaces = sum((s - s_next) * (n - s) for s, s_next in pairwise(spans))
     matrices = 0
-    for k, (s, alpha) in enumerate(zip(spans, shape.alphas, strict=False), 1):
+    for k, (s, alpha) in enumerate(zip(spans[:-1], shape.alphas, strict=True), 1):
         if k <= whole:
             matrices += matrices_of_rank(s, alpha)
         else:
@@ -335,7 +348,7 @@ def reduced_dimension(shape: NetworkSizes, whole: int) -> int:
 
 
 def _tuple(numbers: tuple[int, ...]) -> str:
-    """``(3, 2, 3)``; ``13 × 64`` for many equal ones."""
+    """Return numbers as ``(3, 2, 3)``, or ``13 × 64`` for many equal ones."""
     if len(numbers) > 6 and len(set(numbers)) == 1:
         return f"{len(numbers)} × {numbers[0]}"
     return f"({', '.join(map(str, numbers))})"
@@ -345,8 +358,8 @@ MAX_COEFFICIENT_BOUND_WIDTH = 3
 """The largest number of inputs for which the number of coefficients is used as a bound."""
 
 
-def _bounds(network: NetworkSizes) -> Iterator[Bounds]:
-    """The upper bounds that apply to a network."""
+def _upper_bounds(network: NetworkSizes) -> Iterator[Bounds]:
+    """Yield the upper bounds for the dimension that apply to a network."""
     if network.softmax and network.t == 1:
         yield Bounds.at_most(
             network.linear_dimension,
@@ -361,14 +374,21 @@ def _bounds(network: NetworkSizes) -> Iterator[Bounds]:
 
 
 def determined_dimension(network: NetworkSizes) -> int:
-    """Return the dimension of the virtual weights less what functions do not see of them."""
+    """Return the dimension of the virtual weights less what functions do not see of them.
+
+    Lightning attention does not see skew-symmetric parts after the first ``whole_layers`` layers,
+    nor one scaling in each layer.
+    """
     if network.softmax:
         return virtual_dimension(network)
     return reduced_dimension(network, network.whole_layers) - network.layers
 
 
 def virtual_bound(network: NetworkSizes) -> Bounds:
-    """Return the bound by what functions see of virtual weights; for softmax t ≥ 2."""
+    """Return the upper bound by what functions see of virtual weights, with its reason in words.
+
+    The network has one head and no skip connections, and t ≥ 2 for softmax.
+    """
     whole = network.whole_layers
     reason = "the virtual weights"
     if not network.softmax:
@@ -381,61 +401,77 @@ def virtual_bound(network: NetworkSizes) -> Bounds:
 
 
 def layered_bound(network: NetworkSizes) -> Bounds:
-    """Return the sum of the best bounds for all layers, less changes of base between them."""
-    bounds = Counter[Bounds]()
-    for sizes in network.layer_sizes:
-        bounds[min(_layer_bounds(network, *sizes), key=_value)] += 1
-    total = -base_changes(network)
-    layers = []
-    for bound, count in bounds.items():
+    """Return the upper bound for the dimension that is proved layer by layer (proposition-heads).
+
+    It is the sum over all layers of the least upper bound for the functions of a layer, less the
+    dimension of the changes of base between layers. The reason in words lists the summands.
+    """
+    # Deep networks have many equal layers, which are one summand with their number.
+    layers_with_bound = Counter[Bounds]()
+    for d, after, a in network.layer_sizes:
+        least = min(_bounds_of_layer(network, d, after, a), key=_value)
+        layers_with_bound[least] += 1
+    bases = base_changes(network)
+    total = -bases
+    summands = []
+    for bound, count in layers_with_bound.items():
         total += count * bound.value
         times = f"{count} × " if count > 1 else ""
-        layers.append(f"{times}{bound.value} ({bound.because})")
-    less = _less(base_changes(network))
-    return Bounds.at_most(total, f"layer by layer: {', '.join(layers)}{less}")
+        summands.append(f"{times}{bound.value} ({bound.because})")
+    reason = f"layer by layer: {', '.join(summands)}{_less_base_changes(bases)}"
+    return Bounds.at_most(total, reason)
 
 
 def _value(bound: Bounds) -> int:
+    """Return the number of a bound, by which bounds are sorted."""
     return bound.value
 
 
-def _less(bases: int) -> str:
+def _less_base_changes(bases: int) -> str:
+    """Return the words for a summand −``bases``; empty for 0."""
     return f" less {bases} for changes of base between layers" if bases else ""
 
 
-def _layer_bounds(network: NetworkSizes, d: int, after: int, a: int) -> Iterator[Bounds]:
-    """Bounds for the functions of one layer.
+def _bounds_of_layer(network: NetworkSizes, d: int, after: int, a: int) -> Iterator[Bounds]:
+    """Yield upper bounds for the dimension of the functions of one layer.
 
-    They are Σ_h V_h XXᵀA_hX for t ≥ 2, and Σ_h V_h x·q_h(x) with quadratic forms q_h for t = 1.
+    The layer has the widths d before and ``after`` it, and attention matrices of rank at most a.
+    Its functions are Σ_h V_h XXᵀA_hX for t ≥ 2, and Σ_h V_h x·q_h(x) with the quadratic forms
+    q_h(x) = xᵀA_hx for t = 1; softmax has others. The bounds are those of proposition-heads in
+    docs/deep-attention.md.
     """
     heads = network.heads
     alpha = min(a, d)
     if network.softmax:
-        size = heads * (d * after + matrices_of_rank(d, alpha))
-        yield Bounds.at_most(size, "the attention and value matrices")
+        weights = heads * (d * after + matrices_of_rank(d, alpha))
+        yield Bounds.at_most(weights, "the attention and value matrices")
         return
-    swaps = 0
-    if network.t > 1:
+    several_tokens = network.t > 1
+    exchanges = 0
+    # ``seen`` is the dimension of what the function shows of A_h, ``space`` that of the vector
+    # space of all such, and ``coefficients`` is their number for one output.
+    if several_tokens:
         seen = matrices_of_rank(d, alpha)
-        every = d * d
+        space = d * d
         coefficients = d * comb(d + 1, 2)
         # The tangent v_j wᵀ to A_i with −v_i wᵀ to A_j changes nothing, as v_iᵀSv_j = v_jᵀSv_i; the
         # vectors w in the row spaces of both have at least 2α − d dimensions.
         if after == 1 and heads <= d:
-            swaps = comb(heads, 2) * max(0, 2 * alpha - d)
+            exchanges = comb(heads, 2) * max(0, 2 * alpha - d)
     else:
+        # q_h, the symmetric part of A_h
         seen = symmetric_matrices_of_rank(d, 2 * alpha)
-        every = comb(d + 1, 2)
+        space = comb(d + 1, 2)
         coefficients = comb(d + 2, 3)
     reason = "the heads up to scalings"
-    if swaps:
+    if exchanges:
         reason += " and exchanges of values"
-    yield Bounds.at_most(heads * (d * after + seen - 1) - swaps, reason)
+    yield Bounds.at_most(heads * (d * after + seen - 1) - exchanges, reason)
     # The rank of Σ_h V_h ⊗ A_h, a sum of as many pure tensors as there are heads.
-    rank = min(heads, d * after, every)
-    tensors = determinantal_dimension(d * after, every, rank)
+    rank = min(heads, d * after, space)
+    tensors = determinantal_dimension(d * after, space, rank)
     yield Bounds.at_most(tensors, f"tensors of values and attention matrices of rank {rank}")
-    if after == 1 and network.t > 1:
+    if after == 1 and several_tokens:
         # The function is d quadratic forms that vanish where the values v_1, …, v_h do.
         h = min(heads, d)
         quadrics = h * (d - h) + d * symmetric_matrices_of_rank(d, h)
@@ -444,40 +480,45 @@ def _layer_bounds(network: NetworkSizes, d: int, after: int, a: int) -> Iterator
 
 
 def bound_by_ranks(network: NetworkSizes, betas: Sequence[int]) -> Bounds:
-    """Return the bound by the ranks of all A and V, where values of layer k have rank at most β_k.
+    """Return an upper bound for the dimension by the ranks of all A and V.
 
-    Changes of base between layers act freely where the outputs of all heads span a space.
+    ``betas`` are β_1, …, β_l: the value matrices of layer k have rank at most β_k. Changes of base
+    between layers, which act freely where the outputs of all heads span a space, are subtracted.
     """
     narrow, betas = without_unused_width(network, betas)
-    size = 0
+    # A and V of one head of each layer
+    matrices = 0
     for (d, after, a), beta in zip(narrow.layer_sizes, betas, strict=True):
-        size += matrices_of_rank(d, min(a, d)) + determinantal_dimension(after, d, beta)
+        matrices += matrices_of_rank(d, min(a, d)) + determinantal_dimension(after, d, beta)
     reason = "the matrices A and V of all heads"
     if not network.softmax:
         # cV and A/c have one function.
-        size -= network.layers
+        matrices -= network.layers
         reason += " up to scalings"
     if narrow != network:
         hidden = ", ".join(map(str, narrow.widths[1:-1]))
         reason += f", as heads use only hidden widths {hidden}"
     bases = base_changes(narrow) if act_freely(narrow, betas) else 0
-    return Bounds.at_most(network.heads * size - bases, reason + _less(bases))
+    return Bounds.at_most(network.heads * matrices - bases, reason + _less_base_changes(bases))
 
 
 def without_unused_width(
     network: NetworkSizes, betas: Sequence[int]
 ) -> tuple[NetworkSizes, list[int]]:
-    """Return a network with all of these functions whose hidden widths heads can fill and read.
+    """Return a network with the same functions and smaller hidden widths d_k, and its β_k.
 
-    Outputs of H heads with values of rank β lie in a space of dimension Hβ, and the H heads of the
-    next layer see of it what 2α + β linear forms each do. The widths of a network with skip
-    connections stay: the tokens themselves pass there.
+    The functions are those with value matrices of rank at most β_k in layer k, where ``betas`` are
+    β_1, …, β_l. A hidden width is reduced to what heads can fill and read: outputs of H heads with
+    values of rank β lie in a space of dimension Hβ, and each of the H heads of the next layer sees
+    of it 2α + β linear forms. The widths of a network with skip connections stay, as the tokens
+    themselves pass there. The new β_k are at most the new widths before and after layer k.
     """
     ranks = list(betas)
     if network.skip or network.layers == 1:
         return network, ranks
     widths = list(network.widths)
     for k in range(1, network.layers):
+        # widths[k] is d_k; layer k has ranks[k - 1], and layer k + 1 has a[k] and ranks[k].
         ranks[k - 1] = min(ranks[k - 1], widths[k - 1])
         filled = network.heads * ranks[k - 1]
         read = network.heads * (2 * min(network.a[k], widths[k]) + ranks[k])
@@ -488,25 +529,35 @@ def without_unused_width(
 
 
 def act_freely(network: NetworkSizes, betas: Sequence[int]) -> bool:
-    """Return whether the columns of generic V of all heads span each space between two layers."""
+    """Return whether changes of base between layers act freely on the functions.
+
+    They do if the columns of generic V of all heads, with ranks β_k, span each hidden space.
+    """
     hidden = network.widths[1:-1]
-    return all(network.heads * beta >= d for beta, d in zip(betas, hidden, strict=False))
+    return all(network.heads * beta >= d for beta, d in zip(betas[:-1], hidden, strict=True))
 
 
 def are_separate(network: NetworkSizes, betas: Sequence[int]) -> bool:
-    """Return whether :func:`bound_by_ranks` is the dimension in characteristic 0, by Theorem H."""
+    """Return whether :func:`bound_by_ranks` is the dimension in characteristic 0.
+
+    That is so under the hypotheses of Theorem H in docs/deep-attention.md, with value matrices of
+    ranks β_k.
+    """
     # All columns are equal for one token, so heads cannot be separated.
     if network.t == 1:
         return False
     heads = network.heads
     first, *hidden, last = network.widths
     if network.softmax:
+        one_hidden_width = len(set(hidden)) <= 1
         narrow = max(hidden, default=0) <= min(first, last, heads * min(betas))
-        return network.skip or (narrow and len(set(hidden)) <= 1)
-    # The dimension in which all A but one vanish.
-    apart = first - (heads - 1) * network.a[0]
-    separate = apart >= max(2, network.a[0]) and min(betas) >= 2 and max(apart, last) >= 3
-    return network.layers == 1 and heads > 1 and separate
+        return network.skip or (narrow and one_hidden_width)
+    if network.layers > 1 or heads == 1:
+        return False
+    # u = d_0 − (H − 1)a_1, the dimension of the space on which all A but one vanish
+    u = first - (heads - 1) * network.a[0]
+    enough_space = u >= max(2, network.a[0]) and max(u, last) >= 3
+    return enough_space and min(betas) >= 2
 
 
 def coefficient_count(network: NetworkSizes) -> int:
@@ -529,12 +580,13 @@ def coefficient_count(network: NetworkSizes) -> int:
 
 
 def base_changes(network: NetworkSizes) -> int:
-    """The dimension of the changes of base between layers that act freely on their functions.
+    """Return the dimension of the changes of base between layers that act freely on functions.
 
-    The outputs of a layer span its space if it is at most as wide as the one before.
+    GL(d_i) acts on the outputs of layer i and inversely on the inputs of layer i + 1. It acts
+    freely where the outputs span their space, as they do for d_i ≤ d_{i−1}.
     """
     # A skip connection is the identity, which no other base keeps.
     if network.skip:
         return 0
-    layers = zip(network.widths, network.widths[1:-1], strict=False)
-    return sum(after * after for before, after in layers if after <= before)
+    hidden_with_width_before = pairwise(network.widths[:-1])
+    return sum(after * after for before, after in hidden_with_width_before if after <= before)

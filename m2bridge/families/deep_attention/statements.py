@@ -43,19 +43,22 @@ HOLDS: dict[str, Callable[[NetworkSizes], bool]] = {
     "three-threes": lambda n: n.widths == (3, 3, 3) and min(n.a) > 1 and n.t > 2,
     "one-hidden-width": lambda n: len(set(n.widths[1:-1])) < 2,
     "bottleneck": lambda n: max(n.widths[1:-1], default=0) <= min(n.widths[0], n.widths[-1]),
-    "rank-above-one": lambda n: n.layers > 1 or n.widths[1] > 1 or not _ranks_one(n),
-    "ranks-above-one": lambda n: n.layers == 1 or not _ranks_one(n),
+    "rank-above-one": lambda n: n.layers > 1 or n.widths[1] > 1 or not _layers_of_rank_one(n),
+    "ranks-above-one": lambda n: n.layers == 1 or not _layers_of_rank_one(n),
 }
 
 
-def _ranks_one(network: NetworkSizes) -> list[int]:
-    """The layers k with min(a_k, d_{k−1}) = 1."""
+def _layers_of_rank_one(network: NetworkSizes) -> list[int]:
+    """Return the layers k, from 1, with min(a_k, d_{k−1}) = 1."""
     return [k for k, (d, _, a) in enumerate(network.layer_sizes, 1) if min(a, d) == 1]
 
 
 @dataclass(frozen=True, slots=True)
 class All:
-    """The conjunction of hypotheses; called, the first that fails."""
+    """The conjunction of hypotheses, by their names in HOLDS.
+
+    Called with a network, it is the first one that fails, in words; empty if all hold.
+    """
 
     hypotheses: tuple[str, ...]
 
@@ -63,7 +66,7 @@ class All:
         return next(iter(self.failing(network)), "")
 
     def failing(self, network: NetworkSizes) -> list[str]:
-        """Return those that fail, in words."""
+        """Return the hypotheses that fail, in words with the numbers of the network."""
         names = [name for name in self.hypotheses if not HOLDS[name](network)]
         if not names:
             return []
@@ -73,7 +76,7 @@ class All:
             "hidden": max(hidden, default=0),
             "first": first,
             "last": last,
-            "layer": min(_ranks_one(network), default=0),
+            "layer": min(_layers_of_rank_one(network), default=0),
         }
         return [WORDS.hypotheses[name].format(**numbers) for name in names]
 
@@ -85,12 +88,18 @@ def failing(statement: Stated, network: NetworkSizes) -> list[str]:
 
 
 def equation_14(network: NetworkSizes) -> int:
-    """Eq. 16 less l, the number of scalings; for a single layer Corollary 3.3."""
+    """Predict the dimension of lightning attention: Eq. 16 less l, the number of scalings.
+
+    For a single layer it is Corollary 3.3.
+    """
     return equation_16(network) - network.layers
 
 
 def equation_16(network: NetworkSizes) -> int:
-    """δ(d_0 + d_l − δ) + α_1(2d_0 − α_1) + Σ_{k≥2} α_k(2δ − α_k), for one hidden width δ."""
+    """Predict δ(d_0 + d_l − δ) + α_1(2d_0 − α_1) + Σ_{k≥2} α_k(2δ − α_k), for one hidden width δ.
+
+    It is the dimension of M, of rank δ, plus those of the attention matrices of all layers.
+    """
     first, *hidden, last = network.widths
     if hidden:
         delta = hidden[0]
@@ -98,31 +107,39 @@ def equation_16(network: NetworkSizes) -> int:
     else:
         # A single value matrix has no factors whose rank is bounded.
         value_matrix = first * last
-    return value_matrix + sum(matrices_of_rank(d, a) for d, _, a in network.layer_sizes)
+    attention = sum(matrices_of_rank(d, a) for d, _, a in network.layer_sizes)
+    return value_matrix + attention
 
 
 def attention_matrices(network: NetworkSizes) -> int:
-    """The dimension of all A, of each head by itself."""
+    """Predict the dimension of the attention matrices of all heads, which are independent."""
     return network.heads * sum(matrices_of_rank(d, a) for d, _, a in network.layer_sizes)
 
 
 def fibre_dimension(network: NetworkSizes) -> int:
-    """Predict the dimension of fibres: a skew matrix for each layer that only forms determine."""
+    """Predict the dimension of the fibres among all matrices, up to scalings.
+
+    A skew-symmetric matrix is free for each layer that the function sees by its quadratic form only
+    (proposition-fibres in docs/deep-attention.md).
+    """
     return (network.layers - network.whole_layers) * comb(network.widths[0], 2)
 
 
 def virtual_weights_of_fibre(network: NetworkSizes) -> int:
-    """The dimension of the virtual weights with a given function, up to scalings."""
+    """Predict the dimension of the virtual weights with a given function, up to scalings.
+
+    ``determined_dimension`` is the dimension of the functions, by Theorem L.
+    """
     return virtual_dimension(network) - determined_dimension(network) - network.layers
 
 
 def bound_of_layers(network: NetworkSizes) -> int:
-    """The bound for the dimension that is proved layer by layer."""
+    """Predict that the dimension is the upper bound which is proved layer by layer."""
     return layered_bound(network).value
 
 
 def theorem_s(network: NetworkSizes) -> int:
-    """The dimension of softmax attention, for all widths and ranks."""
+    """Predict the dimension of softmax attention, for all widths and ranks."""
     # The only score of one token is normalized to 1: the function is M.
     if network.t == 1:
         return network.linear_dimension
@@ -130,7 +147,7 @@ def theorem_s(network: NetworkSizes) -> int:
 
 
 def skip_connections(network: NetworkSizes) -> int:
-    """The dimension with skip connections and one head: a sum over layers, or of linear maps."""
+    """Predict the dimension with skip connections and one head: the sum of those of the layers."""
     # The softmax of a single score is 1, so that each layer is a linear map of its token.
     if network.softmax and network.t == 1:
         return network.linear_dimension
@@ -138,32 +155,48 @@ def skip_connections(network: NetworkSizes) -> int:
 
 
 def separate_heads(network: NetworkSizes) -> int:
-    """The dimension of a layer if permutations of heads and scalings were all its symmetries."""
+    """Predict the dimension of a layer whose symmetries are scalings and permutations of heads."""
     d, d_out = network.widths[:2]
+    # V and A of each head, less the scaling of A against V
     return network.heads * (d * d_out + matrices_of_rank(d, network.a[0]) - 1)
 
 
 def fibre_degree(network: NetworkSizes) -> int:
-    """The number of linear spaces in a fibre up to scalings."""
-    if min(network.widths) > 1:
+    """Predict the number of linear spaces of which a fibre among all matrices consists.
+
+    It is up to scalings, as in proposition-fibres in docs/deep-attention.md. There is one, unless
+    M = h mᵀ has rank one: then m can be exchanged with a linear factor of xᵀA_l x, the quadratic
+    form of the last layer.
+    """
+    rank_of_M = min(network.widths)
+    if rank_of_M > 1:
         return 1
-    last = network.alphas[-1]
-    # M = h mᵀ has rank one, and m can be exchanged with a linear factor of the form of the last
-    # layer: with k in A = k qᵀ; with both factors where only the symmetric part of A is seen.
+    alpha = network.alphas[-1]
+    # Each linear factor with which m can be exchanged gives one more.
     factors = 0
     if network.whole_layers == network.layers:
-        if last == 1:
+        # all of A_l is seen: m can be exchanged with k if A_l = k qᵀ has rank one
+        if alpha == 1:
             factors = 1
-    elif min(2 * last, network.entering_ranks[-1]) == 2:
-        factors = 2
+    else:
+        # only the form is seen: it has two linear factors if its rank is two, else none
+        rank_of_form = min(2 * alpha, network.entering_ranks[-1])
+        if rank_of_form == 2:
+            factors = 2
     return 1 + factors
 
 
 @dataclass(frozen=True, slots=True)
 class Predicted:
-    """The prediction of a statement; ``None`` where one of these hypotheses fails.
+    """The prediction of a statement; ``None`` for a network where it has no meaning.
 
-    The formula is found by its name when it is asked for, so that a statement can be pickled.
+    Parameters
+    ----------
+    formula : int, bool or str
+        What is predicted of all networks, or the name of a function of this file. It is found by
+        its name when it is asked for, so that a statement can be pickled.
+    without : All
+        The hypotheses without which the formula has no meaning.
     """
 
     formula: Value | str
@@ -191,6 +224,8 @@ def _stated(
     ----------
     formula : str, int or bool
         The name of a function of this file, or what is predicted of all networks.
+    *hypotheses : str
+        Their names in HOLDS.
     meaning : tuple of str, optional
         The hypotheses without which the formula has no meaning, and nothing is predicted; all when
         left out.
@@ -250,18 +285,23 @@ STATEMENTS: tuple[Stated, ...] = (*WEIGHTS, *DIMENSIONS)
 
 
 def expectations(network: NetworkSizes) -> tuple[Expectation, ...]:
-    """Return the dimension by all statements that apply; by the paper's formula if it does not."""
+    """Return the dimension by each statement about it that applies to a network.
+
+    For one head without skip connections the paper's formula is always among them, with the
+    hypothesis that fails, or without a value where it has no meaning.
+    """
     paper = CONJECTURE_3_10 if network.softmax else COROLLARY_3_8
     dimensions = []
     for statement in DIMENSIONS:
+        # a remark is the name of a statement, or of one of its parts
         remarks = WORDS.remarks
         name = remarks.get(f"{statement.key}, {statement.part}") or remarks[statement.key]
-        fails = statement.hypotheses(network)
+        failing_hypothesis = statement.hypotheses(network)
         predicted = statement.predict(network)
         assert predicted is None or isinstance(predicted, int)
-        stated = predicted is not None and not fails
-        if stated or (statement is paper and network.is_plain):
+        applies = predicted is not None and not failing_hypothesis
+        if applies or (statement is paper and network.is_plain):
             assumed = "separate-heads" if statement.part == "separate heads" else "conjecture"
             assumes = WORDS.hypotheses[assumed]
-            dimensions.append(Expectation(predicted, name, fails, assumes))
+            dimensions.append(Expectation(predicted, name, failing_hypothesis, assumes))
     return tuple(dimensions)

@@ -7,7 +7,7 @@ not homogeneous: coordinates are their coefficients in all degrees that occur.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -28,9 +28,21 @@ MAX_ABSOLUTE_COEFFICIENT = 10**9
 # The degrees of more monomials are not listed; then the number of weights is the smaller bound.
 MAX_LISTED_DEGREE = 10_000
 
-_TERM = r"(?:[0-9]{1,10}(?:\*?x(?:\^[0-9]{1,4})?)?|x(?:\^[0-9]{1,4})?)"
+# x or x^2
+_POWER = r"x(?:\^[0-9]{1,4})?"
+# 3, 3x, 3*x^2 or x^2
+_TERM = rf"(?:[0-9]{{1,10}}(?:\*?{_POWER})?|{_POWER})"
 _POLYNOMIAL = re.compile(rf"[+-]?{_TERM}(?:[+-]{_TERM})*")
-_SIGNED_TERM = re.compile(r"([+-]?)(?=[0-9x])([0-9]*)\*?(x?)(?:\^([0-9]+))?")
+# A term of a polynomial: the sign, the number, x, and the exponent; each of them may be empty.
+_SIGNED_TERM = re.compile(
+    r"""
+    ([+-]?)
+    (?=[0-9x])          # no term is empty
+    ([0-9]*) \*? (x?)
+    (?:\^ ([0-9]+))?
+    """,
+    re.VERBOSE,
+)
 
 
 def read_activation(text: str) -> tuple[int, ...]:
@@ -46,14 +58,18 @@ def read_activation(text: str) -> tuple[int, ...]:
         raise ValueError(f"'{text:.60}' is not a polynomial such as x^2 + 3*x - 1")
     coefficients: dict[int, int] = {}
     for sign, number, variable, power in _SIGNED_TERM.findall(written):
+        # x is x^1, and x^2 is 1*x^2; a number alone has the exponent 0
         exponent = int(power or 1) if variable else 0
         coefficient = int(number or 1) * (-1 if sign == "-" else 1)
         coefficients[exponent] = coefficients.get(exponent, 0) + coefficient
-    return tuple(coefficients.get(exponent, 0) for exponent in range(max(coefficients) + 1))
+    degree = max(coefficients)
+    return tuple(coefficients.get(exponent, 0) for exponent in range(degree + 1))
 
 
 def checked_activation(values: object) -> tuple[int, ...]:
-    """Return the coefficients a_0, …, a_r of an activation that is not a power.
+    """Return the coefficients a_0, …, a_r of an activation that is not a power; a_r is not zero.
+
+    ``values`` are coefficients a_0, a_1, …, or a text as :func:`read_activation` takes it.
 
     Raises
     ------
@@ -122,23 +138,24 @@ class ActivatedNetwork(PolynomialNetwork):
         self, widths: Iterable[int], activation: str | Iterable[int], degree: int | None = None
     ) -> None:
         coefficients = checked_activation(activation)
-        of_activation = len(coefficients) - 1
-        if degree not in (None, of_activation):
-            message = f"has degree {of_activation}: add --degree {of_activation}"
+        activation_degree = len(coefficients) - 1
+        if degree not in (None, activation_degree):
+            message = f"has degree {activation_degree}: add --degree {activation_degree}"
             raise InvalidCaseError("activation", message)
-        PolynomialNetwork.__init__(self, widths, of_activation)
+        PolynomialNetwork.__init__(self, widths, activation_degree)
         object.__setattr__(self, "activation", coefficients)
 
     @classmethod
     def from_key(cls, key: str) -> Self:
-        """The network with this key, such as ``2-2-1-p0_1_1`` for x² + x; ``m`` is a minus."""
+        """Return the network with the key ``2-2-1-p0_1_1`` for x² + x; ``m`` is a minus."""
         number = "[1-9][0-9]{0,8}"
         match = re.fullmatch(rf"({number}(?:-{number})+)-p(m?[0-9]+(?:_m?[0-9]+)*)", key)
         if match is None:
             message = f"'{key}' does not name a polynomial network: write 2-2-1-p0_1_1"
             raise InvalidCaseError("key", message)
+        widths = match[1].split("-")
         coefficients = match[2].replace("m", "-").split("_")
-        return cls(map(int, match[1].split("-")), map(int, coefficients))
+        return cls(map(int, widths), map(int, coefficients))
 
     @property
     def key(self) -> str:
@@ -153,19 +170,21 @@ class ActivatedNetwork(PolynomialNetwork):
         return f"polynomial neural network of {shape}"
 
     def _polynomial(self) -> str:
-        """Return the activation as text, such as ``x^2 + x``."""
-        terms = []
+        """Return the activation as text, such as ``-x^2 + 3*x``: the largest exponent first."""
+        signed_terms = []
         for exponent, coefficient in enumerate(self.activation):
+            if not coefficient:
+                continue
             power = {0: "", 1: "x"}.get(exponent, f"x^{exponent}")
-            size = str(abs(coefficient))
+            number = str(abs(coefficient))
             if power:
-                size = "" if size == "1" else f"{size}*"
-            if coefficient:
-                terms.append(("-" if coefficient < 0 else "+", f"{size}{power}"))
-        (first, text), *others = reversed(terms)
+                number = "" if number == "1" else f"{number}*"
+            sign = "-" if coefficient < 0 else "+"
+            signed_terms.append((sign, f"{number}{power}"))
+        (first_sign, text), *others = reversed(signed_terms)
         for sign, term in others:
             text += f" {sign} {term}"
-        return text if first == "+" else f"-{text}"
+        return text if first_sign == "+" else f"-{text}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the numbers of the case."""
@@ -173,9 +192,12 @@ class ActivatedNetwork(PolynomialNetwork):
 
     @property
     def coordinate_count(self) -> int:
-        """The number of coefficients, those of all monomials whose degrees can occur."""
+        """The number of coefficients of all monomials whose degrees can occur.
+
+        Where degrees are too many to be listed, it is that of all degrees up to the largest.
+        """
         degrees = possible_degrees(len(self.widths) - 1, self.activation)
-        if degrees is None:  # more than can be written down: those of at most this degree
+        if degrees is None:
             inputs = self.input_count
             return self.output_count * comb(inputs + self.function_degree, inputs)
         return _coordinates(self.widths, degrees)
@@ -188,20 +210,25 @@ class ActivatedNetwork(PolynomialNetwork):
         return 0
 
     def upper_bounds(self, characteristic: int) -> tuple[Bounds, ...]:
-        """Return the best bound of docs/polynomial_networks.md that holds for every activation."""
+        """Return the least bound of docs/polynomial_networks.md that holds for this activation."""
         return (activation_bound(self.widths, self.activation, characteristic),)
 
     def expectations(self) -> tuple[Expectation, ...]:
-        """Return the number of weights, or of coefficients if that is smaller."""
+        """Return the number of weights, or of coefficients if that is smaller, as the dimension."""
         expected = min(self.parameter_count, self.coordinate_count)
         source = "weights and coefficients (docs/polynomial_networks.md)"
         assumes = "assumes that generic functions have finitely many preimages"
         return (Expectation(expected, source, assumes=assumes),)
 
     def activated(self, z: Sequence[int], prime: int) -> tuple[list[int], list[int]]:
-        """Return the values and the slopes of σ at the entries modulo a prime, by Horner."""
+        """Return the values and the slopes of σ at the entries of z modulo a prime.
+
+        By Horner's rule the value v at an entry x becomes v x + a for each coefficient a in turn,
+        and so the slope s, its derivative by x, becomes s x + v.
+        """
         values, slopes = [0] * len(z), [0] * len(z)
         for coefficient in reversed(self.activation):
+            # with the values before this step
             slopes = [(s * x + v) % prime for s, v, x in zip(slopes, values, z, strict=True)]
             values = [(v * x + coefficient) % prime for v, x in zip(values, z, strict=True)]
         return values, slopes
@@ -229,7 +256,7 @@ class ActivatedNetwork(PolynomialNetwork):
         return observe_rank(self)
 
     def activated_expression(self, entry: Any) -> Any:
-        """Return σ of an element of a ring."""
+        """Return σ of an element of a ring, by Horner's rule."""
         value = entry * 0
         for coefficient in reversed(self.activation):
             value = value * entry + coefficient
@@ -237,67 +264,113 @@ class ActivatedNetwork(PolynomialNetwork):
 
 
 def possible_degrees(layers: int, activation: Sequence[int]) -> frozenset[int] | None:
-    """Return the degrees of monomials that can occur in the outputs; ``None`` if too large."""
-    if (len(activation) - 1) ** (layers - 1) > MAX_LISTED_DEGREE:
+    """Return the degrees of monomials that can occur in the outputs; ``None`` if too large.
+
+    ``activation`` has the coefficients a_0, a_1, …. After each layer but the last, the degrees are
+    the sums of e degrees before it, for each exponent e of the activation.
+    """
+    largest = (len(activation) - 1) ** (layers - 1)
+    if largest > MAX_LISTED_DEGREE:
         return None
     exponents = [exponent for exponent, coefficient in enumerate(activation) if coefficient]
     degrees = frozenset((1,))
     for _ in range(layers - 1):
-        sums = frozenset((0,))  # of as many degrees as the exponent says
-        found: frozenset[int] = frozenset()
+        degrees_after: frozenset[int] = frozenset()
+        # the sums of ``exponent`` degrees; that of none is 0
+        sums = frozenset((0,))
         for exponent in range(max(exponents) + 1):
             if exponent in exponents:
-                found |= sums
+                degrees_after |= sums
             sums = frozenset(a + b for a in sums for b in degrees)
-        degrees = found
+        degrees = degrees_after
     return degrees
 
 
 def _coordinates(widths: Sequence[int], degrees: Iterable[int]) -> int:
-    """The number of monomials of these degrees in the inputs, for each output."""
-    return widths[-1] * sum(comb(widths[0] - 1 + degree, degree) for degree in degrees)
+    """Return the number of monomials of these degrees in the inputs, times that of outputs."""
+    inputs, outputs = widths[0], widths[-1]
+    return outputs * sum(comb(inputs - 1 + degree, degree) for degree in degrees)
 
 
 def activation_bound(widths: Widths, activation: Sequence[int], characteristic: int = 0) -> Bounds:
     """Return the least bound for the dimension that holds for this activation polynomial.
 
-    These are the bounds 2, 5 and 6 of theorem-network-bounds, the number of weights, the sum of the
-    bounds of two parts, that by the terms of one degree, and that of lemma-odd-cubic.
+    Of the bounds 2, 5 and 6 of theorem-network-bounds, the number of weights, the sum of the bounds
+    of two parts, the bound by the terms of one degree, and that of lemma-odd-cubic.
+
+    Parameters
+    ----------
+    widths : tuple of int
+        d_0, …, d_l.
+    activation : sequence of int
+        Its coefficients a_0, a_1, ….
+    characteristic : int
+        That of the field, for the bound by the terms of one degree.
     """
-    exponents = [exponent for exponent, coefficient in enumerate(activation) if coefficient]
-    is_odd_cubic = exponents == [1, 3]
 
     @cache
-    def bound(part: Widths) -> Bounds:
-        return min(candidates(part), key=lambda one: one.value)
+    def least(part: Widths) -> Bounds:
+        """Return the least bound for a network of some of the widths, or with one replaced."""
+        by_counts = _bounds_by_counts(part, activation)
+        by_parts = _bounds_by_parts(part, least)
+        by_degrees = _bounds_by_degrees(part, activation, characteristic)
+        # of equal bounds the first is taken, whose reason is simpler
+        return min((*by_counts, *by_parts, *by_degrees), key=_value)
 
-    def candidates(part: Widths) -> Iterator[Bounds]:
-        """Yield the bounds of a part by each argument, and by those of its parts."""
-        first, second = part[:2]
-        before, last = part[-2:]
-        weights = sum(inputs * outputs for inputs, outputs in pairwise(part))
-        yield Bounds.at_most(weights, "the number of weights")
-        degrees = possible_degrees(len(part) - 1, activation)
-        if degrees is not None:
-            count = _coordinates(part, degrees)
-            yield Bounds.at_most(count, "the number of coefficients")
-        if second < first:
-            value = second * (first - second) + bound((second, *part[1:])).value
-            yield Bounds.at_most(value, f"every function depends on {second} linear forms only")
-        if before < last:
-            value = before * (last - before) + bound((*part[:-1], before)).value
-            yield Bounds.at_most(value, f"the outputs span a space of dimension at most {before}")
-        for i in range(1, len(part) - 1):
-            left, right = bound(part[: i + 1]).value, bound(part[i:]).value
-            reason = f"composition at the hidden layer {i}: at most {left} + {right}"
-            yield Bounds.at_most(left + right, reason)
-        if len(part) == 3:
-            for exponent in filter(None, exponents):
-                power = best_bound(part, exponent, characteristic).value
-                others = _coordinates(part, [other for other in exponents if other != exponent])
-                reason = f"terms of degree {exponent} have dimension at most {power}"
-                yield Bounds.at_most(power + others, f"{reason}, and there are {others} others")
-        if part == (2, 3, 2) and is_odd_cubic:
-            yield Bounds.at_most(11, "an equation between cubic and linear parts of the outputs")
+    return least(tuple(widths))
 
-    return bound(tuple(widths))
+
+def _value(bound: Bounds) -> int:
+    """Return the number of a bound, by which bounds are compared."""
+    return bound.value
+
+
+def _bounds_by_counts(widths: Widths, activation: Sequence[int]) -> Iterator[Bounds]:
+    """Yield the numbers of weights and of coefficients; the latter if its degrees can be listed."""
+    weights = sum(before * after for before, after in pairwise(widths))
+    yield Bounds.at_most(weights, "the number of weights")
+    degrees = possible_degrees(len(widths) - 1, activation)
+    if degrees is not None:
+        count = _coordinates(widths, degrees)
+        yield Bounds.at_most(count, "the number of coefficients")
+
+
+def _bounds_by_degrees(
+    widths: Widths, activation: Sequence[int], characteristic: int
+) -> Iterator[Bounds]:
+    """Yield the bounds by the terms of one degree for networks with one hidden layer.
+
+    The terms of degree e are a network whose activation is the power e, times a number.
+    """
+    if len(widths) != 3:
+        return
+    exponents = [exponent for exponent, coefficient in enumerate(activation) if coefficient]
+    # a constant, exponent 0, is no network of powers
+    for exponent in filter(None, exponents):
+        power = best_bound(widths, exponent, characteristic).value
+        others = _coordinates(widths, [other for other in exponents if other != exponent])
+        reason = f"terms of degree {exponent} have dimension at most {power}"
+        yield Bounds.at_most(power + others, f"{reason}, and there are {others} others")
+    # lemma-odd-cubic
+    if widths == (2, 3, 2) and exponents == [1, 3]:
+        yield Bounds.at_most(11, "an equation between cubic and linear parts of the outputs")
+
+
+def _bounds_by_parts(widths: Widths, least: Callable[[Widths], Bounds]) -> Iterator[Bounds]:
+    """Yield the bounds by smaller networks, where ``least`` has their least bounds."""
+    inputs, first_hidden = widths[:2]
+    last_hidden, outputs = widths[-2:]
+    if first_hidden < inputs:
+        with_few_inputs = (first_hidden, *widths[1:])
+        value = first_hidden * (inputs - first_hidden) + least(with_few_inputs).value
+        reason = f"every function depends on {first_hidden} linear forms only"
+        yield Bounds.at_most(value, reason)
+    if last_hidden < outputs:
+        with_few_outputs = (*widths[:-1], last_hidden)
+        value = last_hidden * (outputs - last_hidden) + least(with_few_outputs).value
+        yield Bounds.at_most(value, f"the outputs span a space of dimension at most {last_hidden}")
+    for i in range(1, len(widths) - 1):
+        left = least(widths[: i + 1]).value
+        right = least(widths[i:]).value
+        reason = f"composition at the hidden layer {i}: at most {left} + {right}"
+        yield Bounds.at_most(left + right, reason)

@@ -4,7 +4,7 @@ They are those of theorem-network-bounds in docs/polynomial_networks.md, with it
 dimension of the orbits of the gauge group, which is the reason for the first of them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import pairwise, product
 from math import comb
@@ -15,10 +15,11 @@ Widths = tuple[int, ...]
 
 
 def gauge_dimension(widths: Sequence[int], degree: int) -> int:
-    """The dimension of the orbits of the gauge group on generic weights.
+    """Return the dimension of the orbits of the gauge group on generic weights.
 
-    For r ≥ 2 the torus that rescales the hidden neurons acts freely where no weight is zero. For r
-    = 1 the group is Π GL(d_i) over the hidden layers.
+    ``widths`` are d_0, …, d_l, and ``degree`` is r. For r ≥ 2 the group is the torus that rescales
+    the hidden neurons, which acts freely where no weight is zero. For r = 1 it is Π GL(d_i) over
+    the hidden layers.
     """
     hidden = widths[1:-1]
     if degree > 1:
@@ -27,92 +28,122 @@ def gauge_dimension(widths: Sequence[int], degree: int) -> int:
 
 
 def _stabilizer(widths: Widths) -> int:
-    """The dimension of the stabilizer of generic weights in Π GL(d_i), for r = 1.
+    """Return the dimension of the stabilizer of generic weights in Π GL(d_i), for r = 1.
 
-    Generic matrices are a direct sum of intervals [a, b] with the multiplicities m_ab below; the
-    stabilizer is open in the endomorphisms that vanish on inputs and outputs; Hom([a, b], [c, d])
-    is a line if c ≤ a ≤ d ≤ b, else zero.
+    Generic matrices W_1, …, W_l are a representation of a quiver of type A: a direct sum of
+    intervals [a, b], which are one-dimensional at the layers a to b and zero elsewhere. m_ab of
+    them are [a, b], and the ranks of products of the W_i give these multiplicities. The stabilizer
+    is open in the endomorphisms that vanish on inputs and outputs. Hom([a, b], [c, d]) is a line if
+    c ≤ a ≤ d ≤ b, else zero; it lives on the layers a to d, which are to be hidden ones.
     """
     last = len(widths) - 1
 
     def rank(a: int, b: int) -> int:
-        """Return the rank of the product of the matrices from a to b."""
+        """Return the rank of the product of the matrices from layer a to layer b."""
         # Outside of the network spaces are zero.
         if a < 0 or b > last:
             return 0
         return min(widths[a : b + 1])
 
-    present = []
+    intervals = []
     for a in range(last + 1):
         for b in range(a, last + 1):
             m_ab = rank(a, b) - rank(a - 1, b) - rank(a, b + 1) + rank(a - 1, b + 1)
             if m_ab:
-                present.append((a, b, m_ab))
+                intervals.append((a, b, m_ab))
     dimension = 0
-    for (a, b, m_ab), (c, d, m_cd) in product(present, repeat=2):
-        if c <= a <= d <= b and a > 0 and d < last:
+    for (a, b, m_ab), (c, d, m_cd) in product(intervals, repeat=2):
+        is_line = c <= a <= d <= b
+        vanishes_at_the_ends = a > 0 and d < last
+        if is_line and vanishes_at_the_ends:
             dimension += m_ab * m_cd
     return dimension
 
 
 def best_bound(widths: Widths, degree: int, characteristic: int = 0) -> Bounds:
-    """The smallest bound that these arguments give, applied to all parts of the network."""
+    """Return the least of the nine upper bounds for the dimension, with its reason in words.
+
+    Bounds 4 to 6 are by dimensions of smaller networks, for which their least bounds are taken.
+
+    Parameters
+    ----------
+    widths : tuple of int
+        d_0, …, d_l.
+    degree : int
+        The activation degree r.
+    characteristic : int
+        Bound 8 is proved in characteristic 0 only.
+    """
     if degree == 1:
         rank = min(widths)
         dimension = rank * (widths[0] + widths[-1] - rank)
         return Bounds.at_most(dimension, f"the functions are matrices of rank at most {rank}")
 
     @cache
-    def bound(part: Widths) -> Bounds:
-        return min(candidates(part), key=_value)
+    def least(part: Widths) -> Bounds:
+        """Return the least bound for a network of some of the widths, or with one replaced."""
+        recursive = _bounds_by_parts(part, least)
+        return min((*_direct_bounds(part, degree, characteristic), *recursive), key=_value)
 
-    def candidates(part: Widths) -> Iterator[Bounds]:
-        """Yield the bounds of a part by each argument, and by those of its parts."""
-        first, second = part[:2]
-        before, last = part[-2:]
-        yield from _direct(part, degree, characteristic)
-        if second < first:
-            value = second * (first - second) + bound((second, *part[1:])).value
-            yield Bounds.at_most(value, f"every function depends on {second} linear forms only")
-        if before < last:
-            value = before * (last - before) + bound((*part[:-1], before)).value
-            yield Bounds.at_most(value, f"the outputs span a space of dimension at most {before}")
-        for i, width in enumerate(part[1:-1], 1):
-            left = bound(part[: i + 1]).value
-            right = bound(part[i:]).value
-            reason = f"composition at the hidden layer {i}: at most {left} + {right} − {width}"
-            yield Bounds.at_most(left + right - width, reason)
+    return least(tuple(widths))
 
-    return bound(tuple(widths))
+
+def _bounds_by_parts(widths: Widths, least: Callable[[Widths], Bounds]) -> Iterator[Bounds]:
+    """Yield the bounds 4 to 6 of a network, where ``least`` has those of smaller networks."""
+    inputs, first_hidden = widths[:2]
+    last_hidden, outputs = widths[-2:]
+    if first_hidden < inputs:
+        with_few_inputs = (first_hidden, *widths[1:])
+        value = first_hidden * (inputs - first_hidden) + least(with_few_inputs).value
+        reason = f"every function depends on {first_hidden} linear forms only"
+        yield Bounds.at_most(value, reason)
+    if last_hidden < outputs:
+        with_few_outputs = (*widths[:-1], last_hidden)
+        value = last_hidden * (outputs - last_hidden) + least(with_few_outputs).value
+        yield Bounds.at_most(value, f"the outputs span a space of dimension at most {last_hidden}")
+    for i, width in enumerate(widths[1:-1], 1):
+        left = least(widths[: i + 1]).value
+        right = least(widths[i:]).value
+        reason = f"composition at the hidden layer {i}: at most {left} + {right} − {width}"
+        yield Bounds.at_most(left + right - width, reason)
 
 
 def _value(bound: Bounds) -> int:
+    """Return the number of a bound, by which bounds are compared."""
     return bound.value
 
 
-def _direct(part: Widths, degree: int, characteristic: int) -> Iterator[Bounds]:
-    """Bounds that look at the whole network at once: 1, 2, and 7 to 9."""
-    weights = sum(before * after for before, after in pairwise(part))
-    moved = gauge_dimension(part, degree)
-    yield Bounds.at_most(weights - moved, "the weights up to the gauge group")
-    first, last = part[0], part[-1]
-    form_degree = degree ** (len(part) - 2)
-    if first > 1 and form_degree > weights:
-        return  # even more coordinates than that, perhaps a number with very many digits
-    ambient = last * comb(first - 1 + form_degree, first - 1)
-    yield Bounds.at_most(ambient, "the number of coordinates")
-    if len(part) == 3:
-        for reason in _equations(part, degree, characteristic):
-            yield Bounds.at_most(ambient - 1, reason)
+def _direct_bounds(widths: Widths, degree: int, characteristic: int) -> Iterator[Bounds]:
+    """Yield the bounds that need no other networks: 1, 2, and 7 to 9."""
+    weights = sum(before * after for before, after in pairwise(widths))
+    gauge = gauge_dimension(widths, degree)
+    yield Bounds.at_most(weights - gauge, "the weights up to the gauge group")
+    inputs, outputs = widths[0], widths[-1]
+    form_degree = degree ** (len(widths) - 2)
+    if inputs > 1 and form_degree > weights:
+        # There are more than ``form_degree`` coordinates, perhaps a number with very many digits,
+        # and so more than weights.
+        return
+    coordinates = outputs * comb(inputs - 1 + form_degree, inputs - 1)
+    yield Bounds.at_most(coordinates, "the number of coordinates")
+    if len(widths) == 3:
+        for reason in _equations(widths, degree, characteristic):
+            yield Bounds.at_most(coordinates - 1, reason)
 
 
 def _equations(widths: Widths, degree: int, characteristic: int) -> Iterator[str]:
-    """Why the functions of a network with one hidden layer satisfy an equation."""
-    first, hidden, last = widths
-    if last == 1 and hidden < comb(first - 1 + degree // 2, first - 1):
+    """Yield why the functions of a network with one hidden layer satisfy an equation (7 to 9).
+
+    ``widths`` are (d_0, d_1, d_2). Nothing is yielded if no equation is known.
+    """
+    inputs, hidden, outputs = widths
+    rows_of_catalecticant = comb(inputs - 1 + degree // 2, inputs - 1)
+    if outputs == 1 and hidden < rows_of_catalecticant:
         yield "a minor of the catalecticant matrix vanishes"
     # the only defective case in which no minor of a catalecticant vanishes
     if widths == (5, 7, 1) and degree == 3 and characteristic == 0:
         yield "seven points of P^4 are singular points of a cubic (Alexander–Hirschowitz)"
-    if last == 3 and degree == 2 and 2 * hidden < 3 * first - first % 2:
+    # a skew-symmetric matrix has an even rank
+    general_rank = 3 * inputs - inputs % 2
+    if outputs == 3 and degree == 2 and 2 * hidden < general_rank:
         yield "a minor of the skew-symmetric matrix of three quadratic forms vanishes"

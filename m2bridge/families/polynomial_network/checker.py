@@ -16,7 +16,7 @@ degree D = r^(l − 1) in d_0 variables, and their coefficients are the *coordin
 of a network is one with some of its consecutive widths, or with one of them replaced.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from math import comb
@@ -86,8 +86,8 @@ def expected_dimension(widths: Widths, degree: int) -> int:
 def _coordinates(widths: Widths, degree: int) -> int:
     """The number of coordinates: of coefficients of d_l forms of degree D in d_0 variables.
 
-    If D is larger than the number of weights, it is given instead where d_0 > 1. There are more
-    than D coordinates then, so that neither number is ever the least bound, but D has fewer digits.
+    If D is larger than the number of weights, and d_0 > 1, then D is returned instead, which has
+    fewer digits. There are more than D coordinates then, so that neither number is the least bound.
     """
     inputs, outputs = widths[0], widths[-1]
     form_degree: int = degree ** (len(widths) - 2)
@@ -107,35 +107,43 @@ def upper_bound(widths: Widths, degree: int) -> int:
         return least * (widths[0] + widths[-1] - least)
 
     @cache
-    def bound(part: Widths) -> int:
-        """The least bound of a part."""
-        return min(bounds(part))
+    def least_bound(part: Widths) -> int:
+        """The least bound of a part of the network."""
+        return min(_bounds(part, degree, least_bound))
 
-    def bounds(part: Widths) -> Iterator[int]:
-        """The bounds that apply to a part."""
-        inputs, first_hidden = part[:2]
-        last_hidden, outputs = part[-2:]
-        # bounds 1 and 2
-        yield expected_dimension(part, degree)
-        # bound 5: a function is one on a quotient of K^(d_0) of dimension d_1, modulo a part of
-        # the kernel of W_1; such quotients form a Grassmannian
-        if first_hidden < inputs:
-            quotients = first_hidden * (inputs - first_hidden)
-            yield quotients + bound((first_hidden, *part[1:]))
-        # bound 6: the outputs lie in a space of dimension d_(l−1), the image of W_l; such spaces
-        # form a Grassmannian
-        if last_hidden < outputs:
-            spaces = last_hidden * (outputs - last_hidden)
-            yield spaces + bound((*part[:-1], last_hidden))
-        # bound 4: the network is the composition of two parts at each hidden layer i, and a torus
-        # of dimension d_i scales the outputs of one against the inputs of the other
-        for i in range(1, len(part) - 1):
-            yield bound(part[: i + 1]) + bound(part[i:]) - part[i]
-        # bounds 7 to 9: the coordinates of all functions satisfy an equation
-        if _has_equation(part, degree):
-            yield _coordinates(part, degree) - 1
+    return least_bound(widths)
 
-    return bound(widths)
+
+def _bounds(widths: Widths, degree: int, least_bound: Callable[[Widths], int]) -> Iterator[int]:
+    """Yield the bounds 1, 2 and 4 to 9 for the dimension of a network, as far as they apply.
+
+    Here r ≥ 2. ``least_bound`` gives the least bound of a network with other widths: of one with
+    fewer layers, or as many and fewer inputs or outputs.
+    """
+    inputs, first_hidden = widths[:2]
+    last_hidden, outputs = widths[-2:]
+    # bounds 1 and 2
+    yield expected_dimension(widths, degree)
+    # bound 5: a function is one on a quotient of K^(d_0) of dimension d_1, modulo a part of the
+    # kernel of W_1; such quotients form a Grassmannian
+    if first_hidden < inputs:
+        quotients = first_hidden * (inputs - first_hidden)
+        on_quotient = (first_hidden, *widths[1:])
+        yield quotients + least_bound(on_quotient)
+    # bound 6: the outputs lie in a space of dimension d_(l−1), the image of W_l; such spaces form a
+    # Grassmannian
+    if last_hidden < outputs:
+        spaces = last_hidden * (outputs - last_hidden)
+        into_space = (*widths[:-1], last_hidden)
+        yield spaces + least_bound(into_space)
+    # bound 4: at each hidden layer i the network is the composition of two parts, and a torus of
+    # dimension d_i scales the outputs of the first against the inputs of the second
+    for i in range(1, len(widths) - 1):
+        up_to_layer, from_layer = widths[: i + 1], widths[i:]
+        yield least_bound(up_to_layer) + least_bound(from_layer) - widths[i]
+    # bounds 7 to 9: the coordinates of all functions satisfy an equation
+    if _has_equation(widths, degree):
+        yield _coordinates(widths, degree) - 1
 
 
 def _has_equation(widths: Widths, degree: int) -> bool:
@@ -170,12 +178,12 @@ def _has_equation(widths: Widths, degree: int) -> bool:
 
 
 def lower_bound(widths: Widths, degree: int, count: int) -> int:
-    """A lower bound of the dimension: the rank modulo a prime of ``count`` rows, at random weights.
+    """A lower bound of the dimension: the rank modulo the prime of a matrix at random weights.
 
-    A row is the derivative of ⟨g, φ(x)⟩ by all weights, for an input x and a covector g of its own:
-    a combination of rows of the Jacobian matrix of the coordinates of φ. So the rank is at most
-    that of this matrix, whatever the random numbers are; with x and g different in each row it is
-    hardly ever less.
+    Each of its ``count`` rows is the derivative of ⟨g, φ(x)⟩ by all weights, for an input x and a
+    covector g of its own: a combination of rows of the Jacobian matrix of the coordinates of φ. So
+    the rank is at most that of the Jacobian matrix, whatever the random numbers are; with x and g
+    different in each row it is hardly ever less.
     """
     columns = _weights(widths)
     if count * columns > MAX_JACOBIAN_ENTRIES:

@@ -43,14 +43,14 @@ class PolynomialNetworks(Family[PolynomialNetwork]):
     sample: ClassVar[Mapping[str, str]] = {"widths": "2,1"}
 
     def build(self, **values: Any) -> PolynomialNetwork:
-        """The network with ``widths``, ``degree`` and perhaps ``activation``."""
+        """Return the network with ``widths``, ``degree`` and perhaps ``activation``."""
         if values.get("activation") is None:
             values.pop("activation", None)
             return PolynomialNetwork(**values)
         return ActivatedNetwork(**values)
 
     def from_key(self, key: str) -> PolynomialNetwork:
-        """The network with this key, such as ``2-2-1-r2`` or ``2-2-1-p0_1_1``."""
+        """Return the network with this key, such as ``2-2-1-r2`` or ``2-2-1-p0_1_1``."""
         if "-p" in key:
             return ActivatedNetwork.from_key(key)
         return PolynomialNetwork.from_key(key)

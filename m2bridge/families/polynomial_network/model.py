@@ -89,13 +89,14 @@ class PolynomialNetwork(DifferentiableModel):
 
     @classmethod
     def from_key(cls, key: str) -> Self:
-        """The network with this key, such as ``2-2-1-r2``."""
+        """Return the network with this key, such as ``2-2-1-r2``."""
         number = "[1-9][0-9]{0,8}"
         match = re.fullmatch(rf"({number}(?:-{number})+)-r({number})", key)
         if match is None:
             message = f"'{key}' does not name a polynomial network: write 2-2-1-r2"
             raise InvalidCaseError("key", message)
-        return cls(map(int, match[1].split("-")), int(match[2]))
+        widths, degree = match.groups()
+        return cls(map(int, widths.split("-")), int(degree))
 
     @property
     def key(self) -> str:
@@ -139,20 +140,23 @@ class PolynomialNetwork(DifferentiableModel):
 
     def check_expandable(self) -> None:
         """Raise TooLargeError if there are more coordinates than can be written down."""
-        # forms of degree D in two or more variables have more than D coefficients, whose number
-        # may have very many digits
-        many = self.input_count > 1 and self.function_degree > MAX_WRITTEN_COORDINATES
-        if many or self.coordinate_count > MAX_WRITTEN_COORDINATES:
+        # Forms of degree D in two or more variables have more than D coefficients. That is checked
+        # first, as their number may have very many digits.
+        degree_is_too_large = (
+            self.input_count > 1 and self.function_degree > MAX_WRITTEN_COORDINATES
+        )
+        if degree_is_too_large or self.coordinate_count > MAX_WRITTEN_COORDINATES:
             raise TooLargeError(
                 f"this network has more than {MAX_WRITTEN_COORDINATES} coordinates, too many to"
                 " write down; its dimension needs none"
             )
 
     def grading(self) -> tuple[DegreeVector, ...] | None:
-        """Return degrees in Z^d_l × Z^d_0: (e_k, m) for the coefficient of x^m in output k.
+        """Return the degree of each coordinate in Z^d_l × Z^d_0.
 
-        Rescaling the inputs acts on W_1, rescaling the outputs on W_l. Without hidden layers the
-        map is the identity, and each coordinate has a degree of its own.
+        It is (e_k, m) for the coefficient of x^m in output k: rescaling the outputs acts on W_l,
+        and rescaling the inputs on W_1. Without hidden layers the map is the identity, and each
+        coordinate has a degree of its own, a unit vector.
         """
         inputs, outputs = self.input_count, self.output_count
         if len(self.widths) == 2:
@@ -160,10 +164,14 @@ class PolynomialNetwork(DifferentiableModel):
             return tuple(_unit(entries, n) for n in range(entries))
         self.check_expandable()
         exponents = monomials(inputs, self.function_degree)
+        # tuples are joined: e_k, and behind it m
         return tuple(_unit(outputs, k) + m for k in range(outputs) for m in exponents)
 
     def symmetries(self) -> tuple[dict[str, str], ...]:
-        """Return exchanges of neighbouring inputs and outputs; they generate S_d_0 × S_d_l."""
+        """Return exchanges of neighbouring inputs, then of outputs, which generate S_d_0 × S_d_l.
+
+        Each one maps the parameters that it moves to others, ``W_1_1_1`` to ``W_1_1_2`` and back.
+        """
         last = len(self.widths) - 1
         exchanges = []
         for j in range(1, self.input_count):
@@ -187,7 +195,7 @@ class PolynomialNetwork(DifferentiableModel):
         return (best_bound(self.widths, self.degree, characteristic),)
 
     def parametrization(self) -> PolynomialMap:
-        """The coefficients as polynomials in the weights; no coefficient is identically zero.
+        """Return the map from the weights to the coefficients; none of these is identically zero.
 
         Raises
         ------
@@ -198,10 +206,11 @@ class PolynomialNetwork(DifferentiableModel):
         try:
             return layer_chain(self).parametrization()
         except InvalidCaseError as reason:
+            # a chain knows neither widths nor degree, and names another argument
             raise InvalidCaseError("widths", reason.message) from None
 
     def expectations(self) -> tuple[Expectation, ...]:
-        """The expected dimension; for linear networks there is no expectation."""
+        """Return the expected dimension; for linear networks, r = 1, the reason why it has none."""
         if self.degree < 2:
             return (Expectation(None, "", "the expectation is for activation degrees r ≥ 2"),)
         source = "the expected dimension (Kileel, Trager, Bruna 2019)"
@@ -211,23 +220,29 @@ class PolynomialNetwork(DifferentiableModel):
     def pullbacks(
         self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int
     ) -> list[list[int]]:
-        """See :class:`~m2bridge.maps.model.DifferentiableModel`.
+        """Return the gradient by all weights of ⟨g, φ(x)⟩ for each input x and its covector g.
 
-        With y_0 = x, z_i = W_i y_{i−1} and y_i = z_i^r, and from g_l = g: the derivative of ⟨g,
-        z_l⟩ with respect to W_i is g_i y_{i−1}ᵀ, and g_{i−1} = r z_{i−1}^(r−1) ∘ W_iᵀ g_i.
+        It is modulo the prime, W_1 first, each matrix row by row. With y_0 = x, z_i = W_i y_{i−1}
+        and y_i = z_i^r, and from g_l = g: the derivative of ⟨g, z_l⟩ with respect to W_i is
+        g_i y_{i−1}ᵀ, and g_{i−1} = r z_{i−1}^(r−1) ∘ W_iᵀ g_i.
         """
-        result = []
+        gradients = []
         for x, g in zip(inputs, covectors, strict=True):
             gradient: list[int] = []
-            for W, y, slopes in reversed(self._forward(parameters, x, prime)):
-                gradient = [entry * value % prime for entry in g for value in y] + gradient
-                pulled = (sum(map(mul, column, g)) for column in zip(*W, strict=True))
-                g = [slope * entry % prime for slope, entry in zip(slopes, pulled, strict=True)]
-            result.append(gradient)
-        return result
+            for W, y, slopes in reversed(self._layers_at(x, parameters, prime)):
+                by_W = [entry * value % prime for entry in g for value in y]
+                gradient = by_W + gradient
+                by_y = (sum(map(mul, column, g)) for column in zip(*W, strict=True))
+                g = [slope * entry % prime for slope, entry in zip(slopes, by_y, strict=True)]
+            gradients.append(gradient)
+        return gradients
 
-    def _forward(self, parameters: Row, x: Row, prime: int) -> list[tuple[list[Row], Row, Row]]:
-        """The matrix W_i, its input y_{i−1} and the slopes r z_{i−1}^(r−1) of each layer."""
+    def _layers_at(self, x: Row, parameters: Row, prime: int) -> list[tuple[list[Row], Row, Row]]:
+        """Return (W_i, y_{i−1}, slopes) for each layer, for the input x.
+
+        They are the rows of its matrix, its input, and the slopes r z_{i−1}^(r−1) of this input as
+        a power of z_{i−1}, modulo the prime.
+        """
         layers: list[tuple[list[Row], Row, Row]] = []
         y = list(x)
         # nothing comes before the first layer: its slopes are not used
@@ -243,7 +258,7 @@ class PolynomialNetwork(DifferentiableModel):
         return layers
 
     def activated(self, z: Row, prime: int) -> tuple[list[int], list[int]]:
-        """Return z^r and the slopes r z^(r−1) modulo a prime, entry by entry."""
+        """Return the entries z^r, and their slopes r z^(r−1), modulo a prime."""
         powers = [pow(entry, self.degree - 1, prime) for entry in z]
         values = [entry * power % prime for entry, power in zip(z, powers, strict=True)]
         return values, [self.degree * power % prime for power in powers]
@@ -269,23 +284,31 @@ class PolynomialNetwork(DifferentiableModel):
 
 
 def monomials(variables: int, degree: int) -> list[DegreeVector]:
-    """The exponents of all monomials of this degree, in decreasing lexicographic order."""
+    """Return the exponents of all monomials of this degree, in decreasing lexicographic order."""
     if variables == 1:
         return [(degree,)]
-    firsts = range(degree, -1, -1)
-    return [(first, *rest) for first in firsts for rest in monomials(variables - 1, degree - first)]
+    exponents: list[DegreeVector] = []
+    for first in range(degree, -1, -1):
+        exponents += [(first, *rest) for rest in monomials(variables - 1, degree - first)]
+    return exponents
 
 
 def _unit(size: int, i: int) -> DegreeVector:
+    """Return the unit vector of this size with 1 at the index i, from 0."""
     return (*[0] * i, 1, *[0] * (size - 1 - i))
 
 
 def _exchange(one: str, other: str) -> dict[str, str]:
+    """Return the map of names that exchanges two parameters."""
     return {one: other, other: one}
 
 
 def layer_chain(network: PolynomialNetwork) -> Chain:
-    """Return the network as a chain: inputs x_j, sums z_k_i before activation, outputs f_i."""
+    """Return the network as a chain of polynomial maps, one for each layer.
+
+    The variables are the inputs x_j, the sums z_k_i of layer k before activation, and the outputs
+    f_i; the parameters of layer k are its weights W_k_i_j.
+    """
     from m2bridge.algebra.field import QQ
     from m2bridge.algebra.polynomial_map import PolynomialMap
     from m2bridge.algebra.ring import PolynomialRing
@@ -313,18 +336,23 @@ def layer_chain(network: PolynomialNetwork) -> Chain:
 
 
 def expected_dimension(network: PolynomialNetwork) -> int | None:
-    """min(Σ_{0<i≤l} d_i d_{i−1} − Σ_{0<i<l} d_i, d_l·C(d_0 − 1 + r^(l−1), r^(l−1))).
+    """Return the lesser of two upper bounds: weights up to scalings, and coordinates.
 
-    ``None`` for an activation that is not a power.
+    It is min(Σ_{0<i≤l} d_i d_{i−1} − Σ_{0<i<l} d_i, d_l·C(d_0 − 1 + r^(l−1), r^(l−1))). ``None``
+    for an activation that is not a power.
     """
     if not network.has_power_activation:
         return None
-    return min(network.parameter_count - sum(network.widths[1:-1]), network.coordinate_count)
+    hidden_neurons = sum(network.widths[1:-1])
+    return min(network.parameter_count - hidden_neurons, network.coordinate_count)
 
 
 @dataclass(frozen=True, slots=True)
 class Hypotheses:
-    """Hypotheses by their names in ``words.toml``; called, the first that fails, in words."""
+    """Hypotheses by their names in ``words.toml``.
+
+    Called with a network, it is the first one that fails, in words; empty if all hold.
+    """
 
     names: tuple[str, ...]
 
@@ -339,7 +367,7 @@ class Hypotheses:
 
 
 def _about_dimension(part: str, *hypotheses: str) -> GlobalStatement[PolynomialNetwork]:
-    """The statement on the expected dimension with these hypotheses."""
+    """Return the statement on the expected dimension with this part and these hypotheses."""
     words = WORDS.fields("expected-dimension", part)
     return GlobalStatement(**words, predict=expected_dimension, hypotheses=Hypotheses(hypotheses))
 

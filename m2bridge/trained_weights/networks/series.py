@@ -234,7 +234,7 @@ def rank_near_zero(skip: bool, softmax: bool, layers: Sequence[AffineLayer], upp
     for doubling in range(_MAX_DOUBLINGS):
         length = orders << doubling
         rows = _gradients_near_zero(layers, length, prime, skip=skip, softmax=softmax)
-        rank = growing_rank(rows, length, most=upper, prime=prime)
+        rank = growing_rank(rows, length, upper=upper, prime=prime)
         if rank == upper:
             break
     return rank

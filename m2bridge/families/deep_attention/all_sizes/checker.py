@@ -190,8 +190,9 @@ def sums_agree() -> bool:
 
     Both sides are polynomials, which are equal for all sizes if they are the same.
 
-    A layer takes the space of dimension s behind it to one of dimension u in an n-dimensional
-    space, by a matrix of rank x. It is free if u = s + 2x, and fills its space otherwise; the first
+    A layer extends the space of dimension s, which the layers behind it span with M, to one of
+    dimension u in K^n, by the rows and columns of a matrix of rank x. It is *free* if they are
+    independent, u = s + 2x, and otherwise *fills* a space of some given dimension u; the first
     layer fills the whole space, u = n.
     """
     n, r, s, x, u, e = ring(6).gens()
@@ -203,7 +204,7 @@ def sums_agree() -> bool:
     filled = _matrices(n, s, x, u) == stated_filled
     # hidden layers of one width r: the space does not grow
     one_width = _matrices(n, r, x, r) == x * (2 * r - x)
-    # the same for quadratic forms of rank 2x, or of full rank u
+    # the same for quadratic forms of rank y, which is 2x, or the full rank u
     stated_free_forms = 2 * x * (2 * n - 2 * x + 1)
     free_forms = _twice_forms(n, s, 2 * x, s + 2 * x) == stated_free_forms
     filled_forms = True
@@ -237,8 +238,9 @@ def _twice_forms(n: Any, s: Any, y: Any, u: Any) -> Any:
     """Twice the number of parameters that a layer adds if it has a quadratic form of rank y.
 
     Twice, because the polynomials here have integers as coefficients. The parameters are those of
-    the space of dimension u, of a space of dimension y in it, and of the forms in y variables,
-    which are y(y + 1)/2.
+    a space of dimension u around one of dimension s, a point of the Grassmannian of K^n/K^s; of a
+    space of dimension y in it, a point of a Grassmannian of dimension y(u − y), which the form
+    lives on; and of the forms in y variables, of which there are y(y + 1)/2 dimensions.
     """
     twice_space = 2 * (u - s) * (n - u)
     twice_subspace = 2 * y * (u - y)
@@ -288,7 +290,7 @@ def _evidence_of_the_lemma() -> Json:
 
 
 def _blocks() -> Iterator[Network]:
-    """Networks whose blocks are all those of at most three layers, for softmax of at most two.
+    """Yield networks with all blocks of at most three layers, for softmax of at most two.
 
     A block has some layers with matrices of rank one or two, and then others behind a hidden width
     one. Two tokens stand for all t ≥ 2; lightning attention has one or two, and softmax two.
@@ -300,7 +302,10 @@ def _blocks() -> Iterator[Network]:
 
 
 def _blocks_of(layers: int, t: int, softmax: bool) -> Iterator[Network]:
-    """Networks with all blocks of this number of layers: first ranks, then width one."""
+    """Yield networks with all blocks of this number of layers.
+
+    The first ``wide`` layers have two inputs and ranks 1 or 2; the others are behind a width one.
+    """
     for wide in range(layers + 1):
         behind = layers - wide
         for ranks in tuples((1, 2), repeat=wide):
@@ -321,13 +326,13 @@ def _block(network: Network) -> Json:
 
 
 def _needed_hypotheses(words: Words) -> list[Json]:
-    """The first small network which shows that a hypothesis of a statement is needed, for each.
+    """For each hypothesis of a statement the first small network which shows that it is needed.
 
-    The network satisfies all other hypotheses, and its dimension is not the stated number; there is
-    none of hypotheses without such a network among the small ones. Networks are looked for by the
-    upper bound of the dimension, and what is shown of one that is found is computed by ranks
-    (``observed``). ContradictionError if a small network that satisfies all
-    hypotheses has another dimension than the stated one.
+    Only that hypothesis fails for the network, and its dimension is not the stated number.
+    Hypotheses without such a small network are left out. Networks are looked for by the upper bound
+    of the dimension, and the dimension of one that is found is computed by ranks (``observed``).
+    ContradictionError if a small network that satisfies all hypotheses has another dimension than
+    the stated one.
     """
     if words.observable == "normal_form":
         return []

@@ -30,7 +30,7 @@ from m2bridge.families.deep_attention.all_sizes.layers import (
     WORDS,
     DimensionFormula,
     counted,
-    spans,
+    span_dimension,
     total,
 )
 from m2bridge.families.deep_attention.model import DeepAttention
@@ -49,7 +49,8 @@ Example = dict[str, Any]
 class AmongNetworks(VerdictScope):
     """Whether a statement holds for all networks that it is about.
 
-    UNDECIDED if it counts otherwise than what is known, and no small network shows a difference.
+    It is CONFIRMED, REFUTED by a network, or UNDECIDED if its formula is not shown to be what is
+    counted, and no small network shows a difference.
 
     Parameters
     ----------
@@ -57,8 +58,8 @@ class AmongNetworks(VerdictScope):
     witness : Example or None
         The smallest network to which it applies, and for which it is false.
     outside : tuple of Example
-        Networks where its formula is not the dimension: for a hypothesis that fails the first one
-        that all others admit.
+        Networks to which the statement does not apply, and where its formula is not the dimension:
+        for each hypothesis the first one that only this hypothesis excludes.
     """
 
     in_parts: ClassVar[bool] = False
@@ -125,7 +126,11 @@ class DeepAttentionAllSizes(AllSizesResult):
 
 
 def reasons(data: dict[str, Any]) -> list[str]:
-    """Return in words why the data of a verdict are so, and where the statement does not apply."""
+    """Return in words why a verdict is confirmed, and where the statement does not apply.
+
+    ``data`` has the decision as ``verdict``, and the examples as ``outside``: see
+    :meth:`AmongNetworks.to_data`.
+    """
     lines = []
     if data["verdict"] == "CONFIRMED":
         lines.append("true for all networks to which it applies")
@@ -151,7 +156,9 @@ NORMAL_FORM = "3.6"
 
 
 def decide(statement: Stated, prediction: DimensionFormula) -> Verdict:
-    """The verdict on a statement about a dimension.
+    """Return the verdict on a statement about a dimension, for all sizes.
+
+    ``prediction`` is its formula as a sum over layers.
 
     Raises
     ------
@@ -169,7 +176,15 @@ def decide(statement: Stated, prediction: DimensionFormula) -> Verdict:
 
 
 def verdict(statement: Stated, observable: str, **extent: Any) -> Verdict:
-    """Return a verdict with its computations and lemmas; CONFIRMED if no scope is given."""
+    """Return a verdict with the words for its computations, and the lemmas on which it rests.
+
+    Parameters
+    ----------
+    observable : str
+        What is counted, a key of :data:`layers.LAYERS`, or ``normal_form``.
+    **extent
+        The fields of :class:`AmongNetworks`; CONFIRMED without any.
+    """
     return Verdict(
         statement=statement,
         extent=AmongNetworks(**extent),
@@ -179,24 +194,27 @@ def verdict(statement: Stated, observable: str, **extent: Any) -> Verdict:
 
 
 def counts_alike(prediction: DimensionFormula) -> bool:
-    """Return whether M and every layer contribute as counted, and subspaces grow as counted.
+    """Return whether, in a prediction, M and every layer contribute to the dimension as counted.
 
-    Then the sums for all networks are the same.
+    Then the sums for all networks are the same. If the prediction defines the dimensions s_k, they
+    have to be those that are counted. ``False`` may also mean that isl does not see that two
+    functions are the same.
     """
     end, layer = counted(prediction.counts)
-    at_ends = END.where(prediction.end_assumed)
-    in_layers = LAYER.where(prediction.layer_assumed)
-    if not END.function(prediction.end).equals(end, at_ends):
+    assumed_of_end = END.where(prediction.end_assumed)
+    assumed_of_layers = LAYER.where(prediction.layer_assumed)
+    if not END.function(prediction.end).equals(end, assumed_of_end):
         return False
-    if not LAYER.function(prediction.layer).equals(layer, in_layers):
+    if not LAYER.function(prediction.layer).equals(layer, assumed_of_layers):
         return False
     if not prediction.spans:
         return True
-    return LAYER.function(prediction.spans).equals(spans(), LAYER.where("k >= 2"))
+    behind_the_first = LAYER.where("k >= 2")
+    return LAYER.function(prediction.spans).equals(span_dimension(), behind_the_first)
 
 
 def check_assumed(statement: Stated, prediction: DimensionFormula) -> None:
-    """Compare the assumptions of a prediction with the statement's hypotheses, in small networks.
+    """Check in small networks that a prediction assumes no more than the statement's hypotheses.
 
     Raises
     ------
@@ -208,6 +226,7 @@ def check_assumed(statement: Stated, prediction: DimensionFormula) -> None:
     layer = LAYER.function([(prediction.layer_assumed, "0")])
     for network in _admitted(statement, prediction):
         try:
+            # an error if the network's variables are not in the domain of these functions
             total(network, end, layer)
         except ContradictionError:
             more = f"more is assumed than {statement.key} says"
@@ -216,7 +235,10 @@ def check_assumed(statement: Stated, prediction: DimensionFormula) -> None:
 
 @cache
 def small_networks(normalization: str) -> tuple[DeepAttention, ...]:
-    """Networks of few layers, the smallest sum of widths, ranks and tokens first."""
+    """Return the networks of few layers, the smallest sum of widths, ranks and tokens first.
+
+    They have one head and no skip connections; ``normalization`` is ``none`` or ``softmax``.
+    """
     numbers = range(1, MAX_SMALL_CASE_SIZE + 1)
     networks = []
     for count in range(1, MAX_SMALL_CASE_LAYERS + 1):
@@ -229,56 +251,79 @@ def small_networks(normalization: str) -> tuple[DeepAttention, ...]:
 
 
 def _size(network: DeepAttention) -> tuple[Any, ...]:
+    """Return a sorting key: the sum of a network's numbers, and then the numbers."""
     widths, a, t = network.widths, network.a, network.t
     return sum(widths) + sum(a) + t, network.layers, widths, a, t
 
 
 def _networks(prediction: DimensionFormula) -> Iterator[DeepAttention]:
+    """Return the small networks with the normalization that a prediction is about."""
     normalization = "softmax" if prediction.counts == "softmax" else "none"
     return check_deadline_in(small_networks(normalization))
 
 
 def _admitted(statement: Stated, prediction: DimensionFormula) -> Iterator[DeepAttention]:
-    """The small networks to which a statement applies."""
+    """Return the small networks to which a statement applies, of which no hypothesis fails."""
     return (network for network in _networks(prediction) if not statement.hypotheses(network))
 
 
 def known_dimension(network: DeepAttention, counts: str) -> int:
-    """Return the sum that is counted for a network."""
-    return total(network, *counted(counts))
+    """Return the dimension of a network as it is counted: a sum over its end and its layers.
+
+    ``counts`` says which dimension, a key of :data:`layers.LAYERS`.
+    """
+    end, layer = counted(counts)
+    return total(network, end, layer)
 
 
 def _counterexample(statement: Stated, prediction: DimensionFormula) -> Example | None:
-    """The first small network whose dimension is another than predicted; ``None`` if none is."""
+    """Return the first small network whose dimension is not the predicted one.
+
+    ``None`` if there is no such network among those to which the statement applies.
+    """
     end = END.function(prediction.end)
     layer = LAYER.function(prediction.layer)
     for network in _admitted(statement, prediction):
-        example = _example(network, prediction.counts, total(network, end, layer))
+        example = _example(network, prediction.counts, stated=total(network, end, layer))
         if example is not None:
             return example
     return None
 
 
 def _outside(statement: Stated, prediction: DimensionFormula) -> tuple[Example, ...]:
-    """For each hypothesis the first network that only it excludes, with another dimension."""
+    """Return a network for each hypothesis that shows why it is needed.
+
+    It is the first small network that only this hypothesis excludes, and whose dimension is not the
+    predicted one. Hypotheses without such a network are left out.
+    """
     outside: dict[str, Example] = {}
     for network in _networks(prediction):
         fails = failing(statement, network)
         if len(fails) != 1:
             continue
         (hypothesis,) = fails
-        # Behind the semicolon are the numbers of this network.
-        kind = hypothesis.partition(";")[0]
-        if kind in outside:
+        # After the semicolon are the numbers of this network.
+        without_numbers = hypothesis.partition(";")[0]
+        if without_numbers in outside:
             continue
-        example = _example(network, prediction.counts, statement.predict(network))
+        example = _example(network, prediction.counts, stated=statement.predict(network))
         if example is not None:
-            outside[kind] = Example(hypothesis=hypothesis, **example)
+            outside[without_numbers] = Example(hypothesis=hypothesis, **example)
     return tuple(outside.values())
 
 
 def _example(network: DeepAttention, counts: str, stated: Value | None) -> Example | None:
-    """Return a network with its dimension by ranks; ``None`` where nothing else is stated."""
+    """Return a network as an example that a stated dimension is wrong, with the right one.
+
+    ``None`` if nothing is stated, or the counted dimension.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If ranks do not decide the dimension.
+    ContradictionError
+        If the dimension by ranks is not the counted one.
+    """
     if stated is None:
         return None
     count = known_dimension(network, counts)
@@ -330,25 +375,28 @@ def cross_check_deep_attention(
     {'CONFIRMED'}
     """
     check_statements(statements)
-    chosen, others = split_by_all_sizes_form(statements or STATEMENTS, STATED.__contains__)
+    chosen, not_stated = split_by_all_sizes_form(statements or STATEMENTS, STATED.__contains__)
     identities = layers.layer_identities()
     wrong = [name for name, holds in identities.items() if not holds]
     if wrong:
         raise ContradictionError(f"the identity of a layer does not hold: {', '.join(wrong)}")
     blocks = layers.block_ranks()
-    found, late = each((statement.key, partial(_verdict, statement)) for statement in chosen)
+    tasks = ((statement.key, partial(_verdict, statement)) for statement in chosen)
+    verdicts, unfinished = each(tasks)
     return DeepAttentionAllSizes(
         identities=tuple(identities),
         blocks=blocks,
-        verdicts=found,
+        verdicts=verdicts,
         seconds=clock().seconds,
-        not_stated=others,
-        unfinished=late,
+        not_stated=not_stated,
+        unfinished=unfinished,
     )
 
 
 def _verdict(statement: Stated) -> Verdict:
+    """Decide a statement that has a form for all sizes."""
     if statement.key == NORMAL_FORM:
+        # one of the identities of a layer, which all hold
         return verdict(statement, "normal_form")
     return decide(statement, layers.PREDICTIONS[statement.key])
 

@@ -35,7 +35,8 @@ from m2bridge.families.deep_attention.expansion import WordSum
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.limits import check_deadline_in
 
-# Conditions, which exclude each other, and numbers, in the language of isl.
+# Pairs of a condition and the number where it holds, in the language of isl; the conditions exclude
+# each other.
 Pieces = Sequence[tuple[str, str]]
 # Values of the variables of the end or of a layer.
 LatticePoint = tuple[int, ...]
@@ -56,7 +57,7 @@ class PiecewisePolynomial:
 
     @cache  # noqa: B019  (there are few functions)
     def __call__(self, at: LatticePoint) -> int:
-        """The value at a point.
+        """Return the value at a point, the values of the variables in turn.
 
         Raises
         ------
@@ -71,29 +72,34 @@ class PiecewisePolynomial:
         return int(self.polynomial.eval(point).to_python())
 
     def equals(self, other: PiecewisePolynomial, where: isl.Set) -> bool:
-        """Whether both are defined and the same on this set; ``False`` says nothing."""
+        """Return whether isl shows that both functions are defined and the same on a set.
+
+        ``False`` does not mean that they differ: isl may not see that a difference is zero.
+        """
         if not (where.is_subset(self.domain) and where.is_subset(other.domain)):
             return False
         first, second = self.polynomial, other.polynomial
         difference = first.sub(second).intersect_domain(where)
         # isl sees only part by part that the difference is zero for 3.5, 3.8 and 3.10
         for piece, _ in difference.get_pieces():
-            for basic in piece.make_disjoint().get_basic_sets():
-                part = isl.Set.from_basic_set(basic)
-                if not first.intersect_domain(part).sub(second.intersect_domain(part)).is_zero():
+            for basic_set in piece.make_disjoint().get_basic_sets():
+                part = isl.Set.from_basic_set(basic_set)
+                first_on_part = first.intersect_domain(part)
+                second_on_part = second.intersect_domain(part)
+                if not first_on_part.sub(second_on_part).is_zero():
                     return False
         return True
 
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """Variables, and which of their values occur."""
+    """Variables, such as ``n, s``, and a condition of isl that all values which occur satisfy."""
 
     names: str
     condition: str
 
     def where(self, condition: str = "") -> isl.Set:
-        """Return the set of values that occur and satisfy a condition."""
+        """Return the set of values that occur and satisfy a condition; without one, of all."""
         both = f"{self.condition} and ({condition})" if condition else self.condition
         return isl.Set(f"{{ [{self.names}] : {both} }}")
 
@@ -107,7 +113,8 @@ class Space:
         ContradictionError
             If two of the conditions are satisfied somewhere.
         """
-        domain = self.where("1 = 0")  # empty before the first piece
+        # empty before the first piece
+        domain = self.where("1 = 0")
         listed = []
         for condition, number in pieces:
             piece = self.where(condition)
@@ -148,7 +155,8 @@ FORMS: Pieces = (
 )
 
 
-def _less(pieces: Pieces, condition: str, scalings: int) -> Iterator[tuple[str, str]]:
+def _less_scalings(pieces: Pieces, condition: str, scalings: int) -> Iterator[tuple[str, str]]:
+    """Yield the pieces where a condition holds, with numbers that are less by ``scalings``."""
     for where, number in pieces:
         yield f"({where}) and {condition}", f"{number} - {scalings}"
 
@@ -157,44 +165,60 @@ def _less(pieces: Pieces, condition: str, scalings: int) -> Iterator[tuple[str, 
 # lightning attention has one scaling; one token of softmax does not see the attention matrices.
 LAYERS: Mapping[str, Pieces] = {
     "virtual_weights": MATRICES,
-    "lightning": (*_less(MATRICES, WHOLE, 1), *_less(FORMS, f"not {WHOLE}", 1)),
-    "softmax": (*_less(MATRICES, "t >= 2", 0), ("t = 1", "0")),
+    "lightning": (*_less_scalings(MATRICES, WHOLE, 1), *_less_scalings(FORMS, f"not {WHOLE}", 1)),
+    "softmax": (*_less_scalings(MATRICES, "t >= 2", 0), ("t = 1", "0")),
 }
 
 
 @cache
-def counted(what: str) -> tuple[PiecewisePolynomial, PiecewisePolynomial]:
-    """Return the numbers that M and a layer add; ``what`` is a key of :data:`LAYERS`."""
+def counted(counts: str) -> tuple[PiecewisePolynomial, PiecewisePolynomial]:
+    """Return what M and what a layer contribute, as functions on END and on LAYER.
+
+    ``counts`` says to which dimension, a key of :data:`LAYERS`.
+    """
     # M is a subspace of dimension s and a map on it.
     end = END.function([("", "s*(n - s) + s*e")])
-    return end, LAYER.function(LAYERS[what])
+    return end, LAYER.function(LAYERS[counts])
 
 
 @cache
-def spans() -> PiecewisePolynomial:
-    """The dimension of the subspace with this layer, from that of the one behind it."""
+def span_dimension() -> PiecewisePolynomial:
+    """Return s_k for k ≥ 2 as a function on LAYER, whose variable s is s_{k+1}."""
     return LAYER.function(LEAST)
 
 
 def variables(network: DeepAttention) -> tuple[LatticePoint, list[LatticePoint]]:
-    """Return the variables of the end of a network, and of its layers from the last one on."""
+    """Return the values of (n, s, e, h) of a network, and of (n, r, s, x, p, k, t) of its layers.
+
+    They are the variables of END and of LAYER; the layers are listed from the last one on.
+    """
     n, *_, e = network.widths
     alphas = network.alphas
-    # Behind the last layer it is the least of all widths.
+    # s_{l+1}, the least of all widths
     s = network.rank
-    end = (n, s, e, network.layers - 1)
+    hidden_widths = network.layers - 1
+    end = (n, s, e, hidden_widths)
     layers = list[LatticePoint]()
     for k in range(network.layers, 0, -1):
         r = network.entering_ranks[k - 1]
         p = alphas[: k - 1].count(1)
         layer = (n, r, s, alphas[k - 1], p, k, network.t)
         layers.append(layer)
-        s = spans()(layer)
+        # s_k; that of the first layer is not used
+        s = span_dimension()(layer)
     return end, layers
 
 
 def total(network: DeepAttention, end: PiecewisePolynomial, layer: PiecewisePolynomial) -> int:
-    """Return the sum of the contributions of the end and all layers of a network."""
+    """Return a dimension of a network, the sum of the contributions of its end and all layers.
+
+    ``end`` and ``layer`` are functions on END and LAYER.
+
+    Raises
+    ------
+    ContradictionError
+        If a function is not defined for the network.
+    """
     at_end, layers = variables(network)
     return end(at_end) + sum(map(layer, layers))
 
@@ -204,7 +228,7 @@ WORDS = wording(Path(__file__).parent / "words.toml")
 
 @dataclass(frozen=True, slots=True)
 class DimensionFormula:
-    """A dimension as a sum over the end and the layers; the variables are those above.
+    """A dimension as a sum over the end and the layers; the variables are those of END and LAYER.
 
     Parameters
     ----------
@@ -230,24 +254,34 @@ _SPANS = (("k = 1", "n"), *((f"k >= 2 and {where}", f"({s_k})") for where, s_k i
 _SEVERAL = "t >= 2"
 
 
-def whole_matrices(condition: str, less: int) -> Iterator[tuple[str, str]]:
-    """(s_k − s_{k+1})(n − s_k) + α_k(2s_k − α_k)."""
+def whole_matrices(condition: str, scalings: int) -> Iterator[tuple[str, str]]:
+    """Yield (s_k − s_{k+1})(n − s_k) + α_k(2s_k − α_k), less ``scalings``, on a condition.
+
+    They are pieces on LAYER, one for each form of s_k; ``scalings`` is 0 or 1.
+    """
     for where, s_k in _SPANS:
-        number = f"({s_k} - s)*(n - {s_k}) + x*(2*{s_k} - x) - {less}"
+        number = f"({s_k} - s)*(n - {s_k}) + x*(2*{s_k} - x) - {scalings}"
         yield f"{where} and {condition}", number
 
 
-def symmetric_matrices(condition: str, less: int) -> Iterator[tuple[str, str]]:
-    """(s_k − s_{k+1})(n − s_k) + ρ_k(2s_k − ρ_k + 1)/2 with ρ_k = min(2α_k, s_k)."""
+def symmetric_matrices(condition: str, scalings: int) -> Iterator[tuple[str, str]]:
+    """Yield (s_k − s_{k+1})(n − s_k) + ρ_k(2s_k − ρ_k + 1)/2, less ``scalings``, on a condition.
+
+    They are pieces on LAYER, one for each form of s_k and of ρ_k = min(2α_k, s_k).
+    """
     for where, s_k in _SPANS:
+        space = f"({s_k} - s)*(n - {s_k})"
         for rho, where_rho in (("2*x", f"2*x <= {s_k}"), (s_k, f"2*x > {s_k}")):
-            number = f"({s_k} - s)*(n - {s_k}) + 1/2 * {rho}*(2*{s_k} - {rho} + 1) - {less}"
+            number = f"{space} + 1/2 * {rho}*(2*{s_k} - {rho} + 1) - {scalings}"
             yield f"{where} and {where_rho} and {condition}", number
 
 
-def equation(less: int) -> Pieces:
-    """α_1(2d_0 − α_1), and α_k(2δ − α_k) with r_k = δ for the hidden width δ."""
-    return (("k = 1", f"x*(2*n - x) - {less}"), ("k >= 2", f"x*(2*r - x) - {less}"))
+def equation(scalings: int) -> Pieces:
+    """Return α_1(2d_0 − α_1), and α_k(2δ − α_k) with r_k = δ for the hidden width δ, as pieces.
+
+    Less ``scalings``: 1 is Eq. 14, for lightning attention, and 0 is Eq. 16, for softmax.
+    """
+    return (("k = 1", f"x*(2*n - x) - {scalings}"), ("k >= 2", f"x*(2*r - x) - {scalings}"))
 
 
 _TOWER: Pieces = (("", "s*(n + e - s)"),)
@@ -284,21 +318,26 @@ PREDICTIONS: dict[str, DimensionFormula] = {
     ),
 }
 
-# Two polynomials.
+# A vector in the plane, with two polynomials as entries.
 LayerColumn = list[Any]
 
 
 @cache
 def layer_identities() -> dict[str, bool]:
-    """Return by name whether an identity holds."""
+    """Return for each identity of one layer, by its name, whether it holds."""
     return {**dict(_lightning()), **dict(_softmax()), "normal form": _normal_form()}
 
 
 def _lightning() -> Iterator[tuple[str, bool]]:
-    """Tokens u and v = κu + hy, and S = uuᵀ + vvᵀ; τ = 1 + κ².
+    """Yield names of identities about a layer of lightning attention, and whether they hold.
 
-    Up to higher powers of h, the distance of the tokens, a layer moves u to τ(uᵀAu)u, and v to κ
-    times that and τh(uᵀAy)u.
+    The layer moves a token x to SAx, where S = uuᵀ + vvᵀ for two tokens u and v = κu + hy in the
+    plane, which are almost parallel for small h. With τ = 1 + κ²:
+
+    * *parallel tokens*: u is moved to τ(uᵀAu)u modulo h.
+    * *ratio of tokens*: v is moved to κ times that of u, plus τh(uᵀAy)u, modulo h².
+    * *determinant*: det(SAu, SAv) = det(u, v)³ det A.
+    * *skew part*: the matrix hJ with J = (0, 1; −1, 0) has uᵀhJu = 0 and uᵀhJy = h det(u, y).
     """
     a, b, c, d, u1, u2, y1, y2, kappa, h = _variables()
     A = [[a, b], [c, d]]
@@ -312,12 +351,13 @@ def _lightning() -> Iterator[tuple[str, bool]]:
     across = tau * h * _form(A, u, y)
     parallel = [new - along * old for new, old in zip(moved_u, u, strict=True)]
     yield "parallel tokens", all(_divides(h, entry) for entry in parallel)
-    apart = []
+    rest_of_v = []
     for new_v, new_u, old in zip(moved_v, moved_u, u, strict=True):
-        apart.append(new_v - kappa * new_u - across * old)
-    yield "ratio of tokens", all(_divides(h**2, entry) for entry in apart)
-    of_A = a * d - b * c
-    yield "determinant", _determinant(moved_u, moved_v) == _determinant(u, v) ** 3 * of_A
+        rest_of_v.append(new_v - kappa * new_u - across * old)
+    yield "ratio of tokens", all(_divides(h**2, entry) for entry in rest_of_v)
+    determinant_of_A = a * d - b * c
+    cube = _determinant(u, v) ** 3
+    yield "determinant", _determinant(moved_u, moved_v) == cube * determinant_of_A
     skew = [[0 * a, h], [-h, 0 * a]]
     yield "skew part", _form(skew, u, u) == 0 and _form(skew, u, y) == h * _determinant(u, y)
 
@@ -327,6 +367,10 @@ def _softmax() -> Iterator[tuple[str, bool]]:
 
     The tokens are x, y, …, y with δ = x − y; a token z becomes y + π(z)δ with
     π = e^ζ/(e^ζ + t − 1) and the score ζ = δᵀAz.
+
+    * *weights of softmax*: π is 1/t + (t − 1)ζ/t² modulo ζ².
+    * *difference of tokens*: the scores of x and y differ by δᵀAδ.
+    * *mean of tokens*: the sum of the scores of all t tokens is the score of their sum.
     """
     a, b, c, d, x1, x2, y1, y2, t, z = _variables()
     A = [[a, b], [c, d]]
@@ -343,12 +387,13 @@ def _softmax() -> Iterator[tuple[str, bool]]:
     yield "mean of tokens", all_scores == _form(A, delta, sum_of_tokens)
 
 
-def _variables() -> LayerColumn:
+def _variables() -> list[Any]:
+    """Return the ten variables of a polynomial ring over the integers."""
     return list(flint.fmpz_mpoly_ctx.get(("x", 10), flint.Ordering.degrevlex).gens())
 
 
 def _moved(A: list[LayerColumn], u: LayerColumn, v: LayerColumn, token: LayerColumn) -> LayerColumn:
-    """SA applied to a token."""
+    """Return SA applied to a token, where S = uuᵀ + vvᵀ."""
     along = _form(A, u, token)
     across = _form(A, v, token)
     return [along * x + across * z for x, z in zip(u, v, strict=True)]
@@ -361,20 +406,24 @@ def _form(A: list[LayerColumn], x: LayerColumn, y: LayerColumn) -> Any:
 
 
 def _determinant(x: LayerColumn, y: LayerColumn) -> Any:
+    """Return the determinant of the 2 × 2 matrix with columns x and y."""
     return x[0] * y[1] - x[1] * y[0]
 
 
 def _divides(divisor: Any, polynomial: Any) -> bool:
-    return bool(divmod(polynomial, divisor)[1] == 0)
+    """Return whether a polynomial is a multiple of the divisor."""
+    _, remainder = divmod(polynomial, divisor)
+    return bool(remainder == 0)
 
 
 def _normal_form() -> bool:
-    """The step of Lemma 3.6: V φφᵀAφ is M⁺Q⁺X for φ = MQX, M⁺ = VM and Q⁺ = Q S Qᵀ(MᵀAM)Q, word by
-    word.
+    """Return whether the step of Lemma 3.6 holds, as an identity of words in matrices.
+
+    It says that V φφᵀAφ is M⁺Q⁺X for φ = MQX, M⁺ = VM and Q⁺ = Q S Qᵀ(MᵀAM)Q, where S = XXᵀ.
     """
     V, A, M, Q, X = map(WordSum.letter, range(5))
-    token = M * Q * X
-    layer = V * token * token.transpose() * A * token
+    phi = M * Q * X
+    layer = V * phi * phi.transpose() * A * phi
     S = X * X.transpose()
     longer_Q = Q * S * Q.transpose() * (M.transpose() * A * M) * Q
     return layer == V * M * longer_Q * X
@@ -386,12 +435,16 @@ BlockRank = dict[str, Any]
 
 
 def blocks() -> Iterator[DeepAttention]:
-    """The ranks of two inputs for each number of layers; behind a hidden width 1 all ranks are one.
+    """Yield the networks that are all blocks of at most three layers, for softmax of at most two.
 
-    For softmax the power series of the third layer take long to check.
+    Such a block has some layers with two inputs and a matrix of rank 1 or 2, and then layers behind
+    a hidden width 1, all of rank 1. Lightning attention has one or two tokens, softmax two. For
+    softmax the power series of the third layer take long to check.
     """
-    kinds = [*product((1, 2, 3), ("none",), (1, 2)), *product((1, 2), ("softmax",), (2,))]
-    for layers, normalization, t in kinds:
+    lightning = product((1, 2, 3), ("none",), (1, 2))
+    softmax = product((1, 2), ("softmax",), (2,))
+    for layers, normalization, t in (*lightning, *softmax):
+        # ``wide`` layers have two inputs
         for wide in range(layers + 1):
             # Ranks do not grow, so that a width 1 is followed by widths 1 only.
             widths = (2,) * wide + (1,) * (layers + 1 - wide)
@@ -402,7 +455,7 @@ def blocks() -> Iterator[DeepAttention]:
 
 @cache
 def block_ranks() -> tuple[BlockRank, ...]:
-    """Return the ranks of all blocks.
+    """Return the columns and the rank of the differential of each of :func:`blocks`.
 
     Raises
     ------

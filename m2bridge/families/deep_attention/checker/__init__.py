@@ -33,23 +33,23 @@ def expected(certificate: Certificate) -> Content:
     predicted either.
     """
     network = read(certificate.case)
-    about = WORDS.listed(certificate.question, certificate.answer)
+    listed = WORDS.listed(certificate.question, certificate.answer)
     values = {}
     evidence = {}
-    for observable in sorted({words.observable for words in about}):
+    for observable in sorted({words.observable for words in listed}):
         values[observable], numbers = observed(network, observable)
         # without numbers nothing was computed
         if numbers:
             evidence[observable] = numbers
     verdicts = []
-    for words in about:
+    for words in listed:
         failing = hypotheses(network, words.key, words.part)
-        first = failing[0] if failing else None
+        first_failing = failing[0] if failing else None
         predicted = None
         if evidence:
             predicted = prediction(network, words.key, words.part)
-        verdicts.append(global_verdict(words, first, predicted, values[words.observable]))
-    return statements(WORDS, about, verdicts, evidence)
+        verdicts.append(global_verdict(words, first_failing, predicted, values[words.observable]))
+    return statements(WORDS, listed, verdicts, evidence)
 
 
 CHECKER = FamilyChecker("deep-attention", name, {key: expected for key, _ in STATEMENTS}, (WORDS,))

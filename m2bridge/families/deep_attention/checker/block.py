@@ -109,7 +109,8 @@ def columns_and_rank(network: Network) -> tuple[int, int]:
     """The number of columns of the differential of the block of a network, and its rank.
 
     A matrix of rank α_k stands in the block as one of rank min(α_k, 2), as theorem-block says.
-    Tokens that are zero change nothing in lightning attention, so that two stand for all t ≥ 2.
+    Tokens that are zero change nothing in lightning attention, so that two stand for all t ≥ 2; and
+    two columns x, y of X give every symmetric 2 × 2 matrix XXᵀ.
     """
     size = min(network.widths[0], 2)
     ranks = []
@@ -124,33 +125,33 @@ def columns_and_rank(network: Network) -> tuple[int, int]:
         t=network.t if network.softmax else min(network.t, 2),
         softmax=network.softmax,
     )
-    most = block.columns - unseen(network)
-    return block.columns, _rank(block, most)
+    upper = block.columns - unseen(network)
+    return block.columns, _rank(block, upper)
 
 
 @cache
-def _rank(block: Block, most: int) -> int:
-    """The rank of the differential of a block, which is at most ``most``.
+def _rank(block: Block, upper: int) -> int:
+    """The rank of the differential of a block, which is at most ``upper``.
 
     It is found at two points, each modulo a prime of its own: at the point of the certificate, from
     its seed, modulo another prime than that of the program, and at another point modulo that of the
     program. Each rank is a lower bound of the rank over QQ at general points, so that one equal to
-    ``most`` proves that rank. That both agree is a further test: ContradictionError if they do not,
-    also if just one of the two points is bad.
+    ``upper`` proves that rank. That both agree is a further test: ContradictionError if they do
+    not, also if just one of the two points is bad.
 
     A skew-symmetric C_k has the quadratic form yᵀC_k y = 0, and its point is not general. The
     entries of the certificate's point are positive, so none of its C_k is skew-symmetric.
     """
     if block.columns**2 * block.layers * block.length > MAX_BLOCK_PRODUCTS:
         raise TooExpensiveError("case", f"a block of {block.layers} layers")
-    of_the_certificate = (1 + state % 999 for state in minimal_standard(BLOCK_POINT_SEED))
+    numbers_of_certificate = (1 + state % 999 for state in minimal_standard(BLOCK_POINT_SEED))
     random = Random(1)
     # more than are needed, as each parameter needs one at most
-    others = (random.randrange(1, STATED_PRIME) for _ in range(2 * block.columns))
-    point = _parameters(block, of_the_certificate)
-    other_point = _parameters(block, others)
-    rank = _rank_at(block, point, prime=PRIME, most=most)
-    other_rank = _rank_at(block, other_point, prime=STATED_PRIME, most=most)
+    other_numbers = (random.randrange(1, STATED_PRIME) for _ in range(2 * block.columns))
+    point = _parameters(block, numbers_of_certificate)
+    other_point = _parameters(block, other_numbers)
+    rank = _rank_at(block, point, prime=PRIME, upper=upper)
+    other_rank = _rank_at(block, other_point, prime=STATED_PRIME, upper=upper)
     if rank != other_rank:
         raise ContradictionError(f"ranks {rank} and {other_rank} of {block}")
     return rank
@@ -179,23 +180,25 @@ def _taken(numbers: Iterator[int], count: int) -> list[int]:
     return [next(numbers) for _ in range(count)]
 
 
-def _rank_at(block: Block, parameters: Sequence[int], prime: int, most: int) -> int:
-    """The rank modulo a prime of the differential at these parameters; it is at most ``most``.
+def _rank_at(block: Block, parameters: Sequence[int], prime: int, upper: int) -> int:
+    """The rank modulo a prime of the differential at these parameters; it is at most ``upper``.
 
     A row of the matrix has the derivatives of one coefficient of one output, for one random X, by
     all parameters. The rank of the rows of some X is at most that for all X; so more X are added
-    until the rank is ``most``, or until there are three times as many X as parameters.
+    until the rank is ``upper``, or until there are three times as many X as parameters.
     """
     random = Random(2)
     rows: list[list[int]] = []
     rank = -1
+    # few inputs are enough for most blocks, as each gives several rows
     for count in (3, 3, 6, 12, block.columns, block.columns, block.columns):
         for _ in range(count):
             rows += _rows(block, parameters, prime, random)
         entries = list(chain.from_iterable(rows))
         matrix = flint.nmod_mat(len(rows), block.columns, entries, prime)
         rank = int(matrix.rank())
-        if rank >= most:
+        # a larger rank would refute the upper bound, which is noticed where both are compared
+        if rank >= upper:
             break
     return rank
 
@@ -203,7 +206,7 @@ def _rank_at(block: Block, parameters: Sequence[int], prime: int, most: int) -> 
 def _rows(
     block: Block, parameters: Sequence[int], prime: int, random: Random
 ) -> Iterator[list[int]]:
-    """The derivatives by all parameters of the outputs at random tokens X, as rows.
+    """Yield the derivatives by all parameters of the outputs at random tokens X, as rows.
 
     The value of a derivative at X, or a coefficient of it, is linear in the direction of the
     parameters: each row is a part of the differential. So the rank of any number of rows is at most
@@ -228,9 +231,10 @@ def _rows(
         numbers[moving] = dual.number(parameter, slope=1)
         outputs = _outputs(block, dual, numbers, X, exponentials)
         derivatives.append([dual.slope(output) for output in outputs])
-    for of_output in zip(*derivatives, strict=True):
+    # for one output, its derivatives by all parameters
+    for slopes in zip(*derivatives, strict=True):
         for order in range(block.length):
-            yield [int(slope[order]) for slope in of_output]
+            yield [int(slope[order]) for slope in slopes]
 
 
 def _random(count: int, prime: int, random: Random) -> list[int]:
@@ -248,10 +252,12 @@ def _outputs(
 ) -> list[Any]:
     """The outputs mᵀY_{l+1} for the different tokens: for x, and for y if there is one.
 
-    ``numbers`` are the parameters as dual numbers. ``exponentials`` has for each layer the values
-    of the exponentials of its scores, which are used for softmax where no series is.
+    ``numbers`` are the parameters as dual numbers: all C_k row by row, the c_k, and m. ``X`` has
+    ``size`` rows. ``exponentials`` has for each layer a 2 × 2 matrix of the values of the
+    exponentials of its scores, which are used for softmax where no series is.
     """
     size = block.size
+    # the number of layers with a matrix C_k of its own
     wide = len(block.ranks)
     m = [numbers[-size:]]
     # the parameters behind the C_k and before m
@@ -310,7 +316,7 @@ class _DualNumbers:
         """The product: (v + s·δ)(v' + s'·δ) = vv' + (vs' + sv')·δ."""
         place = self.place
         product = x.mul_low(y, place + self.length)
-        # what stands between is of order h^length in vv', and is zero
+        # between the value and the slope are orders of vv' from h^length on, which are zero
         value = product.truncate(self.length)
         slope = product.right_shift(place)
         return value + slope.left_shift(place)
@@ -333,19 +339,19 @@ class _DualNumbers:
         """The softmax of each column of a 2 × 2 matrix of scores.
 
         The second row stands for t − 1 equal ones, so a column (z, z') becomes that of e^z and
-        (t − 1)e^z', divided by their sum. ``chosen`` are the values of the four exponentials where
-        no series is used.
+        (t − 1)e^z', divided by their sum. ``chosen`` are the values of the four exponentials, as a
+        2 × 2 matrix, where no series is used.
         """
-        of_first, of_others = scores
-        value_of_first, value_of_others = chosen
-        first = list(map(self._exponential, of_first, value_of_first))
-        one_of_others = map(self._exponential, of_others, value_of_others)
-        others = [(self.t - 1) * x for x in one_of_others]
+        first_row, second_row = scores
+        chosen_in_first, chosen_in_second = chosen
+        first = list(map(self._exponential, first_row, chosen_in_first))
+        second = map(self._exponential, second_row, chosen_in_second)
+        others = [(self.t - 1) * x for x in second]
         sums = map(add, first, others)
         inverses = list(map(self._inverse, sums))
-        weights_of_first = list(map(self.times, first, inverses))
+        first_weights = list(map(self.times, first, inverses))
         weights_of_others = list(map(self.times, others, inverses))
-        return [weights_of_first, weights_of_others]
+        return [first_weights, weights_of_others]
 
     def _exponential(self, z: Any, chosen: int) -> Any:
         """The exponential of h times the score z = v + s·δ: e^(hz) = e^(hv)(1 + hs·δ).

@@ -54,8 +54,8 @@ def unknowns(network: Network) -> int:
         return 0
     n, outputs = network.widths[0], network.widths[-1]
     number = network.depth * (n * n - 1) + n * outputs
-    most = MAX_UNKNOWNS_BY_LAYERS.get(network.depth, 0)
-    return number if number <= most else 0
+    largest_computed = MAX_UNKNOWNS_BY_LAYERS.get(network.depth, 0)
+    return number if number <= largest_computed else 0
 
 
 @cache
@@ -81,9 +81,11 @@ def fibre(network: Network) -> tuple[int, int]:
     basis = groebner_basis(equations, weights_ring)
     leading = []
     for polynomial in basis:
+        # the first monomial is the leading one
         exponents = polynomial.monomial(0)
         leading.append(tuple(map(int, exponents)))
     numerator, dimension = hilbert_series(minimal(leading), count)
+    # the value of the numerator at 1
     degree = sum(numerator)
     return dimension, degree
 
@@ -128,7 +130,11 @@ def _equations(network: Network, weights_ring: Any) -> list[Any]:
 
 
 def _symmetric(variables: Iterator[Any], n: int) -> Matrix:
-    """The symmetric n × n matrix of the next variables, row by row from the diagonal on."""
+    """The symmetric n × n matrix with the next n(n + 1)/2 variables as entries.
+
+    They are taken in the order S_11, S_12, …, S_1n, S_22, …, S_nn.
+    """
+    # None until the variable is taken
     S: Matrix = [[None] * n for _ in range(n)]
     for i in range(n):
         for j in range(i, n):
@@ -156,9 +162,10 @@ def _function(
 
 
 def _coefficients(polynomial: Any, weights_ring: Any) -> list[Any]:
-    """The coefficients of a polynomial at all monomials in the inputs.
+    """The coefficients of a polynomial at all monomials in the inputs, of those that occur in it.
 
-    They are polynomials in the unknowns, the first variables, and belong to ``weights_ring``.
+    They are polynomials in the unknowns, which are the first variables of the polynomial, and
+    belong to ``weights_ring``, whose variables are the unknowns.
     """
     unknowns_count = weights_ring.nvars()
     coefficients: dict[Exponents, dict[Exponents, Any]] = {}
@@ -170,10 +177,10 @@ def _coefficients(polynomial: Any, weights_ring: Any) -> list[Any]:
 
 
 def _weights(network: Network) -> tuple[list[Matrix], Matrix]:
-    """Random virtual weights: the matrices A'_1, …, A'_l, and M.
+    """Random virtual weights: the matrices (A'_1, …, A'_l), and M.
 
     They are the first ones that are drawn of which all A'_k and M have the ranks that they have in
-    general, and which lie in the chart.
+    general, and which lie in the chart: no A'_k has the first entry 0, and Me_1 is not 0.
     """
     draws = _draws(FIBRE_SEED)
     general_ranks = [*network.ranks, min(network.widths)]
@@ -199,12 +206,12 @@ def _weights(network: Network) -> tuple[list[Matrix], Matrix]:
 
 
 def _draws(seed: int) -> Iterator[int]:
-    """Random numbers ±1, …, ±5, without end."""
+    """Yield random numbers from ±1, …, ±5, without end."""
     states = minimal_standard(seed)
     while True:
-        size = 1 + next(states) % 5
+        absolute_value = 1 + next(states) % 5
         sign = (-1) ** (next(states) % 2)
-        yield size * sign
+        yield absolute_value * sign
 
 
 def _matrix(entries: Iterator[Any], rows: int, columns: int) -> Matrix:

@@ -62,6 +62,7 @@ def limit_outside() -> dict[str, bool]:
     # the first row of f divided by its first entry.
     column = S[0]
     row = [divmod(entry, column[0])[0] for entry in f[0]]
+    # the quotients have no remainder, and the other rows of f are the right multiples
     is_product = f == [_multiple(x, row) for x in column]
     rank_one = is_product and any(entry != 0 for entry in row)
     relations_of_rows = 3 - _rank_of_rows(f)
@@ -75,16 +76,19 @@ def limit_outside() -> dict[str, bool]:
 
 
 def _no_network(S: Matrix, column: Column, row: Column) -> bool:
-    """Whether column · row is not a network with A_1 = [w]_×, A_2 = b cᵀ and invertible M.
+    """Whether it is shown that column · row is no network with A_1 = [w]_× and A_2 = b cᵀ.
 
-    ``column`` has linear forms and ``row`` cubic forms as entries. Such a network is the column
-    M S A_1 S A_1ᵀ S b of cubic forms times the row cᵀ S A_1 of linear forms (step 4).
+    M is invertible. ``column`` has linear forms and ``row`` cubic forms as entries. A network with
+    these A_1 and A_2 is the column M S A_1 S A_1ᵀ S b of cubic forms times the row cᵀ S A_1 of
+    linear forms (step 4).
     """
+    # the greatest common divisor h of the row; row/h has linear forms
     h = row[0].gcd(row[1]).gcd(row[2])
     if not _is_unique(column, h):
         return False
-    # Then cᵀ S A_1 is row/h, and M S A_1 S A_1ᵀ S b is h · column, up to numbers. The row of
-    # c = e_2 and w = p × q = (−1, 0, 1) is row/h; no others have it if it determines c and w.
+    # Then cᵀ S A_1 is row/h, and M S A_1 S A_1ᵀ S b is h · column, up to numbers. For c = e_2 and
+    # w = p × q = (−1, 0, 1) the row cᵀ S [w]_× is row/h; if the row determines c and w, these are
+    # the only ones.
     A = _skew((-1, 0, 1))
     row_of_c_and_w = product([S[1]], A)[0]
     if _multiple(h, row_of_c_and_w) != row or not _row_determines_c_and_w(S):
@@ -172,11 +176,11 @@ def _rank_of_rows(rows: Sequence[Column]) -> int:
     The coefficients of all entries of a row are put in one row of numbers: a linear relation with
     numbers holds between the rows of polynomials exactly if it holds between these.
     """
-    found = set[Exponents]()
+    occurring = set[Exponents]()
     for row in rows:
         for entry in row:
-            found.update(tuple(monomial) for monomial, _ in entry.terms())
-    monomials = sorted(found)
+            occurring.update(tuple(monomial) for monomial, _ in entry.terms())
+    monomials = sorted(occurring)
     coefficients = [_coefficients(row, monomials) for row in rows]
     return int(flint.fmpz_mat(coefficients).rank())
 

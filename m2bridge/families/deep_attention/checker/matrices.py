@@ -35,9 +35,9 @@ def transposed(A: Matrix) -> Matrix:
 
 
 def minimal_standard(state: int) -> Iterator[int]:
-    """The states that follow this one in the minimal standard generator (Park, Miller 1993).
+    """Yield the states that follow ``state`` in the minimal standard generator, without end.
 
-    A state x is followed by 48271·x modulo the prime 2³¹ − 1.
+    A state x is followed by 48271·x modulo the prime 2³¹ − 1 (Park, Miller 1993).
     """
     while True:
         state = state * 48271 % (2**31 - 1)

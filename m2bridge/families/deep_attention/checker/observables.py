@@ -76,15 +76,16 @@ def observed(network: Network, observable: str) -> Found:
     return _OBSERVED[observable](network)
 
 
-def _bounded(rank: int, bound: int) -> Found:
-    """The dimension of an image, known if its lower bound ``rank`` is its upper bound ``bound``.
+def _bounded(rank: int, upper: int) -> Found:
+    """The dimension of an image between its lower bound ``rank`` and an upper bound, with both.
 
-    A rank above the bound refutes a proof or a program: ContradictionError.
+    It is None, not decided, unless they are equal. A rank above the upper bound refutes a proof or
+    a program: ContradictionError.
     """
-    if rank > bound:
-        raise ContradictionError(f"a rank {rank} above the bound {bound}")
-    dimension = rank if rank == bound else None
-    return dimension, {"rank": rank, "upper_bound": bound}
+    if rank > upper:
+        raise ContradictionError(f"a rank {rank} above the bound {upper}")
+    dimension = rank if rank == upper else None
+    return dimension, {"rank": rank, "upper_bound": upper}
 
 
 # Ranks of whole differentials.
@@ -132,7 +133,7 @@ def _entries(A: Any) -> list[int]:
 
 
 def _units(A: Any) -> Iterator[Any]:
-    """The matrices of the size of A with one entry 1 and zeros: a basis of its tangent space."""
+    """Yield the matrices of the size of A with one entry 1 and zeros: a basis of its tangents."""
     rows, columns = A.nrows(), A.ncols()
     for i in range(rows * columns):
         entries = [0] * (rows * columns)
@@ -154,6 +155,7 @@ def attention_rank(d: int, a: int) -> int:
     Q = _random(a, d, random)
     tangents = []
     for E in _units(K):
+        # E as K̇, then as Q̇
         tangents += [_entries(E.transpose() * Q), _entries(K.transpose() * E)]
     return rank_modulo(tangents)
 
@@ -188,8 +190,9 @@ def _virtual_tangent(
 ) -> list[int]:
     """The derivative of all virtual weights when one matrix of one layer moves in direction E.
 
-    The layer has the number ``moving``, from 0 on, and ``letter`` is K, Q or V. The derivative is
-    found by the product rule, with that of M_k carried along. It is zero for earlier layers.
+    The layer has the number ``moving``, from 0 on, and ``letter`` is K, Q or V; ``entering`` are
+    M_1, …, M_{l+1}. The derivative is found by the product rule, with that of M_k carried along. It
+    is zero for earlier layers. Its entries are those of A'_1, …, A'_l and M, row by row.
     """
     slope_of_M = 0 * entering[moving]
     derivatives = [0] * (moving * entering[0].nrows() ** 2)
@@ -208,15 +211,15 @@ def _virtual_tangent(
     return derivatives + _entries(slope_of_M)
 
 
-def function_rank(network: Network, most: int) -> int:
-    """A lower bound, at most ``most``, of the dimension of functions of lightning attention.
+def function_rank(network: Network, upper: int) -> int:
+    """A lower bound of the dimension of functions of lightning attention: the rank of a matrix.
 
-    It is the rank of a matrix. A row is the derivative of ⟨G, φ(X)⟩ by all weights, with a random X
-    and a random covector G of its own: a combination of rows of the Jacobian matrix of the
-    coefficients of φ. So the rank is at most that of this matrix. There are five more rows than the
-    rank can be, so that a few rows that depend on others do not matter.
+    A row is the derivative of ⟨G, φ(X)⟩ by all weights, with a random X and a random covector G of
+    its own: a combination of rows of the Jacobian matrix of the coefficients of φ. So the rank is
+    at most that of the Jacobian matrix, which is at most ``upper``, an upper bound of the
+    dimension. There are five rows more, so that a few rows that depend on others do not matter.
     """
-    rows = most + 5
+    rows = upper + 5
     _payable(rows, weights(network))
     random = Random(5)
     tokens = min(network.t, MAX_NONZERO_TOKENS)
@@ -246,7 +249,8 @@ def _gradient(layers: list[list[Head]], skip: bool, tokens: int, random: Random)
     G = _random(Y.nrows(), tokens, random)
     gradient: list[int] = []
     for heads, Y in zip(reversed(layers), reversed(entering), strict=True):
-        passed = [G] if skip else []
+        # the summands of the derivative by Y; a skip connection adds Y itself to the output
+        by_Y = [G] if skip else []
         for head in heads:
             K, Q = head["K"], head["Q"]
             gamma = head["V"].transpose() * G
@@ -259,9 +263,9 @@ def _gradient(layers: list[list[Head]], skip: bool, tokens: int, random: Random)
             AY = K.transpose() * (Q * Y)
             WY = gamma * (AY.transpose() * Y)
             transposed_W_Y = AY * (gamma.transpose() * Y)
-            passed.append(Q.transpose() * (K * left))
-            passed.append(WY + transposed_W_Y)
-        G = reduce(add, passed)
+            by_Y.append(Q.transpose() * (K * left))
+            by_Y.append(WY + transposed_W_Y)
+        G = reduce(add, by_Y)
     return gradient
 
 
@@ -319,7 +323,7 @@ def _virtual_weights(network: Network) -> Found:
 
 
 def _normal_form(network: Network) -> Found:
-    """Whether lightning attention has the normal form φ = M Q_{l+1} X."""
+    """Whether lightning attention has the normal form φ = M Q_{l+1} X (Lemma 3.6)."""
     if network.softmax or not network.plain or network.depth > MAX_WORD_LAYERS:
         return NOT_COMPUTED
     factors = normal_form_factors(network.depth)
@@ -379,101 +383,105 @@ def _by_block(network: Network, upper: int) -> tuple[int, dict[str, int]]:
     }
     # a second way, which shares nothing with the first
     if weights(network) <= MAX_DOUBLE_CHECKED_WEIGHTS and not network.softmax:
-        whole = function_rank(network, upper)
-        if whole != upper:
-            raise ContradictionError(f"the block gives {upper}, the whole differential {whole}")
-    if rank == columns - kernel:
-        return upper, numbers
-    return 0, numbers
+        whole_rank = function_rank(network, upper)
+        if whole_rank != upper:
+            raise ContradictionError(
+                f"the block gives {upper}, the whole differential {whole_rank}"
+            )
+    kernel_is_least = rank == columns - kernel
+    return (upper if kernel_is_least else 0), numbers
 
 
 def _unseen_weights(network: Network) -> Found:
     """The dimension of the fibres of (A, V) ↦ φ over general functions.
 
-    It is the dimension of all pairs (A, V), which is written as ``weights``, less that of the
+    It is the dimension of all pairs (A, V), which is ``weights`` in the evidence, less that of the
     functions.
     """
     dimension, numbers = _dimension(network)
     if not numbers:
         return NOT_COMPUTED
     entries_of_V = sum(d * after for d, after, _ in network.layers)
-    source = all_attention_matrices(network) + network.heads * entries_of_V
-    unseen_weights = None if dimension is None else source - dimension
-    return unseen_weights, numbers | {"weights": source}
+    pairs = all_attention_matrices(network) + network.heads * entries_of_V
+    unseen_weights = None if dimension is None else pairs - dimension
+    return unseen_weights, numbers | {"weights": pairs}
 
 
 def _virtual_fibre_dimension(network: Network) -> Found:
     """The dimension of a general fibre in the virtual weights, up to the torus.
 
     It is the difference of the dimensions of virtual weights and of functions, less l for the
-    torus, which acts freely where no A'_k is zero.
+    torus, which acts freely where no A'_k is zero. It is not decided if one of these is not.
     """
     if network.softmax or not network.plain:
         return NOT_COMPUTED
-    source, ranks = _virtual_weights(network)
+    virtual_weights, ranks = _virtual_weights(network)
     functions, bounds = _dimension(network)
     numbers = {"virtual_weights": ranks["rank"], "functions": bounds["lower_bound"]}
-    if source is None or functions is None:
+    if virtual_weights is None or functions is None:
         return None, numbers
-    return source - functions - network.depth, numbers
+    return virtual_weights - functions - network.depth, numbers
 
 
 def _fibre(network: Network, observable: str) -> Found:
-    """An observable of the fibre among all matrices, of any ranks: the one with this name.
+    """The dimension or degree of a fibre among all matrices, or whether a fibre is one point.
 
-    That fibre contains the fibre in the virtual weights, so its dimension is at least that of the
+    ``observable`` is ``fibre_dimension`` or ``fibre_degree``, of the fibre among all matrices, or
+    ``fibre_is_one_point``, of the fibre in the virtual weights. The fibre among all matrices, of
+    any ranks, contains the fibre in the virtual weights, so its dimension is at least that of the
     latter; if virtual weights are dense in all matrices, it is the same. ContradictionError if the
     dimension by Gröbner bases and that by ranks do not fit.
     """
     if not unknowns(network):
         return NOT_COMPUTED
     dimension, degree = fibre(network)
-    among_virtual, ranks = _virtual_fibre_dimension(network)
+    virtual_dimension, ranks = _virtual_fibre_dimension(network)
     n = network.widths[0]
-    dense = ranks["virtual_weights"] == network.depth * n * n + n * network.widths[-1]
-    if among_virtual is not None:
-        too_small = dimension < among_virtual
-        too_large = dense and dimension > among_virtual
+    all_matrices_dimension = network.depth * n * n + n * network.widths[-1]
+    dense = ranks["virtual_weights"] == all_matrices_dimension
+    if virtual_dimension is not None:
+        too_small = dimension < virtual_dimension
+        too_large = dense and dimension > virtual_dimension
         if too_small or too_large:
             raise ContradictionError(
-                f"a fibre of dimension {dimension}, {among_virtual} in the virtual weights"
+                f"a fibre of dimension {dimension}, {virtual_dimension} in the virtual weights"
             )
     numbers = {"unknowns": unknowns(network)}
     if observable == "fibre_dimension":
         return dimension, numbers | {"dimension": dimension}
     if observable == "fibre_degree":
         return degree, numbers | {"degree": degree}
-    return _is_one_point(dimension, degree, among_virtual), numbers | {
-        "dimension": dimension,
-        "degree": degree,
-    }
+    is_one_point = _is_one_point(dimension, degree, virtual_dimension)
+    return is_one_point, numbers | {"dimension": dimension, "degree": degree}
 
 
-def _is_one_point(dimension: int, degree: int, among_virtual: int | None) -> bool | None:
+def _is_one_point(dimension: int, degree: int, virtual_dimension: int | None) -> bool | None:
     """Whether the fibre in the virtual weights, which is not empty, is one point; None if unknown.
 
-    ``dimension`` and ``degree`` are those of the fibre among all matrices, ``among_virtual`` is the
-    dimension in the virtual weights. If all matrices have a fibre of dimension 0 and degree 1, it
-    is one point. A fibre of positive dimension is not. Which ones of several points are virtual
-    weights is not computed.
+    ``dimension`` and ``degree`` are those of the fibre among all matrices, ``virtual_dimension`` is
+    the dimension of the fibre in the virtual weights, or None. If all matrices have a fibre of
+    dimension 0 and degree 1, it is one point. A fibre of positive dimension is not. Which ones of
+    several points are virtual weights is not computed.
     """
     if dimension == 0 and degree == 1:
         return True
-    if among_virtual:
+    if virtual_dimension is not None and virtual_dimension > 0:
         return False
     return None
 
 
 def _closed(network: Network) -> Found:
-    """Whether the functions form a closed set, where a statement says so.
+    """Whether the functions form a closed set, where the statement ``closed`` applies.
 
     They do not if all facts hold which show that a limit of networks is not a network. If one fails
     this is not decided.
     """
-    if hypotheses(network, "closed", ""):
+    failing = hypotheses(network, "closed", "")
+    if failing:
         return NOT_COMPUTED
     facts = limit_outside()
-    return (False if all(facts.values()) else None), dict(facts)
+    closed = False if all(facts.values()) else None
+    return closed, dict(facts)
 
 
 _OBSERVED: dict[str, Callable[[Network], Found]] = {

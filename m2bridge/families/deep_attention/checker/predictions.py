@@ -126,12 +126,9 @@ def read(data: Mapping[str, Any]) -> Network:
     widths = tuple(data["widths"])
     a = tuple(data["a"])
     skip = data["skip"]
-    if (
-        len(widths) != len(a) + 1
-        or len(a) > MAX_CASE_LAYERS
-        or type(skip) is not bool
-        or data["normalization"] not in ("none", "softmax")
-    ):
+    has_layers = len(widths) == len(a) + 1 and len(a) <= MAX_CASE_LAYERS
+    kind_is_known = type(skip) is bool and data["normalization"] in ("none", "softmax")
+    if not has_layers or not kind_is_known:
         raise CertificateError(
             "from 1 to 1000 layers, one a for each; skip connections or not; none or softmax"
         )
@@ -178,7 +175,7 @@ def forms(n: int, rank: int) -> int:
 
 
 def virtual(network: Network, whole: int) -> int:
-    """The dimension of the virtual weights, with A'_k as a whole for k ≤ ``whole`` only.
+    """The dimension of the virtual weights, with the whole A'_k for k ≤ ``whole`` only.
 
     For k > ``whole`` only the symmetric part of A'_k is kept. For ``whole`` = l this is D_virt of
     proposition-V, else the D_red(whole) that follows it. There is a flag
@@ -194,8 +191,8 @@ def virtual(network: Network, whole: int) -> int:
     layers = list(zip(network.narrowest, network.ranks, strict=True))
     for k in range(network.depth, 0, -1):
         entering_rank, rank = layers[k - 1]
-        # W_k is spanned by W_{k+1}, and by rows and columns of A'_k as far as there is place in a
-        # space of dimension r_k
+        # W_k is spanned by W_{k+1}, and by α_k rows and α_k columns of A'_k as far as there is
+        # place in a space of dimension r_k; W_1 is the space of all inputs
         outer = n if k == 1 else min(entering_rank, inner + 2 * rank)
         total += inner * (outer - inner)
         if k <= whole:
@@ -244,7 +241,7 @@ def layered(network: Network) -> int:
     composition. It acts freely where the outputs span their space: where d_i ≤ d_{i−1}. With skip
     connections it does not act.
     """
-    bound = sum(_layer(network, *sizes) for sizes in network.layers)
+    bound = sum(_bound_of_layer(network, *sizes) for sizes in network.layers)
     if not network.skip:
         for before, hidden in pairwise(network.widths[:-1]):
             if hidden <= before:
@@ -252,41 +249,42 @@ def layered(network: Network) -> int:
     return bound
 
 
-def _layer(network: Network, d: int, after: int, a: int) -> int:
+def _bound_of_layer(network: Network, d: int, after: int, a: int) -> int:
     """The least bound of proposition-heads for one layer of H heads from width d to ``after`` = d'.
 
-    The rank of the attention matrices A_h is at most ``a``, and the v_h are the rows of the V_h for
-    d' = 1.
+    It bounds the dimension of the functions of the layer. Its bounds 1 to 4 are for lightning
+    attention. The rank of the attention matrices A_h is at most ``a``, and the v_h are the rows of
+    the V_h for d' = 1.
     """
     heads = network.heads
     values = d * after
     if network.softmax:
         return heads * (values + matrices(d, a))
-    several = network.t > 1
-    # For what is seen of A_h: its dimension for one head, and that of the space that it lies in;
-    # and the number of coefficients of one output.
-    if several:
+    several_tokens = network.t > 1
+    # ``seen`` is the dimension of what is seen of A_h for one head, and ``space`` that of the
+    # vector space that it lies in; ``coefficients`` is their number for one output.
+    if several_tokens:
         seen = matrices(d, a)
-        every = d * d
+        space = d * d
         coefficients = d * comb(d + 1, 2)
     else:
         # of A_h the quadratic form is seen, of rank at most 2a, and an output is a cubic form
         seen = forms(d, 2 * a)
-        every = comb(d + 1, 2)
+        space = comb(d + 1, 2)
         coefficients = comb(d + 2, 3)
     # bound 1: A_h can be scaled against V_h; for d' = 1 each vector w in the row spaces of both A_i
     # and A_j gives one direction more, A_i + v_j wᵀ and A_j − v_i wᵀ
     scaled = heads * (values + seen - 1)
-    if several and after == 1 and heads <= d:
-        # the dimension of the intersection of both row spaces
+    if several_tokens and after == 1 and heads <= d:
+        # the least dimension of the intersection of both row spaces
         common = max(0, 2 * min(a, d) - d)
         scaled -= comb(heads, 2) * common
     # bound 2: the tensor Σ V_h ⊗ A_h is a matrix of rank at most H
-    rank = min(heads, values, every)
-    bounds = [scaled, rank * (values + every - rank)]
+    rank = min(heads, values, space)
+    bounds = [scaled, rank * (values + space - rank)]
     # bound 3: for d' = 1 the function is d quadratic forms that vanish where all v_h do, on a
     # subspace of codimension h
-    if several and after == 1:
+    if several_tokens and after == 1:
         h = min(heads, d)
         bounds.append(h * (d - h) + d * forms(d, h))
     # bound 4: all coefficients
@@ -372,8 +370,8 @@ def _conditions(network: Network) -> dict[str, bool]:
 def prediction(network: Network, key: str, part: str) -> int | None:
     """The number, or yes or no, that the statement with this key and part predicts.
 
-    None where the prediction has no meaning for a network. For the statements whose number is an
-    upper bound of the dimension, the block of the network that has this rank shows it is attained.
+    None where the prediction has no meaning for a network. Some statements predict that the
+    dimension is an upper bound; ``observables`` computes whether it is attained.
     """
     statement = STATEMENTS[key, part]
     meaning = statement.hypotheses if statement.meaning is None else statement.meaning
@@ -438,15 +436,18 @@ def _fibre_dimension(network: Network) -> int:
 def _fibre_degree(network: Network) -> int:
     """The number of linear spaces of which a fibre consists, up to the torus (proposition-fibres).
 
-    M has rank one if some width is 1, and then all its rows are multiples of one row mᵀ.
+    It is 1 unless M has rank one, M = h mᵀ. Then m can be exchanged with a linear factor of q_l,
+    which keeps the function, and each such factor gives one more linear space.
     """
-    if min(network.widths) > 1:
+    rank_of_M = min(network.widths)
+    if rank_of_M > 1:
         return 1
     rank_of_last = network.ranks[-1]
     if network.last_whole_layer == network.depth:
-        # if A_l = k qᵀ, m can be exchanged with k
+        # f = l: all of A_l is seen. If A_l = k qᵀ has rank one, m can be exchanged with k.
         return 2 if rank_of_last == 1 else 1
-    # m can be exchanged with each linear factor of q_l: two factors if its rank is 2, else none
+    # f < l: of A_l only the form q_l is seen, generic of its rank. It has two linear factors if
+    # its rank is 2, else none.
     rank_of_form = min(2 * rank_of_last, network.narrowest[-1])
     return 3 if rank_of_form == 2 else 1
 
@@ -468,10 +469,10 @@ def _skip_connections(network: Network) -> int:
 
 def _separate_heads(network: Network) -> int:
     """The dimension if no symmetry is infinite but the scaling of A against V in each head."""
-    of_one_head = 0
+    one_head_of_each_layer = 0
     for d, after, a in network.layers:
-        of_one_head += d * after + matrices(d, a) - 1
-    return network.heads * of_one_head
+        one_head_of_each_layer += d * after + matrices(d, a) - 1
+    return network.heads * one_head_of_each_layer
 
 
 @dataclass(frozen=True)

@@ -122,7 +122,7 @@ def test_without_activation_roots_are_distributed(filters: Sizes, points: int) -
     """A polynomial of degree 2, 4, 3 has as many factors of degree 1, 2, 2."""
     cores = [checker._core(i, size) for i, size in enumerate(filters)]
     function = checker._coefficients(cores, 1)
-    assert checker._count(filters, 1, (0,) * len(filters), function) == points
+    assert checker._length_with_zeros(filters, 1, (0,) * len(filters), function) == points
     assert checker.fibre_length(filters, 1, ((0,) * len(filters), 0)) is None
     assert rank_result(ConvolutionalNetwork(filters, 1)).exact == 1 + sum(filters) - len(filters)
 
@@ -288,7 +288,7 @@ def test_a_special_function_would_be_undecided(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(checker, "differential_rank", lambda filters, degree: 1)
     assert checker.fibre_length((2, 2), 2, ((0, 0), 0)) is None
     monkeypatch.undo()
-    monkeypatch.setattr(checker, "_count", lambda *_: 2)
+    monkeypatch.setattr(checker, "_length_with_zeros", lambda *_: 2)
     content = checker.about_degree(certificate)
     assert content.answer["verdicts"][0]["verdict"] == "UNDECIDED"
     assert content.trusted == ()

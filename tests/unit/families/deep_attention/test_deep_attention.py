@@ -369,7 +369,7 @@ def test_softmax_has_the_dimension_of_the_virtual_weights(
     assert proved(network) == value
     if t > 1:
         assert (
-            bounds._full_by_series(network).value
+            bounds._jacobian_bound_by_series(network).value
             == value
             == virtual_dimension(DeepAttention(widths, a))
         )
