@@ -37,13 +37,8 @@ from m2bridge.families.deep_attention.network import (
     gradients_at,
     random_matrix,
 )
-from m2bridge.families.deep_attention.shape import (
-    THEOREM,
-    NetworkSizes,
-    are_separate,
-    bound_by_ranks,
-    determined_dimension,
-)
+from m2bridge.families.deep_attention.shape import THEOREM, NetworkSizes, determined_dimension
+from m2bridge.families.deep_attention.upper_bounds import are_separate, bound_by_ranks, upper_bounds
 from m2bridge.limits import check_deadline_in
 from m2bridge.maps.jacobian_rank import SPARE_ROWS, RankResult, rank_result
 from m2bridge.maps.model import MethodValue
@@ -406,7 +401,7 @@ def _jacobian_bound_by_series(network: NetworkSizes) -> MethodValue:
     """
     random = Random(RANK_POINT_SEED)
     parameters = [random.randrange(1, LARGE_PRIME) for _ in range(network.parameter_count)]
-    upper = network.upper_bounds(0)[0].value
+    upper = upper_bounds(network)[0].value
     point = partial(NetworkWeights.read, network, parameters)
     rank, orders = rank_by_series(network, point, upper)
     dimension = Bounds.at_least(rank, f"rank of {orders} orders of the differential")

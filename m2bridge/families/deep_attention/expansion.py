@@ -32,7 +32,8 @@ from m2bridge.families.deep_attention.network import (
     NetworkWeights,
     NumberSystem,
 )
-from m2bridge.families.deep_attention.shape import NetworkSizes, coefficient_count
+from m2bridge.families.deep_attention.shape import NetworkSizes
+from m2bridge.families.deep_attention.upper_bounds import coefficient_count
 from m2bridge.limits import check, check_deadline_in
 
 # More coordinates are not written down.

@@ -22,8 +22,10 @@ from m2bridge.families.deep_attention.network import (
 )
 from m2bridge.families.deep_attention.shape import NetworkSizes
 from m2bridge.families.deep_attention.statements import STATEMENTS, expectations
+from m2bridge.families.deep_attention.upper_bounds import upper_bounds
 from m2bridge.loading import imported
 from m2bridge.maps.model import Expectation, MethodValue
+from m2bridge.results.known import Bounds
 from m2bridge.statements.statement import Statement
 
 if TYPE_CHECKING:
@@ -84,6 +86,13 @@ class DeepAttention(NetworkSizes):
         from m2bridge.families.deep_attention.expansion import expanded
 
         return expanded(self)
+
+    def upper_bounds(self, characteristic: int) -> tuple[Bounds, ...]:
+        """Return upper bounds for the dimension, the smallest first.
+
+        They are proved in docs/deep-attention.md over every field, whatever its characteristic.
+        """
+        return upper_bounds(self)
 
     def lower_bounds(self, characteristic: int) -> Iterator[MethodValue]:
         """Return lower bounds for the dimension by ranks, the quickest first; see ``bounds.py``.

@@ -50,6 +50,7 @@ from m2bridge.families.deep_attention.shape import (
     determined_dimension,
     virtual_dimension,
 )
+from m2bridge.families.deep_attention.upper_bounds import certified_bound
 from m2bridge.limits import check_deadline_in, limited
 from m2bridge.maps.dimension import dimension
 from m2bridge.results.known import Bounds, intersect_bounds
@@ -478,7 +479,7 @@ def _certified_dimension(network: NetworkSizes) -> ComputedValue:
     The lower bound is a rank, or the dimension if one block decides; it is 0 if the block does not
     decide.
     """
-    lower = upper = network.upper_bounds(0)[0].value
+    lower = upper = certified_bound(network)
     numbers: dict[str, Any] = {}
     if not network.is_plain:
         lower = full_rank(network).value

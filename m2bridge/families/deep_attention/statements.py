@@ -15,9 +15,9 @@ from m2bridge.certificates.wording import wording
 from m2bridge.families.deep_attention.shape import (
     NetworkSizes,
     determined_dimension,
-    layered_bound,
     virtual_dimension,
 )
+from m2bridge.families.deep_attention.upper_bounds import layered_bound
 from m2bridge.maps.model import Expectation
 from m2bridge.statements.statement import GlobalStatement, Value
 

@@ -39,13 +39,8 @@ from m2bridge.families.deep_attention.network import (
     gradients_at,
     random_matrix,
 )
-from m2bridge.families.deep_attention.shape import (
-    THEOREM,
-    act_freely,
-    are_separate,
-    base_changes,
-    bound_by_ranks,
-)
+from m2bridge.families.deep_attention.shape import THEOREM, base_changes
+from m2bridge.families.deep_attention.upper_bounds import act_freely, are_separate, bound_by_ranks
 from m2bridge.limits import check_deadline_in
 from m2bridge.maps.jacobian_rank import ALMOST_ALL_TOKENS, FROM_TWO_TOKENS, SPARE_ROWS
 from m2bridge.results.known import Bounds, intersect_bounds

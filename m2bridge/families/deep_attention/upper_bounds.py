@@ -1,0 +1,310 @@
+"""Upper bounds for the dimension of a deep attention network, with their reasons in words.
+
+They need no computation. Proofs are in ``docs/deep-attention.md``; lower bounds, by ranks, are in
+``bounds``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import comb
+
+from m2bridge.algebra.determinantal import (
+    determinantal_dimension,
+    matrices_of_rank,
+    monomial_count,
+    symmetric_matrices_of_rank,
+)
+from m2bridge.families.deep_attention.shape import NetworkSizes, base_changes, determined_dimension
+from m2bridge.results.known import Bounds
+
+MAX_COEFFICIENT_BOUND_WIDTH = 3
+"""The largest number of inputs for which the number of coefficients is used as a bound."""
+
+
+def upper_bounds(network: NetworkSizes) -> tuple[Bounds, ...]:
+    """Return the upper bounds for the dimension that apply to a network, the smallest first.
+
+    They hold over every field.
+    """
+    return tuple(sorted(_all_bounds(network), key=_value))
+
+
+def certified_bound(network: NetworkSizes) -> int:
+    """Return the least of the bounds of release 1.0, which certificates have as ``upper_bound``.
+
+    Certificates of 1.0 are verified by all releases 1.x, so that a later bound cannot take its
+    place.
+    """
+    return min(map(_value, _bounds_of_certificates(network)))
+
+
+def _all_bounds(network: NetworkSizes) -> Iterator[Bounds]:
+    """Yield the upper bounds that apply to a network."""
+    yield from _bounds_of_certificates(network)
+    linear = network.softmax and network.t == 1
+    if not (network.is_plain or network.skip or linear or network.layers == 1):
+        yield bound_by_bases(network)
+
+
+def _bounds_of_certificates(network: NetworkSizes) -> Iterator[Bounds]:
+    """Yield the upper bounds of release 1.0 that apply to a network."""
+    if network.softmax and network.t == 1:
+        yield Bounds.at_most(
+            network.linear_dimension,
+            f"linear functions of one token, of rank at most {network.rank}",
+        )
+    elif network.is_plain:
+        yield virtual_bound(network)
+    else:
+        yield layered_bound(network)
+    if not network.softmax and network.widths[0] <= MAX_COEFFICIENT_BOUND_WIDTH:
+        yield Bounds.at_most(coefficient_count(network), "the number of coefficients")
+
+
+def virtual_bound(network: NetworkSizes) -> Bounds:
+    """Return the upper bound by what functions see of virtual weights, with its reason in words.
+
+    The network has one head and no skip connections, and t ≥ 2 for softmax.
+    """
+    whole = network.whole_layers
+    reason = "the virtual weights"
+    if not network.softmax:
+        if whole < network.layers:
+            reason += " with symmetric attention matrices"
+            if network.t > 1:
+                reason += f" after layer {whole}, which has rank one"
+        reason += f", up to {network.layers} scalings"
+    return Bounds.at_most(determined_dimension(network), reason)
+
+
+def layered_bound(network: NetworkSizes) -> Bounds:
+    """Return the upper bound for the dimension that is proved layer by layer (proposition-heads).
+
+    It is the sum over all layers of the least upper bound for the functions of a layer, less the
+    dimension of the changes of base between layers. The reason in words lists the summands.
+    """
+    return _sum_over_layers(network, base_changes(network))
+
+
+def bound_by_bases(network: NetworkSizes) -> Bounds:
+    """Return the upper bound by hidden widths that heads fill and by bases (proposition-bases).
+
+    The network has several layers, of several heads, without skip connections, and t ≥ 2 for
+    softmax. Hidden widths are reduced to what heads can fill and read. Then a change of base acts
+    freely wherever general outputs of a layer span its hidden space; its dimension is subtracted
+    from the sum over the layers.
+    """
+    betas = [min(d, after) for d, after, _ in network.layer_sizes]
+    filled, _ = without_unused_width(_with_heads_that_differ(network), betas)
+    bases = sum(
+        after**2
+        for d, after, _ in list(filled.layer_sizes)[:-1]
+        if after <= _dimension_of_general_outputs(filled, d)
+    )
+    bound = _sum_over_layers(filled, bases)
+    if filled == network:
+        return bound
+    hidden = ", ".join(map(str, filled.widths[1:-1]))
+    return Bounds.at_most(bound.value, f"hidden widths {hidden}, which heads fill; {bound.because}")
+
+
+def _with_heads_that_differ(network: NetworkSizes) -> NetworkSizes:
+    """Return the network with hidden widths d_i ≤ d_{i−1}³ in lightning attention.
+
+    It has the same functions: all outputs of a layer from width d lie in a space of dimension
+    d · d², since they depend on V_h and A_h by Σ_h V_h ⊗ A_h alone.
+    """
+    if network.softmax:
+        return network
+    widths = [network.widths[0]]
+    for hidden in network.widths[1:-1]:
+        widths.append(min(hidden, widths[-1] ** 3))
+    return replace(network, widths=(*widths, network.widths[-1]))
+
+
+def _dimension_of_general_outputs(network: NetworkSizes, d: int) -> int:
+    """Return a dimension that the outputs of a general layer from width d span, or its space.
+
+    For lightning attention that is proved with as many heads as the width, whose A_h are the
+    matrices with one entry on the diagonal. For softmax the columns of all V_h are enough, because
+    the bounds count A_h and V_h and not the functions.
+    """
+    different_heads = network.heads if network.softmax else min(network.heads, d)
+    return different_heads * d
+
+
+def _sum_over_layers(network: NetworkSizes, bases: int) -> Bounds:
+    """Return the sum of the least bounds of the layers, less ``bases`` for changes of base."""
+    # Deep networks have many equal layers, which are one summand with their number.
+    layers_with_bound = Counter[Bounds]()
+    for d, after, a in network.layer_sizes:
+        least = min(_bounds_of_layer(network, d, after, a), key=_value)
+        layers_with_bound[least] += 1
+    total = -bases
+    summands = []
+    for bound, count in layers_with_bound.items():
+        total += count * bound.value
+        times = f"{count} × " if count > 1 else ""
+        summands.append(f"{times}{bound.value} ({bound.because})")
+    reason = f"layer by layer: {', '.join(summands)}{_less_base_changes(bases)}"
+    return Bounds.at_most(total, reason)
+
+
+def _value(bound: Bounds) -> int:
+    """Return the number of a bound, by which bounds are sorted."""
+    return bound.value
+
+
+def _less_base_changes(bases: int) -> str:
+    """Return the words for a summand −``bases``; empty for 0."""
+    return f" less {bases} for changes of base between layers" if bases else ""
+
+
+def _bounds_of_layer(network: NetworkSizes, d: int, after: int, a: int) -> Iterator[Bounds]:
+    """Yield upper bounds for the dimension of the functions of one layer.
+
+    The layer has the widths d before and ``after`` it, and attention matrices of rank at most a.
+    Its functions are Σ_h V_h XXᵀA_hX for t ≥ 2, and Σ_h V_h x·q_h(x) with the quadratic forms
+    q_h(x) = xᵀA_hx for t = 1; softmax has others. The bounds are those of proposition-heads in
+    docs/deep-attention.md.
+    """
+    heads = network.heads
+    alpha = min(a, d)
+    if network.softmax:
+        weights = heads * (d * after + matrices_of_rank(d, alpha))
+        yield Bounds.at_most(weights, "the attention and value matrices")
+        return
+    several_tokens = network.t > 1
+    exchanges = 0
+    # ``seen`` is the dimension of what the function shows of A_h, ``space`` that of the vector
+    # space of all such, and ``coefficients`` is their number for one output.
+    if several_tokens:
+        seen = matrices_of_rank(d, alpha)
+        space = d * d
+        coefficients = d * comb(d + 1, 2)
+        # The tangent v_j wᵀ to A_i with −v_i wᵀ to A_j changes nothing, as v_iᵀSv_j = v_jᵀSv_i; the
+        # vectors w in the row spaces of both have at least 2α − d dimensions.
+        if after == 1 and heads <= d:
+            exchanges = comb(heads, 2) * max(0, 2 * alpha - d)
+    else:
+        # q_h, the symmetric part of A_h
+        seen = symmetric_matrices_of_rank(d, 2 * alpha)
+        space = comb(d + 1, 2)
+        coefficients = comb(d + 2, 3)
+    reason = "the heads up to scalings"
+    if exchanges:
+        reason += " and exchanges of values"
+    yield Bounds.at_most(heads * (d * after + seen - 1) - exchanges, reason)
+    # The rank of Σ_h V_h ⊗ A_h, a sum of as many pure tensors as there are heads.
+    rank = min(heads, d * after, space)
+    tensors = determinantal_dimension(d * after, space, rank)
+    yield Bounds.at_most(tensors, f"tensors of values and attention matrices of rank {rank}")
+    if after == 1 and several_tokens:
+        # The function is d quadratic forms that vanish where the values v_1, …, v_h do.
+        h = min(heads, d)
+        quadrics = h * (d - h) + d * symmetric_matrices_of_rank(d, h)
+        yield Bounds.at_most(quadrics, f"quadratic forms that vanish where {h} linear forms do")
+    yield Bounds.at_most(after * coefficients, "the number of coefficients")
+
+
+def bound_by_ranks(network: NetworkSizes, betas: Sequence[int]) -> Bounds:
+    """Return an upper bound for the dimension by the ranks of all A and V.
+
+    ``betas`` are β_1, …, β_l: the value matrices of layer k have rank at most β_k. Changes of base
+    between layers, which act freely where the outputs of all heads span a space, are subtracted.
+    """
+    narrow, betas = without_unused_width(network, betas)
+    # A and V of one head of each layer
+    matrices = 0
+    for (d, after, a), beta in zip(narrow.layer_sizes, betas, strict=True):
+        matrices += matrices_of_rank(d, min(a, d)) + determinantal_dimension(after, d, beta)
+    reason = "the matrices A and V of all heads"
+    if not network.softmax:
+        # cV and A/c have one function.
+        matrices -= network.layers
+        reason += " up to scalings"
+    if narrow != network:
+        hidden = ", ".join(map(str, narrow.widths[1:-1]))
+        reason += f", as heads use only hidden widths {hidden}"
+    bases = base_changes(narrow) if act_freely(narrow, betas) else 0
+    return Bounds.at_most(network.heads * matrices - bases, reason + _less_base_changes(bases))
+
+
+def without_unused_width(
+    network: NetworkSizes, betas: Sequence[int]
+) -> tuple[NetworkSizes, list[int]]:
+    """Return a network with the same functions and smaller hidden widths d_k, and its β_k.
+
+    The functions are those with value matrices of rank at most β_k in layer k, where ``betas`` are
+    β_1, …, β_l. A hidden width is reduced to what heads can fill and read: outputs of H heads with
+    values of rank β lie in a space of dimension Hβ, and each of the H heads of the next layer sees
+    of it 2α + β linear forms. The widths of a network with skip connections stay, as the tokens
+    themselves pass there. The new β_k are at most the new widths before and after layer k.
+    """
+    ranks = list(betas)
+    if network.skip or network.layers == 1:
+        return network, ranks
+    widths = list(network.widths)
+    for k in range(1, network.layers):
+        # widths[k] is d_k; layer k has ranks[k - 1], and layer k + 1 has a[k] and ranks[k].
+        ranks[k - 1] = min(ranks[k - 1], widths[k - 1])
+        filled = network.heads * ranks[k - 1]
+        read = network.heads * (2 * min(network.a[k], widths[k]) + ranks[k])
+        widths[k] = min(widths[k], filled, read)
+        ranks[k - 1] = min(ranks[k - 1], widths[k])
+    ranks[-1] = min(ranks[-1], widths[-2])
+    return replace(network, widths=tuple(widths)), ranks
+
+
+def act_freely(network: NetworkSizes, betas: Sequence[int]) -> bool:
+    """Return whether changes of base between layers act freely on the functions.
+
+    They do if the columns of generic V of all heads, with ranks β_k, span each hidden space.
+    """
+    hidden = network.widths[1:-1]
+    return all(network.heads * beta >= d for beta, d in zip(betas[:-1], hidden, strict=True))
+
+
+def are_separate(network: NetworkSizes, betas: Sequence[int]) -> bool:
+    """Return whether :func:`bound_by_ranks` is the dimension in characteristic 0.
+
+    That is so under the hypotheses of Theorem H in docs/deep-attention.md, with value matrices of
+    ranks β_k.
+    """
+    # All columns are equal for one token, so heads cannot be separated.
+    if network.t == 1:
+        return False
+    heads = network.heads
+    first, *hidden, last = network.widths
+    if network.softmax:
+        one_hidden_width = len(set(hidden)) <= 1
+        narrow = max(hidden, default=0) <= min(first, last, heads * min(betas))
+        return network.skip or (narrow and one_hidden_width)
+    if network.layers > 1 or heads == 1:
+        return False
+    # u = d_0 − (H − 1)a_1, the dimension of the space on which all A but one vanish
+    u = first - (heads - 1) * network.a[0]
+    enough_space = u >= max(2, network.a[0]) and max(u, last) >= 3
+    return enough_space and min(betas) >= 2
+
+
+def coefficient_count(network: NetworkSizes) -> int:
+    """Return an upper bound for the number of coefficients of a function of lightning attention.
+
+    With one token the function is a form of degree 3^l in d_0 variables for each output. With
+    several it is P(XXᵀ)X, where P has d_l × d_0 entries of degree (3^l − 1)/2 in a symmetric
+    matrix. With skip connections all lower degrees occur too, but the constant part is the
+    identity.
+    """
+    n, *_, outputs = network.widths
+    degree = int(3**network.layers)
+    m = (degree - 1) // 2
+    variables = comb(n + 1, 2)
+    if network.skip:
+        return outputs * n * (comb(m + variables, variables) - 1)
+    if network.t == 1:
+        return outputs * monomial_count(n, degree)
+    return outputs * n * monomial_count(variables, m)

@@ -1,0 +1,80 @@
+"""Upper bounds with heads, compared with ranks of a forward pass that knows none of their lemmas."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from random import Random
+
+import pytest
+
+from m2bridge import dimension
+from m2bridge.families.deep_attention.model import DeepAttention
+from m2bridge.families.deep_attention.upper_bounds import bound_by_bases, certified_bound
+from tests.forward_pass import Layer, drawn, exact_network_rank
+from tests.tiers import few
+
+# Of each network its dimension, and the sum of the bounds of its layers without bases.
+HEADS_IN_SEVERAL_LAYERS = {
+    "2-4-4-a1-1-t2-h2": (48, 64),
+    "2-3-4-a4-1-t4-h2": (39, 48),
+    "2-3-4-a1-2-t2-h2": (45, 54),
+    "2-3-1-a3-1-t3-h2-softmax": (27, 36),
+    "1-3-2-a1-1-t2-h2-softmax": (16, 30),
+}
+
+
+def rank_of_forward_pass(network: DeepAttention) -> int:
+    """Return the rank of the Jacobian matrix at random weights and tokens."""
+    layers = [
+        Layer(
+            d=before,
+            d_out=after,
+            a=a,
+            heads=network.heads,
+            softmax=network.softmax,
+            tokens=network.t,
+        )
+        for (before, after), a in zip(pairwise(network.widths), network.a, strict=True)
+    ]
+    weights = [drawn(layer, seed) for seed, layer in enumerate(layers)]
+    return exact_network_rank(layers, weights, skip=False)
+
+
+@pytest.mark.parametrize("key", few(HEADS_IN_SEVERAL_LAYERS, 2))
+def test_bases_between_layers_decide_dimensions_with_heads(key: str) -> None:
+    network = DeepAttention.from_key(key)
+    value, without_bases = HEADS_IN_SEVERAL_LAYERS[key]
+    found = dimension(network)
+    assert (found.dimension, found.status) == (value, "proved")
+    assert rank_of_forward_pass(network) == value
+    assert certified_bound(network) == without_bases
+
+
+def test_one_input_fills_as_many_hidden_widths_as_there_are_heads_that_differ() -> None:
+    softmax = DeepAttention([1, 5, 2], a=1, heads=3, normalization="softmax")
+    assert bound_by_bases(softmax).because.startswith("hidden widths 3, which heads fill")
+    # all heads of lightning attention are x ↦ x³ up to scalings
+    lightning = DeepAttention([1, 5, 2], a=1, heads=3)
+    assert bound_by_bases(lightning).because.startswith("hidden widths 1, which heads fill")
+
+
+@pytest.mark.slow
+def test_no_bound_is_below_a_rank_and_most_are_attained() -> None:
+    random = Random(2026)
+    attained = compared = 0
+    while compared < 60:
+        layers = random.choice((2, 2, 3))
+        network = DeepAttention(
+            [random.randint(1, 4) for _ in range(layers + 1)],
+            [random.randint(1, 3) for _ in range(layers)],
+            t=random.randint(1, 3),
+            heads=random.randint(2, 3),
+        )
+        if network.parameter_count > 100:
+            continue
+        compared += 1
+        rank = rank_of_forward_pass(network)
+        upper = network.upper_bounds(0)[0].value
+        assert rank <= upper, network.key
+        attained += rank == upper
+    assert attained > 50
