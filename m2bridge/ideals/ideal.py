@@ -452,7 +452,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         >>> ideal("x^2 + 1").is_prime(), ideal("x^2 - 1").is_prime()
         (True, False)
         """
-        if self.ring.field.names:  # Macaulay2's isPrime takes no such field
+        if self.ring.field.names:  # by the components, which are found over the prime field
             primes = self.minimal_primes()
             return len(primes) == 1 and self.equals(primes[0])
         return self._ask("ideal_is_prime").boolean("prime")
