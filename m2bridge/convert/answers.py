@@ -54,7 +54,7 @@ class Answer:
         return lists
 
     def integer_pairs(self, name: str) -> dict[int, int]:
-        """The value of this name, a list of pairs of integers, as a mapping from first to second."""
+        """The value of this name, a list of pairs of integers, as a mapping."""
         pairs = self.integer_lists(name)
         found: dict[int, int] = {}
         for pair in pairs:

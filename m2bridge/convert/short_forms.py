@@ -4,7 +4,8 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import NoReturn
 
-from m2bridge.convert.polynomial_text import SUPERSCRIPTS, names_in
+from m2bridge.convert.polynomial_parser import SUPERSCRIPTS
+from m2bridge.convert.polynomial_text import names_in
 from m2bridge.errors import ConversionError
 
 _PIECE = re.compile(r"[^\W\d_](?:_?[0-9]+(?:_[0-9]+)*)?")

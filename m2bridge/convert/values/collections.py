@@ -203,7 +203,7 @@ class HashTable(Mapping[Any, Any]):
         return tuple(self._table.values())
 
     def __getitem__(self, key: Any) -> Any:
-        """The value of a key; what :meth:`_missing` returns or raises for keys that are not here."""
+        """The value of a key; :meth:`_missing` says what it is for keys that are not here."""
         place = stand_in(key)
         if place not in self._table:
             return self._missing(key)

@@ -247,6 +247,7 @@ class Real(Inexact):
         return libmp.from_man_exp(self.mantissa, self.exponent)
 
     def _sympy_(self) -> Any:
+        """The number as SymPy takes it, a ``Float`` of the same precision."""
         return Float(self.to_mpmath(), precision=self.precision)
 
     def _computed(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
@@ -347,6 +348,7 @@ class ComplexNumber(Inexact):
         return self.real._mpf_, self.imaginary._mpf_
 
     def _sympy_(self) -> Any:
+        """The number as SymPy takes it, with ``Float`` as real and imaginary part."""
         return self.real._sympy_() + self.imaginary._sympy_() * I
 
     def __complex__(self) -> complex:
