@@ -68,7 +68,18 @@ class Result(ABC):
 def result_json(
     case: dict[str, Any] | None, field: object, engine: str | None, seconds: float
 ) -> dict[str, Any]:
-    """Return the fields with which every JSON result begins."""
+    """Return the fields with which every JSON result begins.
+
+    Parameters
+    ----------
+    case : dict or None
+        The numbers of the case of a family; ``None`` for other models.
+    field : CoefficientField
+    engine : str or None
+        The version of Macaulay2; ``None`` if it was not asked.
+    seconds : float
+        The duration of the computation.
+    """
     return {
         "case": case,
         "field": str(field),
