@@ -69,7 +69,7 @@ def tangent_dimension(
 def _jacobian_rank(
     polynomials: Sequence[PolyElement], point: Sequence[int], field: CoefficientField
 ) -> int:
-    """The rank of the Jacobian matrix at a point, over QQ or GF(p)."""
+    """The rank over ``field``, QQ or GF(p), of the Jacobian matrix of polynomials at a point."""
     p = field.characteristic
     rows = jacobian_at(polynomials, point, p)
     return rank_mod(rows, p) if p else rank(rows)

@@ -173,14 +173,14 @@ class ExtensionField(CoefficientField):
 
     @property
     def transcendence_degree(self) -> int:
-        """The number of parameters."""
+        """The number of parameters; 0 with a minimal polynomial, whose root is algebraic."""
         return 0 if self.minimal_polynomial else len(self.names)
 
     @property
     def generator_ring(self) -> PolyRing:
-        """The polynomials over QQ in the generators, of which elements are made.
+        """The ring over QQ in which elements are written as polynomials in the generators.
 
-        Residues of GF(p) are the integers closest to zero.
+        Residues of GF(p) are written as the integers closest to zero.
         """
         return _generator_ring(self.names)
 

@@ -72,7 +72,7 @@ class HilbertSeries:
 
     @property
     def degree(self) -> int:
-        """The degree of the (projective or affine) scheme: h(1)."""
+        """The degree of the (projective or affine) scheme: h(1), h the numerator."""
         return sum(self.numerator)
 
     @property

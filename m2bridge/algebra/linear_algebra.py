@@ -258,7 +258,10 @@ def pivot_columns(rows: IntegerRows, prime: int = 0) -> tuple[list[int], list[li
 
 
 def integer_kernel(rows: Sequence[IntegerVector], width: int) -> list[IntegerVector]:
-    """Integer vectors that form a QQ-basis of the common kernel of the rows."""
+    """Integer vectors that form a QQ-basis of the space of vectors orthogonal to all rows.
+
+    ``width`` is the length of a row, which is not known from the rows where there are none.
+    """
     check(PRIMES_PER_RATIONAL_ECHELON * elimination_price(len(rows), width))
     entries = list(chain.from_iterable(rows))
     matrix, nullity = flint.fmpz_mat(len(rows), width, entries).nullspace()
@@ -412,7 +415,10 @@ class Quotient:
 def combination(
     vector: Mapping[Any, int], forms: Mapping[Any, SparseVector], prime: int
 ) -> SparseVector:
-    """The vector modulo the prime, with its form in place of each basis vector that has one."""
+    """The vector modulo the prime, with its form in place of each basis vector that has one.
+
+    Vectors map basis vectors to coefficients: 2e_0 + e_1 with the form 3e_0 of e_1 is 5e_0.
+    """
     total: SparseVector = {}
     for place, coefficient in vector.items():
         form = forms.get(place)

@@ -60,20 +60,14 @@ class AsCode:
     def __repr__(self) -> str:
         own_fields = fields(self)  # type: ignore[arg-type]
         values_and_defaults = [(getattr(self, field.name), field.default) for field in own_fields]
-        while values_and_defaults:
-            value, default = values_and_defaults[-1]
-            if value != default:
-                break
-            values_and_defaults.pop()
+        while values_and_defaults and values_and_defaults[-1][0] == values_and_defaults[-1][1]:
+            values_and_defaults.pop()  # the value is the default
         arguments = ", ".join(repr(value) for value, _ in values_and_defaults)
         return f"{type(self).__name__}({arguments})"
 
 
 def one_line(value: object) -> str:
-    """The text of a value in one line, its middle left out if it is long.
-
-    Semicolons join its lines; long is more than :data:`MAX_REPR_CHARS` characters.
-    """
+    """The text of a value, its lines joined by semicolons, its middle left out if it is long."""
     return shortened("; ".join(str(value).splitlines()), MAX_REPR_CHARS)
 
 
@@ -111,10 +105,7 @@ class BettiTable(Typeset):
     entries: tuple[tuple[TermPlace, int], ...]
 
     def __getitem__(self, place: tuple[int, int]) -> int:
-        """The number in column i and row j: generators of weight i + j in homological degree i.
-
-        ``place`` is (i, j); the number is 0 where the table has a dot.
-        """
+        """The number at (i, j), column i and row j: generators of weight i + j in degree i."""
         return self.rows.get((place[0], place[1]), 0)
 
     @property
@@ -296,10 +287,7 @@ class Module(Named, Typeset):
         return f"{ring_text(self.ring)}^{{{', '.join(shifts)}}}"
 
     def _formula(self) -> str:
-        """A free module as a sum of shifts of its ring; another by its matrices.
-
-        It is empty if a matrix has no formula: then it is shown as text.
-        """
+        """Shifts of the ring for a free module, else its matrices; empty if one has no formula."""
         if self.kind == "free":
             letter = ring_letter(self.ring)
             module = free_module_latex(self.degrees, letter)
@@ -459,7 +447,7 @@ class GroebnerBasis(AsText, Typeset):
         return f"Gröbner basis {listed(self.generators)}"
 
     def _formula(self) -> str:
-        """The elements in parentheses, or the matrix of a basis of a module."""
+        """The elements of the basis of an ideal in parentheses; the matrix of one of a module."""
         if len(self.matrix.entries) == 1:
             return tuple_latex(self.generators)
         return self.matrix._formula()
@@ -520,7 +508,9 @@ class Complex(Named, Typeset):
 
     @property
     def betti(self) -> BettiTable:
-        """The numbers of generators of the free modules in each degree, for standard weights.
+        """The numbers of generators of the free modules in each degree.
+
+        The weight of a degree is the sum of its entries.
 
         Raises
         ------
@@ -575,13 +565,7 @@ class ComplexMap(Named):
     maps: tuple[Matrix, ...]
 
     def __getitem__(self, place: int) -> Matrix:
-        """The map from the module of homological degree ``place`` of the source.
-
-        Raises
-        ------
-        KeyError
-            If the source has no module of this degree.
-        """
+        """The map from the source's module of homological degree ``place``; KeyError if none is."""
         number = place - self.source.low
         if not 0 <= number < len(self.maps):
             raise KeyError(place)

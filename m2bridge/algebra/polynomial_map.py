@@ -227,13 +227,14 @@ class PolynomialMap:
 
     @property
     def image_degrees(self) -> tuple[int, ...] | None:
-        """Total degrees of the images.
+        """Total degrees of the images, by which coordinates have positive weights.
 
-        ``None`` if an image or relation is not homogeneous, or an image is constant.
+        ``None`` if an image or relation is not homogeneous, or an image is constant: then there are
+        no such weights.
         """
         degrees = tuple(map(total_degree, self.images))
-        homogeneous = all(map(is_homogeneous, self.images + self.relations))
-        if not homogeneous or min(degrees, default=1) <= 0:
+        is_graded = all(map(is_homogeneous, self.images + self.relations))
+        if not is_graded or min(degrees, default=1) <= 0:
             return None
         return degrees
 

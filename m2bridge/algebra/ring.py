@@ -199,7 +199,7 @@ class PolynomialRing:
 
     @property
     def sympy_ring(self) -> PolyRing:
-        """The same ring in SymPy."""
+        """The same ring in SymPy; ConversionError if it has too many variables."""
         return _sympy_ring(self)
 
     def number(self, value: Any) -> Any:
@@ -281,7 +281,10 @@ def place_of_variant(name: str) -> int | None:
 
 
 def check_characters(name: str) -> None:
-    """Raise ConversionError for a name with a variant such as ℌ: no polynomial could name it."""
+    """Raise ConversionError for a name with a variant of a letter, such as ℌ for H.
+
+    Names are compared in their normal form, in which it would be another name.
+    """
     place = place_of_variant(name)
     if place is not None:
         character = name[place]

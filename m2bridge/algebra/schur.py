@@ -141,7 +141,7 @@ def _pieri_product(
 
 @lru_cache(maxsize=32)
 def signed_permutations(size: int) -> tuple[tuple[tuple[int, ...], int], ...]:
-    """The permutations of 0, …, size − 1 with their signs."""
+    """The permutations of 0, …, size − 1, each with its sign, 1 or −1."""
     signed = []
     for order in permutations(range(size)):
         inversions = [pair for pair in combinations(order, 2) if pair[0] > pair[1]]

@@ -96,7 +96,7 @@ def _leaves(listed: list[Any]) -> list[Any]:
     found: list[Any] = []
 
     def note(leaf: Any) -> Any:
-        """Write down a leaf, or the entries of a matrix, and leave it as it is."""
+        """Add a leaf, or the entries of a matrix, to ``found``, and return the leaf unchanged."""
         if isinstance(leaf, MatrixBase):
             found.extend(leaf.flat())
         else:

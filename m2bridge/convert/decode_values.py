@@ -193,7 +193,7 @@ def _is_power(part: Any) -> bool:
 
 
 def _is_of_degrees(value: Any) -> bool:
-    """Whether it is a Laurent polynomial over the integers, as rings of degrees have them."""
+    """Whether a value is a Laurent polynomial over the integers, as Hilbert series consist of."""
     if not isinstance(value, values.RingElement) or not isinstance(value.ring, values.Algebra):
         return False
     return value.ring.inverses and value.ring.coefficients == values.IntegerRing()

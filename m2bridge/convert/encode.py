@@ -311,7 +311,7 @@ def polynomial(over: Any, terms: Iterable[Term]) -> str:
 
 def _factors(exponents: tuple[int, ...]) -> Factors:
     """The places of the variables that occur in a monomial, with their exponents."""
-    # Most exponents are zero: both are picked without a loop in Python.
+    # Most exponents are zero. ``compress`` picks the places of others without a loop in Python.
     places = compress(count(), exponents)
     return list(zip(places, filter(None, exponents), strict=True))
 

@@ -249,7 +249,7 @@ def _prime_power(number: int) -> tuple[int, int]:
 
 
 def field_of_domain(domain: Any) -> CoefficientField:
-    """The field of a SymPy domain; of ZZ it is QQ, and of ZZ<I> it is QQ<I>.
+    """The field of a SymPy domain; of ZZ it is QQ, and of the Gaussian integers ZZ<I> it is QQ(I).
 
     Raises
     ------

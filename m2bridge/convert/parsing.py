@@ -97,7 +97,10 @@ _Polynomial = str | Expr | Equality | Poly | PolyElement | _Flint | Number | fli
 
 
 def check_polynomial(value: object) -> None:
-    """Raise ConversionError if something is nothing like a polynomial."""
+    """Raise ConversionError unless a value is of a class that :func:`element` can read.
+
+    Text and expressions pass, whether they are polynomials or not.
+    """
     if not isinstance(value, _Polynomial):
         advice = "give polynomials, or lists of them; those of an ideal are ideal.generators"
         raise ConversionError(f"a {type(value).__name__} is not a polynomial: {advice}")
@@ -284,7 +287,7 @@ def own_field(value: Any) -> CoefficientField | None:
     Raises
     ------
     ConversionError
-        If the coefficients are in a ring of which no field here has the fractions.
+        If m2bridge does not have the field of the coefficients.
     """
     if isinstance(value, PolyElement):
         return field_of_domain(value.ring.domain)

@@ -374,7 +374,7 @@ class PolynomialParser:
             self.fail("too large when it is expanded", place)
 
     def fail(self, message: str, place: int | None = None) -> NoReturn:
-        """Refuse the text at the column of a token, the next one when left out."""
+        """Refuse the text at the column of the token at ``place``; of the next one if left out."""
         column = self.tokens[self.place if place is None else place].column - 1
         raise _refused(message, self.text, column)
 
@@ -418,7 +418,7 @@ def _end_of_name(text: str, end: int) -> int:
 
 
 def _bits(polynomial: PolyElement) -> int:
-    """Bits of the largest coefficient, numerator and denominator together."""
+    """Bits of the longest coefficient, numerator and denominator together; 0 for zero."""
     largest = 0
     for number in polynomial.values():
         bits = int(number.numerator).bit_length() + int(number.denominator).bit_length()

@@ -348,6 +348,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
             raise MethodUnavailableError(
                 "Betti numbers are for homogeneous ideals: this one has other generators"
             )
+        # Homological degree, degree, and number of generators.
         numbers = self._ask("ideal_betti_table").integer_lists("betti_numbers")
         return BettiTable(tuple(((i, (j,), j), count) for i, j, count in sorted(numbers)))
 

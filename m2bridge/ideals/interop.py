@@ -160,7 +160,13 @@ def from_mrdi(source: Path | str | Mapping[str, Any]) -> GeneratingSet:
 
 
 def _ring(ring: PolynomialRing, namespace: str) -> dict[str, Any]:
-    """A ring as the MRDI format describes it in a namespace."""
+    """A polynomial ring over QQ or GF(p) in the format ``.mrdi``, by the words of a namespace.
+
+    Raises
+    ------
+    ConversionError
+        For GF(p) in the namespace of Macaulay2, which has no words for it.
+    """
     p = ring.field.characteristic
     names = list(ring.variables)
     params: dict[str, Any]

@@ -159,7 +159,7 @@ class Piece:
         return self.place == CLOSURE_ONLY
 
     def squares(self) -> Iterator[tuple[SpaceVector, SpaceVector, SpaceVector, SpaceVector]]:
-        """The squares of a grid, corner after corner."""
+        """Yield the squares of a grid of points, each by its four corners, one after the other."""
         for one, other in pairwise(self.points):
             for (a, b), (d, c) in zip(pairwise(one), pairwise(other), strict=True):
                 yield a, b, c, d
@@ -224,7 +224,7 @@ def scene(view: SurfaceResult) -> dict[str, Any]:
 
 
 def draw_surface(view: SurfaceResult) -> Any:
-    """Draw the surface as a figure of matplotlib."""
+    """The surface in its box as a figure of matplotlib, with its equation as title and a legend."""
     with picture.styled():
         figure = picture.new_figure(6.4, 6.0, f"{view.model.title}: surface in a slice")
         space = figure.add_subplot(projection="3d", computed_zorder=False, proj_type="ortho")

@@ -91,7 +91,10 @@ class Entry:
 
     @property
     def verdict(self) -> str:
-        """The first verdict on a statement in the order of a report, else that on the equations."""
+        """The first verdict on a statement, in the order of :data:`VERDICTS`.
+
+        If no statement was asked about, the first verdict on what was computed.
+        """
         computed = (CLOSURE, EQUATIONS, POLAR)
         stated = [row.verdict for row in self.rows if row.question not in computed]
         verdicts = stated or [row.verdict for row in self.rows]
@@ -280,7 +283,17 @@ def atlas(folder: Path) -> Atlas:
 
 
 def _entry(case: NamedCase, rows: list[VerdictRow], folder: Path) -> Entry:
-    """The content of the page of one case, from its certificates and outcomes."""
+    """The content of the page of one case, from its certificates and outcomes.
+
+    ``rows`` are all of the case, and name the files in the folder of which they are.
+
+    Raises
+    ------
+    ContradictionError
+        If two certificates do not agree.
+    CertificateError
+        If one does not have the form that this release writes.
+    """
     files = {row.file for row in rows if not row.file.endswith(SUFFIX)}
     certificates = {file: read(folder / file) for file in sorted(files)}
     try:
@@ -390,11 +403,11 @@ def write_atlas(atlas: Atlas, folder: Path, documentation: str = "") -> Path:
         If a page cannot be written.
     """
     cases = folder / "cases"
-    before = [None, *atlas.entries]
-    after = [*atlas.entries[1:], None]
-    for neighbours in check_deadline_in(zip(before, atlas.entries, after, strict=False)):
-        last, entry, following = neighbours
-        write_aside(_case_page(entry, last, following, documentation), cases / entry.file)
+    entries_before = [None, *atlas.entries]
+    entries_after = [*atlas.entries[1:], None]
+    triples = zip(entries_before, atlas.entries, entries_after, strict=False)
+    for before, entry, after in check_deadline_in(triples):
+        write_aside(_case_page(entry, before, after, documentation), cases / entry.file)
     target = folder / "index.html"
     write_aside(_overview(atlas), target)
     # Links to pages that were deleted meanwhile would lead nowhere.

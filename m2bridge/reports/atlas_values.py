@@ -133,14 +133,17 @@ def _numbers_of_more(values: Iterable[int]) -> str:
 
 
 def _representations(parts: Iterable[Mapping[str, Any]]) -> str:
-    """Return representations as text, such as ``degree 2: S_11 X ⊗ S_11 H ⊗ S_4 Y``."""
+    """Return representations of an answer as text: ``degree 2: S_11 X ⊗ S_11 H ⊗ S_4 Y``.
+
+    Each has its degree, its multiplicity, and a partition for each of the spaces X, H and Y.
+    """
     spaces = ("X", "H", "Y")
     written = []
     for part in parts:
         representation = Representation(
             degree=part["degree"],
             spaces=spaces,
-            sizes=(),
+            sizes=(),  # which the text does not say
             shapes=tuple(tuple(part[space]) for space in spaces),
             multiplicity=part["multiplicity"],
         )

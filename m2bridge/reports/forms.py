@@ -93,7 +93,10 @@ def _values(report: Report, documentation: str) -> dict[str, Any]:
 
 
 def latex_answer(report: Report, documentation: str) -> str:
-    """The answer in LaTeX; names of statements, such as V, are not variables in it."""
+    """The answer of a report in LaTeX; names of statements, such as V, are not variables in it.
+
+    ``documentation`` is that of :func:`to_html`.
+    """
     before, names, after = report.answer_and_names
     listed = ", ".join(map(latex, names))
     return f"{latex_links(before, documentation)} {listed}{latex_links(after, documentation)}"
@@ -317,6 +320,7 @@ def to_text(report: Report) -> str:
         lemmas = [fill(f"* {line(lemma)}", subsequent_indent="  ") for lemma in report.trusted]
         trust = "\n".join(["Taken on trust:", *lemmas])
     text = "\n\n".join([*parts, trust])
+    # Witnesses begin lines of cells, at the left: they are moved below their rows.
     return text.replace("\nwitness: ", f"\n{WITNESS_INDENT}witness: ") + "\n"
 
 
@@ -385,7 +389,7 @@ def _document(template: str, report: Report, documentation: str, **more: Any) ->
 
 
 def _width(report: Report) -> int:
-    """The number of characters of the widest numbers in all columns together."""
+    """The characters that the columns of numbers take: the sum of the widest cell of each."""
     lines = [report.headings, *(_numbers(report, row) for row in report.rows)]
     return sum(max(map(len, column)) for column in zip(*lines, strict=True))
 

@@ -44,13 +44,17 @@ class Result(ABC):
         return self.to_sheet().text(most)
 
     def to_latex(self, most: int | None = MAX_SHOWN_GENERATORS) -> str:
-        r"""Return text for ``\\input`` in a paper; its first line names the packages it needs."""
+        r"""Return text for ``\\input`` in a paper; its first line names the packages it needs.
+
+        It has at most ``most`` generators of each ideal; ``None`` means all.
+        """
         return paper(self.to_sheet(), most)
 
     def __str__(self) -> str:
         return self.to_text()
 
     def _repr_html_(self) -> str:
+        """Return the HTML that notebooks show."""
         return html(self.to_sheet())
 
     def _repr_latex_(self) -> str | None:

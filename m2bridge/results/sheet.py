@@ -320,7 +320,7 @@ class Finding:
 
     @property
     def lines(self) -> list[str]:
-        """The lines to the right of the verdict."""
+        """The lines to the right of the verdict: the statement, its grounds, remarks."""
         return [
             f"{self.name}: {self.sentence}",
             *(f"→ {ground}" for ground in self.grounds),

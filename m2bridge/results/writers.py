@@ -54,8 +54,8 @@ LINES_TOGETHER = 7
 def keep_with_next(lines: int = LINES_TOGETHER) -> str:
     """Return LaTeX that begins a new page if fewer than ``lines`` lines fit on this one.
 
-    So no heading is left alone at the end of a page. Directly after a heading of the paper it does
-    nothing.
+    So no heading is left alone at the end of a page. Directly after a heading of the paper, where
+    LaTeX allows no break (``if@nobreak``), it does nothing.
     """
     rest = r"\dimexpr\pagegoal-\pagetotal\relax"
     begin_page = rf"\ifdim{rest}<{lines}\baselineskip\vfil\break\fi"

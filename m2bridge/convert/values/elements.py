@@ -105,7 +105,8 @@ class RingElement(_Element):
         Raises
         ------
         ConversionError
-            If its ring is not such a ring, or a coefficient is not a number.
+            If its ring is a quotient, a Weyl algebra or an exterior algebra, or a coefficient has
+            no expression.
         """
         if not isinstance(self.ring, rings.Algebra) or self.ring.weyl or self.ring.skew:
             raise ConversionError(

@@ -311,7 +311,7 @@ def ring_variables(ring: Any) -> tuple[str, ...]:
 
 
 def ring_of_sympy(value: PolyRing) -> Algebra:
-    """Return the ring of a SymPy polynomial.
+    """Return the same ring as one of SymPy's polynomial rings, with its monomial order.
 
     Raises
     ------
