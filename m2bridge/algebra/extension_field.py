@@ -287,6 +287,7 @@ class ExtensionField(CoefficientField):
         return sign, f"{text}/{divisor}"
 
     def __str__(self) -> str:
+        """The name by which :func:`m2bridge.convert.fields.parse_field` reads the field again."""
         if not self.minimal_polynomial:
             listed = ", ".join(self.names)
             if IMAGINARY_UNITS.isdisjoint(self.names):
@@ -327,6 +328,10 @@ class ExtensionDomain(AlgebraicField):  # type: ignore[misc]
     """A field k[a]/(m) for SymPy, where k is QQ or GF(p); its elements are ``ANP``."""
 
     def __init__(self, described: ExtensionField) -> None:
+        """The domain of a field with a minimal polynomial; attributes are those that SymPy reads.
+
+        ``mod`` is the minimal polynomial, and ``unit`` the generator.
+        """
         self.described = described
         self.dom = self.domain = described.base.domain
         listed = [_converted(self.dom, c) for c in reversed(described.minimal_polynomial)]

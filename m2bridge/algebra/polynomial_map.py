@@ -88,7 +88,8 @@ class PolynomialMap:
         names = self.source.variables + self.coordinates
         for name in names:
             check_characters(name)
-        # Elimination has a ring with both, which refuses a name that occurs twice.
+        # Elimination needs a ring with parameters and coordinates as variables. It is made here to
+        # refuse a name that occurs twice.
         PolynomialRing(QQ, names)
 
     @classmethod

@@ -184,12 +184,13 @@ class PolynomialRing:
             raise ConversionError(
                 f"a polynomial ring needs distinct variables; '{repeated[0]}' occurs twice"
             )
-        if not "".join(self.variables).isascii():
+        if not "".join(self.variables).isascii():  # ASCII has one way to write each letter
             _check_letters(self.variables)
         if self.field.names:
             _check_names_of_field(self.field, self.variables)
 
     def __str__(self) -> str:
+        """Field and variables, as ``QQ[x, y]``; of more than 12 the first six and the last."""
         shown = self.variables
         if len(shown) > 12:
             shown = (*shown[:6], "…", shown[-1])

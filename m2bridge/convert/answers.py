@@ -119,7 +119,7 @@ def answer_to(script: Script) -> Answer:
 def answer_until_limit(script: Script) -> tuple[Answer, str]:
     """Return what a script emitted before its end or a limit, and the limit in words.
 
-    They are empty if the script came to its end.
+    That text is empty if the script came to its end.
     """
     try:
         return answer_to(script), ""

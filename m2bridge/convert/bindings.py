@@ -172,7 +172,10 @@ def _made_in_ring(ring: PolyRing, is_typed: bool, code: str) -> Code:
 
 
 def _quotient(value: Expr, ring: PolyRing) -> str:
-    """The code of a polynomial, or of a rational function as a quotient of two, in the ring R."""
+    """The code of a polynomial, or of a rational function as a quotient of two polynomials.
+
+    They are written by :func:`_element`, as elements of the ring R.
+    """
     if value.is_polynomial() or not value.is_rational_function():
         return _element(value, ring)
     numerator, denominator = fraction(together(value))
@@ -182,7 +185,9 @@ def _quotient(value: Expr, ring: PolyRing) -> str:
 
 
 def _element(value: Expr, ring: PolyRing) -> str:
-    """The code of an expression as a polynomial, with variables by their places, in the ring R.
+    """The code of an expression as a polynomial of the ring R of :func:`_made_in_ring`.
+
+    It has variables by their places in ``ring``; Macaulay2's ``mbPlaced`` finds them in R.
 
     Raises
     ------

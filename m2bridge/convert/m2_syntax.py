@@ -167,6 +167,7 @@ def polynomial(value: PolyElement, names: Sequence[str] | None = None) -> str:
         return "0"
     if len(summands) <= _TERMS_PER_PIECE:
         return _sum(summands)
+    # A long sum is written as the sum of a list of short ones.
     sums = [_sum(group) for group in _slices(summands, _TERMS_PER_PIECE)]
     return f"sum {sequence(sums)}"
 
@@ -214,7 +215,7 @@ def term(monomial: tuple[int, ...], number: str, names: Sequence[str]) -> str:
             factors.append(f"{name}^{exponent}")
         elif exponent < 0:
             factors.append(f"{name}^({exponent})")
-    if factors and number in ("1", "-1", "(1)"):
+    if factors and number in ("1", "-1", "(1)"):  # (1) of an extension field
         sign = "-" if number == "-1" else ""
         return sign + "*".join(factors)
     return "*".join([number, *factors])

@@ -210,7 +210,7 @@ class PolynomialParser:
     def product(self) -> PolyElement:
         """Factors with signs of products and divisions between them, or no signs."""
         total = self.factor()
-        divided = False
+        divided = False  # whether the last factor was a divisor
         while True:
             start = self.place
             operator = self.sign("*", "/", "//")

@@ -258,7 +258,8 @@ def question(
     values : mapping from str to str, optional
         Other variables of the template, as Macaulay2 reads them.
     libraries : tuple of str
-        The files ``templates/_<library>.m2.j2`` with functions that the program uses.
+        The files ``m2scripts/<library>.m2`` with functions that the program uses. Over an extension
+        field ``extension_fields`` is added.
 
     Raises
     ------

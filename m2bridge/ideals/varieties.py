@@ -188,6 +188,8 @@ def singular_locus(
 
     Parameters
     ----------
+    title : str
+        What the result calls the variety; the ideal if left out.
     minors : {"auto", "selected", "all"}
         Whether all minors are taken at once; ``auto`` does so where there are at most
         :data:`m2bridge.ideals.MAX_MINORS_BY_AUTO`.

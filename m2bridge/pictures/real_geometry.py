@@ -434,6 +434,7 @@ class _Decomposition:
         self.box = box
         self.fineness = fineness
         self.x, self.y, self.z = _order(surface)
+        # Where these vanish, the surface and a cut may meet over a point of the plane.
         crossings = [surface.resultant(cut, self.z) for cut in cuts]
         self.curves = factors([*boundaries(surface, self.z, box[self.z]), *crossings])
 

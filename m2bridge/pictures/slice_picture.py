@@ -91,7 +91,8 @@ def hidden(
     area = _area(u, v)
     behind = []
     for point in numpy.array(points, dtype=float) @ frame:
-        # The triangle has start + r u + s v with r, s ≥ 0 and r + s ≤ 1 on the ray to the eye.
+        # The ray to the eye meets the plane of a triangle in start + r u + s v, by Cramer's rule in
+        # the first two coordinates. It meets the triangle if r, s ≥ 0 and r + s ≤ 1.
         r = _area(point - start, v) / area
         s = _area(u, point - start) / area
         nearness = start[:, 2] + r * u[:, 2] + s * v[:, 2]
@@ -353,8 +354,8 @@ def scaled(points: Any, view: SurfaceResult) -> Any:
 def _brightness(square: Sequence[SpaceVector]) -> float:
     """The brightness of a square that is lit from both sides, from 0.62 to 1.02.
 
-    It grows with the cosine, the product below over the length, of the angle between the normal of
-    the square and the light.
+    It grows with the cosine of the angle between the normal of the square and the light, which is
+    their scalar product over the length of the normal.
     """
     a, b, c, d = numpy.array(square, dtype=float)
     normal = numpy.cross(c - a, d - b)

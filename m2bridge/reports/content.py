@@ -414,8 +414,9 @@ class Report:
 def table_lines(rows: Iterable[VerdictRow]) -> list[VerdictRow]:
     """The rows of a table, where verdicts that one fact decides, and that agree, share a line.
 
-    Such a line names all its statements and files, and has no words of one of them. Verdicts with
-    another reason, witness or computing time keep a line of their own.
+    Statements that one fact decides are in one group of ``same_fact`` of their family. A line of
+    several names them all, and all files, and has no words of a statement. Verdicts with different
+    reasons, witnesses or computing times do not share a line.
     """
     lines: dict[object, VerdictRow] = {}
     for number, row in enumerate(rows):

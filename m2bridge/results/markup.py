@@ -172,6 +172,7 @@ def _formula(text: str) -> str:
     written = re.sub(r"\\operatorname(\{\w+\})", named, spelled(text))
     for for_site, for_print in ((", ", r",\allowbreak{} "), (r"\lt ", "< "), (r"\gt ", "> ")):
         written = written.replace(for_site, for_print)
+    # Greek letters, and signs that ``spelled`` left.
     for sign in set(written) & set(_MATHEMATICS):
         written = written.replace(sign, f"{_MATHEMATICS[sign]} ")
     written = re.sub(" +", " ", written)

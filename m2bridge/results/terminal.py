@@ -150,8 +150,8 @@ def _table(block: Table, width: int) -> RenderableType:
     columns = [*zip(header, *rows, strict=True)]
     gap, widths = _widths(columns, width - INDENT_COLUMNS)
     grid = Grid(box=box.SIMPLE_HEAD, padding=(0, gap // 2), pad_edge=False, show_edge=False)
-    right = numeric(rows, len(header))
-    for heading, is_numeric, column_width in zip(header, right, widths, strict=True):
+    are_numeric = numeric(rows, len(header))
+    for heading, is_numeric, column_width in zip(header, are_numeric, widths, strict=True):
         justify: Literal["left", "right"] = "left"
         if is_numeric:
             justify = "right"

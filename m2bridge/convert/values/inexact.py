@@ -290,6 +290,7 @@ class Real(Inexact):
         return f"Real({self.mantissa}, {self.exponent}, precision={self.precision}{special})"
 
     def __str__(self) -> str:
+        """The number in decimals, as many as its precision determines."""
         if self.special:
             return str(_SPECIAL[self.special])
         with workprec(self.precision):

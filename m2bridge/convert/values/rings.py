@@ -160,6 +160,7 @@ class Algebra(AsText):
         return None
 
     def __str__(self) -> str:
+        """Coefficients and variables, and options where the ring differs from a plain one."""
         if not (self.variables or self.joined):
             return f"toField({ring_text(self.coefficients)})"
         parts = list(self.variables)
