@@ -293,7 +293,10 @@ class PolynomialMap:
         return bool(self.relations) and not self.prime
 
     def check_field(self, field: CoefficientField) -> None:
-        """Raise InvalidCaseError if the map has no reduction to this field."""
+        """Raise InvalidCaseError if the map has no reduction to this field.
+
+        It has none if the characteristic divides a denominator of a coordinate or a relation.
+        """
         p = field.characteristic
         if not p:
             return

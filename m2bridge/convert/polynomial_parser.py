@@ -116,13 +116,21 @@ class PolynomialParser:
         self.tokens.append(Token("end", "", end + 1, end))
 
     def read_token(self, position: int) -> int:
-        """Read the token at this position of the text, and return the position where it ends."""
+        """Add the token at this position of the text, and return the position where it ends.
+
+        Positions are from 0 on, columns of tokens from 1. Blanks before a token are skipped.
+
+        Raises
+        ------
+        ConversionError
+            If no token begins there, or a number could also be read in another way.
+        """
         match = _TOKEN.match(self.text, position)
         if match is None:
             blanks = len(self.text[position:]) - len(self.text[position:].lstrip())
             column = position + blanks
             raise _refused(_unexpected(self.text, column), self.text, column)
-        kind = match.lastgroup
+        kind = match.lastgroup  # the name of the group that matched
         assert kind is not None
         begin, end = match.span(kind)
         if kind == "power":
@@ -181,7 +189,8 @@ class PolynomialParser:
         token = self.tokens[self.place]
         if token.kind != "end":
             advice = ""
-            if token.kind == "name" or token.text == "(":
+            begins_factor = token.kind == "name" or token.text == "("
+            if begins_factor:
                 begin = token.column - 1
                 meant = f"{self.text[:begin].rstrip()}*{self.text[begin:]}"
                 advice = f"; write * between factors: {meant:.60}"

@@ -149,7 +149,10 @@ class IdealSingularLocus(Result, Generic[SomeIdeal]):
         }
 
     def to_sheet(self) -> Sheet:
-        """Dimensions, a table of the components, and the equations that are not in the table."""
+        """Facts, a table of components, and the equations that are too long for the table.
+
+        Components are those of the singular locus, or of the variety if none are known.
+        """
         blocks: list[Block] = [Facts(_facts(self))]
         components = self.components or self.proved
         if components:

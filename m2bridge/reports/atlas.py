@@ -433,7 +433,10 @@ def dashes(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
 
 
 def _case_page(entry: Entry, before: Entry | None, after: Entry | None, documentation: str) -> str:
-    """The page of a case, with links to the pages of the cases before and after it, if any."""
+    """The page of a case, with links to the pages of the cases before and after it, if any.
+
+    ``documentation`` is that of :func:`write_atlas`.
+    """
     values = {
         "entry": entry,
         "paper": paper_of(entry.rows),

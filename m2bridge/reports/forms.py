@@ -395,7 +395,11 @@ def _width(report: Report) -> int:
 
 
 def to_csv(report: Report) -> str:
-    """One line for each row, then one for each file not used, with the verdict ``MALFORMED``."""
+    """One line for each row, then one for each file not used, with the verdict ``MALFORMED``.
+
+    The columns are what names the case, statement, verdict, reason and witness, the reported
+    figures and versions of programs, and the file.
+    """
     names = [option for option, _ in report.columns]
     programs = set(chain.from_iterable(row.reported["versions"] for row in report.rows))
     figures = ["seconds", "peak_memory", *sorted(programs)]

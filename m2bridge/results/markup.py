@@ -97,7 +97,7 @@ def cell(text: str) -> str:
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Write rows as lines of comma-separated values under a header."""
+    """Return rows as lines of comma-separated values, under a line with the header."""
     page = StringIO()
     csv.writer(page, lineterminator="\n").writerows((header, *rows))
     return page.getvalue()
