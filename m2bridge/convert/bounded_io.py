@@ -194,7 +194,7 @@ def read_toml(text: str) -> dict[str, Any]:
 
 
 def _place(reason: str) -> str:
-    """`` (line 2, column 5)``, from the end of a message of Python's reader of TOML.
+    """A blank and ``(line 2, column 5)``, from the end of a message of Python's reader of TOML.
 
     Empty if the message does not end with a place. It may quote anything of the text before, which
     is left out.

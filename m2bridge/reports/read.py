@@ -70,7 +70,7 @@ def outcome_rows(data: Any, file: str) -> list[VerdictRow]:
 
 
 def _limit(outcome: Unanswered) -> str:
-    """The limit of the batch that was reached, as `` (limit 60 s)``; empty if none was.
+    """The limit of the batch that was reached, a blank and ``(limit 60 s)``; empty if none was.
 
     The reason of an outcome may name a smaller limit, what was left for the question.
     """
