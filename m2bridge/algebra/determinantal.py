@@ -7,18 +7,28 @@ from m2bridge.algebra.schur import dimension, partitions
 
 
 def monomial_count(variables: int, degree: int) -> int:
-    """The number of monomials of a degree in at least one variable, dim S_degree of a space."""
+    """The number of monomials of a degree in some variables, of which there is at least one.
+
+    It is the dimension of S_degree of a space of dimension ``variables``.
+    """
     return comb(variables + degree - 1, degree)
 
 
 def matrices_of_rank(size: int, rank: int) -> int:
-    """The dimension of the square matrices of rank at most r: codimension (n − r)² for r ≤ n."""
+    """The dimension of the variety of n × n matrices of rank at most r, n the size, r the rank.
+
+    It has codimension (n − r)² for r ≤ n.
+    """
     return determinantal_dimension(size, size, rank)
 
 
 def symmetric_matrices_of_rank(size: int, rank: int) -> int:
-    """The dimension of the symmetric matrices of rank ≤ r: codimension (n − r)(n − r + 1)/2."""
-    return comb(size + 1, 2) - comb(max(0, size - rank) + 1, 2)
+    """The dimension of the variety of symmetric n × n matrices of rank at most r, n the size.
+
+    It has codimension (n − r)(n − r + 1)/2 in the space of dimension n(n + 1)/2, for r ≤ n.
+    """
+    codimension = comb(max(0, size - rank) + 1, 2)
+    return comb(size + 1, 2) - codimension
 
 
 def determinantal_dimension(rows: int, columns: int, rank: int) -> int:
@@ -27,12 +37,10 @@ def determinantal_dimension(rows: int, columns: int, rank: int) -> int:
 
 
 def dimension_of_rank(rows: Any, columns: Any, rank: Any) -> Any:
-    """The dimension of this cone, for a rank that is at most both sizes.
+    """The dimension of the cone of rows × columns matrices of rank at most r, r ≤ rows, columns.
 
-    The arguments are integers, or polynomials.
-
-    Such a matrix is a product of a rows × r and an r × columns matrix, up to the r² dimensions of
-    GL_r.
+    The arguments are integers, or polynomials. A general matrix of the cone is the product of a
+    rows × r and an r × columns matrix, which are unique up to the r² dimensions of GL_r.
     """
     return rank * (rows + columns - rank)
 
@@ -71,8 +79,8 @@ def symmetric_determinantal_degree(size: int, rank: int) -> int:
 def determinantal_hilbert_function(rows: int, columns: int, rank: int, n: int) -> int:
     """The dimension of the space of functions of degree n on the matrices of rank at most ``rank``.
 
-    The sum of dim S_λ(C^rows) · dim S_λ(C^columns) over the partitions λ of n with at most ``rank``
-    parts.
+    It is the sum of dim S_λ(C^rows) · dim S_λ(C^columns) over the partitions λ of n with at most
+    ``rank`` parts, and the number of all monomials where the rank is no condition.
 
     Source: Bruns, Vetter, *Determinantal Rings*, Corollary 11.7 (Cauchy's formula).
     """

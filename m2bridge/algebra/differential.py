@@ -37,7 +37,9 @@ def jacobian_at(
 
     Returns
     -------
-    list of rows of int, one for each polynomial; the rank is that of the Jacobian matrix.
+    list of rows of int, one for each polynomial
+        Without denominators, which changes no row but by a factor: the rank is that of the
+        Jacobian matrix.
 
     Source of the criterion: Hartshorne, *Algebraic Geometry*, section I.5; Eisenbud, *Commutative
     Algebra*, Theorem 16.19.
@@ -55,28 +57,28 @@ def jacobian_at(
 def tangent_dimension(
     generators: Sequence[PolyElement], point: Sequence[int], *, field: CoefficientField = QQ
 ) -> int:
-    """The dimension of the tangent space at a point of the variety that these polynomials define.
+    """The dimension of the kernel of the Jacobian matrix of some polynomials at a point.
 
-    With all generators of a radical ideal this is the (affine) Zariski tangent dimension; with some
-    of them, an upper bound for it.
+    With all generators of a radical ideal, and a point of its variety, this is the dimension of the
+    (affine) Zariski tangent space; with some of the generators, an upper bound for it, since each
+    further equation makes the kernel smaller or leaves it.
     """
-    # It is the kernel of the Jacobian matrix: further equations can only make it smaller.
     return len(point) - _jacobian_rank(generators, point, field)
 
 
 def _jacobian_rank(
     polynomials: Sequence[PolyElement], point: Sequence[int], field: CoefficientField
 ) -> int:
-    """The rank of the Jacobian matrix at a point, over QQ or GF(p)."""
+    """The rank over ``field``, QQ or GF(p), of the Jacobian matrix of polynomials at a point."""
     p = field.characteristic
     rows = jacobian_at(polynomials, point, p)
     return rank_mod(rows, p) if p else rank(rows)
 
 
 def random_point(parametrization: PolynomialMap, bound: int, seed: int) -> tuple[int, ...]:
-    """A point with entries uniform in [1, bound], the same for the same seed.
+    """A point of the source with entries uniform in {1, …, bound}, the same for the same seed.
 
-    The source must have no relations.
+    The source must have no relations, so that all its points are allowed.
     """
     chance = Random(seed)
     return tuple(chance.randint(1, bound) for _ in parametrization.source.variables)
@@ -87,9 +89,9 @@ def differential_rank(
 ) -> int:
     """The rank of the differential at a point: a lower bound for the dimension of the image.
 
-    The rank at a point is at most the generic rank. This is the dimension of the closure of the
-    image in characteristic 0, and at most that in characteristic p, where it can be less (s ↦ s^p).
-    The rank modulo any prime is a lower bound for the rank over QQ.
+    The rank at a point is at most the generic rank. The generic rank is the dimension of the
+    closure of the image in characteristic 0, and at most this dimension in characteristic p, where
+    it can be less (s ↦ s^p). The rank modulo any prime is a lower bound for the rank over QQ.
 
     Hypothesis: no relations. The source is then an affine space, which is smooth; at singular
     points of a source the differential on the Zariski tangent space can have larger rank than the
@@ -121,10 +123,12 @@ SEED = 20240817
 
 
 def generic_rank(free: PolynomialMap, enough: int, *, field: CoefficientField) -> tuple[int, str]:
-    """The largest rank found at some random points, and the field of the point where it was found.
+    """The largest rank of the differential at some random points, and the field of these points.
 
-    A lower bound for the dimension of the closure of the image; equal to the generic rank unless
-    all the points are unlucky.
+    The rank is a lower bound for the dimension of the closure of the image, and equal to the
+    generic rank unless all the points are unlucky. The field is its text, as ``GF(2^10)``: where
+    the given field has few elements, points over an extension are tried too, and named if they
+    have at least the same rank.
 
     Parameters
     ----------
@@ -135,49 +139,50 @@ def generic_rank(free: PolynomialMap, enough: int, *, field: CoefficientField) -
     """
     p = field.characteristic
     seeds = range(SEED, SEED + POINTS_PER_FIELD)
-    best, place = -1, ""
+    best, field_of_best = -1, ""
     for seed in seeds:
-        value = differential_rank(
-            free, random_point(free, p or MIN_FIELD_ELEMENTS, seed), field=field
-        )
-        if value >= best:
-            best, place = value, str(field)
-        if value >= enough:
-            return best, place
+        point = random_point(free, p or MIN_FIELD_ELEMENTS, seed)
+        rank_there = differential_rank(free, point, field=field)
+        if rank_there >= best:
+            best, field_of_best = rank_there, str(field)
+        if rank_there >= enough:
+            return best, field_of_best
     if p == 0 or p >= MIN_FIELD_ELEMENTS:
-        return best, place
+        return best, field_of_best
     # In a small field all points can be special, as those with s^p = s.
     for seed in seeds:
-        value = _extension_rank(free, p, seed=seed, enough=enough)
-        if value >= best:
-            best, place = value, f"GF({p}^{extension_degree(p)})"
-        if value >= enough:
+        rank_there = _extension_rank(free, p, seed=seed, enough=enough)
+        # Where the ranks are equal, the point over the larger field says more: it is more general.
+        if rank_there >= best:
+            best, field_of_best = rank_there, f"GF({p}^{extension_degree(p)})"
+        if rank_there >= enough:
             break
-    return best, place
+    return best, field_of_best
 
 
 def extension_degree(p: int) -> int:
-    """The least k such that GF(p^k) has many elements."""
+    """The least k such that GF(p^k) has at least :data:`MIN_FIELD_ELEMENTS` elements."""
     return next(k for k in count(1) if p**k >= MIN_FIELD_ELEMENTS)
 
 
 def _extension_rank(free: PolynomialMap, p: int, seed: int, enough: int) -> int:
-    """The rank of the Jacobian matrix, or of some of its rows, at a random point of GF(p^k).
+    """The rank of the Jacobian matrix, or of some of its rows, at a random point over GF(p^k).
 
-    Both are lower bounds for the generic rank, which is at most ``enough``: so not many more rows
-    than that are needed. GF(p^k) is a space of dimension k over GF(p) with the basis z^0, …,
-    z^(k−1), on which each element acts by a k×k matrix, whose row i is its product with z^i. The
-    matrix of these blocks has k times the rank.
+    Both are lower bounds for the generic rank, which is at most ``enough``: so of a large matrix
+    not many more rows than ``enough`` are taken, at random. k is :func:`extension_degree`.
+
+    GF(p^k) is a space of dimension k over GF(p) with the basis z^0, …, z^(k−1), on which each
+    element acts by a k×k matrix, whose row i is its product with z^i. With such a block for each
+    entry the matrix over GF(p) has k times the rank.
     """
-    degree = extension_degree(p)
+    k = extension_degree(p)
     chance = Random(seed)
-    field = flint.fq_default_ctx(p, degree)
-    point = [field([chance.randrange(p) for _ in range(degree)]) for _ in free.source.variables]
-    most = max(
-        enough + MAX_SPARE_ROWS, MAX_EXTENSION_ENTRIES // max(1, degree * degree * len(point))
-    )
-    images = chance.sample(free.images, min(most, len(free.images)))  # rows of the matrix
-    powers = [field.gen() ** i for i in range(degree)]
+    field = flint.fq_default_ctx(p, k)
+    point = [field([chance.randrange(p) for _ in range(k)]) for _ in free.source.variables]
+    affordable_rows = MAX_EXTENSION_ENTRIES // max(1, k * k * len(point))
+    most_rows = max(enough + MAX_SPARE_ROWS, affordable_rows)
+    images = chance.sample(free.images, min(most_rows, len(free.images)))
+    powers = [field.gen() ** i for i in range(k)]
     rows = []
     for gradient in jacobian_at(images, point):
         for power in powers:
@@ -185,7 +190,7 @@ def _extension_rank(free: PolynomialMap, p: int, seed: int, enough: int) -> int:
             for entry in gradient:
                 if entry:
                     row += map(int, (power * entry).to_list())
-                else:
-                    row += [0] * degree
+                else:  # perhaps the integer 0, which has no list of coordinates
+                    row += [0] * k
             rows.append(row)
-    return rank_mod(rows, p) // degree
+    return rank_mod(rows, p) // k

@@ -28,22 +28,29 @@ SymbolEntry = Indexed | MatrixElement
 
 
 def symbol_name(symbol: Any) -> str:
-    """The name of the variable that a symbol is, or an entry with numbers as indices.
+    """The name of the variable that a symbol, or an entry with numbers as indices, stands for.
+
+    ``x`` for the symbol x, and ``A_1_2`` for the entry A[1, 2]. A generator of SymPy's ``Poly``
+    that is neither, such as exp(x), has its text as its name, which other functions refuse.
 
     Raises
     ------
     ConversionError
-        If the entry has other indices, or is one of a product or another combination of matrices.
+        If the indices of an entry are not integers from 0 on, or it is an entry of a product or
+        another combination of matrices.
     """
     if isinstance(symbol, Symbol):
         return str(symbol.name)
     if not isinstance(symbol, SymbolEntry):
         return str(symbol)
     if isinstance(symbol, Indexed):
-        owner, label, indices = symbol.base, symbol.base.label, symbol.indices
+        owner = symbol.base
+        label = owner.label
+        indices = symbol.indices
     else:
-        owner, indices = symbol.parent, (symbol.i, symbol.j)
-        label = owner
+        owner = symbol.parent
+        label = owner  # a MatrixSymbol prints as its name
+        indices = (symbol.i, symbol.j)
     if not isinstance(owner, IndexedBase | MatrixSymbol):
         raise ConversionError(
             f"'{symbol}' is an entry of no matrix of symbols: compute with M.as_explicit()"
@@ -60,6 +67,8 @@ def symbol_name(symbol: Any) -> str:
 def variables_of(expression: Expr) -> set[Any]:
     """The symbols of an expression, and its entries of indexed objects and matrices.
 
+    Symbols that occur only as indices, or as the name of an indexed object, are not among them.
+
     Raises
     ------
     ConversionError
@@ -73,7 +82,7 @@ def variables_of(expression: Expr) -> set[Any]:
     for part in parts:
         if isinstance(part, Symbol | SymbolEntry):
             found.add(part)
-            parts.skip()
+            parts.skip()  # what the entry consists of
         elif isinstance(part, IndexedBase | MatrixExpr):
             _refuse_whole(expression, part)
     return found
@@ -94,20 +103,24 @@ def in_plain_symbols(expression: Expr) -> Expr:
 
 
 def difference(value: Any) -> Any:
-    """The difference of the sides of an equation of SymPy; anything else as it is."""
+    """The left side minus the right side of an equation of SymPy; anything else as it is."""
     return value.lhs - value.rhs if isinstance(value, Equality) else value
 
 
 def numerator_and_denominator(value: Any) -> tuple[Any, Any]:
-    """A rational function of SymPy as coprime polynomials; anything else, and 1."""
-    is_expression = isinstance(value, Expr) and not value.has(Float)
-    if not is_expression or value.is_polynomial() or not value.is_rational_function():
+    """Numerator and denominator of an exact rational function of SymPy, which are coprime.
+
+    For anything else, polynomials among them: the value itself, and 1.
+    """
+    is_exact_expression = isinstance(value, Expr) and not value.has(Float)
+    if not is_exact_expression or value.is_polynomial() or not value.is_rational_function():
         return value, 1
-    above, below = fraction(cancel(value))
-    return above, below
+    numerator, denominator = fraction(cancel(value))
+    return numerator, denominator
 
 
 def _refuse_whole(expression: Expr, part: Any) -> NoReturn:
+    """Raise ConversionError: a matrix or an indexed object occurs in an expression as a whole."""
     raise ConversionError(
         f"'{expression}' contains {part} as a whole, and is no polynomial in its entries: write"
         " them out, for a matrix by M.as_explicit()"

@@ -95,7 +95,15 @@ class ExtensionField(CoefficientField):
             )
 
     def _checked_polynomial(self) -> tuple[Any, ...]:
-        """The minimal polynomial, monic, after it was factored."""
+        """The coefficients of the minimal polynomial, made monic, of 1, a, a², …
+
+        Raises
+        ------
+        InvalidCaseError
+            If there is more than one name, the degree is not from 2 to
+            :data:`MAX_EXTENSION_DEGREE`, the characteristic is too large or divides a denominator,
+            the leading coefficient is zero, or the polynomial is reducible.
+        """
         listed = self.minimal_polynomial
         degree = len(listed) - 1
         if len(self.names) != 1 or not 2 <= degree <= MAX_EXTENSION_DEGREE:
@@ -122,7 +130,7 @@ class ExtensionField(CoefficientField):
                 "field", "the leading coefficient of the minimal polynomial is zero"
             )
         monic = tuple(_number(c / polynomial[degree]) for c in polynomial.coeffs())
-        factors = polynomial.factor()[1]
+        factors = polynomial.factor()[1]  # pairs of an irreducible factor and its exponent
         if len(factors) > 1 or factors[0][1] > 1:
             parts = [f"({self._univariate(map(_number, f.coeffs()))})**{e}" for f, e in factors]
             raise InvalidCaseError(
@@ -139,12 +147,12 @@ class ExtensionField(CoefficientField):
 
     @property
     def domain(self) -> Any:
-        """The SymPy domain."""
+        """The domain of m2bridge's polynomials: an ``ExtensionDomain``, or SymPy's QQ(a, b)."""
         return _domain(self)
 
     @property
     def sympy_domain(self) -> Any:
-        """The domain for polynomials that go to SymPy.
+        """The domain for polynomials that go to SymPy: one of its own domains.
 
         Raises
         ------
@@ -165,14 +173,14 @@ class ExtensionField(CoefficientField):
 
     @property
     def transcendence_degree(self) -> int:
-        """The number of parameters."""
+        """The number of parameters; 0 with a minimal polynomial, whose root is algebraic."""
         return 0 if self.minimal_polynomial else len(self.names)
 
     @property
     def generator_ring(self) -> PolyRing:
-        """The polynomials over QQ in the generators, of which elements are made.
+        """The ring over QQ in which elements are written as polynomials in the generators.
 
-        Residues of GF(p) are the integers closest to zero.
+        Residues of GF(p) are written as the integers closest to zero.
         """
         return _generator_ring(self.names)
 
@@ -181,21 +189,24 @@ class ExtensionField(CoefficientField):
         """The minimal polynomial, in :attr:`generator_ring`."""
         return self._univariate(self.minimal_polynomial)
 
-    def _univariate(self, ascending: Iterable[Any]) -> Any:
-        """The polynomial with these coefficients of 1, a, a², …
+    def _univariate(self, coefficients: Iterable[Any]) -> Any:
+        """The polynomial in :attr:`generator_ring` with these coefficients of 1, a, a², …
 
         A residue becomes the integer that is closest to zero.
         """
         ring = self.generator_ring
-        half = self.characteristic // 2
+        half = self.characteristic // 2  # 0 over QQ
         terms = {}
-        for exponent, c in enumerate(ascending):
-            nearest = c - self.characteristic if half and c > half else c
+        for exponent, c in enumerate(coefficients):
+            is_negative = half and c > half
+            nearest = c - self.characteristic if is_negative else c
             terms[(exponent,)] = _converted(ring.domain, nearest)
         return ring.from_dict(terms)
 
     def element(self, numerator: GeneratorTerms, denominator: GeneratorTerms | None = None) -> Any:
-        """The element that is a polynomial, or a fraction of two, in the generators.
+        """The element of :attr:`domain` that is a polynomial, or a fraction of two, in generators.
+
+        Both are given by their terms: exponents of the generators, and rational coefficients.
 
         Raises
         ------
@@ -211,19 +222,25 @@ class ExtensionField(CoefficientField):
         return above / below
 
     def _polynomial(self, terms: GeneratorTerms) -> Any:
+        """The element of :attr:`domain` that is the polynomial with these terms in generators."""
         domain = self.domain
         if not self.minimal_polynomial:
             ring = domain.field.ring
             numbers = {e: _converted(ring.domain, c) for e, c in terms.items()}
             return domain.field.new(ring.from_dict(numbers), ring.one)
         total = domain.zero
+        # Powers of the root, ``domain.unit``, are reduced by the minimal polynomial.
         for (exponent,), c in terms.items():
             power = self.power(domain.unit, exponent)
             total = total + power * domain(int(c.numerator)) / domain(int(c.denominator))
         return total
 
     def power(self, element: Any, exponent: int) -> Any:
-        """A power, by squares: SymPy's ``ANP`` reduces a power only when it is expanded."""
+        """A power of an element, exponent ≥ 0.
+
+        With a minimal polynomial it is computed by squares: SymPy's own power of an ``ANP`` expands
+        the power of its polynomial before it reduces it.
+        """
         if not self.minimal_polynomial:
             return element**exponent
         result, square = self.domain.one, element
@@ -236,43 +253,54 @@ class ExtensionField(CoefficientField):
         return result
 
     def parts(self, element: Any) -> tuple[Any, Any]:
-        """Numerator and denominator of an element, in :attr:`generator_ring`."""
+        """Numerator and denominator of an element, in :attr:`generator_ring`.
+
+        With a minimal polynomial the denominator is 1, and the numerator is reduced by it.
+        """
         ring = self.generator_ring
         if not self.minimal_polynomial:
             return element.numer.set_ring(ring), element.denom.set_ring(ring)
         numbers = self.base.domain
         terms = {}
-        for exponent, c in enumerate(reversed(element.to_list())):
+        ascending = reversed(element.to_list())  # SymPy has the highest power first
+        for exponent, c in enumerate(ascending):
             terms[(exponent,)] = ring.domain(numbers.to_int(c)) if self.characteristic else c
         return ring.from_dict(terms), ring.one
 
     def text(self, element: Any) -> tuple[str, str]:
-        """The sign of an element, and the rest of its text as a factor of a product."""
-        above, below = self.parts(element)
-        if below.is_ground:
-            above, below = above.quo_ground(below.LC), 1
+        """The sign of an element, and the rest of its text as a factor of a product.
+
+        Of −(a + 1)/b they are ``-`` and ``(a + 1)/b``; other elements have the sign ``+``.
+        """
+        numerator, denominator = self.parts(element)
+        if denominator.is_ground:
+            numerator, denominator = numerator.quo_ground(denominator.LC), 1
         sign = "+"
-        if str(above).startswith("-"):
-            sign, above = "-", -above
-        text = f"({above})" if len(above) > 1 else str(above)
-        if below == 1:
+        if str(numerator).startswith("-"):
+            sign, numerator = "-", -numerator
+        text = f"({numerator})" if len(numerator) > 1 else str(numerator)
+        if denominator == 1:
             return sign, text
-        divisor = str(below)
-        return sign, f"{text}/{divisor}" if divisor.isalnum() else f"{text}/({divisor})"
+        divisor = str(denominator)
+        if not divisor.isalnum():  # anything but one name
+            divisor = f"({divisor})"
+        return sign, f"{text}/{divisor}"
 
     def __str__(self) -> str:
+        """The name by which :func:`m2bridge.convert.fields.parse_field` reads the field again."""
         if not self.minimal_polynomial:
             listed = ", ".join(self.names)
-            return (
-                f"QQ({listed})" if IMAGINARY_UNITS.isdisjoint(self.names) else f"frac(QQ[{listed}])"
-            )
+            if IMAGINARY_UNITS.isdisjoint(self.names):
+                return f"QQ({listed})"
+            # QQ(i) would be read as a number field
+            return f"frac(QQ[{listed}])"
         return f"{self.base}[{self.names[0]}]/({self.relation})"
 
     __repr__ = __str__
 
 
 def described_field(domain: Any) -> ExtensionField:
-    """The extension field whose domain this is."""
+    """The extension field whose domain this is: an ``ExtensionDomain``, or SymPy's QQ(a, b)."""
     if isinstance(domain, ExtensionDomain):
         return domain.described
     return ExtensionField(0, tuple(map(str, domain.symbols)))
@@ -286,7 +314,8 @@ def gaussian_field(name: str = "I") -> ExtensionField:
 def check_prime_field(given: CoefficientField, what: str) -> None:
     """Raise MethodUnavailableError for a field that is not QQ or GF(p).
 
-    ``what`` is the subject of the message, in the plural, as "images".
+    ``what`` names for the message what is not available over other fields, in the plural, as
+    "images".
     """
     if given.names:
         raise MethodUnavailableError(
@@ -299,6 +328,10 @@ class ExtensionDomain(AlgebraicField):  # type: ignore[misc]
     """A field k[a]/(m) for SymPy, where k is QQ or GF(p); its elements are ``ANP``."""
 
     def __init__(self, described: ExtensionField) -> None:
+        """The domain of a field with a minimal polynomial; attributes are those that SymPy reads.
+
+        ``mod`` is the minimal polynomial, and ``unit`` the generator.
+        """
         self.described = described
         self.dom = self.domain = described.base.domain
         listed = [_converted(self.dom, c) for c in reversed(described.minimal_polynomial)]
@@ -321,23 +354,34 @@ class ExtensionDomain(AlgebraicField):  # type: ignore[misc]
 
     def to_sympy(self, a: Any) -> Any:
         """The element as an expression in the symbol of the generator."""
-        above, _ = self.described.parts(a)
-        return above.as_expr()
+        polynomial, _ = self.described.parts(a)
+        return polynomial.as_expr()
 
     def from_ExtensionDomain(self, a: Any, other: Any) -> Any:
-        """An element of the same field."""
+        """The element itself if its domain ``other`` is this one; else ``None``.
+
+        SymPy calls it, by its name, to convert elements between domains; ``None`` says that it
+        cannot be done.
+        """
         return a if self == other else None
 
     def from_sympy(self, a: Any) -> Any:
-        """The element that an expression is, in the symbol of the generator."""
+        """The element that a SymPy expression in the symbol of the generator stands for.
+
+        Raises
+        ------
+        CoercionFailed
+            If it has other symbols, or its denominator is zero in the field.
+        """
         symbol, described = self.symbols[0], self.described
         if a.is_Rational:
             return described.element({(0,): a})
         if a.free_symbols == {symbol}:
             read = described.generator_ring.from_expr
-            above, below = (described.element(read(part)) for part in a.as_numer_denom())
-            if below:
-                return above / below
+            numerator, denominator = map(read, a.as_numer_denom())
+            divisor = described.element(denominator)
+            if divisor:
+                return described.element(numerator) / divisor
         raise CoercionFailed(f"{a} is not in {described}")
 
     def __str__(self) -> str:
@@ -357,6 +401,7 @@ class ExtensionDomain(AlgebraicField):  # type: ignore[misc]
 
 @lru_cache(maxsize=256)
 def _domain(described: ExtensionField) -> Any:
+    """The domain of a field, made once, so that equal fields have the same one."""
     if described.minimal_polynomial:
         return ExtensionDomain(described)
     return QQ.frac_field(*map(Symbol, described.names))
@@ -364,15 +409,17 @@ def _domain(described: ExtensionField) -> Any:
 
 @lru_cache(maxsize=256)
 def _generator_ring(names: tuple[str, ...]) -> PolyRing:
+    """SymPy's polynomial ring over QQ in variables of these names, made once."""
     return PolyRing(list(map(Symbol, names)), QQ, grevlex)
 
 
 def _converted(domain: Any, number: Any) -> Any:
+    """A rational number as an element of a domain of SymPy; its denominator is not zero there."""
     return domain(int(number.numerator)) / domain(int(number.denominator))
 
 
 def _number(coefficient: Any) -> Any:
-    """A coefficient of FLINT as an integer or a fraction."""
+    """A coefficient of FLINT as an ``int``, if it is a residue or integer, or a ``Fraction``."""
     if isinstance(coefficient, flint.nmod):
         return int(coefficient)
     number = Fraction(int(coefficient.p), int(coefficient.q))

@@ -55,13 +55,19 @@ class CoefficientField:
 
     @classmethod
     def parse(cls, text: str) -> CoefficientField:
-        """Read ``QQ`` or ``GF(p)``."""
+        """Read ``QQ`` or ``GF(p)``.
+
+        Raises
+        ------
+        InvalidCaseError
+            If the text is something else, or p is not a prime below 2^31.
+        """
         if text.strip().upper() == "QQ":
             return cls(0)
         match = re.fullmatch(r"\s*(?:GF|gf)\(\s*([0-9]+)\s*\)\s*", text)
         if match is None or not match[1].strip("0"):
             rule = "write QQ or GF(p) with a prime p"
-            if re.search(r"[\[(].*[A-Za-z]", text):
+            if re.search(r"[\[(].*[A-Za-z]", text):  # a letter in brackets, as in QQ[i] or QQ(a)
                 rule += (
                     "; 'ideal' and 'singular-locus --ideal' also take number fields and parameters"
                 )
@@ -72,12 +78,12 @@ class CoefficientField:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of elements that occur in coefficients: none, but in an extension field."""
+        """The names of generators over the prime field; empty for QQ and GF(p) themselves."""
         return ()
 
     @property
     def base(self) -> CoefficientField:
-        """The prime field."""
+        """The prime field; this field itself, unless it is an extension field."""
         return self
 
     @property
@@ -104,7 +110,7 @@ def _domain(characteristic: int) -> Any:
 
 
 def check_is_field(field: object) -> None:
-    """Raise InvalidCaseError unless the value is QQ or GF(p); the name of one is not."""
+    """Raise InvalidCaseError unless the value is QQ or GF(p); the text ``"QQ"`` is not."""
     if not isinstance(field, CoefficientField):
         raise InvalidCaseError("field", f"must be QQ or CoefficientField(p), not {field!r:.60}")
     if field.names:

@@ -36,27 +36,34 @@ class HilbertSeries:
 
     @classmethod
     def from_numerator(cls, coefficients: Mapping[int, int], variables: int) -> HilbertSeries:
-        """Cancel all factors 1 − T from Σ coefficients[i] T^i / (1 − T)^variables."""
-        values = [coefficients.get(i, 0) for i in range(max(coefficients, default=0) + 1)]
+        """The series Σ coefficients[i] T^i / (1 − T)^variables, without common factors 1 − T.
+
+        The series 0, of the quotient 0, has the numerator (0,) and the dimension −1.
+        """
+        numerator = [coefficients.get(i, 0) for i in range(max(coefficients, default=0) + 1)]
         dimension = variables
-        while any(values) and sum(values) == 0:
-            *values, _ = accumulate(values)  # the quotient by 1 − T
+        # 1 − T divides a polynomial that is 0 at T = 1. Partial sums are the coefficients of the
+        # quotient; the last one is that sum, 0.
+        while any(numerator) and sum(numerator) == 0:
+            *numerator, _ = accumulate(numerator)
             dimension -= 1
-        while len(values) > 1 and values[-1] == 0:
-            values.pop()
-        return cls(tuple(values), dimension if any(values) else -1)
+        while len(numerator) > 1 and numerator[-1] == 0:
+            numerator.pop()
+        return cls(tuple(numerator), dimension if any(numerator) else -1)
 
     @classmethod
     def from_values(cls, values: Sequence[int], variables: int) -> HilbertSeries:
-        """The series Σ values[n] T^n.
+        """The series whose first coefficients are these values of the Hilbert function.
 
-        It is a polynomial of degree below ``len(values)`` over (1 − T)^variables: the product of
-        the values with that power is computed up to this degree.
+        Hypothesis: over (1 − T)^variables its numerator has degree below ``len(values)``. So the
+        numerator is the product of Σ values[n] T^n and (1 − T)^variables, up to this degree.
         """
-        power = [(-1) ** i * comb(variables, i) for i in range(len(values))]
+        power = [(-1) ** i * comb(variables, i) for i in range(len(values))]  # (1 − T)^variables
         numerator = {}
         for degree in range(len(values)):
-            numerator[degree] = sum(map(mul, power, values[degree::-1]))
+            numerator[degree] = sum(
+                map(mul, power, values[degree::-1])
+            )  # Σ power[i] values[degree − i]
         return cls.from_numerator(numerator, variables)
 
     def to_json(self) -> dict[str, Any]:
@@ -65,7 +72,7 @@ class HilbertSeries:
 
     @property
     def degree(self) -> int:
-        """The degree of the (projective or affine) scheme: h(1)."""
+        """The degree of the (projective or affine) scheme: h(1), h the numerator."""
         return sum(self.numerator)
 
     @property
@@ -83,24 +90,27 @@ class HilbertSeries:
 
     @property
     def polynomial(self) -> Expr:
-        """The Hilbert polynomial in n, as a SymPy expression, by the Hilbert coefficients."""
+        """The Hilbert polynomial in n, as a SymPy expression.
+
+        It is the sum of :attr:`hilbert_coefficients` with k = D − i − 1.
+        """
         total = Poly(0, n, domain=QQ)
         binomial = Poly(1, n, domain=QQ)  # C(n + k, k)
         for k, e in enumerate(reversed(self.hilbert_coefficients)):
             total += (-1) ** (self.dimension - 1 - k) * e * binomial
-            binomial *= Poly([QQ(1, k + 1), 1], n, domain=QQ)
+            binomial *= Poly([QQ(1, k + 1), 1], n, domain=QQ)  # times (n + k + 1)/(k + 1)
         return total.as_expr()
 
     def value(self, degree: int) -> int:
-        """The Hilbert function: dimension of the graded piece of this degree."""
+        """The Hilbert function: dimension of the piece of this degree, 0 for negative ones."""
         if degree < 0:
             return 0
         if self.dimension <= 0:
             return sum(self.numerator[degree : degree + 1])  # 0 beyond the last coefficient
         # 1/(1 − T)^D has the coefficients C(n + D − 1, D − 1).
-        size = self.dimension - 1
+        k = self.dimension - 1
         coefficients = self.numerator[: degree + 1]
-        return sum(h * comb(degree - i + size, size) for i, h in enumerate(coefficients))
+        return sum(h * comb(degree - i + k, k) for i, h in enumerate(coefficients))
 
     @property
     def expression(self) -> Expr:

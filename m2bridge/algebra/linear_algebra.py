@@ -55,6 +55,7 @@ def elimination_price(rows: int, columns: int) -> float:
 
 
 def _price_of(rows: IntegerRows) -> float:
+    """The :func:`elimination_price` of a matrix; 0 for one without rows, whose width is unknown."""
     if not rows:
         return 0.0
     return elimination_price(len(rows), len(rows[0]))
@@ -67,7 +68,7 @@ def rank_mod(rows: IntegerRows, prime: int) -> int:
 
 
 def column_products(left: flint.nmod_mat, right: flint.nmod_mat) -> list[Any]:
-    """The scalar products of the columns of two matrices, in pairs."""
+    """For each j the scalar product of the j-th columns of two matrices of one shape."""
     columns = zip(left.transpose().table(), right.transpose().table(), strict=True)
     return [sum(map(mul, *pair)) for pair in columns]
 
@@ -81,52 +82,55 @@ def rank_of(matrix: Any) -> int:
     """The rank over QQ of a ``flint.fmpz_mat``.
 
     The rank modulo a prime is at most the rank over QQ. Where it is not full, let r be the largest
-    one modulo the primes tried: each of them divides all (r + 1)-minors, so these are zero when the
-    product of the primes exceeds Hadamard's bound for them.
+    rank modulo the primes tried: each of these primes divides all (r + 1)-minors, so these minors
+    are zero, and the rank is r, when the product of the primes exceeds Hadamard's bound for them.
     """
     rows, columns = matrix.nrows(), matrix.ncols()
     primes = primes_from(LONG_PRIME)
     largest = -1
-    product_bits = 0
+    product_bits = 0  # the product of the primes tried is at least 2^product_bits
     while True:
         check(elimination_price(rows, columns))
-        modulo = int(flint.nmod_mat(matrix, next(primes)).rank())
+        modular_rank = int(flint.nmod_mat(matrix, next(primes)).rank())
         product_bits += PRIME_BITS
-        if modulo == min(rows, columns):  # full, and a lower bound for the rank over QQ
-            return modulo
-        if modulo > largest:
-            largest = modulo
+        if modular_rank == min(rows, columns):  # full, and a lower bound for the rank over QQ
+            return modular_rank
+        if modular_rank > largest:
+            largest = modular_rank
             minor_bits = _minor_bits(matrix, largest + 1)
         if minor_bits < product_bits:
             return largest
 
 
 def signature(form: Sequence[Sequence[flint.fmpq]]) -> int:
-    """The signature of a symmetric rational matrix.
+    """The number of positive eigenvalues of a symmetric rational matrix, less the negative ones.
 
     All roots of its characteristic polynomial are real, so by Descartes' rule there are as many
     positive ones as there are changes of sign of the coefficients.
     """
     size = len(form)
     entries = [entry for row in form for entry in row]
-    coefficients = flint.fmpq_mat(size, size, entries).charpoly().coeffs()
+    polynomial = flint.fmpq_mat(size, size, entries).charpoly()
+    coefficients = polynomial.coeffs()  # by ascending powers
     signs = [1 if x > 0 else -1 for x in coefficients if x != 0]
     positive = sum(x != y for x, y in pairwise(signs))
-    zero = next(j for j, x in enumerate(coefficients) if x != 0)
-    return positive - (size - zero - positive)
+    zero = next(j for j, x in enumerate(coefficients) if x != 0)  # the multiplicity of the root 0
+    negative = size - zero - positive
+    return positive - negative
 
 
 def _minor_bits(matrix: Any, size: int) -> int:
-    """An upper bound for the bits of all minors of this size.
+    """A number b such that all minors of this size have absolute values below 2^b.
 
-    By Hadamard a minor is at most the product of the norms of its rows, and of its columns.
+    By Hadamard a minor is at most the product of the norms of its rows, and of its columns. The
+    bounds of :func:`_squared_norm_bits` are halved, because they are for squares.
     """
     rows = matrix.tolist()
     columns = zip(*rows, strict=True)
-    return min(_norm_bits(rows, size), _norm_bits(columns, size)) // 2 + 1
+    return min(_squared_norm_bits(rows, size), _squared_norm_bits(columns, size)) // 2 + 1
 
 
-def _norm_bits(vectors: Iterable[Sequence[Any]], number: int) -> int:
+def _squared_norm_bits(vectors: Iterable[Sequence[Any]], number: int) -> int:
     """An upper bound for the bits of a product of squared norms of ``number`` of the vectors."""
     bits = []
     for vector in check_deadline_in(vectors):
@@ -137,39 +141,42 @@ def _norm_bits(vectors: Iterable[Sequence[Any]], number: int) -> int:
 
 
 def sparse_rank(rows: Iterable[Mapping[ColumnT, int]]) -> int:
-    """The rank over QQ of an integer matrix whose rows are given by their entries.
+    """The rank over QQ of an integer matrix; each row maps columns to its entries there.
 
     Zero and repeated rows and columns are dropped, and the matrix is cut into blocks without common
-    columns, before FLINT sees it.
+    columns, whose ranks add up, before FLINT sees it.
     """
     distinct: set[frozenset[tuple[ColumnT, int]]] = set()
     for row in check_deadline_in(rows):
         distinct.add(frozenset([entry for entry in row.items() if entry[1]]))
     distinct.discard(frozenset())
     listed = list(distinct)
+    supports = [map(itemgetter(0), row) for row in listed]
     total = 0
-    for block in check_deadline_in(connected([map(itemgetter(0), row) for row in listed])):
+    for block in check_deadline_in(connected(supports)):
         total += _block_rank([listed[i] for i in block])
     return total
 
 
 def connected(supports: Sequence[Iterable[ColumnT]]) -> list[list[int]]:
-    """The positions of some sets in groups; sets of different groups have no element in common.
+    """The positions of some sets in the finest groups such that sets of different groups are
+    disjoint: [[0, 2], [1]] for the sets {a, b}, {c}, {b}.
 
-    Each group is a tree whose root is its first position (union by the smaller root).
+    While groups grow, each is a tree, whose root is its first position: ``leader`` maps a position
+    to its parent in the tree, and a root to itself.
     """
     leader = list(range(len(supports)))
 
     def root(position: int) -> int:
-        """Return the first position of the group of this one."""
+        """The first position of the group of ``position``."""
         while leader[position] != position:
-            leader[position] = leader[leader[position]]  # halves the way for the next one
+            leader[position] = leader[leader[position]]  # halves the way for later calls
             position = leader[position]
         return position
 
-    first: dict[ColumnT, int] = {}
+    first: dict[ColumnT, int] = {}  # the first set with each element
     for position, support in enumerate(check_deadline_in(supports)):
-        own = position
+        own = position  # the root of the group of this set
         for column in support:
             other = root(first.setdefault(column, position))
             if other != own:
@@ -177,17 +184,20 @@ def connected(supports: Sequence[Iterable[ColumnT]]) -> list[list[int]]:
                 own = min(own, other)
     groups: dict[int, list[int]] = {}
     for position in range(len(supports)):
-        # No leader is larger than its members, and leaders of smaller positions are roots already.
+        # A leader is not larger than its members, so the leader of leader[position] is a root.
         leader[position] = leader[leader[position]]
         groups.setdefault(leader[position], []).append(position)
     return list(groups.values())
 
 
 def _block_rank(rows: Sequence[frozenset[tuple[ColumnT, int]]]) -> int:
-    """The rank of nonzero rows; equal columns are taken once, which leaves it the same."""
+    """The rank over QQ of nonzero rows, each a set of pairs (column, entry).
+
+    Equal columns are taken once, which leaves the rank the same.
+    """
     if len(rows) == 1:
         return 1
-    columns: dict[ColumnT, list[tuple[int, int]]] = {}
+    columns: dict[ColumnT, list[tuple[int, int]]] = {}  # the pairs (number of a row, entry) of each
     for number, row in enumerate(rows):
         for column, value in row:
             columns.setdefault(column, []).append((number, value))
@@ -196,7 +206,7 @@ def _block_rank(rows: Sequence[frozenset[tuple[ColumnT, int]]]) -> int:
 
 
 def filled(matrix: Any, rows: Iterable[Iterable[tuple[int, int]]]) -> Any:
-    """A matrix of FLINT, zero before, with rows that are given by their nonzero entries."""
+    """The same matrix of FLINT, zero before, filled with rows of pairs (column, nonzero entry)."""
     for i, row in enumerate(check_deadline_in(rows)):
         for j, c in row:
             matrix[i, j] = c
@@ -248,7 +258,10 @@ def pivot_columns(rows: IntegerRows, prime: int = 0) -> tuple[list[int], list[li
 
 
 def integer_kernel(rows: Sequence[IntegerVector], width: int) -> list[IntegerVector]:
-    """Integer vectors that form a QQ-basis of the common kernel of the rows."""
+    """Integer vectors that form a QQ-basis of the space of vectors orthogonal to all rows.
+
+    ``width`` is the length of a row, which is not known from the rows where there are none.
+    """
     check(PRIMES_PER_RATIONAL_ECHELON * elimination_price(len(rows), width))
     entries = list(chain.from_iterable(rows))
     matrix, nullity = flint.fmpz_mat(len(rows), width, entries).nullspace()
@@ -257,8 +270,10 @@ def integer_kernel(rows: Sequence[IntegerVector], width: int) -> list[IntegerVec
 
 
 def short_basis(rows: Sequence[IntegerVector]) -> list[IntegerVector]:
-    """Short independent integer vectors with the same QQ-span: LLL reduces the rows of the echelon
-    form, each scaled to coprime integers.
+    """Short independent integer vectors with the same QQ-span as the rows.
+
+    They are LLL-reduced, and generate the same lattice as the rows of the echelon form, each scaled
+    to coprime integers.
     """
     check(PRIMES_PER_RATIONAL_ECHELON * _price_of(rows))
     echelon, _, height = flint.fmpz_mat(rows).rref()
@@ -271,13 +286,17 @@ def short_basis(rows: Sequence[IntegerVector]) -> list[IntegerVector]:
 
 
 NumberedRow = tuple[int, SparseVector]
+"""The number of a row among those that were given, and the row."""
 
 
 @dataclass(slots=True)
 class Quotient:
-    """Rows that are independent, and the basis vectors that they lead, in terms of the others.
+    """The quotient of a space over GF(prime) by the span of some rows.
 
-    Rows are eliminated in rounds. In each, rows with different leading places are independent
+    The keys k of the basis vectors e_k of the space are called places. Some places lead: modulo the
+    rows their basis vectors are combinations of the others, which are independent.
+
+    Rows are eliminated in rounds. In each round, rows with different leading places are independent
     without any computation; they express their leading places in the remaining ones, and by this
     the other rows become rows of the next round. After some rounds the remaining rows are dense and
     few, and FLINT eliminates in them.
@@ -285,8 +304,8 @@ class Quotient:
     Parameters
     ----------
     prime : int
-    chosen : list of numbers of rows
-        Linearly independent, as many as there are.
+    chosen : list of int
+        The numbers of rows that form a basis of the span of all.
     forms : dict
         For each place that is dependent modulo the rows its expression in independent places.
     """
@@ -297,9 +316,9 @@ class Quotient:
 
     @classmethod
     def of(cls, rows: Iterable[SparseVector], prime: int) -> Quotient:
-        """Return the quotient by the span of some rows; FLINT eliminates in those left dense."""
+        """Return the quotient by the span of some rows."""
         result = cls(prime)
-        rounds = []
+        rounds = []  # the forms that each round found
         remaining = [numbered for numbered in enumerate(rows) if numbered[1]]
         while remaining and not _is_dense(remaining):
             forms, remaining = result._sparse_round(remaining)
@@ -314,54 +333,71 @@ class Quotient:
         return result
 
     def classes(self, size: int) -> list[SparseVector]:
-        """The classes of all basis vectors, in terms of those of the independent ones."""
+        """The class of each of the basis vectors 0, …, size − 1, in terms of independent ones."""
         return [self.forms.get(place, {place: 1}) for place in range(size)]
 
     def _sparse_round(
         self, rows: list[NumberedRow]
     ) -> tuple[dict[Any, SparseVector], list[NumberedRow]]:
-        """The form of each leading place by the first row with it, and the remaining rows."""
+        """Solve for the leading places of some rows, and put the solutions into all other rows.
+
+        Returns
+        -------
+        forms : dict
+            The expression of each leading place, in places that lead no row of this round.
+        remaining : list of numbered rows
+            The other rows, reduced by the forms, if they are not zero then.
+        """
         counts = Counter(chain.from_iterable(map(itemgetter(1), rows)))
         # Places that occur in few rows lead: expressing them in others changes few rows.
         order = sorted(counts, key=lambda place: (counts[place], place))
         position = {place: i for i, place in enumerate(order)}
-        leaders: dict[Any, SparseVector] = {}
-        others = []
+        led_rows: dict[Any, SparseVector] = {}
+        other_rows = []
+        # Short rows come first, because each of the other rows takes in a solved row.
         for number, row in check_deadline_in(sorted(rows, key=_length)):
-            place = min(row, key=position.__getitem__)
-            if place in leaders:
-                others.append((number, row))
+            leading_place = min(row, key=position.__getitem__)
+            if leading_place in led_rows:
+                other_rows.append((number, row))
             else:
-                leaders[place] = row
+                led_rows[leading_place] = row
                 self.chosen.append(number)
-        forms = self._solved(leaders, order)
-        rest = []
-        for number, row in check_deadline_in(others):
+        forms = self._solved(led_rows, order)
+        remaining = []
+        for number, row in check_deadline_in(other_rows):
             reduced = combination(row, forms, self.prime)
             if reduced:
-                rest.append((number, reduced))
-        return forms, rest
+                remaining.append((number, reduced))
+        return forms, remaining
 
     def _solved(
-        self, leaders: dict[Any, SparseVector], order: list[Any]
+        self, led_rows: dict[Any, SparseVector], order: list[Any]
     ) -> dict[Any, SparseVector]:
-        """Each leading place by places that lead no row, from the last place to the first."""
+        """The expression of each leading place in places that lead no row.
+
+        ``led_rows`` maps each leading place to its row, in which it is the first in this order. So
+        the other places of the row come later, and from the last place to the first their forms are
+        known when they are needed.
+        """
         forms: dict[Any, SparseVector] = {}
         for place in check_deadline_in(reversed(order)):
-            if place in leaders:
-                form = dict(leaders[place])
+            if place in led_rows:
+                form = dict(led_rows[place])
                 factor = -pow(form.pop(place), -1, self.prime)
                 scaled = {other: c * factor for other, c in form.items()}
                 forms[place] = combination(scaled, forms, self.prime)
         return forms
 
     def _dense_round(self, rows: list[NumberedRow]) -> dict[Any, SparseVector]:
-        """The forms of the pivots by FLINT's reduced echelon form, which ends the elimination."""
+        """The expression of each pivot of the rows' reduced echelon form in places without pivot.
+
+        It ends the elimination: all these rows are used up.
+        """
         places = sorted(set(chain.from_iterable(map(itemgetter(1), rows))))
         position = {place: j for j, place in enumerate(places)}
         entries = ([(position[place], c) for place, c in row.items()] for _, row in rows)
         matrix = filled(flint.nmod_mat(len(rows), len(places), self.prime), entries)
-        # pivots of the transposed matrix are rows, which the caller needs to know by number
+        # The pivot columns of the transposed matrix are rows that form a basis of the span.
         independent = reduced_echelon(matrix.transpose())[1]
         self.chosen += [rows[i][0] for i in independent]
         echelon, pivots = reduced_echelon(matrix)
@@ -379,7 +415,10 @@ class Quotient:
 def combination(
     vector: Mapping[Any, int], forms: Mapping[Any, SparseVector], prime: int
 ) -> SparseVector:
-    """The vector modulo the prime, with its form in place of each basis vector that has one."""
+    """The vector modulo the prime, with its form in place of each basis vector that has one.
+
+    Vectors map basis vectors to coefficients: 2e_0 + e_1 with the form 3e_0 of e_1 is 5e_0.
+    """
     total: SparseVector = {}
     for place, coefficient in vector.items():
         form = forms.get(place)
@@ -397,11 +436,12 @@ def combination(
 
 
 def _length(numbered: NumberedRow) -> int:
+    """The number of nonzero entries of a row."""
     return len(numbered[1])
 
 
 def _is_dense(rows: list[NumberedRow]) -> bool:
-    """Whether one entry in :data:`DENSE_ONE_IN` is nonzero, in the columns that occur."""
+    """Whether more than one entry in :data:`DENSE_ONE_IN` is nonzero, in the places that occur."""
     places: set[Any] = set()
     entries = 0
     for _, row in check_deadline_in(rows):

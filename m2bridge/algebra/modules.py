@@ -58,26 +58,29 @@ class AsCode:
     __slots__ = ()
 
     def __repr__(self) -> str:
-        named = fields(self)  # type: ignore[arg-type]
-        given = [(getattr(self, field.name), field.default) for field in named]
-        while given and given[-1][0] == given[-1][1]:  # the value is the default
-            given.pop()
-        arguments = ", ".join(repr(value) for value, _ in given)
+        own_fields = fields(self)  # type: ignore[arg-type]
+        values_and_defaults = [(getattr(self, field.name), field.default) for field in own_fields]
+        while values_and_defaults and values_and_defaults[-1][0] == values_and_defaults[-1][1]:
+            values_and_defaults.pop()  # the value is the default
+        arguments = ", ".join(repr(value) for value, _ in values_and_defaults)
         return f"{type(self).__name__}({arguments})"
 
 
 def one_line(value: object) -> str:
-    """The text of a value in one line, its middle left out if it is long."""
+    """The text of a value, its lines joined by semicolons, its middle left out if it is long."""
     return shortened("; ".join(str(value).splitlines()), MAX_REPR_CHARS)
 
 
 def listed(elements: Iterable[Any]) -> str:
-    """The texts of elements of a ring in brackets."""
+    """The texts of elements of a ring in parentheses, separated by commas: ``(x, y**2)``."""
     return f"({', '.join(map(entry_text, elements))})"
 
 
 Multidegree = tuple[int, ...]
+"""The degree of an element of a graded ring: one integer for each grading."""
+
 TermPlace = tuple[int, Multidegree, int]
+"""Homological degree, degree and weight of generators in a complex."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +105,12 @@ class BettiTable(Typeset):
     entries: tuple[tuple[TermPlace, int], ...]
 
     def __getitem__(self, place: tuple[int, int]) -> int:
-        """The number in column i and row j: generators of weight i + j in homological degree i."""
+        """The number at (i, j), column i and row j: generators of weight i + j in degree i."""
         return self.rows.get((place[0], place[1]), 0)
 
     @property
     def rows(self) -> dict[tuple[int, int], int]:
-        """The table: numbers by column and row."""
+        """The numbers of the table that are not zero, by (column, row)."""
         table: dict[tuple[int, int], int] = {}
         for (i, _, weight), count in self.entries:
             table[i, weight - i] = table.get((i, weight - i), 0) + count
@@ -129,13 +132,15 @@ class BettiTable(Typeset):
         totals = self._totals
         if not table:
             return "total:"
-        numbers = [j for _, j in table]
-        rows = range(min(numbers), max(numbers) + 1)
-        aligned = [_aligned(["", "total:", *(f"{j}:" for j in rows)])]
+        row_numbers = [j for _, j in table]
+        rows = range(min(row_numbers), max(row_numbers) + 1)
+        # Texts are aligned column by column; the first column has the names of the lines.
+        columns = [_aligned(["", "total:", *(f"{j}:" for j in rows)])]
         for i in range(min(totals), max(totals) + 1):
-            column = [i, totals.get(i, 0), *(table.get((i, j), ".") for j in rows)]
-            aligned.append(_aligned(column))
-        return "\n".join(map(" ".join, zip(*aligned, strict=True)))
+            numbers = [table.get((i, j), ".") for j in rows]
+            columns.append(_aligned([i, totals.get(i, 0), *numbers]))
+        lines = zip(*columns, strict=True)
+        return "\n".join(map(" ".join, lines))
 
     def _formula(self) -> str:
         """The table with its totals, as a formula."""
@@ -172,7 +177,7 @@ class HilbertPolynomial(Named):
     coefficients: tuple[tuple[int, int], ...]
 
     def __call__(self, degree: int) -> Fraction:
-        """The value at an integer."""
+        """The value at an integer, which is an integer, as a fraction."""
         return Fraction(self._value(Fraction(degree)))
 
     def to_sympy(self, variable: str = "t") -> Any:
@@ -180,8 +185,7 @@ class HilbertPolynomial(Named):
         return expand(self._value(Symbol(variable)))
 
     def _value(self, t: Any) -> Any:
-        """The value at t of a Hilbert polynomial, as a sum of those of projective spaces."""
-        # The polynomial of n-dimensional projective space is C(t + n, n).
+        """The value at t, a fraction or a symbol: Σ c C(t + n, n), which is that of n-space."""
         total = 0
         for n, c in self.coefficients:
             total += c * prod((t + k) / k for k in range(1, n + 1))
@@ -195,6 +199,8 @@ class HilbertPolynomial(Named):
 @dataclass(frozen=True, slots=True, repr=False)
 class GeneralIdeal(AsText, Typeset):
     """An ideal of a ring that is not a plain polynomial ring; else see :class:`m2bridge.Ideal`.
+
+    ``_function`` is Macaulay2's function that makes such an ideal, with which its text begins.
 
     Examples
     --------
@@ -264,13 +270,16 @@ class Module(Named, Typeset):
             return "free" if self.relations is None else "cokernel"
         return "image" if self.relations is None else "subquotient"
 
+    def _matrices(self) -> list[Matrix]:
+        """The generators and the relations, where they are not left out."""
+        return [matrix for matrix in (self.generators, self.relations) if matrix is not None]
+
     def __str__(self) -> str:
         if self.kind != "free":
-            matrices = [self.generators, self.relations]
-            given = ", ".join(str(matrix) for matrix in matrices if matrix is not None)
-            return f"{self.kind}({given})"
+            return f"{self.kind}({', '.join(map(str, self._matrices()))})"
         if not any(map(any, self.degrees)):
             return f"{ring_text(self.ring)}^{len(self.degrees)}"
+        # A generator of degree d is in the summand R^{−d}, as Macaulay2 writes it.
         shifts = []
         for degree in self.degrees:
             shift = tuple(-entry for entry in degree)
@@ -278,16 +287,17 @@ class Module(Named, Typeset):
         return f"{ring_text(self.ring)}^{{{', '.join(shifts)}}}"
 
     def _formula(self) -> str:
-        """A free module as a sum of shifts of its ring, others by their matrices."""
+        """Shifts of the ring for a free module, else its matrices; empty if one has no formula."""
         if self.kind == "free":
             letter = ring_letter(self.ring)
             module = free_module_latex(self.degrees, letter)
             return rf"{module}, \quad {letter} = {ring_latex(self.ring)}"
-        formulas = [matrix._formula() for matrix in (self.generators, self.relations) if matrix]
+        formulas = [matrix._formula() for matrix in self._matrices()]
         if not all(formulas):
             return ""
         if self.kind == "subquotient":
-            return rf"\operatorname{{im}} {formulas[0]} \,/\, \operatorname{{im}} {formulas[1]}"
+            generators, relations = formulas
+            return rf"\operatorname{{im}} {generators} \,/\, \operatorname{{im}} {relations}"
         name = {"image": "im", "cokernel": "coker"}[self.kind]
         return rf"\operatorname{{{name}}} {formulas[0]}"
 
@@ -327,12 +337,14 @@ class Matrix(Named, Typeset):
         """The numbers of rows and columns."""
         if self.entries:
             return len(self.entries), len(self.entries[0])
+        # Without rows, the source says how many columns there are: one for each of its generators.
         generators = self.source.generators
         if generators is None:
             return 0, len(self.source.degrees)
         return 0, generators.shape[1]
 
     def __getitem__(self, place: tuple[int, int]) -> Any:
+        """The entry in row i and column j, both from 0 on, where ``place`` is (i, j)."""
         return self.entries[place[0]][place[1]]
 
     def to_sympy(self) -> Any:
@@ -353,7 +365,7 @@ class Matrix(Named, Typeset):
         return f"({'; '.join(map(listed, self.entries))})"
 
     def _formula(self) -> str:
-        """The entries in parentheses."""
+        """The entries in parentheses; empty, to be shown as text, without columns or with many."""
         return matrix_latex(self.entries)
 
 
@@ -421,20 +433,21 @@ class GroebnerBasis(AsText, Typeset):
 
     @property
     def generators(self) -> tuple[Any, ...]:
-        """The elements of the basis of an ideal, or the tuples of that of a module."""
+        """The elements of the basis: of a module as tuples, of an ideal as elements of the ring."""
         rows = self.matrix.entries
         if len(rows) == 1:
             return rows[0]
-        return tuple(zip(*rows, strict=True))
+        return tuple(zip(*rows, strict=True))  # the columns
 
     def __iter__(self) -> Iterator[Any]:
+        """Yield the elements of the basis."""
         return iter(self.generators)
 
     def __str__(self) -> str:
         return f"Gröbner basis {listed(self.generators)}"
 
     def _formula(self) -> str:
-        """The elements in parentheses, or the matrix of a basis of a module."""
+        """The elements of the basis of an ideal in parentheses; the matrix of one of a module."""
         if len(self.matrix.entries) == 1:
             return tuple_latex(self.generators)
         return self.matrix._formula()
@@ -495,7 +508,9 @@ class Complex(Named, Typeset):
 
     @property
     def betti(self) -> BettiTable:
-        """The numbers of generators of the free modules in each degree, for standard weights.
+        """The numbers of generators of the free modules in each degree.
+
+        The weight of a degree is the sum of its entries.
 
         Raises
         ------
@@ -513,7 +528,7 @@ class Complex(Named, Typeset):
         return " ← ".join(map(str, self.modules))
 
     def _formula(self) -> str:
-        """The modules from the lowest degree on, and their ring."""
+        """The modules from the lowest degree on, and their ring; empty if a module is not free."""
         if any(module.kind != "free" for module in self.modules):
             return ""
         letter = ring_letter(self.ring)
@@ -550,7 +565,7 @@ class ComplexMap(Named):
     maps: tuple[Matrix, ...]
 
     def __getitem__(self, place: int) -> Matrix:
-        """The map from the module of this homological degree of the source."""
+        """The map from the source's module of homological degree ``place``; KeyError if none is."""
         number = place - self.source.low
         if not 0 <= number < len(self.maps):
             raise KeyError(place)
@@ -577,7 +592,7 @@ def to_expression(value: Any) -> Any:
 
 
 def ring_text(ring: Any) -> str:
-    """Return the text of a ring."""
+    """Return the text of a ring; of a polynomial ring with all its variables, as ``QQ[x, y]``."""
     if isinstance(ring, PolynomialRing):
         return f"{field_text(ring.field)}[{', '.join(ring.variables)}]"
     return str(ring)

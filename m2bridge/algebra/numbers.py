@@ -23,9 +23,9 @@ def is_prime(n: int) -> bool:
 
 
 def primes_from(largest: int, numbers: Collection[int] = ()) -> Iterator[int]:
-    """The primes from this one downwards that divide none of some numbers.
+    """Yield the primes from ``largest`` downwards that divide none of the numbers.
 
-    Where one is unlucky, the next is tried.
+    ``numbers`` are those for which a prime would be unlucky, as denominators.
     """
     for candidate in range(largest, 1, -1):
         if is_prime(candidate) and all(n % candidate for n in numbers):
@@ -33,10 +33,11 @@ def primes_from(largest: int, numbers: Collection[int] = ()) -> Iterator[int]:
 
 
 def random_primes(bits: int, numbers: Collection[int] = ()) -> Iterator[int]:
-    """Different primes of this many bits that divide none of some numbers, none of which is zero.
+    """Yield different primes of this many bits that divide none of the numbers, without end.
 
     They are drawn by the system's source of randomness. So nobody can choose an input for which
-    they are unlucky, as one can for primes that are known before.
+    they are unlucky, as one can for primes that are known before. No number may be zero, which
+    every prime divides.
     """
     drawn = set()
     while True:
@@ -49,38 +50,46 @@ def random_primes(bits: int, numbers: Collection[int] = ()) -> Iterator[int]:
 
 
 def chinese_remainder(primes: Sequence[int]) -> tuple[int, list[int]]:
-    """The product of different primes, and for each a number that is 1 modulo it and 0 modulo the
-    others.
+    """The product of different primes, and a weight for each.
+
+    The weight of a prime is 1 modulo this prime, and 0 modulo all other primes of the list.
     """
     modulus = prod(primes)
     return modulus, [modulus // p * pow(modulus // p, -1, p) for p in primes]
 
 
 def combined(vectors: Sequence[Sequence[int]], weights: Sequence[int], modulus: int) -> list[int]:
-    """Residues modulo a product of primes from those modulo each, by :func:`chinese_remainder`."""
+    """The vector of residues modulo ``modulus``, a product of primes, from vectors modulo each.
+
+    There is one vector for each prime; weights and modulus are of :func:`chinese_remainder`.
+    """
     return [sum(map(mul, weights, entry)) % modulus for entry in zip(*vectors, strict=True)]
 
 
 def rational_reconstruction(residues: Sequence[int], modulus: int) -> tuple[int, list[int]]:
-    """A common denominator, and its products with the residues as integers closest to zero."""
+    """Rational numbers congruent to residues: a common denominator, and the numerators.
+
+    Each numerator is the integer closest to zero that is congruent to denominator · residue.
+    """
     denominator = 1
     for residue in residues:
-        if residue > 1:
+        if residue > 1:  # 0 and 1 are integers
             denominator *= rational_denominator(residue * denominator % modulus, modulus)
     half = modulus // 2
     return denominator, [(r * denominator + half) % modulus - half for r in residues]
 
 
 def rational_denominator(residue: int, modulus: int) -> int:
-    """The denominator b ≤ √(p/2) of the fraction a/b, |a| ≤ √(p/2), congruent to the residue.
+    """The denominator b of the fraction a/b with |a|, b ≤ √(m/2) that is congruent to the residue.
 
-    1 if none is. There is at most one: for two of them, ab′ − a′b is divisible by the odd modulus
-    and smaller.
+    m is the modulus, which is odd. If no fraction is congruent, 1. There is at most one: for two of
+    them, a/b and a′/b′, the number ab′ − a′b is divisible by m, and smaller.
     """
     bound = isqrt(modulus // 2)
-    if residue <= bound or modulus - residue <= bound:
+    if residue <= bound or modulus - residue <= bound:  # an integer, a = residue or residue − m
         return 1
-    # Euclid's algorithm: each remainder is congruent to its coefficient times the residue.
+    # Euclid's algorithm: each remainder is congruent to its coefficient times the residue, so the
+    # fraction remainder/coefficient is; the first remainder within the bound is the one to try.
     before, remainder = modulus, residue
     coefficient_before, coefficient = 0, 1
     while remainder > bound:
@@ -103,9 +112,9 @@ def flint_rational(number: Any) -> flint.fmpq:
 
 
 def without_denominators(numbers: Iterable[Any]) -> list[int]:
-    """Multiply rational numbers by the least common multiple of their denominators.
+    """The rational numbers times the least common multiple of their denominators, as integers.
 
-    Residues, which have no denominators, become integers.
+    Residues of GF(p), which have no denominators, become the integers that represent them.
     """
     rationals = list(numbers)
     if not all(hasattr(number, "denominator") for number in rationals):
@@ -115,8 +124,8 @@ def without_denominators(numbers: Iterable[Any]) -> list[int]:
 
 
 def integer_coefficients(polynomial: Mapping[Key, Any]) -> dict[Key, int]:
-    """The least positive multiple of a polynomial over QQ with integer coefficients.
+    """The least positive multiple with integer coefficients of a polynomial over QQ, as terms.
 
-    Over GF(p) the coefficients are residues.
+    Of a polynomial over GF(p), its coefficients as integers that represent the residues.
     """
     return dict(zip(polynomial, without_denominators(polynomial.values()), strict=True))

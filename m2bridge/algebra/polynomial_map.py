@@ -88,7 +88,8 @@ class PolynomialMap:
         names = self.source.variables + self.coordinates
         for name in names:
             check_characters(name)
-        # Elimination has a ring with both, which refuses a name that occurs twice.
+        # Elimination needs a ring with parameters and coordinates as variables. It is made here to
+        # refuse a name that occurs twice.
         PolynomialRing(QQ, names)
 
     @classmethod
@@ -105,7 +106,8 @@ class PolynomialMap:
         ----------
         parameters : sequence of str or sympy.Symbol
         images : mapping from coordinate name to expression in the parameters
-            Rational functions have a further parameter, the inverse of their common denominator.
+            Where one is a rational function, the source of the map has a further parameter, the
+            inverse of the common denominator.
         relations : expressions that vanish on the source variety, or equations ``Eq(f, g)``
         prime : whether the relations are known to generate a prime ideal over every field
 
@@ -144,7 +146,16 @@ class PolynomialMap:
     def from_terms(
         cls, parameters: Sequence[str], images: Mapping[str, Mapping[Any, Any]]
     ) -> PolynomialMap:
-        """Build a map from the exponents and rational coefficients of the terms of each image."""
+        """Build a map from the terms of each image.
+
+        ``images`` gives for each coordinate the rational coefficients of the image by exponents:
+        ``{"x": {(2, 0): 1}}`` is x = s² for the parameters s and t.
+
+        Raises
+        ------
+        ConversionError
+            If a name cannot be one of a variable.
+        """
         for name in (*parameters, *images):
             check_variable(name)
         source = PolynomialRing(QQ, tuple(parameters))
@@ -164,37 +175,50 @@ class PolynomialMap:
     ) -> PolynomialMap:
         """Build a map from numerators and denominators of its coordinates, in the source ring.
 
-        Where a denominator is not a number, a further parameter is the inverse of the least common
-        multiple q of all, and a relation says so: w*q = 1. The source is then the set of points
-        where q does not vanish; w*q − 1 is irreducible over every field, since q is primitive.
+        Where a denominator is not a number, let q be the least common multiple of all denominators,
+        with coprime integer coefficients. A further parameter w is its inverse: there is one more
+        relation w*q = 1. The source is then the set of points where q does not vanish.
+
+        Parameters
+        ----------
+        source : PolynomialRing
+        images : mapping from coordinate name to (numerator, denominator)
+        relations : sequence of elements of the source ring
+        prime : bool
+            Whether the relations are known to generate a prime ideal over every field. With w this
+            is known only where there are no other relations: w*q − 1 is irreducible over every
+            field, since q is primitive and so not zero modulo any prime.
         """
-        common = source.sympy_ring.one
-        for _, below in images.values():
-            common = common.lcm(below)
-        _, common = common.clear_denoms()
-        _, common = common.primitive()
-        if common.is_ground:
-            polynomials = [above.quo_ground(below.LC) for above, below in images.values()]
+        q = source.sympy_ring.one
+        for _, denominator in images.values():
+            q = q.lcm(denominator)
+        _, q = q.clear_denoms()
+        _, q = q.primitive()
+        if q.is_ground:
+            polynomials = [
+                numerator.quo_ground(denominator.LC) for numerator, denominator in images.values()
+            ]
             return cls(source, tuple(images), tuple(polynomials), tuple(relations), prime)
         taken = {*source.variables, *images}
         names = chain(["w"], map("w_{}".format, count(1)))
         name = next(candidate for candidate in names if candidate not in taken)
         extended = PolynomialRing(QQ, (*source.variables, name))
-        inverse = extended.sympy_ring.gens[-1]
+        w = extended.sympy_ring.gens[-1]
 
         def lifted(polynomial: PolyElement) -> PolyElement:
+            """The polynomial in the ring with w, which it does not contain."""
             terms = {(*monomial, 0): c for monomial, c in polynomial.items()}
             return extended.sympy_ring.from_dict(terms)
 
         polynomials = [
-            lifted(above * common.exquo(below)) * inverse for above, below in images.values()
+            lifted(numerator * q.exquo(denominator)) * w
+            for numerator, denominator in images.values()
         ]
-        defining = inverse * lifted(common) - 1
         return cls(
             source=extended,
             coordinates=tuple(images),
             images=tuple(polynomials),
-            relations=(*map(lifted, relations), defining),
+            relations=(*map(lifted, relations), w * lifted(q) - 1),
             prime=not relations,
         )
 
@@ -204,26 +228,28 @@ class PolynomialMap:
 
     @property
     def image_degrees(self) -> tuple[int, ...] | None:
-        """Total degrees of the images.
+        """Total degrees of the images, by which coordinates have positive weights.
 
-        ``None`` if an image or relation is not homogeneous, or an image is constant.
+        ``None`` if an image or relation is not homogeneous, or an image is constant: then there are
+        no such weights.
         """
         degrees = tuple(map(total_degree, self.images))
-        homogeneous = all(map(is_homogeneous, self.images + self.relations))
-        if not homogeneous or min(degrees, default=1) <= 0:
+        is_graded = all(map(is_homogeneous, self.images + self.relations))
+        if not is_graded or min(degrees, default=1) <= 0:
             return None
         return degrees
 
     def evaluate(self, point: Sequence[Rational | int]) -> tuple[Any, ...]:
-        """The values of the coordinates at a rational point, in the order of ``source.variables``.
+        """The values of the coordinates at a rational point of the source.
 
-        Values that are integers are of type ``int``, others fractions.
+        The numbers of the point are in the order of ``source.variables``, the values in that of
+        ``coordinates``. Values that are integers are of type ``int``, others fractions.
 
         Raises
         ------
         ConversionError
-            If a number is not exact, there are more or fewer of them than variables, or the point
-            does not satisfy the relations.
+            If a number is not exact, the point has more or fewer numbers than there are variables,
+            or it does not satisfy the relations.
 
         Examples
         --------
@@ -253,32 +279,42 @@ class PolynomialMap:
         return tuple(values)
 
     def restricted_to(self, indices: Sequence[int]) -> PolynomialMap:
-        """The map followed by the projection to some of the coordinates."""
+        """The map followed by the projection to the coordinates at these positions."""
         coordinates = tuple(self.coordinates[i] for i in indices)
         images = tuple(self.images[i] for i in indices)
         return replace(self, coordinates=coordinates, images=images)
 
     @property
     def maybe_reducible(self) -> bool:
-        """Whether the source may be reducible, empty, or defined by no radical ideal."""
+        """Whether the source may be reducible or empty, or its relations may not be radical.
+
+        That is: there are relations, and they are not known to generate a prime ideal.
+        """
         return bool(self.relations) and not self.prime
 
     def check_field(self, field: CoefficientField) -> None:
-        """Raise InvalidCaseError if the map has no reduction to this field."""
+        """Raise InvalidCaseError if the map has no reduction to this field.
+
+        It has none if the characteristic divides a denominator of a coordinate or a relation.
+        """
         p = field.characteristic
         if not p:
             return
-        parts = [f"the coordinate {name}" for name in self.coordinates]
-        parts += ["a relation"] * len(self.relations)
-        for part, polynomial in zip(parts, self.images + self.relations, strict=True):
+        descriptions = [f"the coordinate {name}" for name in self.coordinates]
+        descriptions += ["a relation"] * len(self.relations)
+        polynomials = self.images + self.relations
+        for description, polynomial in zip(descriptions, polynomials, strict=True):
             if any(int(coefficient.denominator) % p == 0 for coefficient in polynomial.values()):
                 raise InvalidCaseError(
-                    "field", f"{part} has no meaning over {field}: {p} divides a denominator"
+                    "field", f"{description} has no meaning over {field}: {p} divides a denominator"
                 )
 
 
 def evaluate(polynomial: PolyElement, point: Sequence[Any]) -> PolyElement:
-    """The value of a polynomial at a point with exact entries, as an element of its domain."""
+    """The value of a polynomial at a point with exact entries, as an element of its domain.
+
+    The point has one entry for each variable of the polynomial's ring, in their order.
+    """
     domain = polynomial.ring.domain
     total = domain.zero
     for exponents, c in check_deadline_in(polynomial.items()):
@@ -288,11 +324,15 @@ def evaluate(polynomial: PolyElement, point: Sequence[Any]) -> PolyElement:
 
 
 def substitute(polynomial: PolyElement, images: Sequence[PolyElement]) -> PolyElement:
-    """The polynomial with elements of another ring over the same field for its variables."""
+    """The polynomial with elements of another ring over the same field for its variables.
+
+    ``images`` has one of these elements for each variable, at least one.
+    """
     ring = images[0].ring
 
     @cache
     def power(index: int, exponent: int) -> PolyElement:
+        """The power of the image of the variable with this index."""
         return images[index] ** exponent
 
     total = ring.zero
@@ -306,18 +346,18 @@ def substitute(polynomial: PolyElement, images: Sequence[PolyElement]) -> PolyEl
 
 
 def images_over(parametrization: PolynomialMap, ring: PolynomialRing) -> tuple[PolyElement, ...]:
-    """The images of the coordinates with coefficients in the field of ``ring``."""
+    """The images of the coordinates, in the parameters, with coefficients in ``ring.field``."""
     source = PolynomialRing(ring.field, parametrization.source.variables).sympy_ring
     return tuple(image.set_ring(source) for image in parametrization.images)
 
 
 def relations_over(parametrization: PolynomialMap, field: CoefficientField) -> GeneratingSet:
-    """The relations of the source over a field.
+    """The relations of the source, in the ring of the parameters over a field.
 
     Raises
     ------
     InvalidCaseError
-        If the map has no reduction there.
+        If the map has no reduction to the field: its characteristic divides a denominator.
     """
     parametrization.check_field(field)
     source = PolynomialRing(field, parametrization.source.variables)
@@ -326,9 +366,11 @@ def relations_over(parametrization: PolynomialMap, field: CoefficientField) -> G
 
 
 def vanishes_on_image(ideal: GeneratingSet, parametrization: PolynomialMap) -> bool:
-    """Whether every generator vanishes on the image; the source must have no relations.
+    """Whether every generator of an ideal of the target vanishes on the image of a map.
 
-    This proves that the closure of the image lies in the variety of the ideal.
+    The source must have no relations: a generator vanishes where its composition with the map is
+    the zero polynomial in the parameters. This proves that the closure of the image lies in the
+    variety of the ideal.
     """
     images = images_over(parametrization, ideal.ring)
     return not any(substitute(generator, images) for generator in ideal.generators)
@@ -346,8 +388,8 @@ class LinearReduction:
     basis : tuple of int
         Positions of the independent coordinates among all coordinates.
     dependencies : tuple of (int, mapping from int to Fraction)
-        For each other coordinate its position, and the coefficients of its expression in the basis,
-        by position.
+        For each coordinate that is not in ``basis`` its position, and the nonzero coefficients of
+        its expression in the basis, by the positions of basis coordinates.
     """
 
     reduced: PolynomialMap
@@ -357,7 +399,11 @@ class LinearReduction:
     def linear_forms(
         self, original: PolynomialMap, *, field: CoefficientField
     ) -> tuple[PolyElement, ...]:
-        """The linear generators: each dependent coordinate minus its expression in the basis."""
+        """The linear forms that vanish on the image of the map ``original`` that was reduced.
+
+        They are, in its target ring over the field, each dependent coordinate minus its expression
+        in the basis.
+        """
         target = original.target(field=field)
         variables = target.sympy_ring.gens
         forms = []
@@ -375,22 +421,32 @@ def reduce_linearly(
     field: CoefficientField = QQ,
     preference: Callable[[int], int] | None = None,
 ) -> LinearReduction:
-    """Pick linearly independent coordinates, the earliest possible, and express the others in them.
+    """Pick linearly independent coordinates, and express all others in them.
 
-    Images without common monomials do not depend on each other, so each block of connected ones is
-    treated alone. Modulo p, which must divide no denominator of the map, coordinates can be
-    dependent that are not so over QQ.
+    Images without common monomials do not depend on each other, so each block of images that are
+    connected by common monomials is treated alone. Over GF(p), where p must divide no denominator
+    of the map, coordinates can be dependent that are independent over QQ.
+
+    Parameters
+    ----------
+    parametrization : PolynomialMap
+    field : CoefficientField
+        Where linear dependence is meant, QQ or GF(p).
+    preference : callable, optional
+        The sort key of a position of a coordinate; in this order each coordinate is picked that
+        does not depend on earlier ones. Without it, the order is that of positions.
     """
     basis: list[int] = []
     dependencies: dict[int, dict[int, Fraction]] = {}
     for block in check_deadline_in(connected(parametrization.images)):
-        # the first coordinates of a block become its basis
+        # Pivot columns do not depend on columns further left: the earliest coordinates are picked.
         block.sort(key=preference)
         rows = _coefficient_rows([parametrization.images[j] for j in block])
         pivots, echelon = pivot_columns(rows, field.characteristic)
         independent = [block[pivot] for pivot in pivots]
         basis += independent
         for place in set(range(len(block))).difference(pivots):
+            # In the reduced echelon form a column has its coefficients in the pivot columns.
             column = [row[place] for row in echelon]
             entries = zip(independent, column, strict=True)
             dependencies[block[place]] = {j: entry for j, entry in entries if entry}
@@ -411,27 +467,29 @@ def in_sparse_coordinates(parametrization: PolynomialMap) -> PolynomialMap:
     parametrization : PolynomialMap
         With linearly independent coordinates.
     """
-    images: dict[int, PolyElement] = {}
-    # Row operations within a block change neither the span of its images nor those of others.
+    new_images: dict[int, PolyElement] = {}
+    # Row operations within a block of images, connected by common monomials, change neither the
+    # span of the block nor those of other blocks.
     for block in check_deadline_in(connected(parametrization.images)):
-        chosen = [parametrization.images[j] for j in block]
-        monomials = sorted(set().union(*chosen), reverse=True)
+        old_images = [parametrization.images[j] for j in block]
+        monomials = sorted(set().union(*old_images), reverse=True)
         rows = []
-        for image in chosen:
+        for image in old_images:
             coefficients = [image.get(monomial, 0) for monomial in monomials]
             rows.append(without_denominators(coefficients))
         _, echelon = pivot_columns(rows)
+        # There are as many rows as before, since the images are independent.
         for j, row in zip(block, echelon, strict=True):
             terms = zip(monomials, without_denominators(row), strict=True)
-            images[j] = chosen[0].ring.from_dict(dict(terms))
-    return replace(parametrization, images=tuple(images[j] for j in range(len(images))))
+            new_images[j] = old_images[0].ring.from_dict(dict(terms))
+    return replace(parametrization, images=tuple(new_images[j] for j in range(len(new_images))))
 
 
 def same_span(first: PolynomialMap, second: PolynomialMap) -> bool:
     """Whether the coordinates of two maps with the same parameters span the same polynomials.
 
     The closures of the two images then correspond under a linear isomorphism of the spaces that
-    they span.
+    they span. The spans U and V are equal exactly if dim U = dim V = dim (U + V).
     """
     families = first.images, second.images, first.images + second.images
     ranks = {sparse_rank(map(integer_coefficients, images)) for images in families}
@@ -439,7 +497,10 @@ def same_span(first: PolynomialMap, second: PolynomialMap) -> bool:
 
 
 def _coefficient_rows(images: Sequence[PolyElement]) -> list[list[int]]:
-    """The coefficients without denominators: a row for each monomial, a column for each image."""
+    """The coefficients of polynomials: a row for each monomial, a column for each image.
+
+    Each row is multiplied by its common denominator, which keeps linear relations among columns.
+    """
     rows = []
     for monomial in check_deadline_in(sorted(set().union(*images))):
         coefficients = [image.get(monomial, 0) for image in images]

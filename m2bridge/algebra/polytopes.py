@@ -42,18 +42,21 @@ def lattice_coordinates(vectors: Sequence[IntegerVector]) -> list[IntegerVector]
     coordinates = []
     for vector in vectors:
         rest = list(vector)
-        own = []
-        # the basis is an echelon form, so each coordinate is seen at its pivot
+        multiples = []
+        # Later rows of the basis are zero at a pivot, as it is an echelon form: what is left of the
+        # vector there is a multiple of the row of the pivot.
         for row, pivot in zip(basis, pivots, strict=True):
             multiple = rest[pivot] // row[pivot]
-            own.append(multiple)
+            multiples.append(multiple)
             rest = [a - multiple * b for a, b in zip(rest, row, strict=True)]
-        coordinates.append(tuple(own))
+        coordinates.append(tuple(multiples))
     return coordinates
 
 
 def facets(vectors: Sequence[IntegerVector]) -> list[Face]:
     """Return the facets of the cone that the vectors span, by the double description method.
+
+    Each is the set of the numbers of the vectors on it.
 
     Parameters
     ----------
@@ -75,44 +78,58 @@ def facets(vectors: Sequence[IntegerVector]) -> list[Face]:
     [[0, 1], [0, 2], [1, 3], [2, 3]]
     """
     size = len(vectors[0])
-    # the cone of a basis has one facet opposite to each vector; the others are cut in, one by one
-    first, _ = pivot_columns(list(zip(*vectors, strict=True)))
-    inverse = flint.fmpz_mat([list(vectors[i]) for i in first]).inv()
+    # The cone of a basis has one facet opposite to each vector: the form that is zero on the facet
+    # is a column of the inverse matrix. All other vectors are then added, one by one.
+    basis, _ = pivot_columns(list(zip(*vectors, strict=True)))
+    inverse = flint.fmpz_mat([list(vectors[i]) for i in basis]).inv()
     rays: list[_Ray] = []
     for j in range(size):
         column = [inverse[i, j] for i in range(size)]
-        rays.append((_primitive(column), frozenset(first) - {first[j]}))
-    for number in check_deadline_in(sorted(set(range(len(vectors))) - set(first))):
-        rays = _cut(rays, number, vectors[number])
+        rays.append((_primitive(column), frozenset(basis) - {basis[j]}))
+    for number in check_deadline_in(sorted(set(range(len(vectors))) - set(basis))):
+        rays = _with_vector(rays, number, vectors[number])
         if len(rays) > MAX_FACETS:
             raise TooLargeError(f"a polytope with more than {MAX_FACETS} facets")
     return [zeros for _, zeros in rays]
 
 
-def _cut(rays: Sequence[_Ray], number: int, vector: IntegerVector) -> list[_Ray]:
-    """The rays of the dual cone after one more vector."""
+def _with_vector(rays: Sequence[_Ray], number: int, vector: IntegerVector) -> list[_Ray]:
+    """The rays of the dual cone, which are the facets of the cone, after one more vector.
+
+    The dual cone consists of the linear forms that are not negative on the cone. The vector cuts
+    off the forms that are negative on it; new rays are where its hyperplane meets the faces of
+    dimension 2 of the dual cone that are spanned by a ray above and a ray below the hyperplane.
+
+    Parameters
+    ----------
+    rays : sequence of (linear form, numbers of the vectors where it is zero)
+        Those of the dual cone of all earlier vectors.
+    number, vector
+        The vector that is added, and its number among all.
+    """
     values = [sum(a * b for a, b in zip(form, vector, strict=True)) for form, _ in rays]
-    kept: list[_Ray] = []
+    new_rays: list[_Ray] = []
     for (form, zeros), value in zip(rays, values, strict=True):
         if value > 0:
-            kept.append((form, zeros))
+            new_rays.append((form, zeros))
         elif value == 0:
-            kept.append((form, zeros | {number}))
+            new_rays.append((form, zeros | {number}))
     above = [i for i, value in enumerate(values) if value > 0]
     below = [i for i, value in enumerate(values) if value < 0]
-    # a face of dimension 2 is where vectors of this rank are zero
+    # On a face of dimension 2 of the dual cone at least so many vectors are zero, by their rank.
     least = len(vector) - 2
     for i, j in check_deadline_in(product(above, below)):
         common = rays[i][1] & rays[j][1]
         if len(common) < least:
             continue
-        # two rays span a face of dimension 2 if no third one has their common zeros
+        # Two rays span a face of dimension 2 exactly if no third one has their common zeros.
         if any(common <= zeros for k, (_, zeros) in enumerate(rays) if k not in (i, j)):
             continue
+        # The combination of both forms, with positive coefficients, that is zero on the vector.
         pairs = zip(rays[i][0], rays[j][0], strict=True)
         between = [values[i] * b - values[j] * a for a, b in pairs]
-        kept.append((_primitive(between), common | {number}))
-    return kept
+        new_rays.append((_primitive(between), common | {number}))
+    return new_rays
 
 
 def _primitive(form: Sequence[Any]) -> IntegerVector:
@@ -123,22 +140,23 @@ def _primitive(form: Sequence[Any]) -> IntegerVector:
 
 
 def faces(vectors: Sequence[IntegerVector]) -> dict[Face, int]:
-    """Return all faces that are not empty, each with its dimension, and the polytope itself.
+    """Return the dimension of each face of a polytope that is not empty, itself included.
+
+    ``vectors`` are (1, p) for its points p, as in :func:`facets`.
 
     Raises
     ------
     TooLargeError
-        If there are too many.
+        If there are more than :data:`MAX_FACES`, or too many facets.
     """
-    # computed once: every face is found from the facets alone
-    bounding = facets(vectors)
+    all_facets = facets(vectors)
     whole = frozenset(range(len(vectors)))
     found = {whole}
     waiting = [whole]
-    # each face is an intersection of facets
+    # Each face is an intersection of facets.
     while waiting:
         face = waiting.pop()
-        for facet in check_deadline_in(bounding):
+        for facet in check_deadline_in(all_facets):
             smaller = face & facet
             if smaller and smaller not in found:
                 found.add(smaller)
@@ -148,7 +166,7 @@ def faces(vectors: Sequence[IntegerVector]) -> dict[Face, int]:
     dimensions = {}
     for face in check_deadline_in(found):
         matrix = flint.fmpz_mat([list(vectors[i]) for i in sorted(face)])
-        dimensions[face] = int(matrix.rank()) - 1
+        dimensions[face] = int(matrix.rank()) - 1  # less than that of the cone over the face
     return dimensions
 
 
@@ -156,42 +174,48 @@ def volumes(vectors: Sequence[IntegerVector], dimensions: dict[Face, int]) -> di
     """Return the volume of each face in the lattice that its own points generate.
 
     It is normalized: a simplex whose vectors are a basis of the lattice has volume 1. A face
-    consists of the pyramids over its facets with one of its points as their apex.
+    consists of the pyramids, with one of its points as their apex, over those of its facets that do
+    not contain the apex. A pyramid has the volume of its base, in the lattice that base and apex
+    generate; in that of the face, the index of this lattice times as much.
+
+    ``dimensions`` are those of all faces, by :func:`faces`.
     """
     found: dict[Face, int] = {}
-    last = max(dimensions.values())
-    bounding = [face for face, dimension in dimensions.items() if dimension == last - 1]
+    of_polytope = max(dimensions.values())
+    polytope_facets = [face for face, dim in dimensions.items() if dim == of_polytope - 1]
     for face in check_deadline_in(sorted(dimensions, key=dimensions.__getitem__)):
         if dimensions[face] == 0:
             found[face] = 1
             continue
         apex = min(face)
-        # each facet of a face is the intersection with a facet of the polytope
-        parts = {face & facet for facet in bounding if apex not in facet}
-        own = _covolume(vectors, face)
+        # Each facet of a face is its intersection with a facet of the polytope; other such
+        # intersections are smaller faces, or empty.
+        intersections = {face & facet for facet in polytope_facets if apex not in facet}
+        face_covolume = _covolume(vectors, face)
         total = 0
-        for part in check_deadline_in(parts):
-            if dimensions.get(part) == dimensions[face] - 1:
-                # the index of the lattice of the pyramid in the lattice of the face
-                total += _covolume(vectors, part | {apex}) // own * found[part]
+        for base in check_deadline_in(intersections):
+            if dimensions.get(base) == dimensions[face] - 1:
+                index = _covolume(vectors, base | {apex}) // face_covolume
+                total += index * found[base]
         found[face] = total
     return found
 
 
 def _covolume(vectors: Sequence[IntegerVector], numbers: Face) -> int:
-    """The index of the lattice of some vectors in any other is a quotient of two such numbers.
+    """The product of the pivots of an echelon form of the lattice that some vectors generate.
 
-    It is the product of the pivots of a basis in echelon form. Lattices with the same span have
-    pivots at the same places.
+    ``numbers`` are those of the vectors. The index of a lattice in a larger one with the same span
+    is the quotient of their products, since they have pivots at the same places.
     """
     hermite = flint.fmpz_mat([list(vectors[i]) for i in sorted(numbers)]).hnf().tolist()
     return prod(int(next(filter(None, row))) for row in hermite if any(row))
 
 
 def volume_in_space(points: Sequence[IntegerVector]) -> int:
-    """Return the normalized volume of a convex hull in the lattice of all integer points.
+    """Return the normalized volume of the convex hull of points in the lattice of integer points.
 
-    It is 0 where the hull has a smaller dimension than the space.
+    It is the dimension's factorial times the Euclidean volume, and 0 where the hull has a smaller
+    dimension than the space.
 
     Examples
     --------
@@ -203,7 +227,8 @@ def volume_in_space(points: Sequence[IntegerVector]) -> int:
     if matrix.rank() < len(vectors[0]):
         return 0
     if len(vectors) == len(vectors[0]):
-        # a simplex, which has many faces
+        # A simplex, whose many faces are not needed.
         return abs(int(matrix.det()))
     whole = frozenset(range(len(vectors)))
+    # The covolume is the index of the lattice that the points generate in that of all points.
     return volumes(vectors, faces(vectors))[whole] * _covolume(vectors, whole)

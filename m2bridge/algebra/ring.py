@@ -57,18 +57,26 @@ def _text_over(field: ExtensionField, polynomial: PolyElement) -> str:
     symbols = polynomial.ring.symbols
     pieces = []
     for monomial, coefficient in polynomial.terms():
-        sign, text = field.text(coefficient)
-        factors = [] if text == "1" and any(monomial) else [text]
+        sign, coefficient_text = field.text(coefficient)
+        is_left_out = coefficient_text == "1" and any(monomial)
+        factors = [] if is_left_out else [coefficient_text]
         for symbol, exponent in zip(symbols, monomial, strict=True):
             if exponent:
                 factors.append(f"{symbol}**{exponent}" if exponent > 1 else str(symbol))
         pieces.append(f" {sign} {'*'.join(factors)}")
+    if not pieces:
+        return "0"
+    # The sign of the first term has no blanks, and is left out if it is +.
     text = "".join(pieces)
-    return f"-{text[3:]}" if text.startswith(" - ") else text[3:] or "0"
+    leading_sign = "-" if text.startswith(" - ") else ""
+    return leading_sign + text[3:]
 
 
 class PolyRing(rings.PolyRing):  # type: ignore[misc]
-    """A ring of such polynomials, equal to SymPy's own; its name, which is hashed, is the same."""
+    """A ring of :class:`PolyElement`, equal to SymPy's own ring.
+
+    The name of the class, which SymPy hashes, is the same for that reason.
+    """
 
     @property
     def dtype(self) -> Callable[[Any], PolyElement]:
@@ -77,12 +85,16 @@ class PolyRing(rings.PolyRing):  # type: ignore[misc]
 
     @dtype.setter
     def dtype(self, _: object) -> None:
+        """Take :class:`PolyElement` whatever SymPy, when it makes a ring, sets as constructor."""
         self._dtype = PolyElement(self, ()).new
 
 
 def entry_text(element: Any) -> str:
-    """The text of an element of any ring in a list; residues are those of least absolute value."""
-    modulus = getattr(element, "mod", None)  # that of residues of SymPy
+    """The text of an element of any ring, as it is shown in lists and matrices.
+
+    A residue modulo m is shown as the congruent integer of least absolute value.
+    """
+    modulus = getattr(element, "mod", None)  # residues of SymPy have this attribute
     if isinstance(element, flint.nmod):
         modulus = element.modulus()
     if not isinstance(modulus, int):
@@ -93,23 +105,30 @@ def entry_text(element: Any) -> str:
     return str(residue)
 
 
+# How the values that cannot be pickled as they are (see the docstring of the module) are made
+# again: each of these functions returns a function, and arguments with which that makes the value.
+
+
 def _ring_parts(ring: Any) -> tuple[Any, ...]:
+    """The class of a ring of SymPy or of this module, with symbols, domain and order."""
     return type(ring), (ring.symbols, ring.domain, ring.order)
 
 
 def _element_parts(element: Any) -> tuple[Any, ...]:
+    """The function that makes a polynomial of terms, with its ring and its terms."""
     return rings.PolyRing.from_dict, (element.ring, dict(element))
 
 
 def _field_parts(field: Any) -> tuple[Any, ...]:
+    """The class of a finite field, with the modulus, and whether residues are symmetric."""
     return FiniteField, (int(field.mod), field.sym)
 
 
 def _residue_parts(residue: Any) -> tuple[Any, ...]:
+    """The class of a residue of FLINT, with an integer and the modulus."""
     return flint.nmod, (int(residue), residue.modulus())
 
 
-# How the values that cannot be pickled as they are (see above) are made again from their parts.
 copyreg.pickle(rings.PolyRing, _ring_parts)
 copyreg.pickle(PolyRing, _ring_parts)
 copyreg.pickle(rings.PolyElement, _element_parts)
@@ -165,12 +184,13 @@ class PolynomialRing:
             raise ConversionError(
                 f"a polynomial ring needs distinct variables; '{repeated[0]}' occurs twice"
             )
-        if not "".join(self.variables).isascii():
+        if not "".join(self.variables).isascii():  # ASCII has one way to write each letter
             _check_letters(self.variables)
         if self.field.names:
             _check_names_of_field(self.field, self.variables)
 
     def __str__(self) -> str:
+        """Field and variables, as ``QQ[x, y]``; of more than 12 the first six and the last."""
         shown = self.variables
         if len(shown) > 12:
             shown = (*shown[:6], "…", shown[-1])
@@ -180,7 +200,7 @@ class PolynomialRing:
 
     @property
     def sympy_ring(self) -> PolyRing:
-        """The same ring in SymPy."""
+        """The same ring in SymPy; ConversionError if it has too many variables."""
         return _sympy_ring(self)
 
     def number(self, value: Any) -> Any:
@@ -229,7 +249,10 @@ def field_text(field: CoefficientField) -> str:
 
 
 def first_names(names: Sequence[str]) -> str:
-    """The names for messages; of many names the first eight."""
+    """The names, separated by commas, for messages; of many names the first eight and an ellipsis.
+
+    ``none`` if there are no names.
+    """
     shown = list(names[:8])
     if len(names) > 8:
         shown.append("…")
@@ -244,7 +267,7 @@ def is_name(text: str) -> bool:
 
 
 def place_of_variant(name: str) -> int | None:
-    """The place of the first character that is a variant of others; ``None`` if there is none.
+    """The place of the first character that is a variant of others, from 0; ``None`` if none is.
 
     Examples are ℌ for H, ½ for 1⁄2 and ⁿ for n. In the normal form NFKC, in which names are
     compared, a name with such a character becomes a different name.
@@ -252,13 +275,17 @@ def place_of_variant(name: str) -> int | None:
     if name.isascii():
         return None
     for place, character in enumerate(name):
+        # NFC only joins letters and accents; what NFKC changes beyond that are variants.
         if normalize("NFKC", character) != normalize("NFC", character):
             return place
     return None
 
 
 def check_characters(name: str) -> None:
-    """Raise ConversionError for a name with a variant such as ℌ: no polynomial could name it."""
+    """Raise ConversionError for a name with a variant of a letter, such as ℌ for H.
+
+    Names are compared in their normal form, in which it would be another name.
+    """
     place = place_of_variant(name)
     if place is not None:
         character = name[place]
@@ -269,28 +296,41 @@ def check_characters(name: str) -> None:
         )
 
 
+_NUMBERS = r"-?[0-9]+(?:,[ ]?-?[0-9]+)*"
+_NUMBERS_OR_NAMES = r"-?\w+(?:,[ ]?-?\w+)*"
 _INDICES = re.compile(
-    r"'|_-[0-9]+|\[-?[0-9]+(?:, ?-?[0-9]+)*\]|_?\{-?\w+(?:, ?-?\w+)*\}|_\(-?\w+(?:, ?-?\w+)*\)"
+    rf"""
+    '                              # Macaulay2's prime
+    | _-[0-9]+                     # _-1
+    | \[{_NUMBERS}\]               # [1, 2]
+    | _?\{{{_NUMBERS_OR_NAMES}\}}  # _{{1, 2}} and {{1, 2}}
+    | _\({_NUMBERS_OR_NAMES}\)     # _(1,a)
+    """,
+    re.VERBOSE,
 )
-"""Suffixes of names in other programs: ``'``, ``_-1``, ``[1, 2]``, ``_{1, 2}``, ``_(1,a)``."""
+"""One suffix of a name in another program: a prime, or indices."""
 
 
 def check_variable(name: str) -> None:
-    """Raise ConversionError for a name that another program may allow, and readers refuse.
+    """Raise ConversionError unless the name, of another program perhaps, can be one of a variable.
 
-    In a polynomial ``x-y`` would be a difference, ``2`` a number, and the empty text nothing. What
-    people write is a stricter :func:`is_name`; SymPy's ``\\alpha``, Oscar's ``x[1]`` and
-    Macaulay2's ``x_(1,a)`` are taken as they are.
+    In a polynomial ``x-y`` would be a difference, ``2`` a number, and the empty text nothing: these
+    are refused. SymPy's ``\\alpha``, Oscar's ``x[1]`` and Macaulay2's ``x_(1,a)`` are taken as they
+    are. For names that people write, :func:`is_name` is stricter.
     """
     check_characters(name)
     core = name.removeprefix("\\")
+    # Indices must follow something; with _ in their place, a Python identifier has to be left.
     if _INDICES.match(core) or not _INDICES.sub("_", core).isidentifier():
         rule = "letters, digits and _, beginning with a letter, and perhaps indices, as x[1]"
         raise ConversionError(f"{name!r:.60} is not the name of a variable: {rule}")
 
 
 def _check_letters(names: Iterable[str]) -> None:
-    """Check that all names look different: Å, for instance, is one character, or two."""
+    """Raise ConversionError if two names look the same: Å, for instance, is one character, or two.
+
+    Names with the same normal form NFKC look the same.
+    """
     names_by_form: dict[str, str] = {}
     for name in names:
         other = names_by_form.setdefault(normal_form(name), name)
@@ -301,7 +341,11 @@ def _check_letters(names: Iterable[str]) -> None:
 
 
 def _check_names_of_field(field: CoefficientField, variables: Iterable[str]) -> None:
-    """Check that names of constants are not variables, nor differ from one by indices only."""
+    """Raise ConversionError if a variable is a generator of the field, but for indices.
+
+    With the generator a of the field, neither a nor a_1 may be a variable: Macaulay2 cannot have
+    both a and the indexed a_1.
+    """
     bases = {name.partition("_")[0] for name in field.names}
     for name in variables:
         if name.partition("_")[0] in bases:
@@ -312,8 +356,12 @@ def _check_names_of_field(field: CoefficientField, variables: Iterable[str]) -> 
 
 
 def variable_name(variable: object) -> str:
-    """Return the name of a symbol or of an entry of an indexed object, or text that is a name;
-    everything else is refused.
+    """Return the name of a symbol or of an entry of an indexed object, or text that is a name.
+
+    Raises
+    ------
+    ConversionError
+        If the value is nothing of these, or its name cannot be one of a variable.
     """
     if isinstance(variable, SymbolEntry):
         return symbol_name(variable)
@@ -334,10 +382,18 @@ def normal_form(name: str) -> str:
 
 
 def _checked(expression: Any) -> Any:
-    """An exact expression; that of a polynomial which SymPy holds in another form."""
+    """An exact expression in plain symbols, or a rational number, from what a caller gave.
+
+    Polynomials that SymPy holds in another form (``Poly``, ``PolyElement``) become expressions.
+
+    Raises
+    ------
+    ConversionError
+        If it is text, is inexact, has coefficients modulo a prime, or is no expression.
+    """
     if isinstance(expression, Poly | rings.PolyElement):
-        ring = expression if isinstance(expression, Poly) else expression.ring
-        domain = ring.domain
+        owner = expression if isinstance(expression, Poly) else expression.ring
+        domain = owner.domain
         if domain.is_FiniteField:
             modulus = f"has coefficients modulo {domain.mod}"
             raise ConversionError(f"'{expression}' {modulus}: give a polynomial over ZZ or QQ")
@@ -383,7 +439,7 @@ class GeneratingSet:
 
     @classmethod
     def without_zeros(cls, ring: PolynomialRing, elements: Iterable[rings.PolyElement]) -> Self:
-        """The ideal that elements of the ring generate, some of which may be zero."""
+        """The ideal that elements of the ring generate; those that are zero are left out."""
         return cls(ring, tuple(filter(None, elements)))
 
     @property
@@ -423,6 +479,8 @@ class GeneratingSet:
     def __pow__(self, exponent: int) -> Self:
         """A power of the ideal; the unit ideal for the exponent 0.
 
+        Its generators are the products of ``exponent`` generators, with repetition.
+
         >>> print(ideal("x", "y") ** 2)
         ideal(x**2, x*y, y**2) of QQ[x, y]
         """
@@ -457,7 +515,7 @@ def check_ideal(value: object) -> GeneratingSet:
 
 
 def _check_size(count: int) -> None:
-    """Check that the number of products of generators is within the limit."""
+    """Raise TooLargeError if there are more products of generators than the limit allows."""
     if count > MAX_PRODUCT_GENERATORS:
         raise TooLargeError(
             f"{count} products of generators; at most {MAX_PRODUCT_GENERATORS} are formed:"

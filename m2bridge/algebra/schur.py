@@ -18,7 +18,7 @@ PartitionTuple = tuple[int, ...]
 
 
 def partitions(n: int, rows: int, largest: int | None = None) -> Iterator[PartitionTuple]:
-    """Partitions of n with a bounded number of parts, none above ``largest``.
+    """Yield the partitions of n with at most ``rows`` parts, none above ``largest``.
 
     Examples
     --------
@@ -28,22 +28,25 @@ def partitions(n: int, rows: int, largest: int | None = None) -> Iterator[Partit
     if n == 0:
         yield ()
     elif rows:
-        for first in range(min(n, n if largest is None else largest), 0, -1):
+        bound = n if largest is None else min(n, largest)
+        for first in range(bound, 0, -1):
             for rest in partitions(n - first, rows - 1, first):
                 yield (first, *rest)
 
 
 @lru_cache(maxsize=100_000)
 def columns(shape: PartitionTuple) -> PartitionTuple:
-    """The conjugate partition: the lengths of the columns."""
+    """The conjugate partition: the lengths of the columns of the Young diagram."""
     width = max(shape, default=0)
     return tuple(len([part for part in shape if part > j]) for j in range(width))
 
 
 def dimension(shape: PartitionTuple, size: int) -> int:
-    """The dimension of S_λ of a space of this dimension, by contents and hooks.
+    """The dimension of S_λ of a space of dimension ``size``, λ the shape.
 
-    Source: Stanley, *Enumerative Combinatorics* 2, Corollary 7.21.4.
+    It is the product over the boxes (i, j) of λ of (size + j − i) / hook(i, j), where the hook has
+    the boxes to the right, those below, and the box itself. Source: Stanley, *Enumerative
+    Combinatorics* 2, Corollary 7.21.4.
 
     Examples
     --------
@@ -51,32 +54,44 @@ def dimension(shape: PartitionTuple, size: int) -> int:
     (8, 0)
     """
     heights = columns(shape)
-    contents = hooks = 1
+    numerator = hooks = 1
     for i, part in enumerate(shape):
         for j in range(part):
-            contents *= size + j - i
+            numerator *= size + j - i
             hooks *= (part - j) + (heights[j] - i) - 1
-    return contents // hooks
+    return numerator // hooks
 
 
 def strips_added(shape: PartitionTuple, size: int, rows: int) -> Iterator[PartitionTuple]:
-    """Pieri's rule: the partitions in S_λ ⊗ S_size with a bounded number of parts."""
+    """Yield the partitions μ with at most ``rows`` parts whose S_μ is in S_λ ⊗ S_size, λ the shape.
+
+    By Pieri's rule λ gets ``size`` boxes, no two in one column: μ_(i+1) ≤ λ_i ≤ μ_i.
+    """
     upper = (max(shape, default=0) + size, *shape)
     yield from _between((*shape, 0), upper, sum(shape) + size, rows)
 
 
 def strips_removed(shape: PartitionTuple, size: int) -> Iterator[PartitionTuple]:
-    """The partitions whose product with S_size contains S_λ."""
+    """Yield the partitions μ for which S_μ ⊗ S_size contains S_λ, λ the shape.
+
+    By Pieri's rule λ loses ``size`` boxes, no two of one column: λ_(i+1) ≤ μ_i ≤ λ_i.
+    """
     yield from _between((*shape[1:], 0), shape, sum(shape) - size, len(shape))
 
 
 def _between(
     lower: PartitionTuple, upper: PartitionTuple, total: int, rows: int
 ) -> Iterator[PartitionTuple]:
-    """Partitions with this sum and at most ``rows`` parts between two sequences of one length."""
+    """Yield the partitions μ of ``total`` with at most ``rows`` parts and lower_i ≤ μ_i ≤ upper_i.
+
+    ``lower`` and ``upper`` have the same length, and lower_i ≥ upper_(i+1), so that all such μ are
+    weakly decreasing; parts that are zero are left out.
+    """
     if lower and rows:
+        # What is left for the other parts has to lie between the sums of their bounds.
         least = max(lower[0], total - sum(upper[1:]))
-        for first in range(least, min(upper[0], total - sum(lower[1:])) + 1):
+        greatest = min(upper[0], total - sum(lower[1:]))
+        for first in range(least, greatest + 1):
             for rest in _between(lower[1:], upper[1:], total - first, rows - 1):
                 yield (first, *rest) if first else ()
     elif total == 0 and not any(lower):
@@ -87,10 +102,11 @@ def _between(
 def littlewood_richardson(
     first: PartitionTuple, second: PartitionTuple, rows: int
 ) -> Mapping[PartitionTuple, int]:
-    """The multiplicities in S_λ ⊗ S_μ of partitions with a bounded number of parts.
+    """The multiplicities of the S_ν in S_λ ⊗ S_μ, for the ν with at most ``rows`` parts.
 
-    By Jacobi and Trudi S_μ is the determinant of the S_(μ_i − i + j), and Pieri's rule multiplies
-    by these. Source: Stanley, *Enumerative Combinatorics* 2, Theorem 7.16.1.
+    λ is ``first`` and μ is ``second``. By Jacobi and Trudi S_μ is the determinant of the matrix of
+    the S_(μ_i − i + j), and Pieri's rule multiplies by its entries. Source: Stanley, *Enumerative
+    Combinatorics* 2, Theorem 7.16.1.
 
     Examples
     --------
@@ -104,23 +120,28 @@ def littlewood_richardson(
             continue  # a factor is zero
         terms = Counter({first: sign})
         for size in sizes:
-            terms = _times(terms, size, rows)
+            terms = _pieri_product(terms, size, rows)
         total.update(terms)
     return {shape: total[shape] for shape in sorted(total) if total[shape]}
 
 
-def _times(terms: Mapping[PartitionTuple, int], size: int, rows: int) -> Counter[PartitionTuple]:
-    """The product with S_n, n the size, by Pieri's rule, with a bounded number of rows."""
-    found: Counter[PartitionTuple] = Counter()
+def _pieri_product(
+    terms: Mapping[PartitionTuple, int], size: int, rows: int
+) -> Counter[PartitionTuple]:
+    """The coefficients of the product of Σ terms[λ] S_λ with S_size, by Pieri's rule.
+
+    Partitions with more than ``rows`` parts are left out.
+    """
+    product_terms: Counter[PartitionTuple] = Counter()
     for shape, coefficient in terms.items():
         for larger in strips_added(shape, size, rows):
-            found[larger] += coefficient
-    return found
+            product_terms[larger] += coefficient
+    return product_terms
 
 
 @lru_cache(maxsize=32)
 def signed_permutations(size: int) -> tuple[tuple[tuple[int, ...], int], ...]:
-    """The permutations of 0, …, size − 1 with their signs."""
+    """The permutations of 0, …, size − 1, each with its sign, 1 or −1."""
     signed = []
     for order in permutations(range(size)):
         inversions = [pair for pair in combinations(order, 2) if pair[0] > pair[1]]
@@ -130,9 +151,10 @@ def signed_permutations(size: int) -> tuple[tuple[tuple[int, ...], int], ...]:
 
 @lru_cache(maxsize=100_000)
 def tableaux(shape: PartitionTuple, weight: tuple[int, ...]) -> int:
-    """Kostka's number: semistandard tableaux with entries as often as the weight says.
+    """Kostka's number: that of semistandard tableaux with weight[k] entries k, for each k.
 
-    The largest entries form a horizontal strip; without it there is a smaller tableau.
+    The largest entries form a horizontal strip, which has no two boxes in one column; without it
+    there is a smaller tableau.
 
     Examples
     --------
@@ -145,20 +167,22 @@ def tableaux(shape: PartitionTuple, weight: tuple[int, ...]) -> int:
 
 
 Shapes = tuple[PartitionTuple, ...]
+"""One partition for each of some spaces."""
 
 
 def from_weights(counts: Mapping[Shapes, int], sizes: tuple[int, ...]) -> dict[Shapes, int]:
-    """The multiplicities of products of Schur functors in a representation of products of GL.
+    """The multiplicities of irreducible representations in one of a product of groups GL.
 
-    The highest of the weights is that of one of them; its weights, which tableaux count, are taken
-    away, and so on.
+    An irreducible representation is a tensor product of Schur functors of the spaces. The highest
+    weight with a dimension that is not 0 is that of one of them; its weights, which tableaux count,
+    are taken away, and so on.
 
     Parameters
     ----------
     counts : mapping from tuples of partitions to int
         The dimensions of the dominant weights; those that are left out have dimension 0.
     sizes : tuple of int
-        The sizes of the groups.
+        The sizes of the groups GL, the dimensions of the spaces.
 
     Raises
     ------
@@ -170,24 +194,24 @@ def from_weights(counts: Mapping[Shapes, int], sizes: tuple[int, ...]) -> dict[S
     >>> from_weights({((2,),): 1, ((1, 1),): 2}, (2,))
     {((2,),): 1, ((1, 1),): 1}
     """
-    found: dict[Shapes, int] = {}
+    multiplicities: dict[Shapes, int] = {}
     for degrees in {tuple(map(sum, shapes)) for shapes in counts}:
         dominant = product(*map(partitions, degrees, sizes))
         # Higher weights come first, so the first one that is left is a highest weight.
         left = {shapes: counts.get(shapes, 0) for shapes in dominant}
         for shapes in left:
-            number = left[shapes]
-            if number == 0:
+            multiplicity = left[shapes]
+            if multiplicity == 0:
                 continue
-            if number < 0:
+            if multiplicity < 0:
                 raise ContradictionError(
-                    f"the multiplicity of {shapes} would be {number}:"
+                    f"the multiplicity of {shapes} would be {multiplicity}:"
                     " these are not the weights of a representation"
                 )
-            found[shapes] = number
-            for lower in left:
-                left[lower] -= number * prod(map(tableaux, shapes, lower))
-    return found
+            multiplicities[shapes] = multiplicity
+            for weight in left:
+                left[weight] -= multiplicity * prod(map(tableaux, shapes, weight))
+    return multiplicities
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,24 +255,32 @@ class Representation:
         return self._product("S_{} {}", " ⊗ ", " ")
 
     def _product(self, factor: str, times: str, blank: str) -> str:
-        """The tensor product of the Schur functors, with its multiplicity before it."""
-        formula = times.join(map(factor.format, map(_digits, self.shapes), self.spaces))
+        """The tensor product of the Schur functors, with its multiplicity before it unless it is 1.
+
+        ``factor`` is a pattern for partition and space, ``times`` the sign of the tensor product,
+        and ``blank`` is between the multiplicity and the product.
+        """
+        factors = map(factor.format, map(_digits, self.shapes), self.spaces)
+        formula = times.join(factors)
         if self.multiplicity == 1:
             return formula
         return f"{self.multiplicity}{blank}{formula}"
 
     def type_json(self) -> dict[str, Any]:
-        """Return degree, partitions by the names of spaces, multiplicity: true for all sizes."""
+        """Return what does not depend on the sizes: degree, partitions by spaces, multiplicity."""
         shapes = dict(zip(self.spaces, map(list, self.shapes), strict=True))
         return {"degree": self.degree, **shapes, "multiplicity": self.multiplicity}
 
     def to_json(self) -> dict[str, Any]:
-        """Return the type and the dimension."""
+        """Return what :meth:`type_json` does, and the dimension."""
         return self.type_json() | {"dimension": self.dimension}
 
 
 def generator_counts(parts: Iterable[Representation]) -> Counter[int]:
-    """The number of generators in each degree, which these representations form."""
+    """The number of generators in each degree, where these representations generate an ideal.
+
+    It is the sum of the dimensions of the representations of the degree.
+    """
     counts: Counter[int] = Counter()
     for part in parts:
         counts[part.degree] += part.dimension
@@ -256,6 +288,6 @@ def generator_counts(parts: Iterable[Representation]) -> Counter[int]:
 
 
 def _digits(shape: PartitionTuple) -> str:
-    """``631``; with commas where a part has two digits."""
+    """The text of a partition, as ``631``; with commas where a part has two digits, as ``10,3``."""
     separator = "," if max(shape, default=0) > 9 else ""
     return separator.join(map(str, shape))

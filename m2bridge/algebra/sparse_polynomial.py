@@ -29,7 +29,10 @@ Terms = tuple[tuple[Monomial, int], ...]
 
 
 def exponents_of(monomial: Monomial, variables: int) -> Exponents:
-    """The exponents of a monomial that is given by its variables."""
+    """The exponents of a monomial that is given by its variables, which are 0 … variables − 1.
+
+    Of x_0 x_2², the monomial (0, 2, 2), in 3 variables they are (1, 0, 2).
+    """
     exponents = [0] * variables
     for j in monomial:
         exponents[j] += 1
@@ -37,7 +40,7 @@ def exponents_of(monomial: Monomial, variables: int) -> Exponents:
 
 
 def monomial_of(exponents: Exponents) -> Monomial:
-    """The variables of a monomial that is given by its exponents."""
+    """The variables of a monomial that is given by its exponents: (0, 2, 2) for (1, 0, 2)."""
     variables: list[int] = []
     for j, exponent in enumerate(exponents):
         variables += [j] * exponent
@@ -45,9 +48,10 @@ def monomial_of(exponents: Exponents) -> Monomial:
 
 
 def packed(exponents: Exponents, width: int) -> int:
-    """A monomial as an integer whose digits, of a fixed number of bits, are its exponents.
+    """A monomial as an integer whose digits, of ``width`` bits each, are its exponents.
 
-    Numbers of monomials add where monomials are multiplied.
+    The exponent of the first variable is the lowest digit. The integer of a product of monomials is
+    the sum of theirs, as long as each exponent is below 2^width.
     """
     return sum(exponent << i * width for i, exponent in enumerate(exponents))
 
@@ -55,18 +59,22 @@ def packed(exponents: Exponents, width: int) -> int:
 def gradients(
     polynomials: Iterable[IntegerPolynomial], point: Sequence[Any], prime: int = 0
 ) -> Iterator[dict[int, Any]]:
-    """The partial derivatives of polynomials at a point, by variable; missing ones are zero.
+    """Yield for each polynomial its partial derivatives at a point, by the number of the variable.
+
+    Derivatives that are left out are zero.
 
     Parameters
     ----------
     point : sequence of int
         Or of elements of any ring.
     prime : int, optional
-        Take powers modulo this number; what is added up is congruent, and not reduced.
+        Take powers of the entries modulo this number, where it is not 0. The derivatives are then
+        congruent to the right ones, but not reduced: they are sums of products of such powers.
     """
 
     @cache
     def power(i: int, exponent: int) -> Any:
+        """The power of the i-th entry of the point, modulo ``prime`` if there is one."""
         return pow(point[i], exponent, prime) if prime else point[i] ** exponent
 
     for polynomial in check_deadline_in(polynomials):
@@ -74,45 +82,54 @@ def gradients(
         for exponents, c in check_deadline_in(polynomial.items()):
             factors = [(i, exponent) for i, exponent in enumerate(exponents) if exponent]
             zeros = [i for i, _ in factors if not point[i]]
-            # A derivative keeps all other factors: two that are zero leave nothing, and one leaves
-            # the derivative by its own variable only.
+            # The derivative of a monomial by x_i keeps the powers of all its other variables. So it
+            # is zero for all i where two variables of the monomial are zero at the point, and for
+            # all i but one where one variable is.
             if len(zeros) > 1:
                 continue
             for i, exponent in factors:
                 if zeros and i != zeros[0]:
                     continue
-                others = [power(j, e) for j, e in factors if j != i]
-                own = c * exponent * power(i, exponent - 1)
-                gradient[i] = gradient.get(i, 0) + prod(others, start=own)
+                other_powers = [power(j, e) for j, e in factors if j != i]
+                own_derivative = c * exponent * power(i, exponent - 1)
+                gradient[i] = gradient.get(i, 0) + prod(other_powers, start=own_derivative)
         yield gradient
 
 
 def gradient_of_terms(polynomial: Terms, point: Sequence[int]) -> dict[int, int]:
-    """The partial derivatives at an integer point, by variable; missing ones are zero."""
+    """The partial derivatives at an integer point, by the number of the variable.
+
+    Derivatives that are left out are zero. By the product rule each factor of a monomial, such as
+    the two x_2 of (0, 2, 2), gives one summand: the product of all other factors.
+    """
     gradient: dict[int, int] = {}
     for monomial, coefficient in polynomial:
         zeros = [place for place, j in enumerate(monomial) if not point[j]]
-        if len(zeros) > 1:  # as in ``gradients``
+        if len(zeros) > 1:  # each summand keeps a factor that is zero
             continue
+        # Where one factor is zero, only the summand without it is not.
         for place in zeros or range(len(monomial)):
             j = monomial[place]
-            others = monomial[:place] + monomial[place + 1 :]
-            value = coefficient * prod([point[i] for i in others])
+            other_factors = monomial[:place] + monomial[place + 1 :]
+            value = coefficient * prod([point[i] for i in other_factors])
             gradient[j] = gradient.get(j, 0) + value
     return gradient
 
 
 def restricted(polynomial: IntegerPolynomial, fixed: Mapping[int, int]) -> IntegerPolynomial:
-    """A polynomial with some variables replaced by 0 or 1."""
+    """A polynomial with some variables replaced by 0 or 1, in as many variables as before.
+
+    ``fixed`` gives the values by the numbers of these variables, whose exponents become 0.
+    """
+    zeros = [i for i, value in fixed.items() if not value]
     result: IntegerPolynomial = {}
     for exponents, c in polynomial.items():
+        if any(exponents[i] for i in zeros):
+            continue  # the monomial vanishes
         rest = list(exponents)
-        for i, value in fixed.items():
-            if rest[i] and not value:
-                break
+        for i in fixed:
             rest[i] = 0
-        else:
-            result[tuple(rest)] = result.get(tuple(rest), 0) + c
+        result[tuple(rest)] = result.get(tuple(rest), 0) + c
     return {exponents: c for exponents, c in result.items() if c}
 
 
@@ -120,12 +137,14 @@ def restricted(polynomial: IntegerPolynomial, fixed: Mapping[int, int]) -> Integ
 class WeightedAlgebra:
     """GF(p)[x_1 … x_n] modulo as many weighted homogeneous polynomials as there are variables.
 
+    The prime p is :data:`LARGE_PRIME`.
+
     Parameters
     ----------
     weights : tuple of int
         Of the variables, at least 1.
     relations : tuple of (int, polynomial)
-        With their weights.
+        The weight of each of the polynomials, and the polynomial.
     """
 
     weights: tuple[int, ...]
@@ -134,18 +153,23 @@ class WeightedAlgebra:
     def length(self) -> int:
         """The dimension over GF(p), added up weight by weight.
 
+        Where it is finite, the relations are a complete intersection: with relations of weights d_j
+        and variables of weights w_i the Hilbert series is Π (1 − T^{d_j}) / Π (1 − T^{w_i}), a
+        polynomial of degree Σ d_j − Σ w_i, the ``last_weight``. Parts of as many more weights are
+        computed as the largest w_i says: if these are zero, so are all later ones, whose monomials
+        are multiples of monomials of one of these weights.
+
         Raises
         ------
         ContradictionError
-            If it is infinite. Otherwise the relations are a complete intersection, whose last part
-            that is not zero has the weight of all relations less that of all variables; parts
-            beyond it are computed, as many as the largest weight of a variable: if these are zero,
-            so are all later ones.
+            If a part beyond ``last_weight`` is not zero: then the dimension is infinite.
         """
-        last = sum(weight for weight, _ in self.relations) - sum(self.weights)
-        parts = _Parts(self)
-        dimensions = [parts.next() for _ in range(last + max(self.weights, default=0))]
-        if any(dimensions[last:]):
+        last_weight = sum(weight for weight, _ in self.relations) - sum(self.weights)
+        parts = _GradedParts(self)
+        largest = max(self.weights, default=0)
+        # of the parts of weights 1, 2, …; that of weight 0 is GF(p)
+        dimensions = [parts.append_next() for _ in range(last_weight + largest)]
+        if any(dimensions[last_weight:]):
             raise ContradictionError(
                 f"an algebra that has to be finite is not: weights {self.weights}"
             )
@@ -157,20 +181,24 @@ _EXPONENT_BITS = 32
 
 
 @dataclass(slots=True)
-class _Parts:
+class _GradedParts:
     """The parts of an algebra up to some weight: standard monomials, and normal forms of monomials.
 
     The part of weight w is the sum of the x_i ⊗ (part of weight w − w_i) modulo the relations of
     weight w and x_i ⊗ x_j b = x_j ⊗ x_i b for b in the part of weight w − w_i − w_j. With standard
     monomials b only the products x_i b are unknown; those are standard that are independent modulo
-    the relations. Whatever products lead to one monomial are compared with the first that does,
-    which is the same.
+    the relations. Where several pairs (x_i, x_j b) give one monomial, the others are compared with
+    the first of them, which imposes all these equations.
+
+    Monomials are packed, see :func:`packed`: x_i is 2^(i · 32), and products are sums.
 
     Parameters
     ----------
     algebra : WeightedAlgebra
-    standard, products : list of lists of packed monomials
-        For each weight; there are the constants to begin with.
+    standard : list of lists of packed monomials
+        For each weight from 0 on the standard monomials, a basis of the part.
+    products : list of lists of packed monomials
+        For each weight the products x_i b of a variable and a standard monomial b.
     normal : mapping from packed monomials to combinations of standard ones
     """
 
@@ -179,11 +207,11 @@ class _Parts:
     products: list[list[int]] = field(default_factory=lambda: [[0]])
     normal: dict[int, SparseVector] = field(default_factory=lambda: {0: {0: 1}})
 
-    def next(self) -> int:
-        """The dimension of the next part."""
+    def append_next(self) -> int:
+        """Add the part of the first weight that is not there, and return its dimension."""
         weight = len(self.standard)
-        steps = self._steps(self.standard, weight)
-        products = list(dict.fromkeys(monomial + unit for monomial, unit in steps))
+        pairs = self._factor_pairs(self.standard, weight)
+        products = list(dict.fromkeys(monomial + variable for monomial, variable in pairs))
         forms = Quotient.of(self._relations(weight), LARGE_PRIME).forms
         self.products.append(products)
         self.standard.append([monomial for monomial in products if monomial not in forms])
@@ -191,42 +219,46 @@ class _Parts:
             self.normal[monomial] = forms.get(monomial, {monomial: 1})
         return len(self.standard[-1])
 
-    def _steps(self, parts: list[list[int]], weight: int) -> Iterator[tuple[int, int]]:
-        """Yield each monomial with each variable whose product with it has this weight.
+    def _factor_pairs(self, monomials: list[list[int]], weight: int) -> Iterator[tuple[int, int]]:
+        """Yield all pairs of a monomial and a variable, both packed, whose product has this weight.
 
-        Both are packed: each variable has a digit of its own, so that products are sums.
+        The monomials are given in a list for each weight.
         """
         for i, own_weight in enumerate(self.algebra.weights):
             if own_weight <= weight:
-                for monomial in parts[weight - own_weight]:
+                for monomial in monomials[weight - own_weight]:
                     yield monomial, 1 << i * _EXPONENT_BITS
 
     def _relations(self, weight: int) -> Iterator[SparseVector]:
-        """Yield the relations among the products x_i b of this weight."""
-        # Two products that are one monomial are equal in the algebra.
-        known: dict[int, SparseVector] = {}
-        for monomial, unit in self._steps(self.products, weight):
-            form = self._shifted(monomial, unit)
-            first = known.setdefault(monomial + unit, form)
+        """Yield the relations among the products x_i b of this weight, b standard."""
+        # Pairs with the same product are equal in the algebra, whatever normal forms they lead to.
+        first_forms: dict[int, SparseVector] = {}
+        for monomial, variable in self._factor_pairs(self.products, weight):
+            form = self._multiplied(monomial, variable)
+            first = first_forms.setdefault(monomial + variable, form)
             if first != form:
                 yield combination({0: 1, 1: -1}, {0: first, 1: form}, LARGE_PRIME)
-        # The given relations of this weight vanish; multiples of others vanish already.
+        # The given relations of this weight vanish; multiples of those of smaller weights vanish
+        # already, since normal forms of smaller weights are used.
         for own_weight, relation in self.algebra.relations:
             if own_weight == weight:
                 terms = {packed(exponents, _EXPONENT_BITS): c for exponents, c in relation.items()}
                 forms = {monomial: self._in_products(monomial) for monomial in terms}
                 yield combination(terms, forms, LARGE_PRIME)
 
-    def _shifted(self, monomial: int, unit: int) -> SparseVector:
-        """A variable times the normal form of a monomial."""
-        return {standard + unit: c for standard, c in self.normal[monomial].items()}
+    def _multiplied(self, monomial: int, variable: int) -> SparseVector:
+        """The product of a variable and the normal form of a monomial, both packed."""
+        return {standard + variable: c for standard, c in self.normal[monomial].items()}
 
     def _in_products(self, monomial: int) -> SparseVector:
-        """Any monomial of the next weight in the products x_i b."""
-        # The variable of the lowest digit that is not zero.
+        """A monomial that is not constant, as a combination of products x_i b, b standard.
+
+        Normal forms are known, or follow, in all weights below that of the monomial.
+        """
+        # The lowest bit that is set is in the digit of the first variable of the monomial.
         first = (monomial & -monomial).bit_length() // _EXPONENT_BITS
-        unit = 1 << first * _EXPONENT_BITS
-        rest = monomial - unit
+        variable = 1 << first * _EXPONENT_BITS
+        rest = monomial - variable
         if rest not in self.normal:
             self.normal[rest] = combination(self._in_products(rest), self.normal, LARGE_PRIME)
-        return self._shifted(rest, unit)
+        return self._multiplied(rest, variable)

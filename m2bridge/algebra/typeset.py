@@ -34,6 +34,7 @@ class Typeset(ABC):
         """Return the value as a formula of LaTeX; empty if it is shown as text."""
 
     def _repr_latex_(self) -> str | None:
+        """The formula in display style, which notebooks ask for; ``None`` to show text instead."""
         formula = self._formula()
         if not formula or len(formula) > MAX_LATEX_CHARACTERS:
             return None
@@ -41,7 +42,9 @@ class Typeset(ABC):
 
 
 def element_latex(element: Any) -> str:
-    """Return an element of a ring; others than polynomials and fractions of these stay text.
+    """Return an element of a ring, or the text of one, in LaTeX.
+
+    What is no polynomial and no fraction of polynomials stays text.
 
     Examples
     --------
@@ -60,13 +63,15 @@ def element_latex(element: Any) -> str:
 
 
 def ring_latex(ring: Any) -> str:
-    """Return a ring: its usual letter, and a polynomial ring with its variables.
+    r"""Return a ring in LaTeX: ``\mathbb{Q}`` and similar letters, with variables or generators.
+
+    A ring without a usual letter is its text.
 
     Examples
     --------
     >>> from m2bridge.algebra.field import QQ
     >>> ring_latex(PolynomialRing(QQ, ("x_1", "x_2")))
-    '\\\\mathbb{Q}[x_{1}, x_{2}]'
+    '\\mathbb{Q}[x_{1}, x_{2}]'
     """
     if isinstance(ring, PolynomialRing):
         field = ring_latex(ring.field)
@@ -75,18 +80,19 @@ def ring_latex(ring: Any) -> str:
         return f"{field}[{', '.join(map(polynomial_latex, ring.variables))}]"
     if isinstance(ring, ExtensionField):
         names = ", ".join(map(polynomial_latex, ring.names))
-        below = ring_latex(ring.base)
+        base = ring_latex(ring.base)
         if not ring.minimal_polynomial:
-            return rf"{below}({names})"
-        return rf"{below}[{names}]/({polynomial_latex(str(ring.relation))})"
+            return rf"{base}({names})"
+        return rf"{base}[{names}]/({polynomial_latex(str(ring.relation))})"
     name = str(ring)
     if prime_field := _PRIME_FIELD.fullmatch(name):
-        return rf"\mathbb{{F}}_{{{prime_field[1] or prime_field[2]}}}"
+        characteristic = prime_field[1] or prime_field[2]
+        return rf"\mathbb{{F}}_{{{characteristic}}}"
     return _BLACKBOARD.get(name) or rf"\text{{{latex(name)}}}"
 
 
 def ideal_latex(generators: Iterable[Any], ring: Any) -> str:
-    """Return generators in angle brackets, and the ring."""
+    """Return generators in angle brackets, 0 if there are none, and the ring that contains them."""
     listed = ", ".join(map(element_latex, generators)) or "0"
     return rf"\left\langle {listed} \right\rangle \subset {ring_latex(ring)}"
 
@@ -97,7 +103,10 @@ def tuple_latex(elements: Iterable[Any]) -> str:
 
 
 def matrix_latex(entries: Sequence[Sequence[Any]]) -> str:
-    """Return the entries in parentheses; empty if there are no columns, or too many."""
+    """Return the rows of entries in parentheses; empty without rows or columns, or with too many.
+
+    More than :data:`MAX_LATEX_COLUMNS` columns are too many.
+    """
     if not entries or not 0 < len(entries[0]) <= MAX_LATEX_COLUMNS:
         return ""
     rows = r" \\ ".join(" & ".join(map(element_latex, row)) for row in entries)
@@ -110,7 +119,10 @@ def ring_letter(ring: Any) -> str:
 
 
 def free_module_latex(degrees: Iterable[tuple[int, ...]], letter: str) -> str:
-    """Return a free module as a sum of shifts of the ring.
+    """Return a free module as a sum of shifts of the ring; 0 without generators.
+
+    ``degrees`` are those of its generators, which may have several gradings: a generator of degree
+    d is in the summand S(−d).
 
     Examples
     --------
@@ -119,23 +131,33 @@ def free_module_latex(degrees: Iterable[tuple[int, ...]], letter: str) -> str:
     """
     summands = []
     for degree, count in sorted(Counter(degrees).items()):
-        shift = f"({', '.join(str(-entry) for entry in degree)})" if any(degree) else ""
-        power = f"^{{{count}}}" if count > 1 else ""
-        summands.append(f"{letter}{shift}{power}")
+        summand = letter
+        if any(degree):
+            summand += f"({', '.join(str(-entry) for entry in degree)})"
+        if count > 1:
+            summand += f"^{{{count}}}"
+        summands.append(summand)
     return r" \oplus ".join(summands) or "0"
 
 
 def betti_latex(totals: dict[int, int], rows: dict[tuple[int, int], int]) -> str:
-    """Return a Betti table with its lines, a dot for each zero."""
+    """Return a Betti table as an array, with a dot for each zero; empty if all numbers are zero.
+
+    Parameters
+    ----------
+    totals : dict
+        The sum of each column, by its number, the homological degree.
+    rows : dict
+        The numbers of the table that are not zero, by (column, row).
+    """
     if not rows:
         return ""
     columns = range(min(totals), max(totals) + 1)
-    numbers = [j for _, j in rows]
+    row_numbers = [j for _, j in rows]
     head = " & ".join(["", *map(str, columns)])
     lines = [[r"\text{total}", *(str(totals.get(i, 0)) for i in columns)]]
-    lines += [
-        [str(j), *(str(rows.get((i, j), r"\cdot")) for i in columns)]
-        for j in range(min(numbers), max(numbers) + 1)
-    ]
+    for j in range(min(row_numbers), max(row_numbers) + 1):
+        numbers = [str(rows.get((i, j), r"\cdot")) for i in columns]
+        lines.append([str(j), *numbers])
     body = r" \\ ".join(" & ".join(line) for line in lines)
     return rf"\begin{{array}}{{r|{'r' * len(columns)}}} {head} \\ \hline {body} \end{{array}}"

@@ -25,26 +25,27 @@ class Answer:
     values: dict[str, Any] = field(default_factory=dict)
 
     def __contains__(self, name: str) -> bool:
+        """Whether there is a value of this name."""
         return name in self.values
 
     def integer(self, name: str) -> int:
-        """An integer."""
+        """The value of this name, an integer."""
         return self._typed(name, int)
 
     def boolean(self, name: str) -> bool:
-        """A boolean."""
+        """The value of this name, a truth value."""
         return self._typed(name, bool)
 
     def integers(self, name: str) -> list[int]:
-        """A list of integers."""
+        """The value of this name, a list of integers."""
         return self._list(name, int)
 
     def lists(self, name: str) -> list[list[Any]]:
-        """A list of lists."""
+        """The value of this name, a list of lists of anything."""
         return self._list(name, list)
 
     def integer_lists(self, name: str) -> list[list[int]]:
-        """A list of lists of integers."""
+        """The value of this name, a list of lists of integers."""
         lists = self.lists(name)
         for numbers in lists:
             # True is an int for Python, but never one of Macaulay2's integers.
@@ -53,7 +54,7 @@ class Answer:
         return lists
 
     def integer_pairs(self, name: str) -> dict[int, int]:
-        """A list of pairs of integers, as a mapping."""
+        """The value of this name, a list of pairs of integers, as a mapping."""
         pairs = self.integer_lists(name)
         found: dict[int, int] = {}
         for pair in pairs:
@@ -64,25 +65,27 @@ class Answer:
         return found
 
     def ideal(self, name: str) -> GeneratingSet:
-        """An ideal."""
+        """The value of this name, an ideal."""
         return self._typed(name, GeneratingSet)
 
     def ideals(self, name: str) -> list[GeneratingSet]:
-        """A list of ideals."""
+        """The value of this name, a list of ideals."""
         return self._list(name, GeneratingSet)
 
     def _typed(self, name: str, kind: type[Kind]) -> Kind:
+        """The value of this name, which has to be of this type; ParseError if it is not."""
         if name not in self.values:
             raise ParseError(f"the answer has no field '{name}'")
         value = self.values[name]
-        truth_for_integer = kind is int and isinstance(value, bool)
-        if not isinstance(value, kind) or truth_for_integer:
+        is_truth_for_integer = kind is int and isinstance(value, bool)
+        if not isinstance(value, kind) or is_truth_for_integer:
             raise ParseError(
                 f"the field '{name}' is a {type(value).__name__}, not a {kind.__name__}"
             )
         return value
 
     def _list(self, name: str, kind: type[Kind]) -> list[Kind]:
+        """The list of this name, whose items have to be of this type; ParseError if one is not."""
         items = self._typed(name, list)
         if not all(isinstance(item, kind) for item in items):
             raise ParseError(f"the field '{name}' has entries that are not of type {kind.__name__}")
@@ -90,7 +93,7 @@ class Answer:
 
 
 def parse(records: Sequence[str]) -> Answer:
-    """Read wire records.
+    """Read the records that a program emitted, each a name and a value in the wire format.
 
     Raises
     ------
@@ -114,7 +117,10 @@ def answer_to(script: Script) -> Answer:
 
 
 def answer_until_limit(script: Script) -> tuple[Answer, str]:
-    """Return what a script emitted before its end or a limit, and that limit in words, if any."""
+    """Return what a script emitted before its end or a limit, and the limit in words.
+
+    That text is empty if the script came to its end.
+    """
     try:
         return answer_to(script), ""
     except (TimeLimitError, MemoryLimitError) as limit:

@@ -42,8 +42,9 @@ _QUOTIENT_ADVICE = (
 
 
 def bindings(inputs: Mapping[str, Any]) -> str:
-    """Macaulay2 code that gives values to names; variables of their rings can be used by their
-    names afterwards.
+    """Macaulay2 code that gives the values of ``inputs`` to their names; empty without inputs.
+
+    Variables of the values' rings can be used by their names afterwards.
 
     Raises
     ------
@@ -58,7 +59,15 @@ def bindings(inputs: Mapping[str, Any]) -> str:
 
 
 def in_one_ring(inputs: Iterable[Any]) -> list[Any]:
-    """The values, with the SymPy expressions among them as polynomials."""
+    """The values, with the SymPy expressions in them as polynomials of one ring.
+
+    The ring is chosen by the rule of the module.
+
+    Raises
+    ------
+    ConversionError
+        If an expression is not exact, or not a polynomial or rational function over the ring.
+    """
     listed = list(inputs)
     leaves = _leaves(listed)
     names: set[str] = set()
@@ -69,24 +78,25 @@ def in_one_ring(inputs: Iterable[Any]) -> list[Any]:
             names.update(map(symbol_name, variables_of(leaf)))
     candidates = [ring for ring in _rings(leaves) if names <= set(map(str, ring.symbols))]
     if len(candidates) == 1:
-        over = candidates[0]
-        typed = False
+        ring = candidates[0]
+        is_typed = False
     else:  # no ring, or more than one, could be meant: names are read as if they were typed
-        over = PolynomialRing(QQ, tuple(sorted(names))).sympy_ring
-        typed = True
+        ring = PolynomialRing(QQ, tuple(sorted(names))).sympy_ring
+        is_typed = True
 
-    def prepared(leaf: Any) -> Any:
-        return _prepared(leaf, over, typed)
+    def in_ring(leaf: Any) -> Any:
+        """The leaf with its expressions in the ring that was chosen."""
+        return _in_ring(leaf, ring, is_typed)
 
-    return [_mapped(value, prepared) for value in listed]
+    return [_mapped(value, in_ring) for value in listed]
 
 
 def _leaves(listed: list[Any]) -> list[Any]:
-    """Everything that is not a container; a matrix of SymPy by its entries."""
+    """Everything in the values that is not a container; of a matrix of SymPy its entries."""
     found: list[Any] = []
 
     def note(leaf: Any) -> Any:
-        """Write down a leaf, or the entries of a matrix, and leave it as it is."""
+        """Add a leaf, or the entries of a matrix, to ``found``, and return the leaf unchanged."""
         if isinstance(leaf, MatrixBase):
             found.extend(leaf.flat())
         else:
@@ -99,9 +109,12 @@ def _leaves(listed: list[Any]) -> list[Any]:
 
 
 def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
-    """The value, with a function applied to everything in it that is not a container."""
+    """The value, with ``change`` applied to everything in it that is not a container.
+
+    Containers are made anew, in their own class; keys of tables are changed too.
+    """
     if type(value) is dict or isinstance(value, values.HashTable):
-        pairs = [(_mapped(key, change), _mapped(found, change)) for key, found in value.items()]
+        pairs = [(_mapped(key, change), _mapped(held, change)) for key, held in value.items()]
         return type(value)(pairs)
     if isinstance(value, values.Option):
         return values.Option(_mapped(value.key, change), _mapped(value.value, change))
@@ -111,7 +124,10 @@ def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def _rings(leaves: Iterable[Any]) -> list[PolyRing]:
-    """List the different rings among values, as SymPy has them."""
+    """The different rings of SymPy that values are, or are elements of, in their order.
+
+    A ring of m2bridge counts by its ``sympy_ring``.
+    """
     found: dict[PolyRing, None] = {}
     for leaf in leaves:
         ring = getattr(leaf, "ring", leaf)
@@ -121,47 +137,68 @@ def _rings(leaves: Iterable[Any]) -> list[PolyRing]:
     return list(found)
 
 
-def _prepared(value: Any, over: PolyRing, typed: bool) -> Any:
-    """The value, by code if it is an expression or a matrix of SymPy with variables."""
+def _in_ring(value: Any, ring: PolyRing, is_typed: bool) -> Any:
+    """A value of a call, with expressions of SymPy as polynomials of a ring.
+
+    A matrix or an expression with variables becomes the code that makes it, a matrix of numbers one
+    over ZZ or QQ; other values stay. ``is_typed`` is that of :func:`_made_in_ring`.
+    """
     if isinstance(value, MatrixBase):
         if not value.free_symbols:
             rows = [[number(entry) for entry in row] for row in value.tolist()]
             return number_matrix(rows, value.cols)
-        written = [_row(row, over) for row in value.tolist()]
-        made = f"map(R^{value.rows}, R^{value.cols}, {braces(written)})"
-        return _placed(over, typed, made)
+        row_codes = [_row(row, ring) for row in value.tolist()]
+        code = f"map(R^{value.rows}, R^{value.cols}, {braces(row_codes)})"
+        return _made_in_ring(ring, is_typed, code)
     if isinstance(value, Expr) and value.free_symbols:
-        return _placed(over, typed, _quotient(value, over))
+        return _made_in_ring(ring, is_typed, _quotient(value, ring))
     return value
 
 
-def _row(entries: list[Expr], over: PolyRing) -> str:
-    return braces([_element(entry, over) for entry in entries])
+def _row(entries: list[Expr], ring: PolyRing) -> str:
+    """The code of a list of polynomials, as :func:`_element` writes them."""
+    return braces([_element(entry, ring) for entry in entries])
 
 
-def _placed(ring: PolyRing, typed: bool, made: str) -> Code:
-    """Polynomials in a ring; if ``typed``, in the workspace's ring with these variables, if any."""
-    over = ring_of_sympy(ring)
-    names = literal(variable_parts(over.variables)) if typed else "null"
-    return Code(f"(mbTyped({names}, () -> {encode(over)}, (R, places) -> {made}))")
+def _made_in_ring(ring: PolyRing, is_typed: bool, code: str) -> Code:
+    """The code of a value that is made in a ring, which it calls R.
+
+    If ``is_typed``, R is the workspace's ring with these variables, where there is one: their
+    places in R are ``places``. Else, and where there is none, it is the given ring.
+    """
+    algebra = ring_of_sympy(ring)
+    names = literal(variable_parts(algebra.variables)) if is_typed else "null"
+    return Code(f"(mbTyped({names}, () -> {encode(algebra)}, (R, places) -> {code}))")
 
 
-def _quotient(value: Expr, over: PolyRing) -> str:
-    """A polynomial, or a rational function such as a Hilbert series as a quotient of two."""
+def _quotient(value: Expr, ring: PolyRing) -> str:
+    """The code of a polynomial, or of a rational function as a quotient of two polynomials.
+
+    They are written by :func:`_element`, as elements of the ring R.
+    """
     if value.is_polynomial() or not value.is_rational_function():
-        return _element(value, over)
-    above, below = fraction(together(value))
-    if not below.free_symbols:
-        return _element(value, over)
-    return f"({_element(above, over)} / {_element(below, over)})"
+        return _element(value, ring)
+    numerator, denominator = fraction(together(value))
+    if not denominator.free_symbols:
+        return _element(value, ring)
+    return f"({_element(numerator, ring)} / {_element(denominator, ring)})"
 
 
-def _element(value: Expr, over: PolyRing) -> str:
+def _element(value: Expr, ring: PolyRing) -> str:
+    """The code of an expression as a polynomial of the ring R of :func:`_made_in_ring`.
+
+    It has variables by their places in ``ring``; Macaulay2's ``mbPlaced`` finds them in R.
+
+    Raises
+    ------
+    ConversionError
+        If it is not a polynomial in the ring's variables over its coefficients.
+    """
     try:
-        polynomial = over.from_expr(in_plain_symbols(value))
+        polynomial = ring.from_expr(in_plain_symbols(value))
     except (BasePolynomialError, ValueError, ZeroDivisionError) as reason:
         advice = _QUOTIENT_ADVICE if value.is_rational_function(*value.free_symbols) else ""
         raise ConversionError(
-            f"'{value}' is not a polynomial with coefficients in {over.domain}{advice}"
+            f"'{value}' is not a polynomial with coefficients in {ring.domain}{advice}"
         ) from reason
     return f"mbPlaced(R, places, {sparse(terms(polynomial))})"

@@ -31,12 +31,14 @@ _LONG_KEY = re.compile(rf"(?<![\w-])(?:{_PART}\.[ \t]*){{20}}")
 
 
 def read_text(path: Path, most: int = MAX_DOCUMENT_BYTES) -> str:
-    """The text of a file in UTF-8, read as by :func:`read_bytes`.
+    """The text of a file in UTF-8 of at most ``most`` bytes, read by :func:`read_bytes`.
+
+    A mark of the byte order at its beginning is left out.
 
     Raises
     ------
     ConversionError
-        As there, and if it is not text.
+        If it cannot be read, is larger, or is not text; the attribute ``place`` then says where.
     """
     data = read_bytes(path, most)
     try:
@@ -59,7 +61,7 @@ def read_bytes(path: Path, most: int = MAX_DOCUMENT_BYTES) -> bytes:
     """
     check_readable(path)
     try:
-        _check_it_ends(os.stat(path))
+        _check_it_ends(os.stat(path))  # before it is opened, which may already wait or act
         descriptor = opened(path)
         try:
             _check_it_ends(os.fstat(descriptor))  # what is there now may be something else
@@ -73,30 +75,41 @@ def read_bytes(path: Path, most: int = MAX_DOCUMENT_BYTES) -> bytes:
 def read_open(descriptor: int, most: int = MAX_DOCUMENT_BYTES) -> bytes:
     """All that comes from an open file, such as standard input; at most ``most`` bytes, in time.
 
+    Parameters
+    ----------
+    descriptor : int
+        The file's number in the system, as of ``os.open``.
+    most : int
+
     Raises
     ------
     ConversionError
         If there is more.
+    TimeLimitError
+        If it does not come within the limit of the computation.
     """
     ready = select.poll()
     ready.register(descriptor, select.POLLIN)
     data = bytearray()
     while len(data) <= most:
+        # Wait for data, no longer than the limit allows; then check the limit.
         left = clock().remaining
         milliseconds = None if left is None else min(left, MAX_WAIT_SECONDS) * 1000
         ready.poll(milliseconds)
         check()
         try:
-            part = os.read(descriptor, min(_CHUNK_BYTES, most + 1 - len(data)))
+            # One byte more than ``most`` shows that there is more.
+            chunk = os.read(descriptor, min(_CHUNK_BYTES, most + 1 - len(data)))
         except BlockingIOError:  # nothing has come yet
             continue
-        if not part:
+        if not chunk:
             return bytes(data)
-        data += part
+        data += chunk
     raise ConversionError(f"larger than {most / 1e6:g} MB")
 
 
 def _check_it_ends(status: os.stat_result) -> None:
+    """Raise ConversionError unless the status is that of a regular file or a pipe with a name."""
     if not (stat.S_ISREG(status.st_mode) or stat.S_ISFIFO(status.st_mode)):
         raise ConversionError("neither a file nor a pipe")
 
@@ -113,7 +126,8 @@ def read_json(
     ----------
     text : str
     parse_float : callable, optional
-        What is made of a number with a point or an exponent; a finite ``float`` when left out.
+        Called with the text of each number that has a point or an exponent, for its value; a finite
+        ``float`` when left out.
     digits : int
         The number of digits of the longest integer that is accepted.
 
@@ -124,7 +138,8 @@ def read_json(
         number is too large, or it is nested too deeply.
     """
 
-    def whole(number: str) -> int:
+    def bounded_integer(number: str) -> int:
+        """The integer that this text, with a sign perhaps, stands for, if it is short enough."""
         if len(number) > digits:
             raise ConversionError(f"an integer of {len(number)} digits; at most {digits} are read")
         return integer(number)
@@ -132,9 +147,9 @@ def read_json(
     try:
         return json.loads(
             text,
-            object_pairs_hook=_object,
-            parse_constant=_finite,
-            parse_int=whole,
+            object_pairs_hook=_object_of_pairs,
+            parse_constant=_finite,  # refuses NaN and infinities
+            parse_int=bounded_integer,
             parse_float=parse_float or _finite,
         )
     except json.JSONDecodeError as reason:
@@ -179,32 +194,56 @@ def read_toml(text: str) -> dict[str, Any]:
 
 
 def _place(reason: str) -> str:
-    """The place at the end of a message of Python's reader, which may quote anything before it."""
+    """A blank and ``(line 2, column 5)``, from the end of a message of Python's reader of TOML.
+
+    Empty if the message does not end with a place. It may quote anything of the text before, which
+    is left out.
+    """
     place = re.search(r" \(at line ([0-9]+), column ([0-9]+)\)\Z", reason)
     return f" (line {place[1]}, column {place[2]})" if place else ""
 
 
 def _hint(text: str, reason: str) -> str:
-    """A rule of TOML that the line of an error breaks, on names and on text; empty for others."""
+    """What to write instead, for a message of Python's reader about a text in TOML.
+
+    Parameters
+    ----------
+    text : str
+    reason : str
+        The message, with the place of the error.
+
+    Returns
+    -------
+    str
+        A rule on names, or on quotes around text, that the line of the error breaks; empty if it
+        breaks another rule.
+    """
     place = re.search(r"line ([0-9]+), column ([0-9]+)", reason)
     if place is None:
         return ""
     line = text.split("\n")[int(place[1]) - 1]
-    wrong = line[int(place[2]) - 1 :][:1]
-    if not wrong.isascii():
+    wrong_character = line[int(place[2]) - 1 :][:1]
+    if not wrong_character.isascii():
         return "; in TOML a name with other letters than a to z stands in quotes"
     name, _, value = (part.strip() for part in line.partition("="))
-    if not re.fullmatch(_PART, name) or not value:
+    if not re.fullmatch(_PART, name) or not value:  # no line ``name = value``
         return ""
     if value.startswith("["):
         example = "" if '"' in value else f': {name} = ["s", "t"]'
         return f"; put names and polynomials in quotes{example}"
-    if value.startswith(('"', "'", "{")):
+    if value.startswith(('"', "'", "{")):  # it has quotes, or is a table
         return ""
     return f'; put polynomials in quotes: {name:.60} = "{value:.60}"'
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object_of_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The dictionary of the pairs of a JSON object.
+
+    Raises
+    ------
+    ConversionError
+        If a name occurs twice, of which Python would keep the last.
+    """
     content = dict(pairs)
     if len(content) == len(pairs):
         return content
@@ -217,6 +256,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _finite(number: str) -> float:
+    """The float that a text stands for; ConversionError for infinities, NaN and overflow."""
     value = float(number)
     if not math.isfinite(value):
         raise ConversionError(f"{number:.40} is not a finite number")
@@ -224,9 +264,19 @@ def _finite(number: str) -> float:
 
 
 _RATIONAL = re.compile(
-    r"\s*[+-]?(?P<digits>[0-9]+/[0-9]+(?![eE])|[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
-    r"(?:[eE](?P<exponent>[+-]?[0-9]+))?\s*"
+    r"""
+    \s* [+-]?
+    (?P<digits>
+        [0-9]+/[0-9]+(?![eE])   # 3/7
+        | [0-9]+(?:\.[0-9]*)?   # 3, 1.5
+        | \.[0-9]+              # .5
+    )
+    (?:[eE](?P<exponent>[+-]?[0-9]+))?
+    \s*
+    """,
+    re.VERBOSE,
 )
+"""A rational number, which with a divisor has no exponent."""
 
 
 def read_rational(text: str) -> Fraction:
@@ -253,7 +303,8 @@ def read_rational(text: str) -> Fraction:
     exponent = match["exponent"] or "0"
     if len(exponent) > 9:  # int() of many digits takes long, too
         raise too_long
-    digits = max(len(part) for part in match["digits"].split("/"))
+    numerator, _, denominator = match["digits"].partition("/")
+    digits = max(len(numerator), len(denominator))
     if digits + abs(int(exponent)) > MAX_NUMBER_DIGITS:
         raise too_long
     try:

@@ -115,67 +115,105 @@ def decode_value(
 
 
 def _no_value(value: Any) -> ParseError:
+    """The error for data that do not follow the format, with their beginning."""
     return ParseError(f"not a value of the wire format: {json.dumps(value)[:120]}")
 
 
+# The readers of one type of data each. Polynomials are lists of terms, [exponents, coefficient];
+# rings are ["PolynomialRing", field, variables], and a variable is a list of base and indices.
+
+
 def _residue(p: str, residue: str) -> Any:
+    """An element of ZZ/p, from two integers as texts."""
     domain = CoefficientField(integer(p)).domain
     return domain(integer(residue))
 
 
 def _list(items: list[Any]) -> list[Any]:
+    """A list of values."""
     return [decode(item) for item in items]
 
 
-def _element(ring: list[Any], terms: list[Any]) -> PolyElement:
-    over = _sympy_ring(ring)
-    (element,) = _polynomials(over, [terms])
+def _element(ring_data: list[Any], terms: list[Any]) -> PolyElement:
+    """A polynomial, from the description of its ring and its terms."""
+    (element,) = _polynomials(_sympy_ring(ring_data), [terms])
     return element
 
 
-def _ideal(ring: list[Any], generators: list[Any]) -> GeneratingSet:
-    field, names = _ring_description(ring)
+def _ideal(ring_data: list[Any], generators: list[Any]) -> GeneratingSet:
+    """An ideal, from the description of its ring and the terms of each generator.
+
+    Raises
+    ------
+    ParseError
+        If it is over ZZ.
+    """
+    field, names = _field_and_variables(ring_data)
     if field is None:
         raise ParseError("ideals over ZZ have no counterpart in m2bridge; work over QQ or GF(p)")
-    described = PolynomialRing(field, names)
-    listed = _polynomials(described.sympy_ring, generators)
+    ring = PolynomialRing(field, names)
+    listed = _polynomials(ring.sympy_ring, generators)
     # The zero ideal has a generator in Macaulay2, which is 0.
-    return GeneratingSet(described, tuple(g for g in listed if g))
+    return GeneratingSet(ring, tuple(g for g in listed if g))
 
 
-def _matrix(ring: list[Any], rows: int, columns: int, entries: list[Any]) -> PolynomialMatrix:
+def _matrix(ring_data: list[Any], rows: int, columns: int, entries: list[Any]) -> PolynomialMatrix:
+    """A matrix, from the description of its ring and the terms of its entries, row by row.
+
+    Raises
+    ------
+    ParseError
+        If there are more or fewer entries than rows · columns.
+    """
     if len(entries) != rows * columns:
         raise ParseError(
             f"{len(entries)} entries for a matrix of {rows} rows and {columns} columns"
         )
-    over = _sympy_ring(ring)
-    listed = _polynomials(over, entries)
+    ring = _sympy_ring(ring_data)
+    polynomials = _polynomials(ring, entries)
     starts = [row * columns for row in range(rows)]
-    cut = tuple(tuple(listed[start : start + columns]) for start in starts)
-    return PolynomialMatrix(over, cut, columns)
+    matrix_rows = tuple(tuple(polynomials[start : start + columns]) for start in starts)
+    return PolynomialMatrix(ring, matrix_rows, columns)
 
 
-def _sympy_ring(ring: list[Any]) -> PolyRing:
-    field, names = _ring_description(ring)
-    over = PolynomialRing(field or QQ, names).sympy_ring
-    return over if field else over.clone(domain=ZZ)
+def _sympy_ring(ring_data: list[Any]) -> PolyRing:
+    """SymPy's ring of this description, over a field or ZZ."""
+    field, names = _field_and_variables(ring_data)
+    ring = PolynomialRing(field or QQ, names).sympy_ring
+    return ring if field is not None else ring.clone(domain=ZZ)
 
 
-def _ring_description(ring: list[Any]) -> tuple[CoefficientField | None, tuple[str, ...]]:
-    """Coefficient field (``None`` for ZZ) and names of the variables."""
-    tag, field, variables = ring
+def _field_and_variables(ring_data: list[Any]) -> tuple[CoefficientField | None, tuple[str, ...]]:
+    """Coefficient field (``None`` for ZZ) and names of the variables of a described ring.
+
+    Raises
+    ------
+    ParseError
+        If it is not the description of a polynomial ring.
+    """
+    tag, field, variables = ring_data
     if tag != "PolynomialRing":
-        raise ParseError(f"not a ring of the wire format: {json.dumps(ring)[:120]}")
+        raise ParseError(f"not a ring of the wire format: {json.dumps(ring_data)[:120]}")
     kind, *arguments = field
     return _FIELDS[kind](*arguments), _names(variables)
 
 
 def _names(variables: list[list[Any]]) -> tuple[str, ...]:
+    """The names of variables, each given by its base in Macaulay2 and its indices."""
     return tuple(from_macaulay2(base, index) for base, *index in variables)
 
 
 def _extension(prime: list[Any], variables: list[list[Any]], relation: list[Any]) -> ExtensionField:
-    """The field with these generators over QQ or ZZ/p, and their relation, if they have one."""
+    """The field with these generators over the field ``prime``, QQ or ZZ/p.
+
+    ``relation`` has the terms of the minimal polynomial of the only generator, exponent and
+    coefficient as text; it is empty if the generators are parameters.
+
+    Raises
+    ------
+    ParseError
+        If ``prime`` is ZZ.
+    """
     kind, *arguments = prime
     base = _FIELDS[kind](*arguments)
     if base is None:
@@ -187,6 +225,14 @@ def _extension(prime: list[Any], variables: list[list[Any]], relation: list[Any]
 
 
 def _polynomials(ring: PolyRing, listed: list[Any]) -> list[PolyElement]:
+    """The polynomials of a ring with these lists of terms.
+
+    Raises
+    ------
+    ParseError
+        If a monomial has another number of exponents than the ring has variables, occurs twice in a
+        polynomial, or has the coefficient zero.
+    """
     read: Callable[[list[Any]], PolyElement] = polynomial_reader(ring)
     if isinstance(ring.domain, ExtensionDomain | FractionField):
         read = extension_reader(described_field(ring.domain), ring)

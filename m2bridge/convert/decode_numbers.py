@@ -22,22 +22,29 @@ DenseTerm = tuple[tuple[int, ...], Any]
 """The exponents of all variables, and the coefficient as Macaulay2 sends it."""
 
 _NAME = r"[A-Za-z]'*(?:_(?:[0-9]+|\([0-9,]+\)))?"
+"""A variable, as x', x_1 or x_(1,2)."""
 _POWER = re.compile(rf"{_NAME}\^?[0-9]*")
-_PARTS = re.compile(rf"({_NAME})(?:\^?([0-9]+))?")
+_NAME_AND_EXPONENT = re.compile(rf"({_NAME})(?:\^?([0-9]+))?")
 _TERM = re.compile(r"(-?)([0-9]+(?:/[0-9]+)?)?(.*)")
+"""Sign, coefficient and monomial."""
 
 
 def rational(text: str) -> Fraction:
-    """``3/7`` or ``3``."""
+    """The fraction that a text such as ``3/7`` or ``3`` stands for, of any length."""
     return Fraction(*map(integer, text.split("/")))
 
 
 def polynomial_reader(ring: PolyRing) -> Callable[[list[DenseTerm]], PolyElement]:
-    """Return a reader of polynomials from their terms, with the texts of coefficients."""
+    """Return a function that makes a polynomial of a ring from its terms.
+
+    Coefficients in the terms are texts, such as ``3/7``. The function raises ParseError if one is
+    zero, or a monomial occurs twice.
+    """
     # Few coefficients occur often: each text is read once for all polynomials.
     numbers: dict[str, Any] = {}
 
     def read(terms: list[DenseTerm]) -> PolyElement:
+        """The polynomial with these terms."""
         texts = {text for _, text in terms}
         for text in texts - numbers.keys():
             number = ring.domain(*map(integer, text.split("/")))
@@ -55,16 +62,23 @@ def polynomial_reader(ring: PolyRing) -> Callable[[list[DenseTerm]], PolyElement
 
 
 def extension_reader(field: ExtensionField, ring: PolyRing) -> Callable[[list[Any]], PolyElement]:
-    """Return a reader of polynomials over an extension field, whose coefficients are terms."""
+    """Return a function that makes a polynomial over an extension field from its terms.
 
-    def constant(data: list[Any]) -> Any:
+    Each coefficient is a list of terms in the generators of the field; of a field with parameters,
+    two lists, for numerator and denominator. The function raises ParseError if a coefficient is
+    zero, or a monomial occurs twice.
+    """
+
+    def coefficient(data: list[Any]) -> Any:
+        """The element of the field, from its lists of terms."""
         if field.minimal_polynomial:
             return field.element(_rational_terms(data))
-        above, below = data
-        return field.element(_rational_terms(above), _rational_terms(below))
+        numerator, denominator = data
+        return field.element(_rational_terms(numerator), _rational_terms(denominator))
 
     def read(terms: list[Any]) -> PolyElement:
-        numbers = [(tuple(exponents), constant(data)) for exponents, data in terms]
+        """The polynomial with these terms: exponents, and the data of a coefficient."""
+        numbers = [(tuple(exponents), coefficient(data)) for exponents, data in terms]
         if not all(number for _, number in numbers):
             raise ParseError("a term with coefficient zero")
         element = ring.zero
@@ -77,20 +91,25 @@ def extension_reader(field: ExtensionField, ring: PolyRing) -> Callable[[list[An
 
 
 def _rational_terms(data: list[Any]) -> dict[tuple[int, ...], Fraction]:
+    """Exponents with coefficients, from a list of pairs in which coefficients are texts."""
     return {tuple(exponents): rational(text) for exponents, text in data}
 
 
-def dense_terms(data: list[Any], width: int) -> list[DenseTerm]:
-    """The terms of a polynomial, from sparse terms or the engine's text.
+def dense_terms(data: list[Any], variables: int) -> list[DenseTerm]:
+    """The terms of a polynomial in this number of variables, with coefficients as they were sent.
+
+    ``data`` are a list of terms ``[coefficient, variable, exponent, variable, exponent, ..]`` with
+    variables by their places, or ``["Text", names, number of terms, text]`` with the text in which
+    Macaulay2's engine writes the polynomial.
 
     Raises
     ------
     ParseError
-        If a text does not have this form.
+        If the text does not have the engine's form.
     """
     terms: list[DenseTerm] = []
     for coefficient, powers in _sparse_terms(data):
-        exponents = [0] * width
+        exponents = [0] * variables
         for place, exponent in powers:
             exponents[place] = exponent
         terms.append((tuple(exponents), coefficient))
@@ -98,37 +117,45 @@ def dense_terms(data: list[Any], width: int) -> list[DenseTerm]:
 
 
 def _sparse_terms(data: list[Any]) -> Iterable[tuple[Any, Powers]]:
+    """The coefficient and the powers of variables of each term, in either form of the data."""
     if data and data[0] == "Text":
-        _, names, size, text = data
-        return _of_text(names, size, text)
-    return _of_list(data)
+        _, names, count, text = data
+        return _terms_of_text(names, count, text)
+    return _terms_of_list(data)
 
 
-def _of_list(data: list[Any]) -> Iterator[tuple[Any, Powers]]:
-    """``[coefficient, variable, exponent, variable, exponent, ..]`` for each term."""
+def _terms_of_list(data: list[Any]) -> Iterator[tuple[Any, Powers]]:
+    """Yield coefficient and powers of each ``[coefficient, variable, exponent, …]``."""
     for term in data:
         yield term[0], zip(term[1::2], term[2::2], strict=True)
 
 
-def _of_text(names: list[str], size: int, text: str) -> Iterator[tuple[str, Powers]]:
-    """``-3/2x_1^2y3+7``, read from left to right: only a variable begins with a letter.
+def _terms_of_text(names: list[str], count: int, text: str) -> Iterator[tuple[str, Powers]]:
+    """Yield coefficient and powers of each term of a text such as ``-3/2x_1^2y3+7``.
 
-    After a name of one letter the engine writes the exponent without a sign.
+    It is read from left to right: only a variable begins with a letter. After a name of one letter
+    the engine writes the exponent without a sign.
+
+    Raises
+    ------
+    ParseError
+        If there are not ``count`` terms, or a term is not one in variables of these names.
     """
-    listed = text.replace("-", "+-").removeprefix("+").split("+")
-    if len(listed) != size:
-        raise ParseError(f"{len(listed)} terms of {size}: {text!r:.120}")
+    terms = text.replace("-", "+-").removeprefix("+").split("+")
+    if len(terms) != count:
+        raise ParseError(f"{len(terms)} terms of {count}: {text!r:.120}")
     places = {name: place for place, name in enumerate(names)}
     # Each power, as x_1^2, is read once, since few different ones occur in many terms.
     known: dict[str, tuple[int, int]] = {}
-    for term in listed:
+    for term in terms:
         match = _TERM.fullmatch(term)
         if match is None:  # a line ends inside, which the engine never writes
             raise ParseError(f"not a term: {term!r:.120}")
         sign, number, monomial = match.groups()
         powers = _POWER.findall(monomial)
-        understood = sum(map(len, powers)) == len(monomial)
-        if not understood or not (number or powers):
+        is_understood = sum(map(len, powers)) == len(monomial)  # nothing stands between the powers
+        is_empty = not number and not powers
+        if not is_understood or is_empty:
             raise ParseError(f"not a term: {term!r:.120}")
         for power in powers:
             if power not in known:
@@ -138,8 +165,14 @@ def _of_text(names: list[str], size: int, text: str) -> Iterator[tuple[str, Powe
 
 
 def _power(text: str, places: dict[str, int]) -> tuple[int, int]:
-    """The place of a variable, and its exponent."""
-    match = _PARTS.fullmatch(text)
+    """The place of a variable, and its exponent, of a power such as ``x_1^2`` or ``y3``.
+
+    Raises
+    ------
+    ParseError
+        If it is not a power of a variable that has a place.
+    """
+    match = _NAME_AND_EXPONENT.fullmatch(text)
     if match is None or match[1] not in places:
         raise ParseError(f"not a power of a variable: {text!r:.120}")
     name, exponent = match.groups()

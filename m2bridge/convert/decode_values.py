@@ -27,12 +27,16 @@ ElementReader = Callable[[Any], Any]
 class Record:
     """A reader of one value, whose rings are made once, with a reader of elements for each.
 
+    The table of rings and the value are nested lists of JSON, in which ``["Ring", 2]`` is the ring
+    at place 2 of the table, ``["Element", 2, data]`` an element of it, ``["Array", …]`` an object
+    of the class ``Array`` with these fields, and a list that begins with no text a tuple.
+
     Parameters
     ----------
     descriptions : list
-        Of the rings, each after those that it is made of.
+        The table of rings, each after those that it is made of.
     make_ideal : callable
-        Makes an ideal of a polynomial ring and its generators.
+        Makes an ideal, given a polynomial ring and generators.
     """
 
     def __init__(self, descriptions: list[list[Any]], make_ideal: Callable[..., Any]) -> None:
@@ -45,7 +49,13 @@ class Record:
             self._readers.append(self._reader(ring))
 
     def read(self, part: Any) -> Any:
-        """The value of a part: an object by its type and parts, a tuple of parts, or a constant."""
+        """The value of a part of the data: an object, a tuple, or the constant itself.
+
+        Raises
+        ------
+        KeyError, TypeError, ValueError and others
+            If the data have another form; :func:`m2bridge.convert.decode.decode_value` explains it.
+        """
         if not isinstance(part, list):
             return part
         if not part or not isinstance(part[0], str):
@@ -59,13 +69,16 @@ class Record:
         if tag == "Elements":
             place, *listed = arguments
             return tuple(map(self._readers[place], listed))
-        parts = map(self.read, arguments)
+        fields = map(self.read, arguments)
         if tag == "Ideal":
-            return self._ideal(*parts)
-        return _MAKERS[tag](*parts)
+            return self._ideal(*fields)
+        return _MAKERS[tag](*fields)
 
     def _reader(self, ring: Any) -> ElementReader:
-        """Return the reader of elements of this ring; those that it is made of have theirs."""
+        """Return a new reader of elements of this ring.
+
+        The rings that it is made of, such as that of its coefficients, have theirs already.
+        """
         match ring:
             case values.IntegerRing():
                 return integer
@@ -79,21 +92,26 @@ class Record:
             case values.ComplexField():
                 return lambda data: values.ComplexNumber(*map(_real, data))
             case values.FractionField():
-                below = self._reader_of(ring.ring)
-                return lambda data: values.RingFraction(ring, *map(below, data))
+                read_part = self._reader_of(ring.ring)
+                # data are numerator and denominator
+                return lambda data: values.RingFraction(ring, *map(read_part, data))
             case values.QuotientRing(ambient=values.IntegerRing()):
                 return lambda data: _residue(ring, integer(data))
-        width = len(ring_variables(ring))
-        over = ring.sympy_ring if isinstance(ring, PolynomialRing | values.Algebra) else None
-        if over is not None:
-            read = polynomial_reader(over)
-            return lambda data: read(dense_terms(data, width))
-        number = self._reader_of(coefficient_ring(ring))
+        variables = len(ring_variables(ring))
+        sympy_ring = None
+        if isinstance(ring, PolynomialRing | values.Algebra):
+            sympy_ring = ring.sympy_ring
+        if sympy_ring is not None:
+            read_polynomial = polynomial_reader(sympy_ring)
+            return lambda data: read_polynomial(dense_terms(data, variables))
+        read_coefficient = self._reader_of(coefficient_ring(ring))
 
         def element(data: Any) -> values.RingElement:
-            terms = dense_terms(data, width)
-            numbered = [(exponents, number(coefficient)) for exponents, coefficient in terms]
-            return values.RingElement(ring, tuple(numbered))
+            """An element of a ring that SymPy does not have, from its terms."""
+            terms = []
+            for exponents, coefficient in dense_terms(data, variables):
+                terms.append((exponents, read_coefficient(coefficient)))
+            return values.RingElement(ring, tuple(terms))
 
         return element
 
@@ -102,6 +120,7 @@ class Record:
         return self._readers[self._rings.index(ring)]
 
     def _ideal(self, ring: Any, generators: tuple[Any, ...]) -> Any:
+        """An ideal by ``make_ideal``; of a ring that is no plain polynomial ring a GeneralIdeal."""
         if isinstance(ring, PolynomialRing) and ring.variables:
             # The zero ideal has a generator in Macaulay2, which is 0.
             return self._make_ideal(ring, tuple(filter(None, generators)))
@@ -109,8 +128,9 @@ class Record:
 
 
 def _real(data: list[Any]) -> values.Real:
-    mantissa, *others = data
-    return values.Real(integer(mantissa), *others)
+    """A real number, from the fields of :class:`Real`, the mantissa as text of any length."""
+    mantissa, *other_fields = data
+    return values.Real(integer(mantissa), *other_fields)
 
 
 def _residue(ring: values.QuotientRing, number: int) -> values.RingElement:
@@ -119,29 +139,35 @@ def _residue(ring: values.QuotientRing, number: int) -> values.RingElement:
 
 
 def _algebra(
-    below: Any, names: Any, degrees: Any, order: Any, *others: Any
+    coefficients: Any, names: Any, degrees: Any, order: Any, *other_fields: Any
 ) -> values.Algebra | PolynomialRing:
-    """A ring of polynomials, or with commutation rules, in its plain form if it has one."""
+    """The ring with these fields of :class:`Algebra`; a PolynomialRing if it is a plain one.
+
+    Plain are those over a field with default degrees and order. Parts of the order that all rings
+    have in Macaulay2 are left out.
+    """
     usual = (("MonomialSize", 32), ("Position", "Up"))
     order = tuple(part for part in order if part not in usual)
-    algebra = values.Algebra(below, names, degrees, order, *others)
-    if isinstance(below, CoefficientField) and algebra == values.Algebra(below, names):
-        return PolynomialRing(below, names)
+    algebra = values.Algebra(coefficients, names, degrees, order, *other_fields)
+    is_over_field = isinstance(coefficients, CoefficientField)
+    if is_over_field and algebra == values.Algebra(coefficients, names):
+        return PolynomialRing(coefficients, names)
     return algebra
 
 
 def _prime_field(p: int) -> CoefficientField | values.QuotientRing:
-    """ZZ/p: a field that ideals can have, or a quotient of ZZ where p is too large for these."""
+    """QQ for p = 0, else ZZ/p, which is a quotient of ZZ where p is too large for ideals."""
     if p > LARGE_PRIME:
         return values.QuotientRing(values.IntegerRing(), (p,))
     return CoefficientField(p)
 
 
 def _expression(kind: str, parts: tuple[Any, ...]) -> Any:
-    """An expression; products of powers, also behind a minus, and Hilbert series have classes.
+    """The value of an expression of a class of Macaulay2, by its parts, which are read already.
 
-    A Hilbert series, which is a Laurent polynomial divided by such a product, is an expression of
-    SymPy.
+    A product of powers, also behind a minus, is a Factorization. A Hilbert series, which is a
+    Laurent polynomial divided by a product of powers, is an expression of SymPy. Others are an
+    Expression.
     """
     match kind, parts:
         case "Product", _ if all(map(_is_power, parts)):
@@ -159,7 +185,7 @@ def _expression(kind: str, parts: tuple[Any, ...]) -> Any:
 
 
 def _is_power(part: Any) -> bool:
-    """Whether it is a power with an integer exponent."""
+    """Whether a part of an expression is a power with an integer exponent."""
     if not isinstance(part, values.Expression) or part.kind != "Power":
         return False
     _, exponent = part.parts
@@ -167,38 +193,54 @@ def _is_power(part: Any) -> bool:
 
 
 def _is_of_degrees(value: Any) -> bool:
-    """Whether it is a Laurent polynomial over the integers, as rings of degrees have them."""
+    """Whether a value is a Laurent polynomial over the integers, as Hilbert series consist of."""
     if not isinstance(value, values.RingElement) or not isinstance(value.ring, values.Algebra):
         return False
     return value.ring.inverses and value.ring.coefficients == values.IntegerRing()
 
 
 def _constant(name: str) -> Any:
+    """SymPy's constant of this name in Macaulay2; ValueTypeError for names that SymPy lacks."""
     return CONSTANTS[name] if name in CONSTANTS else _unknown("Constant")
 
 
 def _infinity(sign: int) -> Any:
-    return oo * sign if sign else nan  # as Macaulay2's indeterminate is written
+    """SymPy's infinity with a sign, 1 or −1; for 0, as Macaulay2's indeterminate is sent, NaN."""
+    return oo * sign if sign else nan
 
 
 def _text(characters: str) -> str:
-    """A string whose bytes are not UTF-8, from these bytes as characters."""
+    """A string whose bytes are not UTF-8, from these bytes as characters.
+
+    Bytes that are not UTF-8 become half surrogate pairs, as in the names of Python's files.
+    """
     return str(characters.encode("latin-1"), "utf-8", "surrogateescape")
 
 
 def _unknown(kind: str) -> Any:
+    """Raise ValueTypeError: values of this class of Macaulay2 have no counterpart."""
     raise ValueTypeError(kind)
 
 
-def _plain(plain: Callable[[Any], Any], general: Callable[[Any], Any], items: Any) -> Any:
-    """Make a Python collection, or one of ours if Python cannot hold or distinguish the items."""
-    whole = general(items)
+def _collection(python: Callable[[Any], Any], general: Callable[[Any], Any], items: Any) -> Any:
+    """Make a Python collection of items, or one of ours if Python cannot hold or distinguish them.
+
+    Parameters
+    ----------
+    python : class
+        ``frozenset`` or ``dict``.
+    general : class
+        Our own, ``Set`` or ``HashTable``, which takes any items.
+    items : iterable
+        Items, or pairs of key and value.
+    """
+    of_ours = general(items)
     try:
-        simple = plain(items)
+        of_python = python(items)
     except TypeError:  # an item, or a key, that does not hash
-        return whole
-    # 1 and True are one key for Python.
-    return simple if len(simple) == len(whole) else whole
+        return of_ours
+    # 1 and True are one key for Python: then it has fewer items.
+    return of_python if len(of_python) == len(of_ours) else of_ours
 
 
 _CLASSES: dict[str, Callable[..., Any]] = {name: getattr(values, name) for name in values.__all__}
@@ -212,8 +254,8 @@ _MAKERS: dict[str, Callable[..., Any]] = _CLASSES | {
     "Variable": lambda base, *index: from_macaulay2(base, index),
     "List": lambda *items: list(items),
     "Sequence": lambda *items: items,
-    "Set": lambda *items: _plain(frozenset, values.Set, items),
-    "HashTable": lambda pairs: _plain(dict, values.HashTable, pairs),
+    "Set": lambda *items: _collection(frozenset, values.Set, items),
+    "HashTable": lambda pairs: _collection(dict, values.HashTable, pairs),
     "Expression": _expression,
     "BettiTable": lambda entries: values.BettiTable(tuple(sorted(entries))),
     "HilbertPolynomial": lambda pairs: values.HilbertPolynomial(tuple(sorted(pairs))),

@@ -63,14 +63,14 @@ def encode(value: Any) -> str:
 
 
 class Code(str):
-    """A value by the code that makes it."""
+    """A value by the Macaulay2 code that makes it, which :func:`encode` returns as it is."""
 
 
 # Text, numbers and lists.
 
 
 def string(text: str) -> str:
-    """A string of Macaulay2; its bytes are those of the text in UTF-8.
+    """The code of a string of Macaulay2, whose bytes are those of the text in UTF-8.
 
     Raises
     ------
@@ -86,12 +86,12 @@ def string(text: str) -> str:
 
 
 def braces(items: Iterable[str]) -> str:
-    """Return the code of a list."""
+    """Return the code of a list from that of its items."""
     return "{" + ",".join(items) + "}"
 
 
 def grouped(items: list[str]) -> str:
-    """Return the code of a list of any length, in nested pieces where one would be too long."""
+    """Return the code of a list from that of its items, in nested pieces where it is long."""
     if len(items) <= _ITEMS_PER_PIECE:
         return braces(items)
     pieces = [grouped(group) for group in groups(items, _ITEMS_PER_PIECE)]
@@ -104,7 +104,10 @@ def items(listed: Iterable[Any]) -> str:
 
 
 def literal(value: Any) -> str:
-    """A text, a truth value, ``None``, an element of a ring that is known, or a list of such."""
+    """The code of a field of a value: a text, a truth value, ``None``, an element, or a list.
+
+    Elements are of a ring that another field says, see :func:`scalar`; a list has such items.
+    """
     if isinstance(value, tuple | list):
         return grouped([literal(item) for item in value])
     if value is None or isinstance(value, str | bool):
@@ -113,7 +116,10 @@ def literal(value: Any) -> str:
 
 
 def scalar(value: Any) -> str:
-    """An element of a ring that is known, so that its number says enough."""
+    """The code of an element of a ring that Macaulay2 knows already: a number suffices for one.
+
+    So a residue is an integer, without its ring; elements that are no numbers are encoded in full.
+    """
     if hasattr(value, "to_int") or isinstance(value, flint.nmod):
         return str(int(value))
     # Numbers of Python, SymPy and FLINT; the numerator of a RingFraction is not a number.
@@ -124,10 +130,12 @@ def scalar(value: Any) -> str:
 
 
 def _fraction(value: Fraction) -> str:
+    """The code of a fraction, in QQ also where it is an integer."""
     return f"(({decimal(value.numerator)})/{decimal(value.denominator)})"
 
 
 def _residue(value: Any, modulus: int) -> str:
+    """The code of an element of ZZ/modulus."""
     return f"(promote({int(value)}, {encode(CoefficientField(modulus))}))"
 
 
@@ -135,7 +143,7 @@ def _residue(value: Any, modulus: int) -> str:
 
 
 def _call(value: Any) -> str:
-    """The call of the function that has the name of the value's class, on its fields."""
+    """The call of the function that has the name of a dataclass, on the fields of the value."""
     arguments = []
     for field in fields(value):
         part = getattr(value, field.name)
@@ -147,12 +155,17 @@ def _call(value: Any) -> str:
 
 
 def _general_ideal(ideal: GeneratingSet) -> values.GeneralIdeal:
+    """The ideal as a value that has an encoding; MethodUnavailableError over extension fields."""
     check_prime_field(ideal.ring.field, "ideals in workspaces")
     return values.GeneralIdeal(ideal.ring, ideal.generators)
 
 
 def _extension(field: ExtensionField) -> values.FractionField | values.Algebra:
-    """The extension field as Macaulay2 has it: fractions, or a quotient that is made a field."""
+    """The extension field as Macaulay2 has it.
+
+    QQ(a, b) is a field of fractions; with a minimal polynomial it is a quotient ring that
+    ``toField`` makes a field, here an Algebra without variables.
+    """
     ring = PolynomialRing(field.base, field.names)
     if not field.minimal_polynomial:
         return values.FractionField(ring)
@@ -161,27 +174,40 @@ def _extension(field: ExtensionField) -> values.FractionField | values.Algebra:
     return values.Algebra(quotient, (), joined=False)
 
 
-def _kept(value: Any) -> str:
-    """A ring that is made once; equal ones are written in the same way."""
+def _made_once(value: Any) -> str:
+    """The code of a ring, which Macaulay2 makes once and finds by this code afterwards.
+
+    Equal rings have the same code, so that they are one ring there.
+    """
     code = _call(value)
     return f"(mbGiven({string(code)}, () -> {code}))"
 
 
 def _new(kind: str, parts: Iterable[Any]) -> str:
+    """The code of an object of a class of Macaulay2 that is a list of parts."""
     return f"(mbNew({string(kind)}, {items(parts)}))"
 
 
 def _collection(value: values.Array | values.MutableList | values.Partition) -> str:
+    """The code of a list of another class than ``List``, which has the same name here."""
     return _new(type(value).__name__, value)
 
 
 def _table(value: Mapping[Any, Any]) -> str:
-    pairs = grouped([f"({encode(key)},{encode(found)})" for key, found in value.items()])
+    """The code of a hash table, in its class if it is one of :mod:`m2bridge.convert.values`."""
+    pairs = grouped([f"({encode(key)},{encode(held)})" for key, held in value.items()])
     kind = type(value).__name__ if isinstance(value, values.HashTable) else "HashTable"
     return f"(mbHashTable({string(kind)}, {pairs}))"
 
 
 def _complex(value: values.ComplexNumber) -> str:
+    """The code of a complex number.
+
+    Raises
+    ------
+    ConversionError
+        If one part only is infinite or NaN, or both are infinite: Macaulay2 keeps no such parts.
+    """
     specials = {value.real.special, value.imaginary.special}
     if specials & {"inf", "-inf"}:  # both parts are infinite then in Macaulay2 1.26
         raise ConversionError(
@@ -201,7 +227,11 @@ for _name, _constant in CONSTANTS.items():
 
 
 def _expression(value: Expr) -> str:
-    """A constant or a rational number; one with variables is of a ring, by :mod:`.bindings`."""
+    """The code of a constant or a rational number of SymPy.
+
+    Expressions with variables are encoded by :mod:`m2bridge.convert.bindings`, which finds a ring
+    for them.
+    """
     return _NAMED[value] if value in _NAMED else encode(other_libraries.number(value))
 
 
@@ -218,16 +248,20 @@ def variable_parts(names: Sequence[str]) -> list[list[str | int]]:
     A name that is not a symbol of Macaulay2, or is used with indices too, is written in letters and
     digits, by the scheme of :mod:`m2bridge.convert.m2_syntax`.
     """
-    listed = [_parts(name) for name in names]
-    indexed = {parts[0] for parts in listed if len(parts) > 1}
+    listed = [_symbol_and_indices(name) for name in names]
+    with_indices = {parts[0] for parts in listed if len(parts) > 1}
     for place, (symbol, *indices) in enumerate(listed):
         # Macaulay2 cannot distinguish x from x_1.
-        if not indices and symbol in indexed:
+        if not indices and symbol in with_indices:
             listed[place] = [escaped(names[place], plain=True)]
     return listed
 
 
-def _parts(name: str) -> list[str | int]:
+def _symbol_and_indices(name: str) -> list[str | int]:
+    """Symbol and indices, integers or symbols, of one variable; the escaped name if it has none.
+
+    It has none if a part of the name, between signs ``_``, is neither.
+    """
     base, *indices = name.split("_")
     if not SYMBOL.fullmatch(base):
         return [escaped(name)]
@@ -259,12 +293,15 @@ Factors = list[tuple[int, int]]
 
 
 def polynomial(over: Any, terms: Iterable[Term]) -> str:
-    """An element of a ring; in a form that Macaulay2 reads fast, where there are many terms."""
+    """The code of an element of a ring, in a form that is read fast if there are many terms.
+
+    ``over`` is the ring, and ``terms`` are exponents with coefficients as they are written.
+    """
     listed = list(terms)
-    numbers = values.IntegerRing | CoefficientField
+    number_rings = values.IntegerRing | CoefficientField
     # The fast form has coefficients that are numbers, and a character for each power.
-    plain = isinstance(over, values.Algebra) and isinstance(over.coefficients, numbers)
-    if plain and len(listed) >= _MANY_TERMS:
+    has_numbers = isinstance(over, values.Algebra) and isinstance(over.coefficients, number_rings)
+    if has_numbers and len(listed) >= _MANY_TERMS:
         monomials = [_factors(exponents) for exponents, _ in listed]
         powers = sorted(set(chain(*monomials)))
         if len(powers) <= _CHARACTERS:
@@ -274,17 +311,25 @@ def polynomial(over: Any, terms: Iterable[Term]) -> str:
 
 def _factors(exponents: tuple[int, ...]) -> Factors:
     """The places of the variables that occur in a monomial, with their exponents."""
-    # Most exponents are zero: both are picked without a loop in Python.
+    # Most exponents are zero. ``compress`` picks the places of others without a loop in Python.
     places = compress(count(), exponents)
     return list(zip(places, filter(None, exponents), strict=True))
 
 
 def _packed(over: Any, powers: Factors, monomials: list[Factors], numbers: list[str]) -> str:
-    """A character for each power of a variable, and a line of them for each monomial.
+    """The code of a polynomial by a text: a line for each monomial, a character for each power.
 
     Monomials are sorted by degree, then as strings from the last variable on. This is the graded
-    reverse lexicographic order, in which sums are fastest: Macaulay2 finds one part before the
-    other. No other order is wrong.
+    reverse lexicographic order, in which Macaulay2 adds terms fastest; any order would be right.
+
+    Parameters
+    ----------
+    over : ring
+    powers : list of (place of a variable, exponent)
+        All that occur, sorted; each gets the next character.
+    monomials : list of lists of powers
+    numbers : list of str
+        The coefficient of each monomial, as it is written.
     """
     characters = {power: chr(number + _CHARACTER_SHIFT) for number, power in enumerate(powers)}
     written = []
@@ -301,7 +346,10 @@ def _packed(over: Any, powers: Factors, monomials: list[Factors], numbers: list[
 
 
 def sparse(terms: Iterable[Term]) -> str:
-    """The list of terms ``{coefficient, variable, exponent, ..}`` of a polynomial."""
+    """The code of the list of terms ``{coefficient, variable, exponent, ..}`` of a polynomial.
+
+    Variables that do not occur in a term are left out; the others are written by their places.
+    """
     written = []
     for exponents, coefficient in terms:
         powers = "".join([f",{place},{exponent}" for place, exponent in _factors(exponents)])
@@ -310,37 +358,43 @@ def sparse(terms: Iterable[Term]) -> str:
 
 
 def terms(value: PolyElement) -> list[Term]:
-    """The terms of a polynomial, with their coefficients written."""
+    """The terms of a polynomial of SymPy: exponents, and the code of the coefficient."""
     domain = value.ring.domain
-    numbers = domain.is_FiniteField or domain.is_ZZ or domain.is_QQ
-    number = coefficient_writer(domain) if numbers else encode
-    return [(monomial, number(coefficient)) for monomial, coefficient in value.items()]
+    has_numbers = domain.is_FiniteField or domain.is_ZZ or domain.is_QQ
+    write = coefficient_writer(domain) if has_numbers else encode
+    return [(monomial, write(coefficient)) for monomial, coefficient in value.items()]
 
 
 def _element(value: values.RingElement) -> str:
+    """The code of an element of a ring that SymPy does not have."""
     written = [(exponents, scalar(coefficient)) for exponents, coefficient in value.terms]
     return polynomial(value.ring, written)
 
 
 def _sympy_polynomial(value: Poly) -> str:
+    """The code of a ``Poly``, as an element of the ring in its generators."""
     ring = PolyRing(value.gens, value.domain, grevlex)
     return encode(ring.from_dict(value.rep.to_dict()))
 
 
 def _sympy_fraction(value: FracElement) -> str:
+    """The code of an element of one of SymPy's fields of fractions."""
     ring = ring_of_domain(value.field.to_domain())
     return encode(values.RingFraction(ring, value.numer, value.denom))
 
 
 def _flint_matrix(value: Any) -> str:
+    """The code of a matrix of FLINT."""
     return encode(other_libraries.flint_matrix(value))
 
 
 def _flint_polynomial(value: Any) -> str:
+    """The code of a polynomial of FLINT."""
     return encode(other_libraries.flint_polynomial(value))
 
 
 def _refuse_element(value: Any) -> str:
+    """Raise ConversionError for an element of FLINT whose ring has no name in it."""
     name = type(value).__name__
     raise ConversionError(
         f"a flint.{name} does not say of which ring it is: give a flint.nmod, or a polynomial"
@@ -366,7 +420,7 @@ _ENCODERS: dict[Any, Callable[[Any], str]] = {
     values.Factorization: lambda value: f"(mbFactorization {items(value.factors)})",
     values.Symbol: lambda value: f"(mbSymbol({string(value.name)}, {encode(value.index)}))",
     # Rings, and elements that are not written by their fields
-    values.Algebra | values.QuotientRing | values.GaloisField | values.FractionField: _kept,
+    values.Algebra | values.QuotientRing | values.GaloisField | values.FractionField: _made_once,
     values.RingElement: _element,
     values.ComplexNumber: _complex,
     # Values of other packages of m2bridge

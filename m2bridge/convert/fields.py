@@ -26,14 +26,25 @@ _SPACES = re.compile(r"\s+")
 _MARKED_BREAK = re.compile(r"\b(GF|gf|frac|Frac|FractionField|ideal)\s+|\b([0-9]+)\s+(?=[A-Za-z])")
 """Spaces after which a new word begins, whether they are there or not."""
 _WORDS = re.compile(r"\w\s+\w")
+"""Two words that only spaces separate."""
 _PRIME = r"(?P<prime>QQ|(?:GF|gf)\([0-9]+\)|ZZ/[0-9]+)"
 _ALGEBRAIC = re.compile(rf"(?P<open>\()?{_PRIME}\[(?P<name>\w+)\](?(open)\))/(?P<relation>.+)")
+"""QQ[i]/(i^2+1) or (QQ[i])/(i^2+1)."""
 _PARAMETERS = re.compile(
-    r"QQ\((?P<plain>[\w,]+)\)|(?:frac|Frac|FractionField)\(?QQ\[(?P<names>[\w,]+)\]\)?"
+    r"""
+    QQ\((?P<plain>[\w,]+)\)                                             # QQ(a,b)
+    | (?:frac|Frac|FractionField)\(?QQ\[(?P<of_ring>[\w,]+)\]\)?        # frac(QQ[a,b])
+    """,
+    re.VERBOSE,
 )
 _GALOIS = re.compile(
-    r"(?:GF|gf)\((?P<order>[0-9]+)(?:(?:\^|\*\*)(?P<power>[0-9]+))?"
-    r"(?:,(?:Variable=>)?(?P<name>[A-Za-z]\w*))?\)"
+    r"""
+    (?:GF|gf)\(
+        (?P<base>[0-9]+) (?:(?:\^|\*\*)(?P<power>[0-9]+))?      # 9 or 3^2
+        (?:,(?:Variable=>)?(?P<name>[A-Za-z]\w*))?              # the generator
+    \)
+    """,
+    re.VERBOSE,
 )
 
 MAX_FINITE_FIELD_DIGITS = 60
@@ -78,12 +89,11 @@ def parse_field(text: str) -> CoefficientField:
         return _algebraic(prime, algebraic["name"], algebraic["relation"])
     parameters = _PARAMETERS.fullmatch(short)
     if parameters:
-        return _with_parameters(
-            parameters["plain"] or parameters["names"], bool(parameters["plain"])
-        )
+        is_plain = parameters["plain"] is not None
+        return _with_parameters(parameters["plain"] or parameters["of_ring"], is_plain)
     galois = _GALOIS.fullmatch(short)
     if galois:
-        field = _galois(galois["order"], galois["power"], galois["name"])
+        field = _galois(galois["base"], galois["power"], galois["name"])
         if field is not None:
             return field
     if short == "ZZ":
@@ -103,7 +113,14 @@ def parse_field(text: str) -> CoefficientField:
 
 
 def _without_spaces(text: str) -> str:
-    """The text without spaces, if none of them is all that separates two names or numbers."""
+    """The text of a field without spaces, as ``GF 9`` and ``QQ [ a ]`` may have them.
+
+    Raises
+    ------
+    InvalidCaseError
+        If two names or numbers, which would become one, are separated by spaces only. Excepted are
+        the places of :data:`_MARKED_BREAK`.
+    """
     marked = _MARKED_BREAK.sub(lambda match: match[1] or match[2], text.strip())
     if _WORDS.search(marked):
         raise InvalidCaseError(
@@ -115,19 +132,26 @@ def _without_spaces(text: str) -> str:
 
 
 def _is_balanced(text: str) -> bool:
-    """Whether each parenthesis and each bracket is closed by its own kind, from the inside out."""
-    left = re.sub(r"[^()\[\]]", "", text)
-    while "()" in left or "[]" in left:
-        left = left.replace("()", "").replace("[]", "")
-    return not left
+    """Whether each parenthesis and each bracket is closed by its own kind."""
+    unmatched = re.sub(r"[^()\[\]]", "", text)
+    while "()" in unmatched or "[]" in unmatched:  # from the inside out
+        unmatched = unmatched.replace("()", "").replace("[]", "")
+    return not unmatched
 
 
 def _prime_field(text: str) -> CoefficientField:
-    """The field ``QQ``, ``GF(p)`` or ``ZZ/p``; ZZ/n is a field for prime n only."""
+    """The field of the name ``QQ``, ``GF(p)`` or ``ZZ/p``.
+
+    Raises
+    ------
+    InvalidCaseError
+        If it is another name, ZZ/n for an n that is not prime, or p is too large.
+    """
     match = re.fullmatch(r"ZZ/([0-9]+)", text)
     if match is None:
         return CoefficientField.parse(text)
     digits = match[1]
+    # Longer numbers are not tested, but refused below as too large.
     if len(digits) <= MAX_FINITE_FIELD_DIGITS and not is_prime(int(digits)):
         order = int(digits)
         _, degree = _prime_power(order)
@@ -139,6 +163,11 @@ def _prime_field(text: str) -> CoefficientField:
 
 
 def _with_parameters(listed: str, is_plain: bool) -> ExtensionField:
+    """The fractions of polynomials over QQ in the names of a list such as ``a,b``.
+
+    ``is_plain`` says that they were written as ``QQ(a,b)``, in which a name such as i could also be
+    meant as a number, and is refused.
+    """
     names = tuple(listed.split(","))
     for name in names:
         if is_plain and name in IMAGINARY_UNITS:
@@ -151,10 +180,19 @@ def _with_parameters(listed: str, is_plain: bool) -> ExtensionField:
 
 
 def _algebraic(prime: CoefficientField, name: str, relation: str) -> ExtensionField:
-    """The field k[a]/(m), by the text of m, perhaps in parentheses."""
+    """The field k[a]/(m): k is ``prime``, a the name, and m the polynomial in ``relation``.
+
+    The text may be in parentheses, as ``(a^2+1)`` or ``ideal(a^2+1)``, and be an equation.
+
+    Raises
+    ------
+    InvalidCaseError
+        If it is no polynomial in a, or m is not irreducible.
+    """
     relation = relation.removeprefix("ideal")
     inside = relation[1:-1]
-    if relation == f"({inside})" and _is_balanced(inside):
+    is_in_parentheses = relation == f"({inside})" and _is_balanced(inside)
+    if is_in_parentheses:
         relation = inside
     try:
         polynomial = read_equation(relation, PolynomialRing(QQ, (name,)))
@@ -167,15 +205,21 @@ def _algebraic(prime: CoefficientField, name: str, relation: str) -> ExtensionFi
 
 
 def _galois(base: str, power: str | None, name: str | None) -> CoefficientField | None:
-    """The field with base^power elements; ``None`` if these numbers are too large or no orders.
+    """The field with base^power elements, as ``GF(9)``, ``GF(3^2)`` and ``GF(9,b)`` name it.
 
-    Its minimal polynomial is the Conway polynomial where FLINT has it, otherwise an irreducible
-    polynomial of few terms.
+    Its generator has this name, or a. Its minimal polynomial is the Conway polynomial where FLINT
+    has it, otherwise an irreducible polynomial of few terms. ``None`` if base^power is not a power
+    of a prime, or too large to be read.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the prime or the degree is too large, or a prime field has a generator.
     """
     if len(base) > MAX_FINITE_FIELD_DIGITS or len(power or "") > 2:
         return None
-    p, degree = _prime_power(int(base))
-    degree *= int(power or 1)
+    p, exponent = _prime_power(int(base))
+    degree = exponent * int(power or 1)
     if degree < 1 or not is_prime(p):
         return None
     prime = CoefficientField(p)  # refuses large primes
@@ -196,15 +240,16 @@ def _galois(base: str, power: str | None, name: str | None) -> CoefficientField 
 
 def _prime_power(number: int) -> tuple[int, int]:
     """The prime and the exponent of a power of a prime; (number, 1) for other numbers."""
+    # An exponent is at most the number of bits, since a prime is at least 2.
     for exponent in range(number.bit_length(), 1, -1):
-        root = int(flint.fmpz(number).root(exponent)) if number > 1 else 1
+        root = int(flint.fmpz(number).root(exponent)) if number > 1 else 1  # rounded down
         if root**exponent == number and is_prime(root):
             return root, exponent
     return number, 1
 
 
 def field_of_domain(domain: Any) -> CoefficientField:
-    """The field of a SymPy domain; of ZZ it is QQ, and of ZZ<I> it is QQ<I>.
+    """The field of a SymPy domain; of ZZ it is QQ, and of the Gaussian integers ZZ<I> it is QQ(I).
 
     Raises
     ------
@@ -229,7 +274,10 @@ def field_of_domain(domain: Any) -> CoefficientField:
 
 
 def field_of_root(domain: Any) -> ExtensionField:
-    """The number field of SymPy, its generator named I, sqrt2 or theta."""
+    """The number field that a domain of SymPy is, generated by its root ``domain.ext``.
+
+    The generator is named I or, for the root of 2, sqrt2; else as SymPy does, or theta.
+    """
     root = domain.ext.as_expr()
     name = "theta"
     if isinstance(root, ImaginaryUnit):
@@ -248,10 +296,10 @@ def field_of_numbers(expressions: Iterable[Any]) -> ExtensionField | None:
     Raises
     ------
     ConversionError
-        If there are many, or SymPy finds no generator.
+        If there are more than :data:`MAX_ROOTS`, or SymPy finds no generator.
     """
-    parts = chain.from_iterable(map(powers_of_roots, expressions))
-    roots = {root for _, root, _ in parts}
+    powers = chain.from_iterable(map(powers_of_roots, expressions))
+    roots = {root for _, root, _ in powers}
     if not roots:
         return None
     if len(roots) > MAX_ROOTS:
@@ -271,7 +319,8 @@ def field_of_numbers(expressions: Iterable[Any]) -> ExtensionField | None:
 def powers_of_roots(value: Any) -> set[tuple[Any, Any, int]]:
     """The irrational algebraic numbers of which an expression is made, as powers of roots.
 
-    Each is a triple: the number as it stands in the expression, the root and the exponent.
+    Each is a triple: the number as it stands in the expression, the root and the exponent, so that
+    2^(3/2) is the power 3 of the root 2^(1/2). Empty for values that are not expressions.
     """
     if not isinstance(value, Expr):
         return set()
@@ -280,8 +329,9 @@ def powers_of_roots(value: Any) -> set[tuple[Any, Any, int]]:
     for part in parts:
         is_root = isinstance(part, Pow) and part.base.is_number and not part.exp.is_Integer
         if is_root and part.exp.is_Rational and part.is_algebraic:
-            found.add((part, Pow(part.base, Rational(1, part.exp.q)), int(part.exp.p)))
-            parts.skip()
+            root = Pow(part.base, Rational(1, part.exp.q))
+            found.add((part, root, int(part.exp.p)))
+            parts.skip()  # roots inside of the base belong to this one
         elif isinstance(part, ImaginaryUnit | CRootOf):
             found.add((part, part, 1))
             parts.skip()
@@ -289,15 +339,19 @@ def powers_of_roots(value: Any) -> set[tuple[Any, Any, int]]:
 
 
 def coefficient_terms(coefficient: Any) -> tuple[dict[tuple[int, ...], Any], dict[Any, Any] | None]:
-    """An element of an algebraic field or of a field of fractions, as terms in generators.
+    """An element of an algebraic field or of a field of fractions of SymPy, as terms in generators.
 
-    They are those of numerator and denominator; of the latter ``None`` where there is none.
+    Returns
+    -------
+    numerator, denominator : dict
+        Exponents of the generators with rational coefficients; the denominator is ``None`` where
+        there is none.
     """
-    if hasattr(coefficient, "numer"):
+    if hasattr(coefficient, "numer"):  # a fraction of polynomials
         return dict(coefficient.numer), dict(coefficient.denom)
-    if hasattr(coefficient, "to_list"):
+    if hasattr(coefficient, "to_list"):  # ``ANP``, which has the highest power first
         numbers = coefficient.to_list()
         if coefficient.dom.is_FiniteField:
             numbers = [SYMPY_QQ(coefficient.dom.to_int(c)) for c in numbers]
         return {(k,): c for k, c in enumerate(reversed(numbers)) if c}, None
-    return {(0,): coefficient.x, (1,): coefficient.y}, None  # Gaussian numbers
+    return {(0,): coefficient.x, (1,): coefficient.y}, None  # a Gaussian number x + y·I

@@ -24,6 +24,7 @@ CONSTANTS = {"pi": pi, "ii": I, "EulerConstant": EulerGamma, "CatalanConstant": 
 
 _LETTER = re.compile("[A-Za-z]")
 _INDEXED = re.compile(r"(.*?[^_])((?:_(?:0|-?[1-9][0-9]*))+)", re.DOTALL)
+"""A name that ends with indices, as c_1_2: what is before them, and ``_1_2``."""
 _ESCAPED = "mbv"
 """The prefix of names that are written letter by letter."""
 _PLAIN = "mbp"
@@ -51,80 +52,94 @@ def to_macaulay2(name: str) -> str:
         return _base(name)
     base, listed = match.groups()
     indices = listed[1:].split("_")
-    simple = len(indices) == 1 and not indices[0].startswith("-")
-    index = indices[0] if simple else f"({','.join(indices)})"
+    needs_parentheses = len(indices) > 1 or indices[0].startswith("-")
+    index = f"({','.join(indices)})" if needs_parentheses else indices[0]
     return f"{_base(base)}_{index}"
 
 
 def all_to_macaulay2(names: Sequence[str]) -> tuple[str, ...]:
-    """The Macaulay2 names of all variables that one script uses.
+    """The Macaulay2 names of all variables that one script uses, in the same order.
 
     Macaulay2 cannot distinguish ``x`` from ``x_1``; a name that is also used with indices gets the
     prefix ``mbp``.
     """
-    written = tuple(to_macaulay2(name) for name in names)
-    indexed = {text.split("_")[0] for text in written if "_" in text}
-    found = []
-    for name, text in zip(names, written, strict=True):
-        found.append(escaped(name, plain=True) if text in indexed else text)
-    return tuple(found)
+    single = tuple(to_macaulay2(name) for name in names)
+    bases_with_indices = {text.split("_")[0] for text in single if "_" in text}
+    distinct = []
+    for name, text in zip(names, single, strict=True):
+        distinct.append(escaped(name, plain=True) if text in bases_with_indices else text)
+    return tuple(distinct)
 
 
 def plain_to_macaulay2(name: str) -> str:
-    """Write a name where Macaulay2 takes no indices; :func:`from_macaulay2` reads it, too."""
+    """Write a name where Macaulay2 takes no indices: a letter as it is, others by :func:`escaped`.
+
+    :func:`from_macaulay2` reads it back.
+    """
     return name if _LETTER.fullmatch(name) else escaped(name, plain=True)
 
 
 def from_macaulay2(base: str, index: Sequence[int] = ()) -> str:
     """The name of a variable by its base and indices; the inverse of :func:`to_macaulay2`."""
     if base.startswith((_ESCAPED, _PLAIN)):
-        letters = base[len(_ESCAPED) :]
+        letters = base[len(_ESCAPED) :]  # both prefixes have this length
         base = re.sub(r"Z([0-9a-f]+)Z", lambda match: chr(int(match[1], 16)), letters)
     return "_".join([base, *map(str, index)])
 
 
 def escaped(name: str, plain: bool = False) -> str:
-    """A whole name as one symbol of letters and digits; :func:`from_macaulay2` reads it back."""
+    """A whole name as one symbol of letters and digits; :func:`from_macaulay2` reads it back.
+
+    It begins with ``mbv``, or with ``mbp`` if ``plain``, for names that take no indices.
+    """
     text = _NO_PLAIN_CHARACTER.sub(lambda match: f"Z{ord(match[0]):x}Z", name)
     prefix = _PLAIN if plain else _ESCAPED
     return prefix + text
 
 
 def _base(base: str) -> str:
+    """The symbol for a name without its indices: a letter, or an escaped name."""
     return base if _LETTER.fullmatch(base) else escaped(base)
 
 
 def field(value: CoefficientField) -> str:
-    """``QQ``, ``ZZ/p``, ``toField(QQ[i]/(i^2+1))`` or ``frac(QQ[a, b])``."""
-    prime = f"ZZ/{value.characteristic}" if value.characteristic else "QQ"
+    """The code of a field: ``QQ``, ``ZZ/p``, ``toField(QQ[i]/(i^2+1))`` or ``frac(QQ[a, b])``."""
+    prime_field = f"ZZ/{value.characteristic}" if value.characteristic else "QQ"
     if not isinstance(value, ExtensionField):
-        return prime
+        return prime_field
     names = all_to_macaulay2(value.names)
-    below = f"{prime}[{', '.join(names)}]"
+    generator_ring = f"{prime_field}[{', '.join(names)}]"
     if not value.minimal_polynomial:
-        return f"frac({below})"
-    return f"toField({below}/({polynomial(value.relation, names)}))"
+        return f"frac({generator_ring})"
+    return f"toField({generator_ring}/({polynomial(value.relation, names)}))"
 
 
 def ring(value: PolynomialRing) -> str:
-    """A polynomial ring, such as ``QQ[x, y]``, as all programs have the ring of an ideal."""
+    """The code of a polynomial ring, such as ``QQ[x, y]``, with Macaulay2's names of variables."""
     names = ", ".join(all_to_macaulay2(value.variables))
     return f"{field(value.field)}[{names}]"
 
 
 def ideal(value: GeneratingSet, name: str) -> str:
-    """An ideal of the ring with this name; zero and constant generators are of that ring, too."""
+    """The code of an ideal of the ring with this name in the program.
+
+    It is made of a matrix over the ring, so that zero and constant generators are of the ring, too.
+    """
     generators = sequence(_generators(value))
     return f"ideal matrix({name}, {{{generators}}})"
 
 
 def _generators(value: GeneratingSet) -> list[str]:
+    """The code of each generator of an ideal."""
     names = all_to_macaulay2(value.ring.variables)
     return [polynomial(generator, names) for generator in check_deadline_in(value.generators)]
 
 
 def ring_values(value: GeneratingSet) -> dict[str, str]:
-    """The field, coordinates and generators of an ideal, for templates that define its ring."""
+    """The code of field, coordinates and generators, for templates that define an ideal's ring.
+
+    These are the names of the templates' variables; ``generators`` is empty for the zero ideal.
+    """
     names = all_to_macaulay2(value.ring.variables)
     generators = _generators(value)
     return {
@@ -135,7 +150,7 @@ def ring_values(value: GeneratingSet) -> dict[str, str]:
 
 
 def polynomial(value: PolyElement, names: Sequence[str] | None = None) -> str:
-    """A polynomial over ZZ, QQ or GF(p), in the variables of its ring.
+    """The code of a polynomial over ZZ, QQ, GF(p) or an extension field.
 
     Parameters
     ----------
@@ -152,12 +167,16 @@ def polynomial(value: PolyElement, names: Sequence[str] | None = None) -> str:
         return "0"
     if len(summands) <= _TERMS_PER_PIECE:
         return _sum(summands)
+    # A long sum is written as the sum of a list of short ones.
     sums = [_sum(group) for group in _slices(summands, _TERMS_PER_PIECE)]
     return f"sum {sequence(sums)}"
 
 
 def sequence(items: Iterable[str]) -> str:
-    """A Macaulay2 list of any length, one item per line, or ``join({…}, {…})`` where it is long."""
+    """The code of a list of any length from that of its items, one item per line.
+
+    It is ``{…}``, or ``join({…}, {…})`` where it is long.
+    """
     listed = list(items)
     if len(listed) <= _TERMS_PER_PIECE:
         return "{" + ",\n    ".join(listed) + "}"
@@ -166,22 +185,28 @@ def sequence(items: Iterable[str]) -> str:
 
 
 def groups(items: list[str], most: int) -> Iterator[list[str]]:
-    """The items in a bounded number of groups, all but the last of a minimal size."""
-    needed = -(-len(items) // most)  # rounded up
-    return _slices(items, max(most, needed))
+    """The items in at most ``most`` groups, of at least ``most`` items each but for the last."""
+    size = -(-len(items) // most)  # rounded up
+    return _slices(items, max(most, size))
 
 
 def _slices(items: list[str], size: int) -> Iterator[list[str]]:
+    """The items in groups of this size, the last of which may be smaller."""
     return (items[start : start + size] for start in range(0, len(items), size))
 
 
 def _sum(summands: list[str]) -> str:
+    """The code of a sum, in which a summand that begins with a minus sign has no plus sign."""
     signed = [summand if summand.startswith("-") else f"+{summand}" for summand in summands]
     return "".join(signed).removeprefix("+")
 
 
 def term(monomial: tuple[int, ...], number: str, names: Sequence[str]) -> str:
-    """A product of powers of variables with a written coefficient; exponents may be negative."""
+    """The code of a term: ``number``, its coefficient as it is written, times powers of variables.
+
+    ``monomial`` has an exponent, perhaps negative, for each of the names. Coefficients 1 and −1
+    are left out unless they are alone.
+    """
     factors = []
     for name, exponent in zip(names, monomial, strict=True):
         if exponent == 1:
@@ -190,14 +215,17 @@ def term(monomial: tuple[int, ...], number: str, names: Sequence[str]) -> str:
             factors.append(f"{name}^{exponent}")
         elif exponent < 0:
             factors.append(f"{name}^({exponent})")
-    if factors and number in ("1", "-1", "(1)"):
+    if factors and number in ("1", "-1", "(1)"):  # (1) of an extension field
         sign = "-" if number == "-1" else ""
         return sign + "*".join(factors)
     return "*".join([number, *factors])
 
 
 def coefficient_writer(domain: Any) -> Callable[[Any], str]:
-    """The writer of coefficients of a domain; residues are symmetric, as in Macaulay2."""
+    """The function that writes coefficients of a domain of SymPy as code.
+
+    Residues are the integers nearest to 0, as in Macaulay2.
+    """
     if isinstance(domain, ExtensionDomain | FractionField):
         return _extension_writer(described_field(domain))
     if domain.is_FiniteField:
@@ -206,18 +234,21 @@ def coefficient_writer(domain: Any) -> Callable[[Any], str]:
 
 
 def _extension_writer(field: ExtensionField) -> Callable[[Any], str]:
-    """The writer of elements of an extension field, in parentheses."""
+    """The function that writes elements of an extension field as code, in parentheses."""
     names = all_to_macaulay2(field.names)
 
     def write(value: Any) -> str:
-        above, below = field.parts(value)
-        text = f"({polynomial(above, names)})"
-        return text if below == 1 else f"({text}/({polynomial(below, names)}))"
+        """The polynomial, or fraction of two, in the generators that an element is."""
+        numerator, denominator = field.parts(value)
+        text = f"({polynomial(numerator, names)})"
+        if denominator == 1:
+            return text
+        return f"({text}/({polynomial(denominator, names)}))"
 
     return write
 
 
 def rational(value: Any) -> str:
-    """An integer or a fraction of Python, SymPy or FLINT."""
+    """The code of an integer or a fraction of Python, SymPy or FLINT, as ``-3/7``."""
     text = decimal(int(value.numerator))
     return text if value.denominator == 1 else f"{text}/{decimal(int(value.denominator))}"

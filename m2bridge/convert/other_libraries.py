@@ -27,7 +27,7 @@ _FLINT_ORDERS = {"Ordering.lex": lex, "Ordering.deglex": grlex, "Ordering.degrev
 
 
 def number(value: Expr) -> int | Fraction:
-    """A rational number of SymPy.
+    """A rational number of SymPy as an ``int`` or a ``Fraction``.
 
     Raises
     ------
@@ -42,7 +42,10 @@ def number(value: Expr) -> int | Fraction:
 def number_matrix(
     rows: list[list[int | Fraction]], columns: int, ring: Any = None
 ) -> values.Matrix:
-    """A matrix over a ring, or over ZZ or QQ, whichever has the entries."""
+    """A matrix of numbers; over ZZ or, with a fraction among them, QQ, where no ring is given.
+
+    ``columns`` is their number, which rows do not say where there are none.
+    """
     if ring is None:
         integral = all(isinstance(entry, int) for entry in chain(*rows))
         ring = values.IntegerRing() if integral else QQ
@@ -54,7 +57,9 @@ def number_matrix(
 
 
 def of_numpy(value: Any) -> Any:
-    """A matrix, where an array has two directions and holds numbers; else numbers in lists.
+    """The exact entries of an array of NumPy: a matrix if it has two directions, else in lists.
+
+    Truth values are no entries of a matrix: an array of these is a list in any case.
 
     Raises
     ------
@@ -62,9 +67,9 @@ def of_numpy(value: Any) -> Any:
         If its entries are not exact, or not integers, fractions or truth values.
     """
     kind = value.dtype.kind
-    if kind in "fc":
+    if kind in "fc":  # floating-point, complex
         raise not_exact(f"an array of {value.dtype}")
-    if kind not in "iubO":
+    if kind not in "iubO":  # integers, unsigned ones, truth values, objects
         raise ConversionError(f"an array of {value.dtype} has no counterpart in Macaulay2")
     listed = value.tolist()
     if value.ndim != 2 or kind == "b":
@@ -78,56 +83,66 @@ def of_numpy(value: Any) -> Any:
 
 
 def flint_number(value: Any) -> int | Fraction:
-    """An integer, a fraction, or the least residue that is not negative."""
+    """A number of FLINT as an ``int`` or a ``Fraction``; a residue as an integer from 0 on."""
     return fraction(value) if isinstance(value, flint.fmpq) else int(value)
 
 
 def flint_matrix(value: Any) -> values.Matrix:
-    """A matrix over ZZ, QQ or ZZ/p."""
+    """A matrix of FLINT over ZZ, QQ or ZZ/p."""
     rows = [list(map(flint_number, row)) for row in value.tolist()]
-    return number_matrix(rows, value.ncols(), _ground(value))
+    return number_matrix(rows, value.ncols(), _coefficient_ring(value))
 
 
 def flint_polynomial(value: Any) -> values.RingElement:
-    """A polynomial over ZZ, QQ or ZZ/p; those in one variable, which have no name for it, in x."""
+    """A polynomial of FLINT over ZZ, QQ or ZZ/p.
+
+    Its polynomials in one variable do not name the variable; here it is x.
+    """
     if type(value).__name__.endswith("mpoly"):
         context = value.context()
         names = tuple(map(str, context.names()))
-        order = _FLINT_ORDERS[str(context.ordering())]
-        listed = value.to_dict().items()
+        sympy_order = _FLINT_ORDERS[str(context.ordering())]
+        flint_terms = value.to_dict().items()
     else:
         names = ("x",)
-        order = grevlex
-        listed = _univariate(value.coeffs())
-    said = ORDERS[order](len(names))
-    over = values.Algebra(_ground(value), names, order=said)
+        sympy_order = grevlex
+        flint_terms = _univariate(value.coeffs())
+    order = ORDERS[sympy_order](len(names))
+    ring = values.Algebra(_coefficient_ring(value), names, order=order)
     terms = []
-    for exponents, coefficient in listed:
+    for exponents, coefficient in flint_terms:
         monomial = tuple(map(int, exponents))  # FLINT's integers
         terms.append((monomial, flint_number(coefficient)))
-    return values.RingElement(over, tuple(terms))
+    return values.RingElement(ring, tuple(terms))
 
 
 def galois_polynomial(value: flint.fq_default_poly) -> values.RingElement:
-    """A polynomial over GF(q) in the variable x; with FLINT's modulus and name of the generator."""
+    """A polynomial of FLINT over GF(q), in the variable x.
+
+    GF(q) is GF(p)[a]/(m) with FLINT's modulus m, and FLINT's name a of the generator.
+    """
     context = value.context().base_field()
-    ground = CoefficientField(int(context.characteristic()))
+    prime_field = CoefficientField(int(context.characteristic()))
 
-    def terms(coefficients: Iterable[Any]) -> ExponentTerms:
-        return _univariate(ground.domain(int(coefficient)) for coefficient in coefficients)
+    def terms_over_prime_field(coefficients: Iterable[Any]) -> ExponentTerms:
+        """The terms of a polynomial in a with coefficients in GF(p), the constant one first."""
+        return _univariate(prime_field.domain(int(coefficient)) for coefficient in coefficients)
 
-    below = PolynomialRing(ground, (str(context.gen()),))
-    relation = below.sympy_ring.from_dict(dict(terms(context.modulus().coeffs())))
-    quotient = values.QuotientRing(below, (relation,))
-    generator = values.RingElement(quotient, terms([0, 1]))
+    ring_of_generator = PolynomialRing(prime_field, (str(context.gen()),))
+    modulus_terms = terms_over_prime_field(context.modulus().coeffs())
+    modulus = ring_of_generator.sympy_ring.from_dict(dict(modulus_terms))
+    quotient = values.QuotientRing(ring_of_generator, (modulus,))
+    generator = values.RingElement(quotient, terms_over_prime_field([0, 1]))
     field = values.GaloisField(quotient, generator)
-    coefficients = [values.RingElement(field, terms(c.to_list())) for c in value.coeffs()]
-    over = values.Algebra(field, ("x",))
-    return values.RingElement(over, _univariate(coefficients))
+    coefficients = []
+    for coefficient in value.coeffs():
+        terms = terms_over_prime_field(coefficient.to_list())
+        coefficients.append(values.RingElement(field, terms))
+    return values.RingElement(values.Algebra(field, ("x",)), _univariate(coefficients))
 
 
-def _ground(value: Any) -> values.IntegerRing | CoefficientField:
-    """The ring of the coefficients or entries of one of FLINT's values."""
+def _coefficient_ring(value: Any) -> values.IntegerRing | CoefficientField:
+    """The ring of the coefficients or entries of one of FLINT's values, known by its class."""
     name = type(value).__name__
     if "mod" in name:  # nmod_mat, fmpz_mod_mpoly …
         modulus = value.modulus() if hasattr(value, "modulus") else value.context().modulus()
@@ -136,7 +151,10 @@ def _ground(value: Any) -> values.IntegerRing | CoefficientField:
 
 
 def _univariate(coefficients: Iterable[Any]) -> ExponentTerms:
-    """The terms of a polynomial in one variable, by its coefficients, the constant one first."""
+    """The terms of a polynomial in one variable that are not zero, by all its coefficients.
+
+    The constant coefficient comes first.
+    """
     terms = []
     for exponent, coefficient in enumerate(coefficients):
         if coefficient:

@@ -34,13 +34,16 @@ from m2bridge.errors import ConversionError
 from m2bridge.system import integer
 
 _NUMBER = re.compile(r"([0-9]+)(?:/([1-9][0-9]*))?")
+"""An integer or a fraction."""
 _POWER = re.compile(r"([^^]+)(?:\^([0-9]{1,4}))?")
+"""A variable with an exponent, perhaps."""
 
 
 def generator_reader(ring: PolynomialRing) -> Callable[[str], PolyElement]:
-    """Return the inverse of :func:`m2bridge.convert.printing.polynomial_text` for one ring.
+    """Return a fast reader of elements of a ring from the texts that m2bridge writes.
 
-    It raises ConversionError if a term is not one, occurs twice or is zero; so zero has no text.
+    It is the inverse of :func:`m2bridge.convert.printing.polynomial_text`. It raises
+    ConversionError if a term is not one, occurs twice or is zero; so zero has no text.
     """
     if ring.field.names:
         return partial(element, ring)
@@ -48,6 +51,7 @@ def generator_reader(ring: PolynomialRing) -> Callable[[str], PolyElement]:
 
     @cache
     def number(text: str) -> Any:
+        """The element of the field that an integer or a fraction stands for."""
         match = _NUMBER.fullmatch(text)
         if match is None:
             raise ConversionError(
@@ -56,6 +60,7 @@ def generator_reader(ring: PolynomialRing) -> Callable[[str], PolyElement]:
         return ring.number(Fraction(integer(match[1]), integer(match[2] or "1")))
 
     def term(text: str) -> tuple[tuple[int, ...], Any]:
+        """Exponents and coefficient of a term such as ``3/7*x^2*y``."""
         exponents = [0] * len(places)
         coefficient = ring.sympy_ring.domain.one
         for factor in text.split("*"):
@@ -67,6 +72,7 @@ def generator_reader(ring: PolynomialRing) -> Callable[[str], PolyElement]:
         return tuple(exponents), coefficient
 
     def polynomial(text: str) -> PolyElement:
+        """The polynomial of a text such as ``-x**2 + 3/7*y``."""
         total = ring.sympy_ring.zero
         signed = f"- {text[1:]}" if text.startswith("-") else f"+ {text}"
         words = signed.replace("**", "^").split(" ")
@@ -91,7 +97,10 @@ _Polynomial = str | Expr | Equality | Poly | PolyElement | _Flint | Number | fli
 
 
 def check_polynomial(value: object) -> None:
-    """Raise ConversionError if something is nothing like a polynomial."""
+    """Raise ConversionError unless a value is of a class that :func:`element` can read.
+
+    Text and expressions pass, whether they are polynomials or not.
+    """
     if not isinstance(value, _Polynomial):
         advice = "give polynomials, or lists of them; those of an ideal are ideal.generators"
         raise ConversionError(f"a {type(value).__name__} is not a polynomial: {advice}")
@@ -115,19 +124,25 @@ def element(ring: PolynomialRing, value: Any) -> PolyElement:
         field = own_field(value) or QQ
         terms = [(monomial, _number(c, field)) for monomial, c in value.to_dict().items()]
         return from_terms(ring, ring_variables(value), terms)
-    rational = PolynomialRing(QQ, ring.variables)
+    rational_ring = PolynomialRing(QQ, ring.variables)
     if isinstance(value, str):
-        polynomial = read_equation(value, rational)
+        polynomial = read_equation(value, rational_ring)
     else:
         value = difference(value)
         if isinstance(value, Poly):
             value = value.as_expr()
-        polynomial = rational.polynomial(value)
-    return polynomial if ring.field == QQ else element(ring, polynomial)
+        polynomial = rational_ring.polynomial(value)
+    if ring.field == QQ:
+        return polynomial
+    return element(ring, polynomial)  # reduced modulo p
 
 
 def _element_over_extension(ring: PolynomialRing, value: Any) -> PolyElement:
-    """The same over an extension field, in which polynomials over its prime field are, too."""
+    """What :func:`element` returns, in a ring over an extension field.
+
+    Polynomials over its prime field, and over QQ, are over it, too; generators of the field may be
+    among their variables.
+    """
     assert isinstance(ring.field, ExtensionField)
     if isinstance(value, str):
         return read_over_extension(value, ring, equation=True)
@@ -136,9 +151,8 @@ def _element_over_extension(ring: PolynomialRing, value: Any) -> PolyElement:
         elements = value.rep.to_dict() if isinstance(value, Poly) else value
         return from_elements(ring, ring_variables(value), elements.items())
     if isinstance(value, Poly | PolyElement | _Flint) and not _has_constants(value):
-        prime = ring.field.characteristic
         field = own_field(value) or QQ
-        if field not in (QQ, CoefficientField(prime)):
+        if field not in (QQ, ring.field.base):
             raise ConversionError(f"a polynomial over {field} is not one over {ring.field}")
         rational = element(PolynomialRing(QQ, ring.variables + ring.field.names), value)
         return over_extension(rational, ring)
@@ -146,31 +160,49 @@ def _element_over_extension(ring: PolynomialRing, value: Any) -> PolyElement:
         value = value.as_expr()
     if not ring.field.minimal_polynomial:
         return ring.polynomial(value)
-    found = _with_roots(ring, value)
-    return _in_generator(ring, value) if found is None else found
+    with_roots = _with_roots(ring, value)
+    return _in_generator(ring, value) if with_roots is None else with_roots
 
 
 def _in_generator(ring: PolynomialRing, value: Any) -> PolyElement:
-    """An expression in the variables and the symbol of the generator of an algebraic field."""
+    """The element that an expression in the variables and the symbol of the generator stands for.
+
+    The ring is over an algebraic field, whose nonzero elements may be divisors.
+
+    Raises
+    ------
+    ConversionError
+        If it is not such an expression.
+    """
     larger = PolynomialRing(QQ, ring.variables + ring.field.names)
-    above, below = value, 1
+    numerator, denominator = value, 1
     if isinstance(value, Expr) and not value.is_polynomial():
-        above, below = value.as_numer_denom()
-    divisor = over_extension(larger.polynomial(below), ring)
-    if not divisor or not divisor.is_ground:
+        numerator, denominator = value.as_numer_denom()
+    divisor = over_extension(larger.polynomial(denominator), ring)
+    is_constant = bool(divisor) and divisor.is_ground
+    if not is_constant:
         raise ConversionError(f"'{value}' is not a polynomial over {ring.field}")
-    return over_extension(larger.polynomial(above), ring).quo_ground(divisor.LC)
+    return over_extension(larger.polynomial(numerator), ring).quo_ground(divisor.LC)
 
 
 def _with_roots(ring: PolynomialRing, value: Any) -> PolyElement | None:
-    """An expression with irrational numbers of a field that SymPy knows; ``None`` for others."""
+    """The element that an expression with roots, such as sqrt(2), stands for.
+
+    ``None`` if there are no roots in it, or SymPy does not know the root that generates the field.
+
+    Raises
+    ------
+    ConversionError
+        If it is not exact, or a root is not in the field.
+    """
     field = ring.field
     assert isinstance(field, ExtensionField)
     if field.root is None or not powers_of_roots(value):
         return None
     if value.has(Float):
         raise ConversionError(f"'{value}' is not exact: write fractions as sympy.Rational")
-    # SymPy finds a root in its field, but not each multiple of it: of 2*(-1)**(1/3) it does not.
+    # SymPy finds a root in its field, but not each multiple of it: of 2*(-1)**(1/3) it does not. So
+    # each root is replaced by its expression in the generator.
     in_generator = {}
     for number, root, exponent in powers_of_roots(value):
         try:
@@ -183,22 +215,29 @@ def _with_roots(ring: PolynomialRing, value: Any) -> PolyElement | None:
 
 
 def _domain(value: Poly | PolyElement) -> Any:
+    """The domain of the coefficients of a polynomial of SymPy, in either form."""
     return value.domain if isinstance(value, Poly) else value.ring.domain
 
 
 def _has_constants(value: Any) -> bool:
-    """Whether coefficients are polynomials, which can be parameters."""
+    """Whether a value is a polynomial of SymPy whose coefficients are polynomials, as in QQ[a][x].
+
+    The variables of these, which are no fields, may be constants of a field that is asked for.
+    """
     return isinstance(value, Poly | PolyElement) and bool(_domain(value).is_PolynomialRing)
 
 
 def has_constants_of(value: Any, field: CoefficientField | None) -> bool:
-    """Whether coefficients are polynomials in generators of the field that was asked for."""
+    """Whether a value is a polynomial with coefficients that are polynomials in generators of the
+    field; ``None`` is no field.
+    """
     if field is None or not _has_constants(value):
         return False
     return set(field.names) >= set(map(str, _domain(value).symbols))
 
 
 def _is_over(value: Poly | PolyElement, field: CoefficientField) -> bool:
+    """Whether the coefficients of a polynomial of SymPy are in this field."""
     domain = _domain(value)
     return not domain.is_PolynomialRing and field_of_domain(domain) == field
 
@@ -206,7 +245,10 @@ def _is_over(value: Poly | PolyElement, field: CoefficientField) -> bool:
 def from_elements(
     ring: PolynomialRing, names: Sequence[str], terms: Iterable[tuple[Sequence[int], Any]]
 ) -> PolyElement:
-    """The polynomial over an extension field with these terms of SymPy, in these variables."""
+    """The element of a ring over an extension field with these terms of SymPy.
+
+    They are exponents of the variables ``names``, which are among the ring's, and coefficients.
+    """
     field = ring.field
     assert isinstance(field, ExtensionField)
     numbers = []
@@ -220,7 +262,7 @@ flat = partial(flatten, cls=(list, tuple))
 
 
 def ring_variables(value: Any) -> tuple[str, ...]:
-    """The variables of the ring of a polynomial; none if it belongs to no ring."""
+    """The variables of the ring of a polynomial; empty for text, numbers and expressions."""
     if isinstance(value, PolyElement):
         return tuple(map(symbol_name, value.ring.symbols))
     if isinstance(value, _Flint):
@@ -231,7 +273,7 @@ def ring_variables(value: Any) -> tuple[str, ...]:
 
 
 def occurring_names(value: Any) -> Iterable[str]:
-    """The names that occur in text or in an expression."""
+    """The names of variables that occur in text or in an expression; none in other values."""
     if isinstance(value, str):
         return names_in(value)
     if isinstance(value, Expr | Equality):
@@ -245,7 +287,7 @@ def own_field(value: Any) -> CoefficientField | None:
     Raises
     ------
     ConversionError
-        If the coefficients are in a ring of which no field here has the fractions.
+        If m2bridge does not have the field of the coefficients.
     """
     if isinstance(value, PolyElement):
         return field_of_domain(value.ring.domain)
@@ -261,37 +303,54 @@ def own_field(value: Any) -> CoefficientField | None:
 def common_field(
     given: Iterable[CoefficientField | None], field: CoefficientField | None
 ) -> CoefficientField:
-    """The field of polynomials over these; numbers of QQ are reduced where a field is asked for.
+    """The field over which polynomials of several fields are taken together.
+
+    It is the one that was asked for: polynomials over it, over its prime field and over QQ can be
+    taken over it, those over QQ modulo p. If none was asked for, it is the only field that the
+    polynomials have, an extension field and its prime field counting as one, and QQ if they have
+    none.
 
     Parameters
     ----------
-    given : fields of the polynomials, ``None`` where a polynomial says none
-    field : the field that was asked for, if one was
+    given : iterable of CoefficientField or None
+        The fields of the polynomials, ``None`` where a polynomial says none.
+    field : CoefficientField or None
+        The field that was asked for, if one was.
 
     Raises
     ------
     ConversionError
-        If two polynomials are over different fields, or one is over a prime field and another
-        field was asked for.
+        If the polynomials have more than one field, or one that does not go with the field that was
+        asked for.
     """
-    fields = list(dict.fromkeys(filter(None, given)))
-    if field is None:
-        larger = [own for own in fields if own.names]
-        if len(larger) == 1:  # polynomials over its prime field are over it, too
-            fields = [own for own in fields if own != larger[0].base]
-        if len(fields) > 1:
-            raise ConversionError(
-                f"polynomials over different fields, {fields[0]} and {fields[1]}: give all over one"
-            )
-        return fields[0] if fields else QQ
-    for own in fields:
-        if own not in (QQ, field, field.base):
-            raise ConversionError(f"a polynomial over {own} is not one over {field}")
-    return field
+    own_fields = list(dict.fromkeys(own for own in given if own is not None))
+    if field is not None:
+        for own in own_fields:
+            if own not in (QQ, field, field.base):
+                raise ConversionError(f"a polynomial over {own} is not one over {field}")
+        return field
+    extensions = [own for own in own_fields if own.names]
+    if len(extensions) == 1:
+        (extension,) = extensions
+        own_fields = [own for own in own_fields if own != extension.base]
+    if len(own_fields) > 1:
+        first, second = own_fields[:2]
+        raise ConversionError(
+            f"polynomials over different fields, {first} and {second}: give all over one"
+        )
+    return own_fields[0] if own_fields else QQ
 
 
 def _number(coefficient: Any, field: CoefficientField) -> Fraction:
-    """A coefficient of SymPy or FLINT as a number; a residue as the one nearest to 0."""
+    """A coefficient of SymPy or FLINT, of this field or ZZ, as a fraction.
+
+    A residue becomes the congruent integer nearest to 0.
+
+    Raises
+    ------
+    ConversionError
+        If it is neither a residue nor rational.
+    """
     p = field.characteristic
     if p and (isinstance(coefficient, _Residue) or hasattr(coefficient, "to_int")):
         residue = int(coefficient) % p
@@ -304,14 +363,25 @@ def _number(coefficient: Any, field: CoefficientField) -> Fraction:
 def from_terms(
     ring: PolynomialRing, names: Sequence[str], terms: Iterable[tuple[Sequence[int], Any]]
 ) -> PolyElement:
-    """The polynomial with these terms, exponents and number, in variables of these names."""
+    """The element of a ring over QQ or GF(p) with these terms.
+
+    They are exponents of the variables ``names``, which are among the ring's, and rational numbers.
+    """
     return _placed(ring, names, ((monomial, ring.number(c)) for monomial, c in terms))
 
 
 def _placed(
     ring: PolynomialRing, names: Sequence[str], terms: Iterable[tuple[Sequence[int], Any]]
 ) -> PolyElement:
-    """The polynomial with these terms, exponents and element of the domain."""
+    """The element of a ring with these terms.
+
+    They are exponents of the variables ``names`` and elements of the ring's domain.
+
+    Raises
+    ------
+    ConversionError
+        If a variable that occurs is not one of the ring.
+    """
     places = {name: place for place, name in enumerate(ring.variables)}
     coefficients = {}
     for monomial, coefficient in terms:

@@ -1,74 +1,19 @@
-"""Polynomials and equations in text, as people write them.
+"""Polynomials, equations and rational functions in text, as people write them.
 
-Text is read by a strict parser, and never evaluated as a program; people write it by this grammar::
-
-    equation = sum [("=" | "==") sum]
-    sum      = product {("+" | "-") product}
-    product  = factor {[("*" | "/" | "//")] factor}
-    factor   = {"+" | "-"} power
-    power    = atom [("^" | "**") integer | superscript digits]
-    atom     = integer | decimal | name | "(" sum ")"
-    name     = letters, digits and primes [index]
-
-A divisor must be a number, not zero; Oscar writes 2//3. x + -3*y and 2*-x are read, and -x^2 is
--(x^2). x² is x^2. x_(1,2), x_{1,2} and x[1, 2] are x_1_2, and x_(3) is x_3. The signs −, · and ×
-are -, * and *. Decimals are exact: 0.1 is 1/10.
-
-The sign of a product may be left out where there is one reading only, as in 2x^2, 3(x + 1)y and
-x y^2: after a number, between parentheses, and between variables of one letter, with or without an
-index. It may not after a divisor (1/2x), before a parenthesis after a name (x(y + 1)), and over the
-end of a line.
+Text is read by a strict parser, :mod:`m2bridge.convert.polynomial_parser`, whose docstring has the
+grammar, and never evaluated as a program. Coefficients are in QQ, or in an extension field.
 """
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from fractions import Fraction
-from functools import lru_cache
-from typing import Any, NamedTuple, NoReturn
-from unicodedata import category
+from typing import Any
 
 from sympy.polys.rings import PolyElement
 
-from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.algebra.extension_field import ExtensionField
 from m2bridge.algebra.field import QQ
-from m2bridge.algebra.ring import PolynomialRing, first_names, normal_form, place_of_variant
-from m2bridge.convert import (
-    MAX_COEFFICIENT_BITS,
-    MAX_EXPONENT,
-    MAX_PARENTHESIS_DEPTH,
-    MAX_POLYNOMIAL_TERM_BITS,
-    MAX_POLYNOMIAL_TERMS,
-    MAX_TERM_PRODUCTS,
-)
+from m2bridge.algebra.ring import PolynomialRing, normal_form
+from m2bridge.convert.polynomial_parser import PolynomialParser
 from m2bridge.errors import ConversionError
-from m2bridge.system import integer
-
-SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
-_DIGITS = str.maketrans(SUPERSCRIPTS, "0123456789")
-
-# Superscript digits are letters of words to Python; to people they are powers, so no name contains
-# them.
-_WORD = rf"(?:(?![{SUPERSCRIPTS}])[\w'])*"
-_LETTERS = re.compile(_WORD)
-_TOKEN = re.compile(
-    rf"\s*(?:(?P<decimal>[0-9]+\.[0-9]*|\.[0-9]+)|(?P<integer>[0-9]+)|(?P<power>[{SUPERSCRIPTS}]+)"
-    rf"|(?P<name>[^\W\d_]{_WORD})|(?P<sign>\*\*|//|==|[-+*/^()=−–·⋅×]))"
-)
-_SIGNS = {"−": "-", "–": "-", "·": "*", "⋅": "*", "×": "*", "==": "="}
-"""Signs as they are printed, and as they are typed."""
-_INDEX = re.compile(r"(?:(?<=_)[({]|(?<!_)\[)\s*([0-9]+(?:\s*,\s*[0-9]+)*)\s*[)}\]]")
-
-_SHORT_VARIABLE = re.compile(r"[^\W\d_]_?[0-9]*(?:_[0-9]+)*'*")
-"""A variable of one letter, perhaps with indices."""
-_SCIENTIFIC = re.compile(r"[eE][-+]?[0-9]")
-"""What follows the first digits of a number such as 2e-3; or it is a product with e."""
-
-_QUOTED_CHARS = 40
-"""Characters of a text that a message repeats before and after a place in it."""
-_MAX_DIVISOR_CHARS = 60
-"""Characters of a divisor that a message repeats."""
 
 
 def read_polynomial(text: str, ring: PolynomialRing) -> PolyElement:
@@ -91,7 +36,7 @@ def read_polynomial(text: str, ring: PolynomialRing) -> PolyElement:
     >>> read_polynomial("2*(s - t)^2", PolynomialRing(QQ, ("s", "t")))
     2*s**2 - 4*s*t + 2*t**2
     """
-    return _Reader(text, ring).whole()
+    return PolynomialParser(text, ring).whole()
 
 
 def read_equation(text: str, ring: PolynomialRing) -> PolyElement:
@@ -107,7 +52,7 @@ def read_equation(text: str, ring: PolynomialRing) -> PolyElement:
     >>> read_equation("2x^2 = y - 0.5", PolynomialRing(QQ, ("x", "y")))
     2*x**2 - y + 1/2
     """
-    return _Reader(text, ring).whole(equation=True)
+    return PolynomialParser(text, ring).whole(equation=True)
 
 
 def read_rational_function(text: str, ring: PolynomialRing) -> tuple[PolyElement, PolyElement]:
@@ -128,15 +73,16 @@ def read_rational_function(text: str, ring: PolynomialRing) -> tuple[PolyElement
         return read_polynomial(text, ring), ring.sympy_ring.one
     # 1/g is read as a variable, whose name nobody can write, and replaced afterwards.
     inverses = tuple(f"1/({number})" for number in range(count))
-    reader = _Reader(text, PolynomialRing(ring.field, ring.variables + inverses), inverses)
-    found = reader.whole()
-    values: list[tuple[PolyElement, PolyElement]] = []
-    for divisor in reader.divisors:
-        below, above = _with_values(divisor, ring, values)
-        if not below:
+    parser = PolynomialParser(text, PolynomialRing(ring.field, ring.variables + inverses), inverses)
+    polynomial = parser.whole()
+    values: list[tuple[PolyElement, PolyElement]] = []  # of the inverses, as fractions
+    for divisor in parser.divisors:
+        # A divisor may contain inverses of divisors that come before.
+        numerator, denominator = _with_values(divisor, ring, values)
+        if not numerator:
             raise ConversionError(f"a divisor must not be zero (in {text[:80]!r})")
-        values.append((above, below))
-    return _with_values(found, ring, values)
+        values.append((denominator, numerator))
+    return _with_values(polynomial, ring, values)
 
 
 def read_over_extension(text: str, ring: PolynomialRing, *, equation: bool = False) -> PolyElement:
@@ -159,10 +105,10 @@ def read_over_extension(text: str, ring: PolynomialRing, *, equation: bool = Fal
     names = ring.variables + field.names
     # 1/g is read as a variable, whose name nobody can write, and replaced afterwards.
     inverses = tuple(f"1/({number})" for number in range(text.count("/")))
-    reader = _Reader(text, PolynomialRing(QQ, names + inverses), inverses)
-    found = reader.whole(equation=equation)
+    parser = PolynomialParser(text, PolynomialRing(QQ, names + inverses), inverses)
+    found = parser.whole(equation=equation)
     values: list[Any] = []
-    for divisor in reader.divisors:
+    for divisor in parser.divisors:
         value = over_extension(divisor, ring, values)
         if not value or not value.is_ground:
             elements = f"numbers and polynomials in {', '.join(field.names)}"
@@ -176,33 +122,44 @@ def read_over_extension(text: str, ring: PolynomialRing, *, equation: bool = Fal
 def over_extension(
     polynomial: PolyElement, ring: PolynomialRing, values: Sequence[Any] = ()
 ) -> PolyElement:
-    """The polynomial in the variables of the ring, then the generators of its extension field, then
-    these elements of the field, as an element of the ring.
+    """The element of a ring over an extension field that a polynomial over QQ becomes.
+
+    Parameters
+    ----------
+    polynomial : PolyElement
+        Over QQ. Its variables are those of the ring, then the generators of the ring's field, then
+        others, of which those that have no value do not occur.
+    ring : PolynomialRing
+    values : sequence of elements of the field
+        What is put in place of the other variables.
     """
     field = ring.field
     assert isinstance(field, ExtensionField)
-    count, last = len(ring.variables), len(ring.variables) + len(field.names)
+    count = len(ring.variables)
+    end_of_generators = count + len(field.names)
+    # For exponents of the variables, and those of other variables, a polynomial in the generators.
     grouped: dict[tuple[int, ...], dict[tuple[int, ...], dict[tuple[int, ...], Any]]] = {}
     for monomial, coefficient in polynomial.items():
         number = coefficient
         if field.characteristic:
             number = _residue(coefficient, field.characteristic)
-        others = grouped.setdefault(monomial[:count], {})
-        others.setdefault(monomial[last:], {})[monomial[count:last]] = number
+        by_others = grouped.setdefault(monomial[:count], {})
+        in_generators = by_others.setdefault(monomial[end_of_generators:], {})
+        in_generators[monomial[count:end_of_generators]] = number
     terms = {}
-    for exponents, others in grouped.items():
-        total = field.domain.zero
-        for powers, constant in others.items():
-            part = field.element(constant)
-            for value, power in zip(values, powers, strict=False):
-                part = part * field.power(value, power)
-            total = total + part
-        terms[exponents] = total
+    for exponents, by_others in grouped.items():
+        coefficient = field.domain.zero
+        for other_exponents, in_generators in by_others.items():
+            summand = field.element(in_generators)
+            for value, power in zip(values, other_exponents, strict=False):
+                summand = summand * field.power(value, power)
+            coefficient = coefficient + summand
+        terms[exponents] = coefficient
     return ring.sympy_ring.from_dict({exponents: c for exponents, c in terms.items() if c})
 
 
 def _residue(number: Any, p: int) -> int:
-    """A rational number modulo p."""
+    """A rational number modulo p, from 0 to p − 1; ConversionError if p divides its denominator."""
     if int(number.denominator) % p == 0:
         raise ConversionError(
             f"a coefficient with a denominator divisible by {p} has no meaning in characteristic"
@@ -214,20 +171,26 @@ def _residue(number: Any, p: int) -> int:
 def _with_values(
     polynomial: PolyElement, ring: PolynomialRing, values: list[tuple[PolyElement, PolyElement]]
 ) -> tuple[PolyElement, PolyElement]:
-    """A polynomial in the variables of the ring and more, with fractions in place of the latter."""
+    """Numerator and denominator, coprime, of a polynomial with fractions for some variables.
+
+    The polynomial is in the variables of the ring, and more: ``values`` are numerator and
+    denominator for each of the latter that occurs.
+    """
     count = len(ring.variables)
     parts: dict[tuple[int, ...], dict[tuple[int, ...], object]] = {}
     for monomial, coefficient in polynomial.items():
         exponents = monomial[count:]
         parts.setdefault(exponents, {})[monomial[:count]] = coefficient
-    above, below = ring.sympy_ring.zero, ring.sympy_ring.one
+    total_numerator, total_denominator = ring.sympy_ring.zero, ring.sympy_ring.one
     for exponents, terms in parts.items():
         numerator, denominator = ring.sympy_ring.from_dict(terms), ring.sympy_ring.one
-        for (top, bottom), exponent in zip(values, exponents, strict=False):
-            numerator, denominator = numerator * top**exponent, denominator * bottom**exponent
-        above, below = above * denominator + numerator * below, below * denominator
-        above, below = above.cancel(below)
-    return above, below
+        for (value_numerator, value_denominator), exponent in zip(values, exponents, strict=False):
+            numerator = numerator * value_numerator**exponent
+            denominator = denominator * value_denominator**exponent
+        total_numerator = total_numerator * denominator + numerator * total_denominator
+        total_denominator = total_denominator * denominator
+        total_numerator, total_denominator = total_numerator.cancel(total_denominator)
+    return total_numerator, total_denominator
 
 
 def names_in(text: str) -> tuple[str, ...]:
@@ -244,312 +207,5 @@ def names_in(text: str) -> tuple[str, ...]:
     >>> names_in("x^2 - 3*y_1*z")
     ('x', 'y_1', 'z')
     """
-    tokens = _Reader(text, PolynomialRing(QQ, ())).tokens
+    tokens = PolynomialParser(text, PolynomialRing(QQ, ())).tokens
     return tuple(dict.fromkeys(normal_form(token.text) for token in tokens if token.kind == "name"))
-
-
-class _Token(NamedTuple):
-    """A part of a text: a number, a name with its index, a sign, or the end."""
-
-    kind: str
-    text: str
-    column: int
-    """The column where it begins, from 1 on."""
-    end: int
-    """The place in the text where it ends."""
-
-
-@dataclass(slots=True)
-class _Reader:
-    """A text cut into tokens, and the place of the next one."""
-
-    text: str
-    ring: PolynomialRing
-    inverses: tuple[str, ...] = ()
-    """Variables of the ring that stand for 1/g, where g need not be a number."""
-    divisors: list[PolyElement] = field(default_factory=list)
-    """The g of the inverses that were used."""
-    tokens: list[_Token] = field(default_factory=list)
-    place: int = 0
-    depth: int = 0
-    work: int = 0
-
-    def __post_init__(self) -> None:
-        end = len(self.text.rstrip())
-        position = 0
-        while position < end:
-            position = self.read_token(position)
-        self.tokens.append(_Token("end", "", end + 1, end))
-
-    def read_token(self, position: int) -> int:
-        """Read the token that begins here, and return the place where it ends."""
-        match = _TOKEN.match(self.text, position)
-        if match is None:
-            blanks = len(self.text[position:]) - len(self.text[position:].lstrip())
-            column = position + blanks
-            raise _refused(_unexpected(self.text, column), self.text, column)
-        kind = match.lastgroup
-        assert kind is not None
-        begin, end = match.span(kind)
-        if kind == "power":
-            self.superscript(match[kind], begin)
-        elif kind == "name":
-            return self.read_name(begin, end)
-        else:
-            text = _SIGNS.get(match[kind], match[kind])
-            self.tokens.append(_Token(kind, text, begin + 1, end))
-        if kind in ("integer", "decimal") and _SCIENTIFIC.match(self.text, end):
-            self.refuse_scientific(begin)
-        return end
-
-    def refuse_scientific(self, begin: int) -> NoReturn:
-        """Refuse a number such as 2e-3, which could also be a product."""
-        number = self.text[begin : begin + 12].split()[0]
-        message = f"'{number}' could be a number with an exponent, or a product with a variable"
-        raise _refused(f"{message}: write 10^3 or 1/10^3, or * between factors", self.text, begin)
-
-    def read_name(self, begin: int, end: int) -> int:
-        """Read a name with its index, and return the place where it ends."""
-        end = _end_of_name(self.text, end)
-        name = self.text[begin:end]
-        # A variant of a letter, such as ½ or ⁿ, would become a name that nobody wrote.
-        variant = place_of_variant(name)
-        if variant is not None:
-            message = f"unexpected character {name[variant]!r} in a name"
-            raise _refused(message, self.text, begin + variant)
-        index = _INDEX.match(self.text, end)
-        if index is not None:
-            name = "_".join([name.removesuffix("_"), *re.findall("[0-9]+", index[1])])
-            end = index.end()
-        self.tokens.append(_Token("name", name, begin + 1, end))
-        return end
-
-    def superscript(self, token: str, column: int) -> None:
-        """Take superscript digits as the power of what stands before them."""
-        before = self.tokens[-1] if self.tokens else _Token("", "", 0, 0)
-        if before.kind not in ("integer", "decimal", "name") and before.text != ")":
-            raise _refused(_unexpected(self.text, column), self.text, column)
-        end = column + len(token)
-        self.tokens.append(_Token("sign", "^", column + 1, column))
-        self.tokens.append(_Token("integer", token.translate(_DIGITS), column + 1, end))
-
-    def whole(self, equation: bool = False) -> PolyElement:
-        result = self.sum()
-        if equation and self.sign("="):
-            result = result - self.sum()
-        token = self.tokens[self.place]
-        if token.kind != "end":
-            advice = ""
-            if token.kind == "name" or token.text == "(":
-                begin = token.column - 1
-                meant = f"{self.text[:begin].rstrip()}*{self.text[begin:]}"
-                advice = f"; write * between factors: {meant:.60}"
-            elif token.text == "=":
-                advice = "; an equation has two sides"
-                if not equation:
-                    advice = "; no equation is expected here"
-            self.fail(f"expected an operator, found '{token.text:.60}'{advice}")
-        return result
-
-    def sum(self) -> PolyElement:
-        # Terms are added in place: a copy for each would take quadratic time.
-        total = self.product().copy()
-        while operator := self.sign("+", "-"):
-            start = self.place
-            summand = self.product()
-            self.check_size(len(summand), len(total) + len(summand), 0, start)
-            if operator == "-":
-                summand = -summand
-            for monomial, coefficient in summand.items():
-                total[monomial] = total.get(monomial, 0) + coefficient
-        total.strip_zero()
-        return total
-
-    def product(self) -> PolyElement:
-        total = self.factor()
-        divided = False
-        while True:
-            start = self.place
-            operator = self.sign("*", "/", "//")
-            if not operator:
-                if not self.implicit_product(divided):
-                    return total
-                operator = "*"
-            factor = self.factor()
-            divided = operator != "*"
-            if operator == "*":
-                # The time of a product grows with the terms and with the digits of coefficients.
-                count = len(total) * len(factor)
-                bits = _bits(total) + _bits(factor)
-                self.check_size(count * (1 + bits // 100), count, bits, start)
-                total = total * factor
-            elif factor and factor.is_ground:
-                total = total.quo_ground(factor.LC)
-            elif factor and self.inverses:
-                name = self.inverses[len(self.divisors)]
-                self.divisors.append(factor)
-                total = total * _variables(self.ring)[normal_form(name)]
-            else:
-                self.refuse_divisor(start + 1)
-
-    def implicit_product(self, divided: bool) -> bool:
-        """Whether a factor without the sign of a product comes next.
-
-        ``divided`` says that the factor before it was a divisor; then there are two readings.
-        """
-        before, token = self.tokens[self.place - 1], self.tokens[self.place]
-        if token.kind != "name" and token.text != "(":
-            return False
-        gap = self.text[before.end : token.column - 1]
-        if "\n" in gap or "\r" in gap:
-            return False
-        is_short = token.text == "(" or _SHORT_VARIABLE.fullmatch(token.text) is not None
-        if before.kind in ("integer", "decimal"):
-            is_product = is_short or not gap
-        elif before.kind == "name":
-            is_product = token.kind == "name" and is_short
-            is_product = is_product and _SHORT_VARIABLE.fullmatch(before.text) is not None
-        else:
-            is_product = is_short
-        if is_product and divided:
-            self.fail(
-                f"'{token.text:.60}' could be a factor of the divisor, or of the fraction: write *"
-                " between factors"
-            )
-        return is_product
-
-    def refuse_divisor(self, start: int) -> NoReturn:
-        """Refuse a divisor that is not a number, and say what to write instead."""
-        if self.inverses:
-            self.fail("a divisor must not be zero", start)
-        begin = self.tokens[start].column - 1
-        end = self.tokens[self.place].column - 1
-        divisor = self.text[begin:end].strip()
-        message = "only numbers that are not zero can be divisors"
-        if len(divisor) <= _MAX_DIVISOR_CHARS:
-            message += f"; 1/{divisor} is a further variable w with the equation w*{divisor} = 1"
-        self.fail(message, start)
-
-    def factor(self) -> PolyElement:
-        negative = False
-        # Several signs may follow each other, as in x + -3*y.
-        while sign := self.sign("+", "-"):
-            if sign == "-":
-                negative = not negative
-        power = self.power()
-        return -power if negative else power
-
-    def power(self) -> PolyElement:
-        base = self.atom()
-        start = self.place
-        if not self.sign("^", "**"):
-            return base
-        exponent = self.exponent()
-        if exponent == 0:  # also for the base 0
-            return self.ring.sympy_ring.one
-        count = monomial_count(len(base), exponent) if base else 1
-        work = 10 * count if count > 1 else 1
-        bits = exponent * (_bits(base) + len(base).bit_length())
-        self.check_size(work, count, bits, start)
-        return base**exponent
-
-    def exponent(self) -> int:
-        kind, digits, *_ = self.tokens[self.place]
-        # Many digits are not read: that takes quadratic time.
-        readable = kind == "integer" and len(digits) <= len(str(MAX_EXPONENT))
-        if not readable or int(digits) > MAX_EXPONENT:
-            self.fail(f"an exponent must be an integer from 0 to {MAX_EXPONENT}")
-        self.place += 1
-        return int(digits)
-
-    def atom(self) -> PolyElement:
-        start = self.place
-        kind, token, *_ = self.tokens[start]
-        self.place += 1
-        if kind == "integer":
-            return self.ring.sympy_ring.ground_new(integer(token))
-        if kind == "decimal":
-            whole, _, part = token.partition(".")
-            number = Fraction(integer(f"0{whole}{part}"), 10 ** len(part))
-            return self.ring.sympy_ring.ground_new(self.ring.number(number))
-        if kind == "name":
-            # Unicode writes some letters in several ways; the normal form is one of them.
-            variable = _variables(self.ring).get(normal_form(token))
-            if variable is None:
-                names = self.ring.variables[: len(self.ring.variables) - len(self.inverses)]
-                known = first_names([f"{name:.60}" for name in names])
-                advice = ""
-                if len(token) > 1 and set(token) <= set(self.ring.variables):
-                    advice = f"; write {'*'.join(token):.60} for the product"
-                self.fail(f"unknown name '{token:.60}'; known are {known}{advice}", start)
-            return variable
-        if token != "(":
-            shown = f"'{token}'" if token else "the end"
-            self.fail(f"expected a number, a name or '(', found {shown}", start)
-        self.depth += 1
-        if self.depth > MAX_PARENTHESIS_DEPTH:
-            self.fail(f"more than {MAX_PARENTHESIS_DEPTH} parentheses inside one another", start)
-        inside = self.sum()
-        if not self.sign(")"):
-            self.fail("expected ')'")
-        self.depth -= 1
-        return inside
-
-    def sign(self, *accepted: str) -> str:
-        """Take one of these operators if it comes next; otherwise nothing."""
-        kind, token, *_ = self.tokens[self.place]
-        if kind != "sign" or token not in accepted:
-            return ""
-        self.place += 1
-        return token
-
-    def check_size(self, work: int, terms: int, bits: int, place: int) -> None:
-        """Refuse a text that would take long to expand."""
-        self.work += work
-        too_many = self.work > MAX_TERM_PRODUCTS or terms > MAX_POLYNOMIAL_TERMS
-        if too_many or bits > MAX_COEFFICIENT_BITS or terms * bits > MAX_POLYNOMIAL_TERM_BITS:
-            self.fail("too large when it is expanded", place)
-
-    def fail(self, message: str, place: int | None = None) -> NoReturn:
-        """Refuse the text at the column of a token, the next one when left out."""
-        column = self.tokens[self.place if place is None else place].column - 1
-        raise _refused(message, self.text, column)
-
-
-@lru_cache(maxsize=8)
-def _variables(ring: PolynomialRing) -> dict[str, PolyElement]:
-    return dict(zip(map(normal_form, ring.variables), ring.sympy_ring.gens, strict=True))
-
-
-def _refused(message: str, text: str, column: int) -> ConversionError:
-    """The error for this place, with the text, or the part of it around the place."""
-    start = max(0, column - _QUOTED_CHARS)
-    end = column + _QUOTED_CHARS
-    part = text[start:end]
-    if start > 0:
-        part = "…" + part
-    if end < len(text):
-        part += "…"
-    return ConversionError(f"column {column + 1}: {message} (in {part!r})")
-
-
-def _unexpected(text: str, column: int) -> str:
-    return f"unexpected character {text[column]!r}"
-
-
-def _end_of_name(text: str, end: int) -> int:
-    """The end of a name of which a part ends here: accents may be characters of their own."""
-    while end < len(text) and category(text[end]).startswith("M"):
-        letters = _LETTERS.match(text, end + 1)
-        assert letters is not None
-        end = letters.end()
-    return end
-
-
-def _bits(polynomial: PolyElement) -> int:
-    """Bits of the largest coefficient, numerator and denominator together."""
-    largest = 0
-    for number in polynomial.values():
-        bits = int(number.numerator).bit_length() + int(number.denominator).bit_length()
-        largest = max(largest, bits)
-    return largest

@@ -30,7 +30,10 @@ _DEGREE_NAMES = {
 
 
 def degree_summary(degrees: Mapping[int, int] | Mapping[str, int]) -> str:
-    """``5 quadrics, 10 quartics``; ``none`` for the zero ideal. In JSON degrees are text."""
+    """``5 quadrics, 10 quartics``, from the number of generators of each degree.
+
+    ``none`` if there are no generators. Degrees may be text, as in JSON.
+    """
     parts = []
     for degree, count in degrees.items():
         name = _DEGREE_NAMES.get(int(degree))
@@ -45,21 +48,30 @@ def polynomial_text(polynomial: PolyElement | Expr) -> str:
 
 
 def sparse_text(terms: Iterable[tuple[tuple[int, ...], int]], names: Sequence[str]) -> str:
-    """The text of a polynomial by its terms: sorted places in ``names``, and coefficients.
+    """The text of a polynomial with integer coefficients, as SymPy writes it.
 
-    Terms in decreasing order, as SymPy writes them: a larger graded reverse lexicographic monomial
-    comes first.
+    Each term is a monomial, the sorted places of its variables in ``names`` with repetition, and a
+    coefficient. Terms come in graded reverse lexicographic order, the largest first: by decreasing
+    degree, and in one degree the smaller the last variables are.
     """
     ordered = sorted(terms, key=lambda term: (-len(term[0]), term[0][::-1]))
     pieces = []
     for monomial, coefficient in ordered:
         pieces.append(" - " if coefficient < 0 else " + ")
         pieces.append(_sparse_term(monomial, abs(coefficient), names))
+    if not pieces:
+        return "0"
+    # The sign of the first term has no blanks, and is left out if it is +.
     text = "".join(pieces)
-    return f"-{text[3:]}" if text.startswith(" - ") else text[3:] or "0"
+    leading_sign = "-" if text.startswith(" - ") else ""
+    return leading_sign + text[3:]
 
 
-def _sparse_term(monomial: tuple[int, ...], size: int, names: Sequence[str]) -> str:
+def _sparse_term(monomial: tuple[int, ...], coefficient: int, names: Sequence[str]) -> str:
+    """A term with a positive coefficient, which is left out if it is 1, as ``3*x**2*y``.
+
+    The monomial is the sorted places of its variables in ``names``, with repetition.
+    """
     factors = []
     if len(set(monomial)) == len(monomial):  # most of the time, and faster
         factors = [names[place] for place in monomial]
@@ -67,20 +79,26 @@ def _sparse_term(monomial: tuple[int, ...], size: int, names: Sequence[str]) -> 
         for place, group in groupby(monomial):
             exponent = len(list(group))
             factors.append(f"{names[place]}**{exponent}" if exponent > 1 else names[place])
-    if size != 1 or not factors:
-        factors.insert(0, decimal(size))
+    if coefficient != 1 or not factors:
+        factors.insert(0, decimal(coefficient))
     return "*".join(factors)
 
 
 def ideal_text(ideal: GeneratingSet, most: int | None = MAX_SHOWN_GENERATORS) -> str:
-    """The first generators, shortened, and the ring, on one line."""
+    """The first generators, each shortened, and the ring, on one line.
+
+    ``most`` is the number of generators that are shown; ``None`` shows all, in full.
+    """
     return f"ideal({', '.join(generator_texts(ideal, most)) or '0'}) of {ideal.ring}"
 
 
 def generator_texts(
     ideal: GeneratingSet, most: int | None = MAX_SHOWN_GENERATORS, width: int = MAX_POLYNOMIAL_CHARS
 ) -> list[str]:
-    """The first generators, each shortened."""
+    """The texts of the first ``most`` generators, each shortened to about ``width`` characters.
+
+    How many more there are is the last text. ``None`` shows all generators, in full.
+    """
     texts = [polynomial_text(generator) for generator in ideal.generators[:most]]
     if most is None:
         return texts
@@ -90,13 +108,13 @@ def generator_texts(
 
 
 def generator_lines(ideal: GeneratingSet, caption: str = "") -> Polynomials:
-    """The generators as a block of a sheet, a line for each."""
+    """The generators as a block of a sheet under this caption, a line for each."""
     count = len(ideal.generators)
     return Polynomials(count, lambda: map(polynomial_text, ideal.generators), caption)
 
 
 def ideal_latex(ideal: GeneratingSet) -> str:
-    """The generators in angle brackets, in mathematics."""
+    """The generators in angle brackets, ⟨0⟩ if there are none, in LaTeX for ``$…$``."""
     texts = [polynomial_latex(polynomial_text(generator)) for generator in ideal.generators]
     return rf"\left\langle {', '.join(texts) or '0'} \right\rangle"
 
@@ -104,7 +122,8 @@ def ideal_latex(ideal: GeneratingSet) -> str:
 def ideal_macaulay2(ideal: GeneratingSet) -> str:
     """A Macaulay2 program that defines the ring ``R`` and the ideal ``I``.
 
-    Where variables have these names, they are ``coordinateRing`` and ``givenIdeal``.
+    Where a variable has the name R or I, the ring is ``coordinateRing``, or the ideal
+    ``givenIdeal``.
     """
     names = all_to_macaulay2(ideal.ring.variables)
     ring = "coordinateRing" if "R" in names else "R"
@@ -122,7 +141,10 @@ def ideal_macaulay2(ideal: GeneratingSet) -> str:
 
 
 def _glossary(names: Sequence[str], written: Sequence[str]) -> str:
-    """Comments that say how names in other alphabets are written in a program."""
+    """Comments of Macaulay2 that say how names in other alphabets are written in a program.
+
+    ``written`` has for each of the names the one in the program. Empty if all names are ASCII.
+    """
     lines = []
     for name, program in zip(names, written, strict=True):
         if not name.isascii():
@@ -131,5 +153,5 @@ def _glossary(names: Sequence[str], written: Sequence[str]) -> str:
 
 
 def expression_text(expression: Expr) -> str:
-    """A univariate expression with ``^`` for powers."""
+    """The text of an expression with ``^`` for powers, as of a Hilbert polynomial."""
     return str(expression).replace("**", "^")

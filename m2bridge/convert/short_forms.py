@@ -4,14 +4,22 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import NoReturn
 
-from m2bridge.convert.polynomial_text import SUPERSCRIPTS, names_in
+from m2bridge.convert.polynomial_parser import SUPERSCRIPTS
+from m2bridge.convert.polynomial_text import names_in
 from m2bridge.errors import ConversionError
 
 _PIECE = re.compile(r"[^\W\d_](?:_?[0-9]+(?:_[0-9]+)*)?")
+"""A letter, perhaps with numbers, as x, x2 and x_1_2."""
 _PIECES = re.compile(rf"(?:{_PIECE.pattern})+")
 _OMITTED_SIGN = re.compile(
-    rf"(?:(?<![\w.])[0-9.]+|[{SUPERSCRIPTS}])\s*(?:(?![{SUPERSCRIPTS}])[^\W\d_]|\()|\)\s*(?:\w|\()"
+    rf"""
+    (?: (?<![\w.])[0-9.]+ | [{SUPERSCRIPTS}] ) \s*      # after a number or a power
+        (?: (?![{SUPERSCRIPTS}])[^\W\d_] | \( )         # a letter or a parenthesis, as 2x
+    | \)\s*(?:\w|\()                                    # after a parenthesis
+    """,
+    re.VERBOSE,
 )
+"""A place where the sign of a product is left out."""
 _PRODUCT_SIGN = re.compile("[*·⋅×]")
 _POWER_SIGN = re.compile(rf"\^|\*\*|[{SUPERSCRIPTS}]")
 _COORDINATE_LETTERS = frozenset("xyzw")
@@ -44,12 +52,12 @@ def check_short_forms(texts: Iterable[str], constants: Sequence[str] = ()) -> No
     """
     listed = list(texts)
     names = dict.fromkeys([*(name for text in listed for name in names_in(text)), *constants])
-    # Where signs are written here and left out there, none is expected elsewhere.
     omits_signs = any(map(_OMITTED_SIGN.search, listed))
-    has_products = any(map(_PRODUCT_SIGN.search, listed)) and not omits_signs
-    has_powers = any(map(_POWER_SIGN.search, listed))
-    first_letters = {name[0] for name in names if _PIECE.fullmatch(name)}
-    if not (has_products or has_powers) and _could_be_powers(names):
+    # Who writes some signs and leaves others out may leave out any.
+    writes_products = any(map(_PRODUCT_SIGN.search, listed)) and not omits_signs
+    writes_powers = any(map(_POWER_SIGN.search, listed))
+    known_letters = {name[0] for name in names if _PIECE.fullmatch(name)}
+    if not (writes_products or writes_powers) and _could_be_powers(names):
         first = next(iter(names))
         _refuse_short_form(first, [first])
     for name in names:
@@ -57,19 +65,24 @@ def check_short_forms(texts: Iterable[str], constants: Sequence[str] = ()) -> No
             continue
         pieces = _PIECE.findall(name)
         letters = {piece[0] for piece in pieces}
-        if len(pieces) == 1:
+        if len(pieces) == 1:  # x2
             is_power = name[1:].isdecimal() and name[0] in names
-            ambiguous = is_power and not (has_products or has_powers)
-        elif any(len(piece) > 1 for piece in pieces[:-1]):
-            ambiguous = names.keys() >= letters or not has_products
-        else:
-            ambiguous = not has_products and (
+            is_ambiguous = is_power and not (writes_products or writes_powers)
+        elif any(len(piece) > 1 for piece in pieces[:-1]):  # a2b, with a number inside
+            is_ambiguous = names.keys() >= letters or not writes_products
+        else:  # xy or xy2
+            all_but_one_known = len(letters) > 1 and len(letters - known_letters) <= 1
+            is_product = (
                 letters <= _COORDINATE_LETTERS
-                or len(letters - first_letters) <= (len(letters) > 1)
+                or all_but_one_known
+                or letters <= known_letters
                 or (omits_signs and len(pieces) <= 3)
             )
+            is_ambiguous = is_product and not writes_products
+        # A constant and one letter is a product, as iy; more letters could be a word.
         has_constant = len(pieces) > 1 and not letters.isdisjoint(constants)
-        if ambiguous or (has_constant and (len(pieces) == 2 or not has_products)):
+        is_with_constant = has_constant and (len(pieces) == 2 or not writes_products)
+        if is_ambiguous or is_with_constant:
             _refuse_short_form(name, pieces)
 
 
@@ -79,7 +92,7 @@ def _could_be_powers(names: Collection[str]) -> bool:
     Of variables with numbers, as x2 and x3, the same letter usually has several, or 1.
     """
     letters = {name[0] for name in names}
-    if not len(names) == len(letters) > 1:
+    if not len(names) == len(letters) > 1:  # of one name alone, as x2, nobody can tell
         return False
     return all(
         _PIECE.fullmatch(name) and name[1:].isdecimal() and int(name[1:]) > 1 for name in names
@@ -87,6 +100,10 @@ def _could_be_powers(names: Collection[str]) -> bool:
 
 
 def _refuse_short_form(name: str, pieces: list[str]) -> NoReturn:
+    """Raise ConversionError for a name that could be the product of its pieces: a2b of a2 and b.
+
+    A piece of a letter and a number is read as a power.
+    """
     factors = []
     for piece in pieces:
         is_power = piece[1:].isdecimal()

@@ -33,17 +33,25 @@ _EXAMPLES = {
 
 
 def check_keys(table: dict[str, Any], where: str, required: set[str], optional: set[str]) -> None:
-    """Check that a table has the keys that it needs, and no others.
+    """Check that a table has the required keys, and no others than these and the optional ones.
+
+    Parameters
+    ----------
+    table : dict
+    where : str
+        The place of the table in the file, for messages, as ``[map]``; empty for the file itself,
+        whose keys are its tables.
+    required, optional : set of str
 
     Raises
     ------
     ConversionError
-        With the place, if it has not; an empty place means the file.
+        With the place, if a required key is missing or another one is there.
     """
     place = f"{where}: " if where else ""
     missing = required - table.keys()
     if missing:
-        # Of [map] and [coordinates] the first is asked for first.
+        # Of [map] and [coordinates] people write [map] first: it is asked for first.
         key = max(missing)
         named = f"'{key}'" if where else f"the table [{key}]"
         raise ConversionError(f"{place}{named} is missing{_EXAMPLES.get(key, '')}")
@@ -55,7 +63,13 @@ def check_keys(table: dict[str, Any], where: str, required: set[str], optional: 
 def table_of(
     content: dict[str, Any], name: str, required: set[str], optional: set[str]
 ) -> dict[str, Any]:
-    """The table under a heading, with its keys checked; an empty one where it was left out."""
+    """The table under a heading in the content of a file; an empty one where it was left out.
+
+    Raises
+    ------
+    ConversionError
+        If it is no table, lacks a required key, or has one that is not optional either.
+    """
     table = content.get(name, {})
     if not isinstance(table, dict):
         raise ConversionError(f"[{name}] must be a table")
@@ -64,7 +78,13 @@ def table_of(
 
 
 def line(table: dict[str, Any], name: str, key: str) -> str:
-    """The text of a key in the table of this name, on one line; empty where it was left out."""
+    """The text of a key in the table ``[name]``, on one line; empty where it was left out.
+
+    Raises
+    ------
+    ConversionError
+        If the value is no text, or has control characters, such as the end of a line.
+    """
     value = table.get(key, "")
     if not isinstance(value, str) or not value.isprintable():
         raise ConversionError(
@@ -82,7 +102,7 @@ def read_field(text: str) -> CoefficientField:
 
 
 def strings(value: object, where: str) -> list[str]:
-    """A list of texts.
+    """The value, if it is a list of texts; ``where`` is its place in the file, for messages.
 
     Raises
     ------
@@ -97,7 +117,17 @@ def strings(value: object, where: str) -> list[str]:
 def polynomial(
     value: object, where: str, ring: PolynomialRing, *, equation: bool = False
 ) -> PolyElement:
-    """Read a polynomial from its text; also an equation, as the difference of its sides.
+    """Read a polynomial of a ring over QQ from its text.
+
+    Parameters
+    ----------
+    value : object
+        The value in the file, which should be a text.
+    where : str
+        Its place in the file, for messages.
+    ring : PolynomialRing
+    equation : bool
+        Whether an equation is accepted too, which is the difference of its sides.
 
     Raises
     ------
@@ -115,7 +145,10 @@ def polynomial(
 
 
 def _fraction(value: object, where: str, ring: PolynomialRing) -> tuple[PolyElement, PolyElement]:
-    """Read the numerator and the denominator of a coordinate."""
+    """Read the numerator and the denominator of a coordinate of a map, with its place for messages.
+
+    Text without a fraction is a polynomial, whose denominator is 1.
+    """
     if not isinstance(value, str) or "/" not in value:
         return polynomial(value, where, ring), ring.sympy_ring.one
     try:

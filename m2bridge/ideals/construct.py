@@ -1,16 +1,15 @@
 """Ideals from the polynomials, texts and files of people and programs.
 
-Polynomials of many libraries, texts that other programs print (:func:`listing`), files in TOML,
-JSON and ``.mrdi``, programs for Sage. Polynomials themselves are read by ``convert.parsing``;
-no text is ever run.
+Polynomials of many libraries, texts that other programs print (``listings``), files in TOML, JSON
+and ``.mrdi``, programs for Sage. Polynomials themselves are read by ``convert.parsing``; no text is
+ever run.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain, pairwise
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +32,10 @@ from m2bridge.convert.bounded_io import read_toml
 from m2bridge.convert.fields import field_of_numbers, parse_field
 from m2bridge.convert.short_forms import check_short_forms
 from m2bridge.convert.toml_files import check_keys, line, polynomial, strings, table_of
-from m2bridge.errors import ConversionError, InvalidCaseError, check_kind
-from m2bridge.ideals import MAX_BRACKET_DEPTH
+from m2bridge.errors import ConversionError, check_kind
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.ideals.interop import from_mrdi, sage_generators, sage_parts
+from m2bridge.ideals.listings import Listing, listing, named_field, plain_listing
 from m2bridge.system import collection_paused
 
 
@@ -56,7 +55,7 @@ def ideal(
         python-flint, exact numbers, equations of SymPy (``Eq(f, g)`` is f − g), or text such as
         ``"x^2 - 2/3*y*z"``, ``"[x + -3*y, 2//3*x]"``, ``"x^2 + y^2 = 1"``
         or what Macaulay2, SymPy, Sage and Oscar print for lists and ideals
-        (:func:`m2bridge.ideals.construct.listing`), which a strict parser reads; nothing is
+        (:func:`m2bridge.ideals.listings.listing`), which a strict parser reads; nothing is
         evaluated.
     variables : sequence of str or sympy.Symbol, or one string such as "x y z", optional
         Of the ring, in this order, which matters for Gröbner bases. When left out, those of the
@@ -97,68 +96,98 @@ def ideal(
         parsing.check_polynomial(item)
     if field is not None and not isinstance(field, ExtensionField):
         check_is_field(field)
-    texts = [_listing_of(item) for item in items]
-    listed = list(chain.from_iterable(text.polynomials for text in texts))
-    common = _field_of(texts, listed, field)
+    listings = [_listing_of(item) for item in items]
+    polynomials = list(chain.from_iterable(found.polynomials for found in listings))
+    common = _field_of(listings, polynomials, field)
     if variables is None:
-        variables = next((text.variables for text in texts if text.variables), None)
-    names = _variables(listed, variables, common.names)
+        variables = next((found.variables for found in listings if found.variables), None)
+    names = _variables(polynomials, variables, common.names)
     for name in names:
         check_variable(name)
     ring = PolynomialRing(common, names)
-    return Ideal.without_zeros(ring, (parsing.element(ring, given) for given in listed))
+    return Ideal.without_zeros(ring, (parsing.element(ring, given) for given in polynomials))
 
 
 def _listing_of(item: Any) -> Listing:
+    """The polynomials in a text, with what it says of their ring; another object by itself."""
     if isinstance(item, str):
         return listing(item)
     return Listing((item,))
 
 
 def _field_of(
-    texts: Iterable[Listing], listed: Sequence[Any], field: CoefficientField | None
+    listings: Iterable[Listing], polynomials: Sequence[Any], field: CoefficientField | None
 ) -> CoefficientField:
-    """The field that was asked for, else the one of the polynomials and of numbers in them."""
-    others = [value for value in listed if not parsing.has_constants_of(value, field)]
-    fields = [*(text.field for text in texts), *map(parsing.own_field, others)]
-    if field is None or (isinstance(field, ExtensionField) and field.root is not None):
-        fields.append(field_of_numbers(map(difference, listed)))
+    """The field of an ideal: the one that was asked for, else the one that its polynomials have.
+
+    Fields come from what texts say of their ring, from objects with a ring, and from numbers in
+    expressions of SymPy, such as I.
+
+    Raises
+    ------
+    ConversionError
+        If polynomials are over different fields, or over another one than was asked for.
+    """
+    # Expressions in constants of the field that was asked for have no other field of their own.
+    others = [value for value in polynomials if not parsing.has_constants_of(value, field)]
+    fields = [*(found.field for found in listings), *map(parsing.own_field, others)]
+    is_of_sympy = isinstance(field, ExtensionField) and field.root is not None
+    if field is None or is_of_sympy:
+        fields.append(field_of_numbers(map(difference, polynomials)))
     return parsing.common_field(fields, field)
 
 
 def _variables(
-    listed: Sequence[Any],
+    polynomials: Sequence[Any],
     variables: str | Sequence[str | Symbol] | None,
     constants: Sequence[str] = (),
 ) -> tuple[str, ...]:
-    """The variables that are named, else those of a ring among the polynomials, else all that
-    occur and are not constants of the field.
+    """The names of the variables of an ideal, in their order.
+
+    They are the ``variables`` if these are given; else those of the first polynomial that has a
+    ring; else all that occur in the polynomials and are not ``constants`` of the field, x_2 before
+    x_10.
+
+    Raises
+    ------
+    ConversionError
+        If none are known, or a name cannot be one of a variable.
     """
     if isinstance(variables, str):
         variables = variables.replace(",", " ").split()
     if variables is not None:
         return tuple(map(_variable, variables))
-    owned = next(filter(None, map(parsing.ring_variables, listed)), None)
-    if owned is not None:
-        return owned
-    check_short_forms((text for text in listed if isinstance(text, str)), constants)
-    names: set[str] = set().union(*map(parsing.occurring_names, listed)).difference(constants)
+    of_ring = next(filter(None, map(parsing.ring_variables, polynomials)), None)
+    if of_ring is not None:
+        return of_ring
+    check_short_forms((text for text in polynomials if isinstance(text, str)), constants)
+    occurring: set[str] = set().union(*map(parsing.occurring_names, polynomials))
+    names = occurring.difference(constants)
     if not names:
         raise ConversionError(
             "no variables occur: name those of the ring, as in ideal(0, variables=['x', 'y'])"
         )
-    return tuple(sorted(names, key=_natural))
+    return tuple(sorted(names, key=_natural_key))
 
 
 def _variable(variable: str | Symbol) -> str:
-    """The name of a variable of an ideal, which may have primes, as in Macaulay2."""
+    """The name of a variable of an ideal, which may have primes, as x' in Macaulay2.
+
+    Raises
+    ------
+    ConversionError
+        If it is neither a symbol nor text that can be a name.
+    """
     if isinstance(variable, str) and is_name(variable.replace("'", "_")):
         return variable
     return variable_name(variable)
 
 
-def _natural(name: str) -> list[tuple[int, str]]:
-    """A key by which x_2 comes before x_10."""
+def _natural_key(name: str) -> list[tuple[int, str]]:
+    """A key by which x_2 comes before x_10: numbers in names are compared by their values.
+
+    Parts of the name that are no numbers have −1, which no number has, and are compared as text.
+    """
     key = []
     for part in re.split("([0-9]+)", name):
         if re.fullmatch("[0-9]+", part):
@@ -188,27 +217,23 @@ def read_ideal(data: Mapping[str, Any]) -> Ideal:
     (x**2 - 2/3*y, -x*y)
     """
     try:
-        name, coordinates, texts = data["field"], data["coordinates"], data["generators"]
+        field_name = data["field"]
+        coordinates = data["coordinates"]
+        texts = data["generators"]
     except (KeyError, TypeError) as reason:
         raise ConversionError(f"not the JSON of a closure: {reason!r:.120}") from None
-    listed = isinstance(texts, list) and isinstance(coordinates, list | tuple)
-    if not listed or not all(isinstance(text, str) for text in (name, *coordinates, *texts)):
+    has_lists = isinstance(texts, list) and isinstance(coordinates, list | tuple)
+    if not has_lists or not all(
+        isinstance(text, str) for text in (field_name, *coordinates, *texts)
+    ):
         raise ConversionError("not the JSON of a closure with generators")
     for coordinate in coordinates:
         check_characters(coordinate)
         if not _is_coordinate(coordinate):
             raise ConversionError(f"{coordinate!r:.60} is not the name of a coordinate")
-    ring = PolynomialRing(_named_field(name), tuple(coordinates))
+    ring = PolynomialRing(named_field(field_name), tuple(coordinates))
     with collection_paused():
         return Ideal(ring, tuple(map(parsing.generator_reader(ring), texts)))
-
-
-def _named_field(text: str) -> CoefficientField:
-    """The field of this name; raises ConversionError for others."""
-    try:
-        return parse_field(text)
-    except InvalidCaseError as reason:
-        raise ConversionError(f"coefficients in {text!r:.60}: {reason}") from None
 
 
 def _is_coordinate(name: str) -> bool:
@@ -276,6 +301,17 @@ def read_sage_text(text: str) -> Ideal:
     return ideal(generators, variables=names, field=field)
 
 
+_TOML = re.compile(
+    r"""
+    "                                               # a text in quotes
+    | ^ \s* \[+ \s* [A-Za-z]{2,} \s* \]+ \s* (?:\#|$)  # the heading of a table, as [ideal]
+    | ^ \s* [A-Za-z]{2,} \s* = \s* [\['0-9]         # a key with a list, text or number
+    """,
+    re.MULTILINE | re.VERBOSE,
+)
+"""What a file in TOML has, and a list of polynomials has not."""
+
+
 def read_ideal_file(
     text: str, *, field: CoefficientField | None = None, plain: bool = True
 ) -> tuple[Ideal, str]:
@@ -286,8 +322,8 @@ def read_ideal_file(
     text : str
         The content of the file: TOML with a table ``[ideal]``, or plain text: polynomials with
         commas between them, a polynomial or equation on each line, or one of the forms of
-        :func:`listing`. A line may end with a sign, and continue on the next; in plain text lines
-        that begin with ``#`` are comments.
+        :func:`m2bridge.ideals.listings.listing`. A line may end with a sign, and continue on the
+        next; in plain text lines that begin with ``#`` are comments.
     field : CoefficientField, optional
         Where the file names none; QQ when left out.
     plain : bool, optional
@@ -311,7 +347,7 @@ def read_ideal_file(
     """
     check_kind("text", text, str, "the content of a file, as text")
     if plain and text.strip() and not _TOML.search(text):
-        return ideal(_plain_listing(text), field=field), ""
+        return ideal(plain_listing(text), field=field), ""
     content = read_toml(text)
     if "ideal" not in content and content.keys() & {"map", "layers"}:
         raise ConversionError("this file holds a map, and no ideal: write --map FILE")
@@ -323,20 +359,26 @@ def read_ideal_file(
     if not 0 < len(names) <= MAX_RING_VARIABLES:
         counts = f"{len(names)}; there must be one at least, and at most {MAX_RING_VARIABLES}"
         raise ConversionError(f"[ideal] variables: {counts}")
-    own = _named_field(name_of_field) if name_of_field else None
-    if own and field and own != field:
-        raise ConversionError(f"[ideal] field: the ideal is over {own}, and {field} was asked for")
-    ring = PolynomialRing(own or field or QQ, names)
+    field_of_file = named_field(name_of_field) if name_of_field else None
+    if field_of_file is not None and field is not None and field_of_file != field:
+        raise ConversionError(
+            f"[ideal] field: the ideal is over {field_of_file}, and {field} was asked for"
+        )
+    ring = PolynomialRing(field_of_file or field or QQ, names)
     texts = strings(table["generators"], "[ideal] generators")
     elements = []
-    for number, text_of_one in enumerate(texts, 1):
+    for number, generator_text in enumerate(texts, 1):
         place = f"[ideal] generators {number}"
-        elements.append(_generator(text_of_one, place, ring))
+        elements.append(_generator(generator_text, place, ring))
     return Ideal.without_zeros(ring, elements), title
 
 
 def _generator(text: str, place: str, ring: PolynomialRing) -> PolyElement:
-    """A polynomial or equation of a file, read with the place for messages."""
+    """The element of a ring that the text of a polynomial or equation in a file stands for.
+
+    ``place`` says in messages where in the file it is. Over GF(p) the text is read over QQ, so that
+    it may have fractions, and reduced.
+    """
     if ring.field.names:
         try:
             return parsing.element(ring, text)
@@ -344,245 +386,3 @@ def _generator(text: str, place: str, ring: PolynomialRing) -> PolyElement:
             raise ConversionError(f"{place}: {reason}") from None
     rational = polynomial(text, place, PolynomialRing(QQ, ring.variables), equation=True)
     return parsing.element(ring, rational)
-
-
-_TOML = re.compile(r"(?m)\"|^\s*\[+\s*[A-Za-z]{2,}\s*\]+\s*(?:#|$)|^\s*[A-Za-z]{2,}\s*=\s*[\['0-9]")
-"""What a file in TOML has, and a list of polynomials has not: texts in quotes, or a heading."""
-_COMMENT = re.compile(r"(?m)^\s*#.*$")
-_CONTINUED = re.compile(r"[-+*/^=−–·⋅×({[]\s*\Z")
-_CONTINUES = re.compile(r"\s*[+*/^=·⋅×)}\]]")
-
-
-def _plain_listing(text: str) -> str:
-    """A list with commas of the polynomials in a text that has one on each line, or commas.
-
-    Raises
-    ------
-    ConversionError
-        If a line without commas before it begins with a minus sign, so that it could be a
-        polynomial or the rest of one.
-    """
-    text = _COMMENT.sub("", text)
-    if len(_parts(text)) > 1 or _HEAD.match(text.strip()) or _inside(text.strip()) is not None:
-        return text
-    polynomials: list[str] = []
-    for number, row in enumerate(text.splitlines(), 1):
-        if not row.strip():
-            continue
-        is_rest = bool(polynomials) and bool(_CONTINUED.search(polynomials[-1]))
-        if polynomials and not is_rest and row.lstrip()[0] in "-−–":
-            raise ConversionError(
-                f"line {number}: it begins with a minus sign, and could be a polynomial or belong"
-                " to the line before it: write a comma after each polynomial"
-            )
-        if is_rest or (polynomials and _CONTINUES.match(row)):
-            polynomials[-1] += f" {row.strip()}"
-        else:
-            polynomials.append(row.strip())
-    return ", ".join(polynomials)
-
-
-_HEAD = re.compile(
-    r"(?:(?:principal )?ideal|monomialIdeal|matrix|\w*MPolyRingElem)(?=\s*[\[({])"
-    r"|ideal\s+generated\s+by:?\s|(?:monomialI|i)deal\s+(?=\w)",
-    re.IGNORECASE,
-)
-_RING = re.compile(
-    r"(?s)(?P<body>.*[\])}])\s+of\s+(?:"
-    r"(?:Multi|Uni)variate Polynomial Ring in (?P<names>[\w, ]+?) over (?P<sage>[^\n]+)"
-    r"|(?P<field>QQ(?:\([\w, ]+\))?|GF\(\d+\)|\([^\n]+\)|frac\(QQ\[[\w, ]+\]\))"
-    r"\[(?P<own>[^]]*)\])\s*"
-)
-_EQUATION = re.compile(r"(?s)\s*Eq\((?P<sides>.*)\)\s*")
-_SYMPY = re.compile(r"(?s)\s*(?:Poly|GroebnerBasis)\((?P<body>.*)\)\s*")
-_OPTION = re.compile(r"\s*(domain|modulus|order)\s*=\s*'?([^']*)'?\s*")
-_CLOSING = {"(": ")", "[": "]", "{": "}"}
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """The polynomials in a text, and what it says of their ring.
-
-    Parameters
-    ----------
-    polynomials : tuple of str
-        The text of each, or another object that is one.
-    variables : tuple of str or None
-        Those of the ring, if the text names them.
-    field : CoefficientField or None
-        Likewise.
-
-    Examples
-    --------
-    >>> listing("{x^2 - y, x*y}").polynomials
-    ('x^2 - y', 'x*y')
-    >>> sage = "Multivariate Polynomial Ring in x, y over Finite Field of size 7"
-    >>> listing(f"Ideal (x^2 - y) of {sage}").field
-    GF(7)
-    """
-
-    polynomials: tuple[Any, ...]
-    variables: tuple[str, ...] | None = None
-    field: CoefficientField | None = None
-
-
-def listing(text: str) -> Listing:
-    """Split a text with polynomials: lists and ideals, as many programs print them.
-
-    It is cut at brackets and commas; :mod:`m2bridge.convert.parsing` reads the polynomials, and
-    nothing is run. These forms are accepted, with ``f, g`` for polynomials::
-
-        f, g     [f, g]     {f, g}     (f, g)     [[f], [g]]                        lists
-        f = g     f == g     Eq(f, g)                                               equations
-        ideal(f,g)     monomialIdeal(f,g)     ideal f     matrix {{f, g}}           Macaulay2
-        Poly(f, x, y, domain='QQ')     GroebnerBasis([f, g], x, y, modulus=7, …)    SymPy
-        Ideal (f, g) of Multivariate Polynomial Ring in x, y over Rational Field    Sage
-        Ideal (f, g)     Ideal generated by, with a line for each                   Oscar
-        QQMPolyRingElem[f, g]                                                       Oscar
-        ideal(f, g) of QQ[x, y]                                                     m2bridge
-
-    Raises
-    ------
-    ConversionError
-        If brackets do not match, the text holds several ideals or rings, or m2bridge does not have
-        the field of the coefficients.
-    """
-    match = _RING.fullmatch(text)
-    if match:
-        listed = match["names"] or match["own"] or ""
-        names = [name.strip() for name in listed.split(",")]
-        if "…" in names:
-            raise ConversionError("the text leaves variables of the ring out: give them in a list")
-        field = _field((match["sage"] or match["field"]).removeprefix("Finite Field of size "))
-        return replace(listing(match["body"]), variables=tuple(filter(None, names)), field=field)
-    match = _SYMPY.fullmatch(text)
-    if match:
-        return _of_sympy(match["body"])
-    body = text.strip()
-    head = _HEAD.match(body)
-    if head:
-        body = body[head.end() :].strip()
-    if head and "generated" in head[0].lower():  # Oscar's, a line for each
-        inside: str | None = body.replace("\n", ",")
-    else:
-        inside = _inside(body)
-    if inside is None:
-        return _together(body)
-    if not inside.strip():
-        return Listing(())
-    return _together(inside)
-
-
-_DECIMAL_COMMA = re.compile(r"[-+*·⋅×−–]\s*(0,[0-9]+)")
-
-
-def _together(text: str) -> Listing:
-    """The polynomials of all parts of a list; they are of one ring."""
-    comma = _DECIMAL_COMMA.search(text)
-    if comma:
-        meant = comma[1].replace(",", ".")
-        raise ConversionError(
-            f"'{comma[1]:.40}' has a decimal comma, or ends a polynomial with 0: write {meant:.40},"
-            " or a blank after the comma"
-        )
-    parts = [_without_eq(part.strip()) for part in _parts(text)]
-    if len(parts) == 1 and not _inside(parts[0]) and not _SYMPY.fullmatch(parts[0]):
-        return Listing((parts[0],))
-    listed: list[Any] = []
-    rings = set()
-    for part in parts:
-        if _HEAD.match(part):
-            raise ConversionError(
-                f"the text holds several ideals, such as {part!r:.60}: give one at a time"
-            )
-    for part in parts:
-        found = Listing((part,))
-        if _inside(part) or _SYMPY.fullmatch(part):
-            found = listing(part)
-        listed += found.polynomials
-        rings.add((found.variables, found.field))
-    if len(rings) > 1:
-        raise ConversionError(f"the text holds polynomials of different rings (in {text[:80]!r})")
-    ((variables, field),) = rings
-    return Listing(tuple(listed), variables, field)
-
-
-def _without_eq(part: str) -> str:
-    """SymPy's ``Eq(f, g)`` as ``f = g``; other text as it is."""
-    match = _EQUATION.fullmatch(part)
-    sides = _parts(match["sides"]) if match else []
-    return " = ".join(sides) if len(sides) == 2 else part
-
-
-def _of_sympy(body: str) -> Listing:
-    """The polynomials of a ``Poly`` or ``GroebnerBasis`` with these arguments."""
-    generators, *others = _parts(body)
-    options = {}
-    for part in others:
-        match = _OPTION.fullmatch(part)
-        if match:
-            options[match[1]] = match[2]
-    names = tuple(part.strip() for part in others if "=" not in part)
-    field = _field(options.get("modulus") or options.get("domain", "QQ"))
-    return replace(listing(generators), variables=names, field=field)
-
-
-def _field(text: str) -> CoefficientField:
-    """The field by its name in another program, or its characteristic; of ZZ it is QQ."""
-    if text in ("QQ", "ZZ", "Rational Field"):
-        return QQ
-    if text.isascii() and text.isdecimal():
-        text = f"GF({text})"
-    if text.startswith("(") and text.endswith(")"):
-        text = text[1:-1]
-    return _named_field(text)
-
-
-def _inside(text: str) -> str | None:
-    """The text between the first and the last character, if these are brackets of one pair."""
-    if _CLOSING.get(text[:1]) != text[-1:]:
-        return None
-    depth = 0
-    for sign in text[:-1]:
-        if sign in _CLOSING:
-            depth += 1
-        elif sign in ")]}":
-            depth -= 1
-        if depth == 0:  # the first bracket is closed before the end
-            return None
-    return text[1:-1]
-
-
-def _parts(text: str) -> list[str]:
-    """The parts between the commas that are in no brackets; after the last comma there may be
-    nothing.
-
-    Raises
-    ------
-    ConversionError
-        If a bracket is closed by one of another kind, or not at all, or too many are inside one
-        another.
-    """
-    open_brackets: list[str] = []
-    cuts = [-1]
-    for place, sign in enumerate(text):
-        if sign in _CLOSING:
-            open_brackets.append(sign)
-            if len(open_brackets) > MAX_BRACKET_DEPTH:
-                raise ConversionError(
-                    f"column {place + 1}: more than {MAX_BRACKET_DEPTH} brackets inside one another"
-                )
-        elif sign in ")]}":
-            if not open_brackets or _CLOSING[open_brackets.pop()] != sign:
-                raise ConversionError(
-                    f"column {place + 1}: '{sign}' closes nothing (in {text[:80]!r})"
-                )
-        elif sign == "," and not open_brackets:
-            cuts.append(place)
-    if open_brackets:
-        raise ConversionError(f"'{open_brackets[-1]}' is not closed (in {text[:80]!r})")
-    cuts.append(len(text))
-    parts = [text[begin + 1 : end] for begin, end in pairwise(cuts)]
-    if len(parts) > 1 and not parts[-1].strip():
-        parts.pop()
-    return parts

@@ -29,19 +29,23 @@ class ConvertibleIdeal(GeneratingSet):
         [Poly(x**2 - 2/3*y, x, y, domain='QQ')]
         """
         symbols = list(map(Symbol, self.ring.variables))
-        domain = self.ring.field.domain
-        terms = list(map(dict, self.generators_or_zero))
         field = self.ring.field
+        domain = field.domain
+        polynomials = list(map(dict, self.generators_or_zero))
         if isinstance(field, ExtensionField):
             domain = field.sympy_domain
-            if field.minimal_polynomial:
-                terms = [{m: domain(c.to_list()) for m, c in g.items()} for g in terms]
-        return [Poly.from_dict(g, *symbols, domain=domain) for g in terms]
+            if field.minimal_polynomial:  # elements of another domain have to be converted
+                polynomials = [
+                    {monomial: domain(c.to_list()) for monomial, c in terms.items()}
+                    for terms in polynomials
+                ]
+        return [Poly.from_dict(terms, *symbols, domain=domain) for terms in polynomials]
 
     def to_flint(self) -> list[flint.fmpq_mpoly] | list[flint.nmod_mpoly]:
-        """The generators in one context of python-flint.
+        """The generators in one context of python-flint, its ring; ``[0]`` for the zero ideal.
 
-        Raises ConversionError for names that are not ASCII.
+        Raises ConversionError for names that are not ASCII, MethodUnavailableError over extension
+        fields.
 
         >>> ideal("x^2 - 2/3*y").to_flint()
         [x^2 - 2/3*y]

@@ -107,14 +107,15 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
 
     def _formula(self) -> str:
         """The generators in angle brackets, and the ring; empty if there are many or long ones."""
-        is_whole = ideal_text(self) == ideal_text(self, None)
-        return ideal_in_ring(self.generators, self.ring) if is_whole else ""
+        is_shortened = ideal_text(self) != ideal_text(self, None)
+        return "" if is_shortened else ideal_in_ring(self.generators, self.ring)
 
     def _repr_html_(self) -> str | None:  # type: ignore[override]
-        """The list of generators; empty where a notebook typesets the formula."""
+        """The list of generators; ``None`` where a notebook typesets the formula instead."""
         return None if Typeset._repr_latex_(self) else Result._repr_html_(self)
 
     def _repr_latex_(self) -> str | None:
+        """The formula of the ideal if it is short, else that of a result."""
         return Typeset._repr_latex_(self) or Result._repr_latex_(self)
 
     def to_json(self) -> dict[str, Any]:
@@ -149,7 +150,9 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         return self.contains(polynomial)
 
     def equals(self, other: GeneratingSet, **options: Unpack[RunOptions]) -> bool:
-        """Whether both are the same ideal, as ``==``; where an engine is given, it decides.
+        """Whether both are the same ideal, as ``==``.
+
+        Small ideals over QQ are compared by FLINT, unless an engine is given, which then decides.
 
         >>> ideal("x + y", "x - y").equals(ideal("x", "y"), timeout=60)
         True
@@ -175,6 +178,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         """
         second = self._ideal(other)
         check_one_ring(self, second)
+        # All generators of J are, up to factors, generators of I: no computation is needed.
         if _monic(second) <= _monic(self):
             return True
         # J is contained in I if and only if I + J = I.
@@ -199,7 +203,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         if not others:
             return self
         ideals = {f"ideal{number}": ideal for number, ideal in enumerate((self, *flat(others)))}
-        values = {"names": f"({', '.join(ideals)})"}
+        values = {"names": f"({', '.join(ideals)})"}  # the arguments of Macaulay2's intersect
         return _tidied(ask("ideal_intersection", ideals, values).ideal("intersection"))
 
     @computation
@@ -229,22 +233,23 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
     def eliminate(
         self, *variables: str | Symbol | Sequence[str | Symbol], **options: Unpack[RunOptions]
     ) -> Ideal:
-        """The elimination ideal: what it contains in the other variables, an ideal of their ring.
+        """The elimination ideal: the polynomials of the ideal without the given variables.
 
-        It defines the closure of the projection of V(I) to the other coordinates.
+        It is an ideal of the ring in the other variables, and defines the closure of the projection
+        of V(I) to these coordinates.
         Source: Cox, Little, O'Shea, *Ideals, Varieties, and Algorithms*, sections 3.1 and 3.2.
 
         >>> print(ideal("x - t^2", "y - t^3").eliminate("t"))
         ideal(x**3 - y**2) of QQ[x, y]
         """
         names = self.ring.variables
-        written = dict(zip(names, all_to_macaulay2(names), strict=True))
+        macaulay2_names = dict(zip(names, all_to_macaulay2(names), strict=True))
         eliminated = list(dict.fromkeys(map(str, flat(variables))))
         for name in eliminated:
-            if name not in written:
+            if name not in macaulay2_names:
                 raise ConversionError(f"{name!r:.60} is not a variable of {self.ring}")
-        values = {"eliminated": f"{{{', '.join(written[name] for name in eliminated)}}}"}
-        answer = ask("ideal_elimination", {"givenIdeal": self}, values)
+        listed = ", ".join(macaulay2_names[name] for name in eliminated)
+        answer = ask("ideal_elimination", {"givenIdeal": self}, {"eliminated": f"{{{listed}}}"})
         others = tuple(name for name in names if name not in eliminated)
         smaller = PolynomialRing(self.ring.field, others)
         found = answer.ideal("elimination").generators
@@ -269,7 +274,9 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
 
     @computation
     def dimension(self, **options: Unpack[RunOptions]) -> int:
-        """The dimension of the affine variety, the Krull dimension of the quotient; −1 for 1.
+        """The dimension of the affine variety V(I), the Krull dimension of the quotient ring.
+
+        It is −1 for the unit ideal.
 
         >>> ideal("x*y", "x*z").dimension()
         2
@@ -278,7 +285,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
 
     @computation
     def codimension(self, **options: Unpack[RunOptions]) -> int:
-        """The number of variables less the dimension; for the unit ideal one more than these.
+        """The number n of variables less the dimension; n + 1 for the unit ideal.
 
         >>> ideal("x*y", "x*z").codimension()
         1
@@ -287,7 +294,9 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
 
     @computation
     def degree(self, **options: Unpack[RunOptions]) -> int:
-        """The degree of the closure in projective space, by the largest components; 0 for 1.
+        """The degree of the closure in projective space; 0 for the unit ideal.
+
+        Only components of the largest dimension count, with their multiplicities.
 
         Source: Hartshorne, *Algebraic Geometry*, section I.7.
 
@@ -298,7 +307,9 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
 
     @computation
     def hilbert_series(self, **options: Unpack[RunOptions]) -> HilbertSeries:
-        """The Hilbert series of the quotient; of that by the leading forms, if not homogeneous.
+        """The Hilbert series of the quotient ring.
+
+        If the ideal is not homogeneous, of the quotient by the ideal of its leading forms.
 
         Source: Bruns, Herzog, *Cohen–Macaulay Rings*, section 4.1.
 
@@ -337,6 +348,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
             raise MethodUnavailableError(
                 "Betti numbers are for homogeneous ideals: this one has other generators"
             )
+        # Homological degree, degree, and number of generators.
         numbers = self._ask("ideal_betti_table").integer_lists("betti_numbers")
         return BettiTable(tuple(((i, (j,), j), count) for i, j, count in sorted(numbers)))
 
@@ -390,7 +402,9 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
 
     @computation
     def minimal_primes(self, **options: Unpack[RunOptions]) -> tuple[Ideal, ...]:
-        """The minimal primes: the components of the variety over the field; none for 1.
+        """The minimal primes: the components of the variety over the field.
+
+        The unit ideal has none.
 
         Source: Greuel, Pfister, *A Singular Introduction to Commutative Algebra*, sections 4.3 and
         4.4.
@@ -400,6 +414,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         """
 
         def primes(ideal: GeneratingSet) -> Iterable[GeneratingSet]:
+            """The minimal primes that Macaulay2 finds, with the variables in the ideal's order."""
             return ask("ideal_minimal_primes", {"givenIdeal": ideal}).ideals("minimal_primes")
 
         return _ordered(in_either_order(self, primes))
@@ -420,7 +435,9 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
 
     @computation
     def associated_primes(self, **options: Unpack[RunOptions]) -> tuple[Ideal, ...]:
-        """The associated primes over the field: the minimal and the embedded ones; none for 1.
+        """The associated primes over the field, the minimal and the embedded ones.
+
+        The unit ideal has none.
 
         Source: Eisenbud, *Commutative Algebra*, Theorem 3.1.
 
@@ -436,7 +453,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         >>> ideal("x^2 + 1").is_prime(), ideal("x^2 - 1").is_prime()
         (True, False)
         """
-        if self.ring.field.names:
+        if self.ring.field.names:  # by the components, which are found over the prime field
             primes = self.minimal_primes()
             return len(primes) == 1 and self.equals(primes[0])
         return self._ask("ideal_is_prime").boolean("prime")
@@ -460,9 +477,9 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         regular.
 
         V(I) is taken as a reduced variety. Of the ``minors`` of Jacobian matrices, ``"selected"``
-        takes some until the components are proved, ``"all"`` takes all at once, and ``"auto"`` does
-        that where they are few. Source: Hartshorne, *Algebraic Geometry*, Theorem I.5.1; Eisenbud,
-        *Commutative Algebra*, Corollary 16.20.
+        takes some until the components are proved, ``"all"`` takes all at once, and ``"auto"``
+        takes all at once where they are few. Source: Hartshorne, *Algebraic Geometry*, Theorem
+        I.5.1; Eisenbud, *Commutative Algebra*, Corollary 16.20.
 
         >>> umbrella = ideal("x^2 - y^2*z")
         >>> umbrella.singular_locus().ideal == ideal("x", "y", variables="x y z")
@@ -504,9 +521,10 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         return _tidied(answer.ideal("image"))
 
     def preimage(self, polynomial_map: PolynomialMap) -> Ideal:
-        """The preimage under a map: the generators with images for coordinates.
+        """The ideal of the preimage of V(I) under a map, in the ring of the map's source.
 
-        The relations of the source are added.
+        It is generated by the generators of this ideal, with the images of the map for the
+        coordinates, and the relations of the source.
 
         >>> from sympy import symbols
         >>> t = symbols("t")
@@ -527,25 +545,34 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
     def _ask_within(
         self, question: str, other: GeneratingSet, **options: Unpack[RunOptions]
     ) -> Answer:
-        """The answer to a question about two ideals, with an engine and a limit of its own."""
+        """What :meth:`_ask` returns, where the caller is not a computation with its own options."""
         return self._ask(question, other)
 
     def _ask(self, question: str, other: GeneratingSet | None = None) -> Answer:
-        """The answer of Macaulay2 to a question about this ideal and a second one."""
+        """The answer of Macaulay2 to a question about this ideal, and a second one if given.
+
+        ``question`` names the program, ``templates/<question>.m2.j2``.
+        """
         ideals: dict[str, GeneratingSet] = {"givenIdeal": self}
         if other is not None:
             ideals["otherIdeal"] = other
         return ask(question, ideals)
 
     def _ideal(self, value: object) -> GeneratingSet:
-        """The given ideal, or the one that a polynomial generates in the ring of this one."""
+        """The value if it is an ideal; if it is a polynomial, the ideal of this ring it generates.
+
+        Raises ConversionError for other values, and polynomials over another field.
+        """
         if isinstance(value, GeneratingSet):
             return value
-        common_field([own_field(value)], self.ring.field)
+        common_field([own_field(value)], self.ring.field)  # raises if the fields differ
         return GeneratingSet.without_zeros(self.ring, [element(self.ring, value)])
 
     def _check_ring(self, ring: PolynomialRing, owner: str) -> None:
-        """Check that source or target of a map has the ring of the ideal."""
+        """Raise ConversionError unless this ring, that of a map's ``owner``, is the ideal's ring.
+
+        ``owner`` is "the source" or "the target", for the message.
+        """
         if self.ring != ring:
             raise ConversionError(
                 f"an ideal of {self.ring}, but {owner} of the map has the ring {ring}"
@@ -553,18 +580,20 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
 
 
 def _free_module(ring: PolynomialRing, degrees: Iterable[int]) -> Module:
+    """The free module over a ring whose basis has these degrees."""
     return Module(ring, tuple((degree,) for degree in degrees))
 
 
 def _monic(ideal: GeneratingSet) -> set[PolyElement]:
-    """The generators up to a factor of the field."""
+    """The generators, each divided by its leading coefficient, so that factors do not matter."""
     return {generator.monic() for generator in ideal.generators}
 
 
 def _tidied(generators: GeneratingSet) -> Ideal:
+    """The ideal with its generators in the form of :func:`tidy`."""
     return Ideal.of(tidy(generators))
 
 
 def _ordered(ideals: Iterable[GeneratingSet]) -> tuple[Ideal, ...]:
-    """The ideals in the same order in all versions of Macaulay2."""
+    """The ideals in an order, and with generators, that do not depend on Macaulay2's version."""
     return tuple(sorted(map(_tidied, ideals), key=order))

@@ -34,16 +34,19 @@ from m2bridge.errors import ConversionError, M2BridgeError, MethodUnavailableErr
 from m2bridge.ideals import MAX_MRDI_BYTES
 from m2bridge.system import decimal, integer
 
-_INDEXED = re.compile(r"([^_]+)_(?:(-?[0-9]+)|\((-?[0-9]+(?:,-?[0-9]+)*)\))")
+_INDEXED = re.compile(
+    r"(?P<letter>[^_]+)_(?:(?P<index>-?[0-9]+)|\((?P<indices>-?[0-9]+(?:,-?[0-9]+)*)\))"
+)
+"""A variable with one index or several, as ``c_1`` and ``c_(1,2)``."""
 
 
 def _from_macaulay2(text: str) -> str:
-    """The name of a variable that Macaulay2 writes as text, such as ``c_(1,2)``."""
+    """The name in m2bridge of a variable that Macaulay2 writes as ``c``, ``c_1`` or ``c_(1,2)``."""
     match = _INDEXED.fullmatch(text)
     if match is None:
         return from_macaulay2(text)
-    indices = match[2] or match[3]
-    return from_macaulay2(match[1], list(map(int, indices.split(","))))
+    indices = match["index"] or match["indices"]
+    return from_macaulay2(match["letter"], list(map(int, indices.split(","))))
 
 
 class _Vocabulary(NamedTuple):
@@ -82,7 +85,21 @@ _VOCABULARIES = {
 
 
 def mrdi(ideal: GeneratingSet, namespace: str) -> dict[str, Any]:
-    """The ideal as a dictionary; equal rings have equal UUIDs."""
+    """The ideal in the format ``.mrdi``, as a dictionary; equal rings have equal UUIDs.
+
+    Parameters
+    ----------
+    ideal : GeneratingSet
+    namespace : str
+        Whose words are used, ``Macaulay2`` or ``Oscar``.
+
+    Raises
+    ------
+    ConversionError
+        If there is no such namespace, or it has no words for the field.
+    MethodUnavailableError
+        For an extension field.
+    """
     check_prime_field(ideal.ring.field, "files .mrdi")
     if namespace not in _VOCABULARIES:
         known = " or ".join(_VOCABULARIES)
@@ -99,7 +116,14 @@ def mrdi(ideal: GeneratingSet, namespace: str) -> dict[str, Any]:
 
 
 def from_mrdi(source: Path | str | Mapping[str, Any]) -> GeneratingSet:
-    """The ideal that :func:`m2bridge.read_mrdi` reads."""
+    """The ideal in a file ``.mrdi``, of which the path or the dictionary is given.
+
+    Raises
+    ------
+    ConversionError
+        If it is not such a file, or holds something other than an ideal of a polynomial ring over
+        QQ or GF(p): the file is taken apart as if it were one, and what fails names the reason.
+    """
     if isinstance(source, Mapping):
         data = source
     elif not isinstance(source, (str, os.PathLike)):
@@ -111,12 +135,12 @@ def from_mrdi(source: Path | str | Mapping[str, Any]) -> GeneratingSet:
         words = _VOCABULARIES[namespace]
         if data["_type"]["name"] != words.ideal:
             raise ConversionError(f"a {data['_type']['name']!s:.40} and not an ideal")
-        described = _referred(data, data["_type"]["params"])
-        listed = strings(described["data"][words.variables], words.variables)
+        ring_data = _referred(data, data["_type"]["params"])
+        listed = strings(ring_data["data"][words.variables], words.variables)
         names = tuple(map(words.read_name, listed))
         for name in names:
             check_variable(name)
-        field = _field(_referred(data, described["_type"]["params"]))
+        field = _field(_referred(data, ring_data["_type"]["params"]))
         ring = PolynomialRing(field, names)
         generators = [_polynomial(ring, terms) for terms in data["data"]]
         return GeneratingSet.without_zeros(ring, generators)
@@ -136,7 +160,13 @@ def from_mrdi(source: Path | str | Mapping[str, Any]) -> GeneratingSet:
 
 
 def _ring(ring: PolynomialRing, namespace: str) -> dict[str, Any]:
-    """A ring as the MRDI format describes it in a namespace."""
+    """A polynomial ring over QQ or GF(p) in the format ``.mrdi``, by the words of a namespace.
+
+    Raises
+    ------
+    ConversionError
+        For GF(p) in the namespace of Macaulay2, which has no words for it.
+    """
     p = ring.field.characteristic
     names = list(ring.variables)
     params: dict[str, Any]
@@ -156,10 +186,14 @@ def _ring(ring: PolynomialRing, namespace: str) -> dict[str, Any]:
 
 
 def _terms(polynomial: PolyElement, namespace: str) -> list[list[Any]]:
-    """A polynomial by its terms, with numbers as text."""
+    """A polynomial in the format ``.mrdi``: pairs of exponents and a coefficient, numbers as text.
+
+    In Oscar's namespace x² − 2/3 y is ``[[["2", "0"], "1//1"], [["0", "1"], "-2//3"]]``.
+    """
     domain = polynomial.ring.domain
 
     def coefficient(c: Any) -> Any:
+        """A residue from 0 to p − 1 as text; a fraction as the namespace writes it."""
         if domain.is_FiniteField:
             return str(int(domain.to_int(c)) % int(domain.characteristic()))
         parts = [decimal(int(c.numerator)), decimal(int(c.denominator))]
@@ -170,18 +204,28 @@ def _terms(polynomial: PolyElement, namespace: str) -> list[list[Any]]:
     return [[list(map(str, monomial)), coefficient(c)] for monomial, c in polynomial.terms()]
 
 
-def _referred(data: Mapping[str, Any], described: Any) -> Any:
-    """The object that a UUID refers to; an object that is written out is returned as it is."""
-    if isinstance(described, str):
-        return data["_refs"][described]
-    return described
+def _referred(data: Mapping[str, Any], reference: Any) -> Any:
+    """The object of the file ``data`` to which a UUID refers.
+
+    Instead of a UUID the object itself may be written out, and is returned as it is.
+    """
+    if isinstance(reference, str):
+        return data["_refs"][reference]
+    return reference
 
 
 def _field(described: Mapping[str, Any]) -> CoefficientField:
-    """The field that such a file describes."""
+    """The field that an object of a file ``.mrdi`` describes, by the words of either namespace.
+
+    Raises
+    ------
+    ConversionError
+        If it is neither QQ nor GF(p).
+    """
     kind = described["_type"]
     name = kind["name"] if isinstance(kind, Mapping) else kind
-    if name == "QQField" or (name == "Ring" and described["data"] == "QQ"):
+    is_rational = name == "QQField" or (name == "Ring" and described["data"] == "QQ")
+    if is_rational:
         return QQ
     if name in ("FiniteField", "QuotientRing") and isinstance(described["data"], str):
         return CoefficientField(integer(described["data"]))
@@ -189,8 +233,15 @@ def _field(described: Mapping[str, Any]) -> CoefficientField:
 
 
 def _polynomial(ring: PolynomialRing, terms: Any) -> PolyElement:
-    """The polynomial with these terms of a file ``.mrdi``: pairs of exponents and a coefficient,
-    which is the text ``2//3``, or a list of numerator and denominator.
+    """The polynomial with these terms of a file ``.mrdi``.
+
+    They are pairs of exponents and a coefficient, which is the text ``2//3``, or a list of
+    numerator and denominator.
+
+    Raises
+    ------
+    ConversionError
+        If the exponents are not those of a monomial of the ring, or a monomial occurs twice.
     """
     coefficients = {}
     for exponents, coefficient in terms:
@@ -216,16 +267,29 @@ from sage.misc.parser import Parser
 from sage.rings.integer_ring import ZZ
 """
 _PROGRAM = re.compile(
-    r"(?:.*\n)*?R = PolynomialRing\((?P<field>QQ|GF\(\d+\)), (?:\d+, )?names=(?P<names>\[.*\]),"
+    r"(?:.*\n)*?"  # imports
+    r"R = PolynomialRing\((?P<field>QQ|GF\(\d+\)), (?:\d+, )?names=(?P<names>\[.*\]),"
     r" order=\"degrevlex\"\)\n"
     r"(?:read = Parser\(.*\n)?"
-    r"I = R\.ideal\(\[R\((?:f|read\(f\))\) for f in \[\n(?P<generators>(?:    \".*\",\n)*)\]\]\)\n?"
+    r"I = R\.ideal\(\[R\((?:f|read\(f\))\) for f in \[\n"
+    r"(?P<generators>(?:    \".*\",\n)*)"  # one on each line
+    r"\]\]\)\n?"
 )
 """The form of the programs of :func:`sage_text`, also of those that release 0.1 wrote."""
 
 
 def sage_text(ideal: GeneratingSet) -> str:
-    """The program; polynomials are in strings, which Sage's preparser leaves alone."""
+    """A Python program for Sage that defines the ring ``R`` and the ideal ``I``.
+
+    Polynomials are in strings, which Sage's preparser leaves alone.
+
+    Raises
+    ------
+    ConversionError
+        If Sage does not accept the name of a variable.
+    MethodUnavailableError
+        For an extension field.
+    """
     check_prime_field(ideal.ring.field, "programs for Sage")
     _check_names_for_sage(ideal)
     names = ", ".join(f'"{name}"' for name in ideal.ring.variables)
@@ -241,13 +305,22 @@ def sage_text(ideal: GeneratingSet) -> str:
 
 
 def _check_names_for_sage(ideal: GeneratingSet) -> None:
+    """Raise ConversionError if a variable is not named as one of Python."""
     for name in ideal.ring.variables:
         if not is_name(name) or iskeyword(name):
             raise ConversionError(f"Sage accepts no variable of the name {name!r:.60}")
 
 
 def sage_ideal(ideal: GeneratingSet) -> Any:
-    """The ideal as an object of the Sage in this Python, whole or in parts."""
+    """The ideal as an object of the Sage in this Python, which may consist of parts of passagemath.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If there is no Sage, or for an extension field.
+    ConversionError
+        If Sage does not accept the name of a variable.
+    """
     check_prime_field(ideal.ring.field, "objects of Sage")
     _check_names_for_sage(ideal)
     try:
@@ -269,6 +342,7 @@ def sage_ideal(ideal: GeneratingSet) -> Any:
     ring = SageRing(field, len(names), names=names, order="degrevlex")
 
     def number(c: Any) -> Any:
+        """A coefficient as an element of the field of Sage."""
         if p:
             return field(int(ideal.ring.field.domain.to_int(c)))
         return field(int(c.numerator)) / field(int(c.denominator))
@@ -281,7 +355,13 @@ def sage_ideal(ideal: GeneratingSet) -> Any:
 
 
 def sage_generators(ideal: Any) -> GeneratingSet:
-    """The generators of an ideal of Sage, or the polynomials in a list."""
+    """The generators of an ideal of Sage, or the polynomials of Sage in a list, without zeros.
+
+    Raises
+    ------
+    ConversionError
+        If the value is something else, or not over QQ or GF(p), or a name is not one of a variable.
+    """
     try:
         listed = ideal if isinstance(ideal, list | tuple) else ideal.gens()
         (parent,) = {polynomial.parent() for polynomial in listed}
@@ -301,7 +381,7 @@ def sage_generators(ideal: Any) -> GeneratingSet:
 
 
 def _from_sage(ring: PolynomialRing, polynomial: Any) -> PolyElement:
-    """A polynomial of Sage."""
+    """A polynomial of Sage as an element of our ring, which has the variables of its ring."""
     terms = []
     for monomial, c in polynomial.dict().items():
         if isinstance(monomial, int):  # of one variable Sage gives the exponent alone
@@ -315,7 +395,15 @@ def _from_sage(ring: PolynomialRing, polynomial: Any) -> PolyElement:
 
 
 def sage_parts(text: str) -> tuple[list[str], list[str], CoefficientField]:
-    """The generators, the variables and the field of a program that :func:`sage_text` wrote."""
+    """The generators, the variables and the field of a program that :func:`sage_text` wrote.
+
+    Generators are texts.
+
+    Raises
+    ------
+    ConversionError
+        If the program has another form.
+    """
     match = _PROGRAM.fullmatch(text) if isinstance(text, str) else None
     if match is None:
         raise ConversionError("not a program for Sage that to_sage_text wrote")
@@ -328,7 +416,15 @@ def sage_parts(text: str) -> tuple[list[str], list[str], CoefficientField]:
 
 
 def flint_polynomials(ideal: GeneratingSet) -> list[Any]:
-    """The generators as ``fmpq_mpoly`` or ``nmod_mpoly``; the polynomial zero without any."""
+    """The generators as ``fmpq_mpoly`` or ``nmod_mpoly``; the polynomial 0 for the zero ideal.
+
+    Raises
+    ------
+    ConversionError
+        If the name of a variable is not ASCII.
+    MethodUnavailableError
+        For an extension field.
+    """
     check_prime_field(ideal.ring.field, "polynomials of FLINT")
     names = ideal.ring.variables
     order = flint.Ordering.degrevlex

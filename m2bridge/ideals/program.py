@@ -43,7 +43,15 @@ RING = "givenRing"
 def ask(
     name: str, ideals: Mapping[str, GeneratingSet], values: Mapping[str, str] | None = None
 ) -> Answer:
-    """The answer of Macaulay2 to the program of this name.
+    """The answer of Macaulay2 to the program ``templates/<name>.m2.j2`` for some ideals.
+
+    Parameters
+    ----------
+    name : str
+    ideals : mapping from str to GeneratingSet
+        Ideals of one ring, by their names in the program.
+    values : mapping from str to str, optional
+        Other variables of the template, as Macaulay2 reads them.
 
     Raises
     ------
@@ -60,7 +68,9 @@ def ask(
     script = question(name, ideals, values)
     with factoring(*ideals.values()):
         answer = answer_to(script)
-    return _map_ideals(answer, partial(_in_ring, ring)) if ring.field.names else answer
+    if ring.field.names:
+        return _map_ideals(answer, partial(_with_given_ring, ring))
+    return answer
 
 
 _OVER_PRIME_FIELD = frozenset(
@@ -80,35 +90,37 @@ def _ask_over_prime_field(
 ) -> Answer:
     """The answer to a question whose answers commute with localization, over an extension field.
 
-    Let K = k[a]/(m), or the fractions of k[a], be the field. Then K[x] is k[a, x]/(m), or a ring of
-    fractions of k[a, x], and ideals of K[x] are the ideals of k[a, x] that contain m, or those of
-    the latter that are larger than their intersections with k[a]. Prime and primary ideals of which
-    nothing is left in K[x] contain a polynomial in a. Source: Atiyah, Macdonald, *Introduction to
-    Commutative Algebra*, Propositions 3.11, 4.8 and 4.9.
+    Let k be the prime field, and K = k[a]/(m) the field, or K = k(a), the fractions of k[a]. Then
+    K[x] is k[a, x]/(m), or a ring of fractions of k[a, x]. The question is asked about ideals of
+    k[a, x] that generate the given ones in K[x], and the ideals of the answer generate those of the
+    answer in K[x]. Prime and primary ideals that contain a polynomial in a which is not zero in K
+    generate the unit ideal there: they are left out of lists. Source: Atiyah, Macdonald,
+    *Introduction to Commutative Algebra*, Propositions 3.11, 4.8 and 4.9.
     """
-    below = ask(name, {key: over_prime_field(ideal) for key, ideal in ideals.items()})
-    found = _map_ideals(below, partial(from_prime_field, ring=ring))
-    proper = {}
-    for key, value in found.values.items():
-        proper[key] = value
+    over_k = ask(name, {key: over_prime_field(ideal) for key, ideal in ideals.items()})
+    over_K = _map_ideals(over_k, partial(from_prime_field, ring=ring))
+    values = {}
+    for key, value in over_K.values.items():
+        values[key] = value
         if isinstance(value, list):
-            proper[key] = [ideal for ideal in value if not is_unit(ideal)]
-    return Answer(proper)
+            values[key] = [ideal for ideal in value if not is_unit(ideal)]
+    return Answer(values)
 
 
 def over_prime_field(ideal: GeneratingSet) -> GeneratingSet:
-    """The ideal in the ring of the variables and the generators of the field, over the prime field.
+    """The ideal in the ring of the variables and the generators of its extension field.
 
-    Denominators are left out, and the minimal polynomial is added, so that it defines the same
-    scheme where the field is algebraic, and elsewhere one with that as its generic fibre.
+    This ring is over the prime field. Denominators are left out, and the minimal polynomial is
+    added, if there is one: the ideal then defines the same scheme. Where the field has parameters,
+    the given scheme is the generic fibre over the space of parameters.
     """
     field = ideal.ring.field
     assert isinstance(field, ExtensionField)
     ring = PolynomialRing(field.base, ideal.ring.variables + field.names)
     generators = [_without_denominators(generator, ring, field) for generator in ideal.generators]
     if field.minimal_polynomial:
-        width = len(ideal.ring.variables)
-        relation = {(0,) * width + exponents: c for exponents, c in field.relation.items()}
+        no_variables = (0,) * len(ideal.ring.variables)
+        relation = {no_variables + exponents: c for exponents, c in field.relation.items()}
         generators.append(_over_base(relation, ring))
     return GeneratingSet.without_zeros(ring, generators)
 
@@ -116,19 +128,25 @@ def over_prime_field(ideal: GeneratingSet) -> GeneratingSet:
 def _without_denominators(
     polynomial: PolyElement, ring: PolynomialRing, field: ExtensionField
 ) -> PolyElement:
-    """A multiple of the polynomial, in the ring of variables and generators."""
-    parts = {monomial: field.parts(c) for monomial, c in polynomial.items()}
-    divisor = field.generator_ring.one
-    for _, below in parts.values():
-        divisor = divisor.lcm(below)
+    """The polynomial times the least common denominator of its coefficients.
+
+    ``field`` is that of its coefficients, and ``ring`` the one over the prime field that has its
+    variables and then the generators of the field.
+    """
+    fractions = {monomial: field.parts(c) for monomial, c in polynomial.items()}
+    common = field.generator_ring.one
+    for _, denominator in fractions.values():
+        common = common.lcm(denominator)
     terms = {}
-    for monomial, (above, below) in parts.items():
-        for exponents, number in (above * divisor.quo(below)).items():
+    for monomial, (numerator, denominator) in fractions.items():
+        coefficient = numerator * common.quo(denominator)
+        for exponents, number in coefficient.items():
             terms[monomial + exponents] = number
     return _over_base(terms, ring)
 
 
 def _over_base(terms: Mapping[tuple[int, ...], Any], ring: PolynomialRing) -> PolyElement:
+    """The polynomial with these exponents and rational coefficients, over QQ or GF(p)."""
     numbers = {exponents: ring.number(number) for exponents, number in terms.items()}
     return ring.sympy_ring.from_dict(numbers)
 
@@ -136,33 +154,34 @@ def _over_base(terms: Mapping[tuple[int, ...], Any], ring: PolynomialRing) -> Po
 def from_prime_field(ideal: GeneratingSet, *, ring: PolynomialRing) -> GeneratingSet:
     """The ideal that one over the prime field generates in this ring over an extension field.
 
-    By its reduced Gröbner basis.
+    The given ideal is in the variables of ``ring`` and the generators of its field, see
+    :func:`over_prime_field`. The generators are those of the reduced Gröbner basis.
     """
     rational = PolynomialRing(QQ, ideal.ring.variables).sympy_ring
     generators = []
     for generator in ideal.generators:
         terms = {m: _integer_or_fraction(c, ring) for m, c in generator.items()}
         generators.append(over_extension(rational.from_dict(terms), ring))
-    above = GeneratingSet.without_zeros(ring, generators)
-    basis = ask("ideal_groebner_basis", {"givenIdeal": above}).ideal("groebner_basis")
+    extended = GeneratingSet.without_zeros(ring, generators)
+    basis = ask("ideal_groebner_basis", {"givenIdeal": extended}).ideal("groebner_basis")
     return GeneratingSet(ring, tuple(element.monic() for element in basis.generators))
 
 
 def _integer_or_fraction(coefficient: Any, ring: PolynomialRing) -> Any:
-    """A coefficient over the prime field as a rational number of SymPy."""
+    """A coefficient in the prime field of ``ring.field`` as a rational number of SymPy."""
     if ring.field.characteristic:
         return SYMPY_QQ(ring.field.base.domain.to_int(coefficient))
     return coefficient
 
 
 def is_unit(ideal: GeneratingSet) -> bool:
-    """Whether a Gröbner basis is that of the unit ideal."""
+    """Whether an ideal, given by a Gröbner basis, is the unit ideal: it has a constant."""
     return any(generator.is_ground for generator in ideal.generators)
 
 
 def _map_ideals(answer: Answer, function: Callable[[GeneratingSet], GeneratingSet]) -> Answer:
-    """The answer with a function of the ideals and lists of ideals in it."""
-    values = {}
+    """The answer with the function applied to each ideal in it, also in lists."""
+    values: dict[str, Any] = {}
     for key, value in answer.values.items():
         values[key] = value
         if isinstance(value, GeneratingSet):
@@ -174,14 +193,24 @@ def _map_ideals(answer: Answer, function: Callable[[GeneratingSet], GeneratingSe
     return Answer(values)
 
 
-def _in_ring(ring: PolynomialRing, ideal: GeneratingSet) -> GeneratingSet:
-    """The ideal in an equal ring, whose field may know the root in SymPy."""
+def _with_given_ring(ring: PolynomialRing, ideal: GeneratingSet) -> GeneratingSet:
+    """The ideal with the given ring in place of an equal one; other ideals as they are.
+
+    The field of the given ring may know its generator as a number of SymPy, which equality does not
+    compare and Macaulay2 does not return.
+    """
     return replace(ideal, ring=ring) if ideal.ring == ring else ideal
 
 
 @contextmanager
 def factoring(*ideals: GeneratingSet) -> Iterator[None]:
-    """Name the primes that are too large where Macaulay2 factors polynomials in the block."""
+    """Explain errors of Macaulay2 in the block where it factors polynomials modulo large primes.
+
+    Raises
+    ------
+    MethodUnavailableError
+        In place of the error, if the characteristic is too large for factoring.
+    """
     try:
         yield
     except (ScriptError, EngineDiedError) as reason:  # Macaulay2 1.21 ends at such a prime
@@ -195,7 +224,10 @@ def factoring(*ideals: GeneratingSet) -> Iterator[None]:
 
 
 def hilbert_series(ideal: GeneratingSet) -> HilbertSeries:
-    """The Hilbert series of the quotient; of that by the leading forms, if not homogeneous."""
+    """The Hilbert series of the quotient ring of an ideal, by Macaulay2.
+
+    If the ideal is not homogeneous, of the quotient by the ideal of its leading forms.
+    """
     libraries = ("wire", "invariants")
     script = question("ideal_invariants", {"givenIdeal": ideal}, libraries=libraries)
     numerator = answer_to(script).integer_pairs("hilbert_numerator")
@@ -216,7 +248,18 @@ def question(
     values: Mapping[str, str] | None = None,
     libraries: tuple[str, ...] = ("wire",),
 ) -> Script:
-    """The program ``templates/<name>.m2.j2`` for these ideals, by the names that they have in it.
+    """The program ``templates/<name>.m2.j2`` for some ideals.
+
+    Parameters
+    ----------
+    name : str
+    ideals : mapping from str to GeneratingSet
+        Ideals of one ring, by their names in the program.
+    values : mapping from str to str, optional
+        Other variables of the template, as Macaulay2 reads them.
+    libraries : tuple of str
+        The files ``m2scripts/<library>.m2`` with functions that the program uses. Over an extension
+        field ``extension_fields`` is added.
 
     Raises
     ------
@@ -227,13 +270,17 @@ def question(
     ring = next(iter(ideals.values())).ring
     if ring.field.names:
         libraries = ("wire", "extension_fields", *libraries[1:])
-    written = {key: m2_syntax.ideal(ideal, RING) for key, ideal in ideals.items()}
-    given = {"ring": m2_syntax.ring(ring), "ideals": written}
-    return render(name, libraries, {**given, **(values or {})})
+    ideal_texts = {key: m2_syntax.ideal(ideal, RING) for key, ideal in ideals.items()}
+    ring_and_ideals = {"ring": m2_syntax.ring(ring), "ideals": ideal_texts}
+    return render(name, libraries, {**ring_and_ideals, **(values or {})})
 
 
 def map_values(polynomial_map: PolynomialMap, relations: GeneratingSet) -> dict[str, str]:
-    """The map in the program of an image; its source has these relations."""
+    """The variables that describe a map in the program ``ideal_image``, as Macaulay2 reads them.
+
+    ``relations`` are those of the map's source, over the field of the computation. They are handed
+    over where they may not generate a prime ideal, so that their radical is taken.
+    """
     ring = relations.ring
     names = m2_syntax.all_to_macaulay2(ring.variables)
     images = [m2_syntax.polynomial(image, names) for image in images_over(polynomial_map, ring)]
@@ -247,9 +294,10 @@ def map_values(polynomial_map: PolynomialMap, relations: GeneratingSet) -> dict[
 
 
 def tidy(ideal: GeneratingSet) -> GeneratingSet:
-    """The generators in an order that does not depend on the version of Macaulay2.
+    """The ideal with its generators in an order that does not depend on Macaulay2's version.
 
-    By degree, the largest first; leading coefficients are positive over QQ, and 1 over extensions.
+    Low degrees come first, and in one degree large monomials. Leading coefficients are positive
+    over QQ, and 1 over extension fields.
     """
     generators = []
     for generator in ideal.generators:
@@ -258,7 +306,7 @@ def tidy(ideal: GeneratingSet) -> GeneratingSet:
         elif ideal.ring.field.names:
             generator = generator.monic()
         generators.append(generator)
-    return GeneratingSet(ideal.ring, tuple(sorted(generators, key=_rank)))
+    return GeneratingSet(ideal.ring, tuple(sorted(generators, key=_degree_and_monomials)))
 
 
 def order(ideal: GeneratingSet) -> tuple[int, list[str]]:
@@ -266,28 +314,35 @@ def order(ideal: GeneratingSet) -> tuple[int, list[str]]:
     return len(ideal.generators), list(map(polynomial_text, ideal.generators))
 
 
-def _rank(polynomial: PolyElement) -> tuple[int, list[tuple[int, ...]]]:
-    """Smaller for lower degrees, and for larger monomials of the same degree."""
-    return total_degree(polynomial), [m[::-1] for m in polynomial.monoms()]
+def _degree_and_monomials(polynomial: PolyElement) -> tuple[int, list[tuple[int, ...]]]:
+    """A key by which polynomials are sorted: low degrees first, then large monomials.
+
+    Of two monomials of the same degree the larger one, in graded reverse lexicographic order, has
+    the smaller exponent at the last variable where they differ.
+    """
+    return total_degree(polynomial), [monomial[::-1] for monomial in polynomial.monoms()]
 
 
 ReducedGroebnerBasis = frozenset[tuple[tuple[tuple[int, ...], int], ...]]
+"""The elements of a reduced Gröbner basis: pairs of exponents and coefficient, in their order."""
 
 
 def small_basis(ideal: GeneratingSet) -> ReducedGroebnerBasis | None:
-    """The reduced Gröbner basis, elements with coprime integers and positive leading coefficients.
+    """The reduced Gröbner basis of a small ideal over QQ, by FLINT.
 
-    ``None`` if the ideal is not over QQ, or its basis not found within the limits.
+    Its elements have coprime integers as coefficients, the leading ones positive. ``None`` if the
+    ideal is over another field, has no variables, or is too large for the limits.
     """
-    count = len(ideal.ring.variables)
-    if ideal.ring.field != QQ or count == 0:
+    variables = len(ideal.ring.variables)
+    if ideal.ring.field != QQ or variables == 0:  # FLINT has no ring without variables
         return None
     degree = max(map(total_degree, ideal.generators), default=0)
     if sum(map(len, ideal.generators)) > MAX_FLINT_GENERATOR_TERMS:
         return None
-    if comb(count + 2 * degree, count) > MAX_REDUCTION_MONOMIALS:
+    # the number of monomials up to twice the degree
+    if comb(variables + 2 * degree, variables) > MAX_REDUCTION_MONOMIALS:
         return None
-    context = flint.fmpz_mpoly_ctx.get(("x", count), flint.Ordering.degrevlex)
+    context = flint.fmpz_mpoly_ctx.get(("x", variables), flint.Ordering.degrevlex)
     generators = [context.from_dict(integer_coefficients(g)) for g in ideal.generators]
     polynomials = flint.fmpz_mpoly_vec(generators, context)
     basis, finished = polynomials.buchberger_naive(limits=FLINT_BASIS_LIMITS)
@@ -302,10 +357,10 @@ def small_basis(ideal: GeneratingSet) -> ReducedGroebnerBasis | None:
 
 def same_small(first: GeneratingSet, second: GeneratingSet) -> bool | None:
     """Whether both ideals are the same; ``None`` if no Gröbner basis is found within the limits."""
-    basis = small_basis(first)
-    if basis is None:
+    first_basis = small_basis(first)
+    if first_basis is None:
         return None
-    other = small_basis(second)
-    if other is None:
+    second_basis = small_basis(second)
+    if second_basis is None:
         return None
-    return basis == other
+    return first_basis == second_basis

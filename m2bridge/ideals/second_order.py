@@ -22,58 +22,69 @@ GROWTH = 4
 """How many times as long each later attempt takes."""
 
 Decompose = Callable[[GeneratingSet], Iterable[GeneratingSet]]
+"""A decomposition of an ideal into ideals of its ring."""
 Attempt = Callable[[], tuple[GeneratingSet, ...]]
+"""A decomposition of a certain ideal in one order of the variables."""
 
 
 def in_either_order(ideal: GeneratingSet, decompose: Decompose) -> tuple[GeneratingSet, ...]:
-    """Return the ideals into which an ideal is decomposed, in its ring.
+    """Return the ideals into which ``decompose`` decomposes an ideal, in its ring.
 
     Parameters
     ----------
     ideal : GeneratingSet
     decompose : function
-        Its result depends on the order of the variables by generators only.
+        For another order of the variables it returns the same ideals, by other generators perhaps.
 
     Raises
     ------
     TimeLimitError, MemoryLimitError
-        If the limit was reached, in the order whose turn it was last; that of memory in one order
-        leaves the rest of the time to the other one.
+        If the limit was reached, in the order whose turn it was last. Where one order reaches the
+        limit of memory, the other one has the rest of the time.
     """
     reverse = replace(ideal.ring, variables=ideal.ring.variables[::-1])
 
-    def as_given() -> tuple[GeneratingSet, ...]:
+    def in_given_order() -> tuple[GeneratingSet, ...]:
+        """The decomposition in the ideal's own ring."""
         return tuple(decompose(ideal))
 
-    def reversed_() -> tuple[GeneratingSet, ...]:
+    def in_reverse_order() -> tuple[GeneratingSet, ...]:
+        """The decomposition in the ring with reversed variables, carried back."""
         found = decompose(_carried(ideal, reverse))
         return tuple(_carried(part, ideal.ring) for part in found)
 
-    if reverse == ideal.ring:
-        return as_given()
-    return _by_turns(as_given, reversed_)
+    if reverse == ideal.ring:  # at most one variable
+        return in_given_order()
+    return _by_turns(in_given_order, in_reverse_order)
 
 
 def _by_turns(first: Attempt, second: Attempt) -> tuple[GeneratingSet, ...]:
-    seconds = FIRST_SECONDS
-    before = 0.0  # the time of the turn before, which the other order had
+    """The result of the attempt that finishes first, when both are tried in turns.
+
+    Turns last :data:`FIRST_SECONDS` at first and :data:`GROWTH` times as long in each later round.
+    The rule of the last turn, which takes all the time that is left, is that of the module.
+    """
+    turn_seconds = FIRST_SECONDS
+    previous_seconds = 0.0  # the length of the turn before, which the other attempt had
     while True:
         for attempt, other in ((first, second), (second, first)):
             remaining = clock().remaining
-            is_last = remaining is not None and remaining - seconds <= 2 * before
+            # What is left after this turn must be twice what the other attempt had, so that its
+            # next turn is worthwhile.
+            is_last = remaining is not None and remaining - turn_seconds <= 2 * previous_seconds
             try:
-                with limited(None if is_last else seconds):
+                with limited(None if is_last else turn_seconds):
                     return attempt()
             except TimeLimitError:
                 if is_last:
                     raise
-            except MemoryLimitError:  # more time would not help this order
+            except MemoryLimitError:  # more time would not help this attempt
                 return other()
-            before = seconds
-        seconds *= GROWTH
+            previous_seconds = turn_seconds
+        turn_seconds *= GROWTH
 
 
 def _carried(ideal: GeneratingSet, ring: PolynomialRing) -> GeneratingSet:
-    """The ideal in a ring that has the same variables."""
+    """The ideal in a ring that has the same variables in another order."""
     generators = (generator.set_ring(ring.sympy_ring) for generator in ideal.generators)
     return GeneratingSet(ring, tuple(generators))

@@ -44,7 +44,7 @@ from m2bridge.results.base import Result, result_json
 from m2bridge.results.sheet import Block, Facts, Sheet, Table, computed_by, plural, printable
 
 SomeIdeal = TypeVar("SomeIdeal", bound=GeneratingSet)
-"""The class of ideals in a result, that of the given one."""
+"""The class of ideals in a result, the same as the class of the ideal that was given."""
 
 Minors = Literal["auto", "selected", "all"]
 
@@ -85,9 +85,10 @@ class IdealSingularLocus(Result, Generic[SomeIdeal]):
     variety : tuple of IrreducibleComponent, or None
         The irreducible components of V(I); ``None`` if they were not found within the limits.
     components : tuple of IrreducibleComponent, or None
-        Those of the singular locus; none of them if V(I) is smooth.
+        The irreducible components of the singular locus, empty if V(I) is smooth; ``None`` if they
+        were not all found within the limits.
     ideal : Ideal or None
-        The radical ideal of the singular locus; the unit ideal if V(I) is smooth.
+        The radical ideal of the singular locus, the unit ideal if V(I) is smooth; else ``None``.
     engine_version : str
     seconds : float
     unfinished : str
@@ -98,8 +99,8 @@ class IdealSingularLocus(Result, Generic[SomeIdeal]):
     proved : tuple of IrreducibleComponent
         If a limit was reached: components of the singular locus, proved until then.
     rest_dimension : int or None
-        If a limit was reached: an upper bound for the dimension of the others, −1 if there are
-        none.
+        If a limit was reached: an upper bound for the dimension of components of the singular locus
+        that are not in ``proved``; −1 if there are none.
 
     Examples
     --------
@@ -122,12 +123,12 @@ class IdealSingularLocus(Result, Generic[SomeIdeal]):
 
     @property
     def variety_dimension(self) -> int | None:
-        """The dimension of V(I); −1 if it is empty."""
+        """The dimension of V(I); −1 if it is empty, ``None`` if it was not found."""
         return _dimension(self.variety)
 
     @property
     def dimension(self) -> int | None:
-        """The dimension of the singular locus; −1 if it is empty."""
+        """The dimension of the singular locus; −1 if it is empty, ``None`` if it was not found."""
         return _dimension(self.components)
 
     def to_json(self) -> dict[str, Any]:
@@ -148,7 +149,10 @@ class IdealSingularLocus(Result, Generic[SomeIdeal]):
         }
 
     def to_sheet(self) -> Sheet:
-        """Dimensions, a table of the components, and the equations that are not in the table."""
+        """Facts, a table of components, and the equations that are too long for the table.
+
+        Components are those of the singular locus, or of the variety if none are known.
+        """
         blocks: list[Block] = [Facts(_facts(self))]
         components = self.components or self.proved
         if components:
@@ -163,7 +167,7 @@ class IdealSingularLocus(Result, Generic[SomeIdeal]):
 
     def to_macaulay2(self) -> str:
         """A Macaulay2 program: the ring ``R`` and the radical ideal ``I`` of the singular locus."""
-        if self.ideal is None:
+        if self.ideal is None:  # a comment
             return f"-- not finished: {printable(self.unfinished)}"
         return ideal_macaulay2(self.ideal)
 
@@ -187,6 +191,8 @@ def singular_locus(
 
     Parameters
     ----------
+    title : str
+        What the result calls the variety; the ideal if left out.
     minors : {"auto", "selected", "all"}
         Whether all minors are taken at once; ``auto`` does so where there are at most
         :data:`m2bridge.ideals.MAX_MINORS_BY_AUTO`.
@@ -206,8 +212,9 @@ def singular_locus(
     with factoring(ideal):
         answer, late = answer_until_limit(script)
     # Components proved before a limit are reported only where not all were found.
-    proved, rest = proved_until(answer) if late else ([], None)
+    proved, rest_dimension = proved_until(answer) if late else ([], None)
     variety = components = radical = None
+    # The answer has only what the program printed before a limit.
     if "component_degrees" in answer:
         names = ("components", "component_dimensions", "component_degrees")
         variety = _sorted(ideal, measured(answer, *names))
@@ -225,46 +232,54 @@ def singular_locus(
         seconds=clock().seconds,
         unfinished=late,
         proved=_sorted(ideal, proved),
-        rest_dimension=rest,
+        rest_dimension=rest_dimension,
     )
 
 
 def _over_extension(
     ideal: SomeIdeal, *, title: str, minors: Minors
 ) -> IdealSingularLocus[SomeIdeal]:
-    """The same over a field with generators, by the same scheme over the prime field.
+    """What :func:`singular_locus` returns, for an ideal over an extension field.
 
-    Local rings are those of the scheme over the prime field, where the field is algebraic, and of
-    its points over the generic one, where there are parameters; whether they are regular does not
-    depend on the field over which they are considered. Dimensions differ by the number of
-    parameters. Degrees are computed again.
+    It is found by the scheme that :func:`over_prime_field` defines over the prime field. Where the
+    extension is algebraic, this is the same scheme. Where the field has parameters, the given
+    scheme is the fibre over the generic point of the space of parameters, and its local rings are
+    local rings of the larger scheme. Whether a local ring is regular does not depend on the field
+    over which it is considered. Dimensions differ by the number of parameters. Degrees are computed
+    again.
     """
     field = ideal.ring.field
     assert isinstance(field, ExtensionField)
-    below = singular_locus(over_prime_field(ideal), minors=minors)
-    above = partial(_components_above, ideal)
-    rest = below.rest_dimension
+    over_prime = singular_locus(over_prime_field(ideal), minors=minors)
+    extended = partial(_extended_components, ideal)
+    rest_dimension = over_prime.rest_dimension
+    if rest_dimension is not None:
+        rest_dimension = max(rest_dimension - field.transcendence_degree, -1)
     radical = None
-    if below.ideal is not None:
-        radical = _like(ideal, from_prime_field(below.ideal, ring=ideal.ring))
+    if over_prime.ideal is not None:
+        radical = _like(ideal, from_prime_field(over_prime.ideal, ring=ideal.ring))
     return IdealSingularLocus(
         given=ideal,
         title=printable(title),
-        variety=above(below.variety),
-        components=above(below.components),
+        variety=extended(over_prime.variety),
+        components=extended(over_prime.components),
         ideal=radical,
-        engine_version=below.engine_version,
+        engine_version=over_prime.engine_version,
         seconds=clock().seconds,
-        unfinished=below.unfinished,
-        proved=above(below.proved) or (),
-        rest_dimension=None if rest is None else max(rest - field.transcendence_degree, -1),
+        unfinished=over_prime.unfinished,
+        proved=extended(over_prime.proved) or (),
+        rest_dimension=rest_dimension,
     )
 
 
-def _components_above(
+def _extended_components(
     given: SomeIdeal, components: Sequence[IrreducibleComponent[Any]] | None
 ) -> tuple[IrreducibleComponent[SomeIdeal], ...] | None:
-    """The components over the field of the ideal, without those on which parameters are related."""
+    """The components over the extension field of ``given`` from those over the prime field.
+
+    Components on which parameters are related have no point over the field: they are left out.
+    ``None`` stands for components that were not found, before and after.
+    """
     if components is None:
         return None
     measured_primes = []
@@ -277,7 +292,10 @@ def _components_above(
 
 
 def most_minors(minors: Minors) -> str:
-    """The number up to which all minors of a component are taken at once, for Macaulay2."""
+    """The number of minors of a component up to which all are taken at once, as Macaulay2 reads it.
+
+    Raises InvalidCaseError if there is no such choice of minors.
+    """
     check_choice("minors", minors, Minors)
     return {"auto": str(MAX_MINORS_BY_AUTO), "selected": "0", "all": "infinity"}[minors]
 
@@ -287,23 +305,27 @@ MeasuredPrime = tuple[GeneratingSet, int, int]
 
 
 def measured(answer: Answer, primes: str, dimensions: str, degrees: str) -> list[MeasuredPrime]:
-    """The prime ideals in an answer, with dimensions and degrees."""
+    """The prime ideals in an answer, with the dimensions and degrees of their varieties.
+
+    ``primes``, ``dimensions`` and ``degrees`` are the names under which the answer has these lists.
+    """
     numbers = zip(answer.integers(dimensions), answer.integers(degrees), strict=True)
     pairs = zip(answer.ideals(primes), numbers, strict=True)
     return [(prime, dimension, degree) for prime, (dimension, degree) in pairs]
 
 
 def proved_until(answer: Answer) -> tuple[list[MeasuredPrime], int | None]:
-    """Components that were proved before a limit, and a bound for the dimension of the others.
+    """Components that were proved before a limit, and an upper bound for the dimension of others.
 
-    Macaulay2 emits a bound after each step, and the components proved so far where they are new.
+    Macaulay2 prints a bound after each step, and the components proved so far where they are new:
+    the last ones count. The bound is ``None`` if the limit was reached before the first step.
     """
     proved: list[MeasuredPrime] = []
-    bound = None
+    rest_dimension = None
     for step in count():
         if f"bound_{step}" not in answer:
-            return proved, bound
-        bound = answer.integer(f"bound_{step}")
+            return proved, rest_dimension
+        rest_dimension = answer.integer(f"bound_{step}")
         if f"proved_{step}" in answer:
             names = (f"proved_{step}", f"proved_dimensions_{step}", f"proved_degrees_{step}")
             proved = measured(answer, *names)
@@ -313,23 +335,25 @@ def proved_until(answer: Answer) -> tuple[list[MeasuredPrime], int | None]:
 def _sorted(
     given: SomeIdeal, primes: Iterable[MeasuredPrime]
 ) -> tuple[IrreducibleComponent[SomeIdeal], ...]:
-    """The components with these primes, the largest first."""
+    """The components with these primes, as ideals of ``given``'s class, large dimensions first."""
     components = []
     for prime, dimension, degree in primes:
         components.append(IrreducibleComponent(_like(given, prime), dimension, degree))
-    return tuple(sorted(components, key=_rank))
+    return tuple(sorted(components, key=_sort_key))
 
 
-def _rank(component: IrreducibleComponent[Any]) -> tuple[int, int, tuple[int, list[str]]]:
+def _sort_key(component: IrreducibleComponent[Any]) -> tuple[int, int, tuple[int, list[str]]]:
+    """By this key large dimensions come first, then small degrees, then few generators."""
     return -component.dimension, component.degree, order(component.ideal)
 
 
-def _like(given: SomeIdeal, generators: GeneratingSet) -> SomeIdeal:
-    """The ideal that was found in the ring of the given one, in its class."""
-    return replace(given, generators=tidy(generators).generators)
+def _like(given: SomeIdeal, found: GeneratingSet) -> SomeIdeal:
+    """The ideal that was found, tidied, as an object of the class of ``given``, in its ring."""
+    return replace(given, generators=tidy(found).generators)
 
 
 def _dimension(components: Sequence[IrreducibleComponent[Any]] | None) -> int | None:
+    """The largest dimension of components, −1 if there are none; ``None`` if they are not known."""
     if components is None:
         return None
     return max((component.dimension for component in components), default=-1)
@@ -339,13 +363,14 @@ _PROJECTIVE = "dimensions of projective varieties; the irrelevant ideal is left 
 
 
 def _texts(ideal: GeneratingSet) -> list[str]:
+    """The texts of the generators of an ideal."""
     return list(map(polynomial_text, ideal.generators))
 
 
 def _components_json(
     components: tuple[IrreducibleComponent[Any], ...] | None,
 ) -> list[dict[str, Any]] | None:
-    """The components for ``json.dumps``."""
+    """Dimension, degree and generators of each component, for ``json.dumps``; ``None`` for None."""
     if components is None:
         return None
     listed = []
@@ -356,15 +381,15 @@ def _components_json(
 
 
 def _facts(locus: IdealSingularLocus[Any]) -> list[tuple[str, object]]:
-    """The known facts about a singular locus, line by line."""
-    singular = _shape(locus.components, "empty: the variety is smooth")
+    """Names and values of facts about a singular locus; a value ``None`` is not shown."""
     irreducible = (
         f"means over {locus.given.ring.field}; over a larger field components can decompose"
     )
+    in_words = _dimension_and_number(locus.components, "empty: the variety is smooth")
     return [
-        ("singular locus", singular or "not decided"),
+        ("singular locus", in_words or "not decided"),
         ("not decided", bound_text(locus.rest_dimension)),
-        ("variety", _shape(locus.variety, "empty")),
+        ("variety", _dimension_and_number(locus.variety, "empty")),
         ("projective", _PROJECTIVE if locus.projective else None),
         ("irreducible", irreducible),
         ("computed by", computed_by(locus.engine_version, locus.seconds, "Jacobian criterion")),
@@ -373,12 +398,13 @@ def _facts(locus: IdealSingularLocus[Any]) -> list[tuple[str, object]]:
 
 
 def _table(title: str, components: Iterable[IrreducibleComponent[Any]]) -> Table:
+    """A table of components, their dimensions and degrees; ``title`` is above the first column."""
     rows = [(_variety(c), c.dimension, c.degree) for c in components]
     return Table((title, "dimension", "degree"), rows)
 
 
 def bound_text(rest_dimension: int | None) -> str | None:
-    """The bound for components that were not found until a limit, in words."""
+    """The bound for components that were not found before a limit, in words; ``None`` for None."""
     if rest_dimension is None:
         return None
     if rest_dimension < 0:
@@ -386,31 +412,38 @@ def bound_text(rest_dimension: int | None) -> str | None:
     return f"components of dimension ≤ {rest_dimension}"
 
 
-def _shape(components: tuple[IrreducibleComponent[Any], ...] | None, empty: str) -> str | None:
-    """The dimension and the number of components in words."""
+def _dimension_and_number(
+    components: tuple[IrreducibleComponent[Any], ...] | None, if_empty: str
+) -> str | None:
+    """The dimension of a variety and the number of its components in words, if they are known."""
     if components is None:
         return None
     if not components:
-        return empty
+        return if_empty
     number = plural(len(components), "irreducible component")
-    return f"dimension {components[0].dimension}, {number}"
+    return f"dimension {components[0].dimension}, {number}"  # the largest ones come first
 
 
 def _variety(component: IrreducibleComponent[Any]) -> str:
-    return f"V({', '.join(_short(component))})"
+    """The component as ``V(x, y)``, with the equations that a table shows."""
+    return f"V({', '.join(_shown_equations(component))})"
 
 
-def _short(component: IrreducibleComponent[Any]) -> list[str]:
+def _shown_equations(component: IrreducibleComponent[Any]) -> list[str]:
+    """The texts of the first equations of a component, each shortened, as a table shows them."""
     return generator_texts(component.ideal, MAX_SHOWN_EQUATIONS, MAX_SHOWN_EQUATION_CHARS)
 
 
 def _is_short(component: IrreducibleComponent[Any]) -> bool:
-    """Whether the table has all its equations."""
-    return generator_texts(component.ideal) == _short(component)
+    """Whether a table shows all equations of a component, and in full."""
+    return generator_texts(component.ideal) == _shown_equations(component)
 
 
 def _formulas(locus: IdealSingularLocus[Any]) -> list[str]:
-    """The singular locus as the union of its components, in LaTeX."""
+    """The singular locus as the union of its components, one formula in LaTeX, if they are known.
+
+    Components with long equations are named V_1, V_2, … by their places.
+    """
     if locus.components is None:
         return []
     varieties = []
@@ -474,7 +507,9 @@ class ProjectiveScheme(Generic[SomeIdeal]):
 
     @computation
     def degree(self, **options: Unpack[RunOptions]) -> int:
-        """The degree, by the largest components with multiplicities; 0 if the scheme is empty.
+        """The degree: that of components of the largest dimension, with multiplicities.
+
+        It is 0 if the scheme is empty.
 
         Source: Hartshorne, *Algebraic Geometry*, section I.7.
         """
@@ -526,7 +561,9 @@ class ProjectiveScheme(Generic[SomeIdeal]):
         """
         cone = singular_locus(self.ideal, title=title, minors=minors)
         components = None if cone.components is None else _projective(cone.components)
-        rest = cone.rest_dimension
+        rest_dimension = cone.rest_dimension
+        if rest_dimension is not None:
+            rest_dimension = max(rest_dimension - 1, -1)
         radical = cone.ideal
         if components == ():  # the cone is singular at its apex at most, and X nowhere
             radical = replace(self.ideal, generators=(self.ideal.ring.sympy_ring.one,))
@@ -537,14 +574,14 @@ class ProjectiveScheme(Generic[SomeIdeal]):
             ideal=radical,
             projective=True,
             proved=_projective(cone.proved),
-            rest_dimension=None if rest is None else max(rest - 1, -1),
+            rest_dimension=rest_dimension,
         )
 
 
 def _is_irrelevant(prime: GeneratingSet) -> bool:
-    """Whether a homogeneous prime ideal is that of all variables.
+    """Whether a homogeneous prime ideal is the one that all variables generate.
 
-    Its linear forms then cut the tangent space at zero down to a point; a smaller one has not all.
+    It is exactly if the tangent space at 0 is a point: then all linear forms are in the ideal.
     """
     if prime.ring.field.names:  # the reduced Gröbner basis has all variables
         return set(prime.generators) == set(prime.ring.sympy_ring.gens)
@@ -555,6 +592,9 @@ def _is_irrelevant(prime: GeneratingSet) -> bool:
 def _projective(
     components: Iterable[IrreducibleComponent[SomeIdeal]],
 ) -> tuple[IrreducibleComponent[SomeIdeal], ...]:
-    """The components with their projective dimensions, the apex of the cone left out."""
+    """The components of a projective variety, of dimensions one less than those of its affine cone.
+
+    The apex, of dimension 0, is left out: it is no point of projective space.
+    """
     cones = [component for component in components if component.dimension > 0]
     return tuple(replace(cone, dimension=cone.dimension - 1) for cone in cones)

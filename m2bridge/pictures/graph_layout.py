@@ -31,35 +31,47 @@ def placed(
 ) -> tuple[dict[Node, NodePosition], list[list[NodePosition]]]:
     """The places of all nodes, and for each edge the places through which it goes.
 
+    A place is a horizontal coordinate, and the number of a layer from 0 on.
+
     Parameters
     ----------
-    layers
-        The nodes, from below.
-    edges
-        From a node to one of a higher layer.
+    layers : sequence of sequences of nodes
+        The nodes of each layer, from below.
+    edges : sequence of (node, node)
+        Each from a node to one of a higher layer.
+
+    Returns
+    -------
+    places : dict
+        The place of each node.
+    routes : list of lists of places
+        For each edge its lower node, a bend in each layer between, and its upper node.
     """
-    height = {node: level for level, layer in enumerate(layers) for node in layer}
+    layer_of = {node: level for level, layer in enumerate(layers) for node in layer}
+    # A row has the nodes of a layer, and the bends of edges that go through it.
     rows: list[list[Hashable]] = [list(layer) for layer in layers]
     paths: list[list[Hashable]] = []
     for number, (low, high) in enumerate(edges):
         path: list[Hashable] = [low]
-        for level in range(height[low] + 1, height[high]):
+        for level in range(layer_of[low] + 1, layer_of[high]):
             bend = (number, level)
             rows[level].append(bend)
             path.append(bend)
         paths.append([*path, high])
-    across = _across(rows, paths)
+    horizontal = _horizontal_places(rows, paths)
     places: dict[Hashable, NodePosition] = {}
     for level, row in enumerate(rows):
-        places |= {item: (across[item], level) for item in row}
+        places |= {item: (horizontal[item], level) for item in row}
     routes = [[places[item] for item in path] for path in paths]
-    return {node: places[node] for node in height}, routes
+    return {node: places[node] for node in layer_of}, routes
 
 
 def straightened(
     route: Sequence[NodePosition], nodes: Sequence[NodePosition], left: float, right: float
 ) -> list[NodePosition]:
-    """Leave out the bends of a route that are not needed to go round other nodes.
+    """The places of a route that remain when bends are left out that go round no other node.
+
+    From each place the route goes straight to the last one to which the way is free.
 
     Parameters
     ----------
@@ -71,26 +83,30 @@ def straightened(
         How far a node and its name reach to both sides of its place.
     """
     others = [node for node in nodes if node not in (route[0], route[-1])]
-    kept = [route[0]]
+    remaining = [route[0]]
     start = 0
     while start < len(route) - 1:
         ends = range(len(route) - 1, start + 1, -1)
         free = (end for end in ends if _is_free(route[start], route[end], others, left, right))
-        start = next(free, start + 1)
-        kept.append(route[start])
-    return kept
+        start = next(free, start + 1)  # the next place can always be reached
+        remaining.append(route[start])
+    return remaining
 
 
 def _is_free(
     low: NodePosition, high: NodePosition, nodes: Sequence[NodePosition], left: float, right: float
 ) -> bool:
-    """Whether a straight line from a lower to a higher place meets no node."""
+    """Whether a straight line from a lower to a higher place meets no node and no name of one.
+
+    A node and its name reach ``left`` and ``right`` of its place, and :data:`HALF_HEIGHT` up and
+    down.
+    """
     (x_low, y_low), (x_high, y_high) = low, high
     slope = (x_high - x_low) / (y_high - y_low)
     for x, y in nodes:
-        if not y_low - HALF_HEIGHT < y < y_high + HALF_HEIGHT:
+        if not y_low - HALF_HEIGHT < y < y_high + HALF_HEIGHT:  # the line is above it or below
             continue
-        # where the line is as high as the node and its name
+        # The line at the heights of the lower and upper side of the node.
         ends = [x_low + slope * (y + side - y_low) for side in (-HALF_HEIGHT, HALF_HEIGHT)]
         if min(ends) < x + right and max(ends) > x - left:
             return False
@@ -100,12 +116,14 @@ def _is_free(
 def rounded(route: Sequence[NodePosition]) -> list[tuple[float, float]]:
     """Return points of a smooth curve through the places of a route, upwards.
 
-    It is made of cubic polynomials x(y), which turn to a side only where the route does.
+    It is made of cubic polynomials x(y). The slope dx/dy in a place between is the harmonic mean of
+    the slopes of the lines before and after, or 0 where these have different signs: then x(y) is
+    monotone between two places, so that the curve turns to a side only where the route does
+    (Fritsch, Carlson, *Monotone piecewise cubic interpolation*, SIAM J. Numer. Anal. 17, 1980).
     """
     slopes = [(b[0] - a[0]) / (b[1] - a[1]) for a, b in itertools.pairwise(route)]
     tangents = [slopes[0]]
     for before, after in itertools.pairwise(slopes):
-        # Fritsch, Carlson 1980: no tangent overshoots
         tangents.append(2 * before * after / (before + after) if before * after > 0 else 0.0)
     tangents.append(slopes[-1])
     points = [(float(x), float(y)) for x, y in route[:1]]
@@ -113,6 +131,7 @@ def rounded(route: Sequence[NodePosition]) -> list[tuple[float, float]]:
         height = y1 - y0
         for step in range(1, CURVE_POINTS + 1):
             s = step / CURVE_POINTS
+            # Hermite's cubic polynomial with these values and slopes at s = 0 and s = 1.
             x = (
                 x0 * (1 + 2 * s) * (1 - s) ** 2
                 + x1 * s**2 * (3 - 2 * s)
@@ -123,10 +142,15 @@ def rounded(route: Sequence[NodePosition]) -> list[tuple[float, float]]:
     return points
 
 
-def _across(
+def _horizontal_places(
     rows: list[list[Hashable]], paths: Sequence[Sequence[Hashable]]
 ) -> dict[Hashable, float]:
-    """The place of each node and bend in its row, after the sweep with the fewest crossings."""
+    """The horizontal coordinate of each node and bend, in the order with the fewest crossings.
+
+    Rows, from below, are sorted anew in each sweep: by their lower neighbours in sweeps upwards, by
+    their upper ones in sweeps downwards. A path is a node, bends, and a node, from below. ``rows``
+    are changed.
+    """
     below = defaultdict[Hashable, list[Hashable]](list)
     above = defaultdict[Hashable, list[Hashable]](list)
     for path in paths:
@@ -136,7 +160,7 @@ def _across(
     best = _centred(rows)
     fewest = None
     for sweep in range(LAYOUT_SWEEPS):
-        if sweep % 2 == 0:
+        if sweep % 2 == 0:  # upwards
             for row in rows:
                 _sort(row, below, _centred(rows))
         else:
@@ -150,9 +174,13 @@ def _across(
 
 
 def _sort(row: list[Hashable], neighbours: Neighbours, places: Mapping[Hashable, float]) -> None:
-    """Sort a row by the means of the neighbours' places; what has no neighbour keeps its own."""
+    """Sort a row by the means of its neighbours' places, which are those of one adjacent row.
+
+    An item without neighbours is sorted by its own place.
+    """
 
     def mean(item: Hashable) -> float:
+        """The mean of the places of an item's neighbours."""
         near = [places[other] for other in neighbours.get(item, ())] or [places[item]]
         return sum(near) / len(near)
 
@@ -160,7 +188,7 @@ def _sort(row: list[Hashable], neighbours: Neighbours, places: Mapping[Hashable,
 
 
 def _centred(rows: Sequence[Sequence[Hashable]]) -> dict[Hashable, float]:
-    """The places of items in rows about one middle line."""
+    """The horizontal coordinates of items: 1 apart in a row, and each row about the middle 0."""
     places: dict[Hashable, float] = {}
     for row in rows:
         middle = (len(row) - 1) / 2
@@ -169,7 +197,10 @@ def _centred(rows: Sequence[Sequence[Hashable]]) -> dict[Hashable, float]:
 
 
 def _crossings(rows: Sequence[Sequence[Hashable]], below: Neighbours) -> int:
-    """The number of pairs of edges between two layers that cross."""
+    """The number of pairs of edges, between one row and the one below, that cross.
+
+    ``below`` has the lower neighbours of each item.
+    """
     places = _centred(rows)
     count = 0
     for row in rows:

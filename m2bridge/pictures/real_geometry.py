@@ -29,6 +29,7 @@ Box = Mapping[str, Interval]
 """The open interval for each variable."""
 
 Point = tuple[float, ...]
+"""A point that is drawn, its coordinates in the order of variables."""
 Spot = Mapping[str, Any]
 """A point: for each variable a rational number, or a ball of FLINT that contains it."""
 
@@ -46,7 +47,7 @@ BRANCH_FRACTIONS_TRIED = 12
 
 
 def to_flint(polynomials: Iterable[PolyElement]) -> list[fmpq_mpoly]:
-    """SymPy's polynomials over QQ as FLINT's, in the same variables."""
+    """SymPy's polynomials over QQ, of one ring, as FLINT's in the same variables."""
     listed = list(polynomials)
     if not listed:
         return []
@@ -65,12 +66,15 @@ def degree_in(polynomial: fmpq_mpoly, variable: str) -> int:
 
 
 def _names(polynomial: fmpq_mpoly) -> tuple[str, ...]:
-    """The variables of its ring."""
+    """The variables of a polynomial's ring."""
     return tuple(polynomial.context().names())
 
 
 def leading_coefficient(polynomial: fmpq_mpoly, variable: str) -> fmpq_mpoly:
-    """The coefficient of the highest power of a variable."""
+    """The coefficient of the highest power of a variable, a polynomial in the others.
+
+    It is in the same ring.
+    """
     place = _names(polynomial).index(variable)
     degree = degree_in(polynomial, variable)
     terms = {}
@@ -81,7 +85,7 @@ def leading_coefficient(polynomial: fmpq_mpoly, variable: str) -> fmpq_mpoly:
 
 
 def factors(polynomials: Iterable[fmpq_mpoly]) -> list[fmpq_mpoly]:
-    """The different irreducible factors of those that are not zero."""
+    """The different irreducible factors of some polynomials; those that are zero are left out."""
     irreducible: dict[str, fmpq_mpoly] = {}
     for polynomial in check_deadline_in(polynomials):
         if not polynomial.is_zero():
@@ -92,12 +96,13 @@ def factors(polynomials: Iterable[fmpq_mpoly]) -> list[fmpq_mpoly]:
 def boundaries(polynomial: fmpq_mpoly, variable: str, interval: Interval) -> list[fmpq_mpoly]:
     """Return polynomials that vanish where the real roots in the interval may change.
 
-    They may change in number or in order, as the other variables move. The polynomials are the
-    leading coefficient, the discriminant, and the values at both ends. Source: Brown, *Improved
-    projection for cylindrical algebraic decomposition*, J. Symbolic Comput. 32 (2001).
+    The roots are those of ``polynomial`` as one in ``variable``; they may change in number or in
+    order, as the other variables move. The polynomials, in these, are the leading coefficient, the
+    discriminant, and the values at both ends. Source: Brown, *Improved projection for cylindrical
+    algebraic decomposition*, J. Symbolic Comput. 32 (2001).
     """
     degree = degree_in(polynomial, variable)
-    if degree == 0:
+    if degree == 0:  # it has no roots, or all numbers are
         return [polynomial]
     found = [leading_coefficient(polynomial, variable)]
     if degree > 1:
@@ -109,9 +114,10 @@ def boundaries(polynomial: fmpq_mpoly, variable: str, interval: Interval) -> lis
 def real_roots(
     polynomial: fmpq_mpoly, variable: str, interval: Interval, *, exact: bool = False
 ) -> list[Any]:
-    """The different real roots in an open interval, increasing; there is no other variable.
+    """The different real roots of a polynomial in an open interval, increasing.
 
-    They are balls of FLINT; if ``exact``, rational ones are rational numbers.
+    No variable but this one may occur in it. Roots are balls of FLINT; if ``exact``, those that are
+    rational are rational numbers. A constant, also zero, has none.
     """
     univariate = _univariate(polynomial, variable)
     if univariate.degree() < 1:
@@ -131,7 +137,7 @@ def real_roots(
 
 
 def _univariate(polynomial: fmpq_mpoly, variable: str) -> fmpq_poly:
-    """A polynomial in which only one variable occurs, as one in this variable alone."""
+    """A polynomial in which only one variable occurs, as FLINT's polynomial in one variable."""
     place = _names(polynomial).index(variable)
     coefficients = [fmpq(0)] * (degree_in(polynomial, variable) + 1)
     for monomial, coefficient in polynomial.to_dict().items():
@@ -140,9 +146,10 @@ def _univariate(polynomial: fmpq_mpoly, variable: str) -> fmpq_poly:
 
 
 def pieces(polynomials: Iterable[fmpq_mpoly], variable: str, interval: Interval) -> list[Interval]:
-    """The open intervals between real roots of polynomials, which are rounded to their precision.
+    """The open intervals into which real roots of polynomials cut an interval.
 
-    The polynomials have one variable, and are irreducible, so that no two roots are the same.
+    In the polynomials only this variable occurs. They are different and irreducible, so that no two
+    roots are the same. The ends are rational: the roots, rounded to their precision.
     """
     roots: list[fmpq] = []
     for polynomial in check_deadline_in(polynomials):
@@ -153,6 +160,7 @@ def pieces(polynomials: Iterable[fmpq_mpoly], variable: str, interval: Interval)
 def nodes(interval: Interval, count: int) -> list[fmpq]:
     """Places in an open interval, denser at its ends, where roots move fast."""
     low, high = interval
+    # The projections to [0, 1] of points that are equally far apart on a half circle.
     inner = [near(arb((1 - cos(pi * k / (count - 1))) / 2)) for k in range(1, count - 1)]
     return [low + (high - low) * part for part in (CLOSE, *inner, 1 - CLOSE)]
 
@@ -165,9 +173,10 @@ def middle(interval: Interval) -> fmpq:
 
 
 def fractions_between(interval: Interval, count: int) -> list[fmpq]:
-    """Rational numbers in an open interval, with small denominators where there are enough.
+    """``count`` rational numbers in an open interval, with small denominators if there are enough.
 
-    They keep away from its ends, which may be rounded.
+    They keep away from its ends, which may be rounded. If there are not as many with denominators
+    up to :data:`MAX_DENOMINATOR`, they divide the interval evenly.
     """
     away = (interval[1] - interval[0]) / 100
     low, high = interval[0] + away, interval[1] - away
@@ -186,20 +195,23 @@ def fractions_between(interval: Interval, count: int) -> list[fmpq]:
 
 
 def near(number: arb) -> fmpq:
-    """The middle of a ball."""
+    """The middle of a ball, which is a rational number."""
     mantissa, exponent = number.mid().man_exp()
     return fmpq(mantissa) * fmpq(2) ** int(exponent)
 
 
 def as_float(number: Any) -> float:
-    """The nearest floating-point number."""
+    """The floating-point number nearest to a rational number, or to the middle of a ball."""
     if isinstance(number, arb):
         return float(number.mid())
     return int(number.p) / int(number.q)
 
 
 def ball(polynomial: fmpq_mpoly, values: Mapping[str, Any]) -> arb:
-    """Return the value at a point that is known up to balls."""
+    """Return a ball that contains the value of a polynomial at a point.
+
+    ``values`` has for each variable a rational number, or a ball that contains it.
+    """
     point = [arb(values[name]) for name in _names(polynomial)]
     value = arb(0)
     for monomial, coefficient in polynomial.to_dict().items():
@@ -218,8 +230,8 @@ class Cell:
     Parameters
     ----------
     points : tuple of tuple of points
-        A grid on a surface; one line on a curve; a point alone in its line. Coordinates are in the
-        order of variables.
+        What is drawn: on a surface a grid, line by line; on a curve one line of points; of a point
+        one line with it alone. Coordinates are in the order of variables.
     sample : mapping from variable to number
         A point of it: rational numbers, and balls of FLINT that contain exact real roots.
     rational : mapping from variable to rational, or None
@@ -238,7 +250,11 @@ def branches(
 
     Parameters
     ----------
-    cuts
+    prime : GeneratingSet
+        Over QQ.
+    box : mapping
+        The open interval for each variable; what is outside of it is left out.
+    cuts : sequence of polynomials of the ring
         Polynomials whose signs are constant on each branch; those that vanish on the curve do not
         cut it.
     fineness : int
@@ -268,6 +284,8 @@ class _Branches:
         self.box = box
         self.names = prime.ring.variables
         self.generators = to_flint(prime.generators)
+        # Elimination ideals of a prime ideal are prime. In one variable they have one generator, or
+        # none; in the base and another variable one, as prime ideals of height 1 have.
         self.base = next((name for name in self.names if not self.eliminated([name])), None)
         self.projections: dict[str, fmpq_mpoly] = {}
         for name in self.names:
@@ -276,26 +294,36 @@ class _Branches:
             elif name != self.base:
                 (self.projections[name],) = self.eliminated([self.base, name])
 
-    def eliminated(self, kept: Sequence[str], more: Sequence[PolyElement] = ()) -> list[fmpq_mpoly]:
-        """Generators of the elimination ideal in some variables, of the ideal with ``more``."""
+    def eliminated(
+        self, remaining: Sequence[str], more: Sequence[PolyElement] = ()
+    ) -> list[fmpq_mpoly]:
+        """Generators of an elimination ideal: of all that contains only the remaining variables.
+
+        It is that of the prime ideal, or of the ideal that this and the polynomials ``more``
+        generate.
+        """
         ring = self.prime.ring.sympy_ring
         symbols = dict(zip(self.names, ring.symbols, strict=True))
-        gone = [name for name in self.names if name not in kept]
-        # In a lexicographic Gröbner basis those without the first variables generate the ideal.
-        order = [symbols[name] for name in (*gone, *kept)]
+        eliminated = [symbols[name] for name in self.names if name not in remaining]
+        order = [*eliminated, *(symbols[name] for name in remaining)]
         generators = [g.as_expr() for g in (*self.prime.generators, *more)]
         basis = groebner(generators, *order, order=lex).exprs
-        first = order[: len(gone)]
-        inside = [polynomial for polynomial in basis if polynomial.free_symbols.isdisjoint(first)]
-        return to_flint(map(ring.from_expr, inside))
+        # Elements of a lexicographic basis without the first variables generate the ideal.
+        found = [element for element in basis if element.free_symbols.isdisjoint(eliminated)]
+        return to_flint(map(ring.from_expr, found))
 
     def points(self, over: Spot, *, exact: bool = False) -> list[Spot]:
-        """Return the real points over a point of the base, in the order of the coordinates."""
+        """Return the real points over a point of the base, in the order of the coordinates.
+
+        ``over`` is ``{base: rational number}``, and empty if there is no base. Coordinates are
+        balls; if ``exact``, those that are rational are rational numbers.
+        """
         roots = []
         for name, equation in self.projections.items():
             section = equation.subs(dict(over))
             roots.append(real_roots(section, name, self.box[name], exact=exact))
         found: list[Spot] = []
+        # Not each combination of coordinates is a point: the generators have to vanish there.
         for values in product(*roots):
             spot = {**over, **dict(zip(self.projections, values, strict=True))}
             if all(ball(g, spot).contains(0) for g in self.generators):
@@ -303,7 +331,10 @@ class _Branches:
         return found
 
     def rational(self, spot: Spot) -> Spot | None:
-        """Return a point if its coordinates are rational, and it is exactly on the variety."""
+        """Return the point if its coordinates are rational, and it is exactly on the variety.
+
+        Else ``None``.
+        """
         numbers = [spot[name] for name in self.names]
         if not all(isinstance(number, fmpq) for number in numbers):
             return None
@@ -312,13 +343,18 @@ class _Branches:
         return spot
 
     def isolated(self) -> Iterator[Cell]:
-        """The points of a variety that has finitely many."""
+        """Yield the points of a variety that has finitely many, each as a cell."""
         for spot in self.points({}, exact=True):
             line = (_point(spot, self.names),)
             yield Cell(points=(line,), sample=spot, rational=self.rational(spot))
 
     def cells(self, base: str, cuts: Sequence[PolyElement], fineness: int) -> Iterator[Cell]:
-        """The branches of a curve, from left to right, and over each interval by their points."""
+        """Yield the branches of a curve, from left to right, and over an interval in their order.
+
+        ``base``, ``cuts`` and ``fineness`` are as in :func:`branches`. Over the intervals between
+        critical values of the base, where branches meet, leave the box or meet a cut, the number of
+        points is constant.
+        """
         critical: list[fmpq_mpoly] = []
         for name, equation in self.projections.items():
             critical += boundaries(equation, name, self.box[name])
@@ -327,15 +363,19 @@ class _Branches:
         for span in check_deadline_in(pieces(factors(critical), base, self.box[base])):
             count = max(5, round(2 * fineness * _share(span, self.box[base])))
             tracks = [self.points({base: place}) for place in check_deadline_in(nodes(span, count))]
-            sample = self.points({base: middle(span)})
-            _same([len(spots) for spots in (*tracks, sample)])
-            rational = self._rational_on(base, span, len(sample))
-            for number, spot in enumerate(sample):
+            samples = self.points({base: middle(span)})
+            _same([len(spots) for spots in (*tracks, samples)])
+            rational = self._rational_on(base, span, len(samples))
+            for number, spot in enumerate(samples):
                 line = tuple(_point(spots[number], self.names) for spots in tracks)
                 yield Cell(points=(line,), sample=spot, rational=rational.get(number))
 
     def _rational_on(self, base: str, span: Interval, count: int) -> dict[int, Spot]:
-        """A rational point of each branch, by number, among those over a few fractions."""
+        """A rational point of each branch over an interval, by the number of the branch.
+
+        There are ``count`` branches. Points over a few fractions are tried; a branch without a
+        rational one among them is left out.
+        """
         points: dict[int, Spot] = {}
         for place in check_deadline_in(fractions_between(span, BRANCH_FRACTIONS_TRIED)):
             for number, spot in enumerate(self.points({base: place}, exact=True)):
@@ -348,11 +388,12 @@ class _Branches:
 
 
 def _share(span: Interval, whole: Interval) -> float:
-    """The part that a span is of the whole interval."""
+    """The length of an interval, as a part of that of the whole one."""
     return as_float((span[1] - span[0]) / (whole[1] - whole[0]))
 
 
 def _point(spot: Spot, names: Sequence[str]) -> Point:
+    """The rounded coordinates of a point, in the order of the names."""
     return tuple(as_float(spot[name]) for name in names)
 
 
@@ -365,8 +406,12 @@ def patches(
 
     Parameters
     ----------
-    cuts
-        Polynomials.
+    surface : fmpq_mpoly
+        Its equation, in three variables.
+    box : mapping
+        The interval for each variable.
+    cuts : sequence of fmpq_mpoly
+        Polynomials in these variables.
     fineness : int
         About how many points there are along the box.
     """
@@ -389,6 +434,7 @@ class _Decomposition:
         self.box = box
         self.fineness = fineness
         self.x, self.y, self.z = _order(surface)
+        # Where these vanish, the surface and a cut may meet over a point of the plane.
         crossings = [surface.resultant(cut, self.z) for cut in cuts]
         self.curves = factors([*boundaries(surface, self.z, box[self.z]), *crossings])
 
@@ -399,32 +445,37 @@ class _Decomposition:
         critical: list[fmpq_mpoly] = []
         for curve in self.curves:
             critical += boundaries(curve, self.y, self.box[self.y])
-        upright = [curve for curve in self.curves if degree_in(curve, self.y) > 0]
-        critical += [p.resultant(q, self.y) for p, q in check_deadline_in(combinations(upright, 2))]
+        # Curves in which y occurs; the others are lines x = constant, which cut already.
+        with_y = [curve for curve in self.curves if degree_in(curve, self.y) > 0]
+        critical += [p.resultant(q, self.y) for p, q in check_deadline_in(combinations(with_y, 2))]
         for span in check_deadline_in(pieces(factors(critical), self.x, self.box[self.x])):
             yield from self._over(span)
 
     def _over(self, span: Interval) -> Iterator[Cell]:
-        """The cells over an interval of x; over each node they are the same in number."""
+        """Yield the cells over an interval of x, strip by strip, and over a strip from below.
+
+        Over each node of the interval they are the same in number.
+        """
         count = max(7, round(self.fineness * _share(span, self.box[self.x])))
         columns = [self._column(x) for x in check_deadline_in(nodes(span, count))]
-        inside = middle(span)
-        strips = self._strips(inside)
-        section = self.surface.subs({self.x: inside})
+        x_inside = middle(span)
+        strips = self._strips(x_inside)
+        section = self.surface.subs({self.x: x_inside})
         _same([len(strips), *map(len, columns)])
         for strip, interval in enumerate(strips):
             lines = [column[strip] for column in columns]
-            roots = _same([len(points) for line in lines for points in line])
-            samples = self._spots(inside, section, middle(interval))
-            for root in range(roots):
-                grid = tuple(tuple(points[root] for points in line) for line in lines)
-                rational = self._rational(span, strip, root)
-                yield Cell(points=grid, sample=samples[root], rational=rational)
+            graphs = _same([len(points) for line in lines for points in line])
+            samples = self._spots(x_inside, section, middle(interval))
+            for graph in range(graphs):
+                grid = tuple(tuple(points[graph] for points in line) for line in lines)
+                rational = self._rational(span, strip, graph)
+                yield Cell(points=grid, sample=samples[graph], rational=rational)
 
     def _column(self, x: fmpq) -> list[list[list[Point]]]:
-        """The nodes in each interval of y, and the points over each.
+        """For each strip at x, and each node of its interval of y, the points of the surface.
 
-        The number of nodes must not depend on x, where the interval may shrink to a point.
+        They are in the order of z. The number of nodes must not depend on x, where the interval may
+        shrink to a point.
         """
         section = self.surface.subs({self.x: x})
         count = max(5, round(self.fineness / 2))
@@ -435,36 +486,49 @@ class _Decomposition:
         return column
 
     def _points(self, x: fmpq, section: fmpq_mpoly, y: fmpq) -> list[Point]:
+        """The rounded points of :meth:`_spots`."""
         names = _names(self.surface)
         return [_point(spot, names) for spot in self._spots(x, section, y)]
 
     def _strips(self, x: fmpq) -> list[Interval]:
+        """The intervals of y, at x, between the curves of the plane."""
         sections = (curve.subs({self.x: x}) for curve in self.curves)
         return pieces(sections, self.y, self.box[self.y])
 
     def _spots(self, x: fmpq, section: fmpq_mpoly, y: fmpq, *, exact: bool = False) -> list[Spot]:
-        """The points over a point of the plane, from the section of the surface at x."""
+        """The points of the surface over the point (x, y) of the plane, in the order of z.
+
+        ``section`` is the equation of the surface with this x. If ``exact``, a rational z is a
+        rational number, else a ball.
+        """
         heights = real_roots(section.subs({self.y: y}), self.z, self.box[self.z], exact=exact)
         return [{self.x: x, self.y: y, self.z: z} for z in heights]
 
-    def _rational(self, span: Interval, strip: int, root: int) -> Mapping[str, fmpq] | None:
-        """Return a rational point of the cell, if there is one among a few candidates."""
+    def _rational(self, span: Interval, strip: int, graph: int) -> Mapping[str, fmpq] | None:
+        """Return a rational point of a cell, if there is one among a few candidates.
+
+        The cell is given by its interval of x, and the numbers of its strip and its graph.
+        """
         # x and y are chosen rational; z is then a root, which is rational for few of them.
         for x in check_deadline_in(fractions_between(span, BRANCH_FRACTIONS_TRIED)):
             section = self.surface.subs({self.x: x})
             for y in fractions_between(self._strips(x)[strip], BRANCH_FRACTIONS_TRIED // 4):
-                spot = self._spots(x, section, y, exact=True)[root]
+                spot = self._spots(x, section, y, exact=True)[graph]
                 if isinstance(spot[self.z], fmpq):
                     return spot
         return None
 
 
 def _order(surface: fmpq_mpoly) -> tuple[str, str, str]:
-    """The order of variables, last the one in which the surface is a graph, or most like one."""
+    """The names of the variables x, y, z of a decomposition.
+
+    z is the one in which the surface is a graph, z = f(x, y), or most like one; the other two keep
+    their order.
+    """
 
     def unlike_a_graph(name: str) -> tuple[bool, bool, int]:
         """Return a key: the smaller, the more the surface is like a graph in this variable."""
-        degree = degree_in(surface, name)
+        degree = degree_in(surface, name)  # 0 for an upright surface, which is no graph at all
         # Where the leading coefficient vanishes a root goes to infinity, and the surface leaves
         # the box.
         may_go_to_infinity = not leading_coefficient(surface, name).is_constant()
@@ -477,7 +541,13 @@ def _order(surface: fmpq_mpoly) -> tuple[str, str, str]:
 
 
 def _same(counts: Iterable[int]) -> int:
-    """The number that a decomposition keeps constant, of real roots or points."""
+    """The number that all counts, of real roots or points over the nodes of a cell, are.
+
+    Raises
+    ------
+    ContradictionError
+        If they differ, which the theorem of the decomposition excludes.
+    """
     seen = set(counts)
     if len(seen) != 1:
         raise ContradictionError(

@@ -54,7 +54,11 @@ NUMBER_GAP_PIXELS = 16
 
 
 def axes(elevation: float, azimuth: float) -> tuple[SpaceVector, SpaceVector, SpaceVector]:
-    """Vectors to the right, upwards, and towards the eye; the angles are in degrees."""
+    """Unit vectors to the right, upwards, and towards the eye, as one sees the box.
+
+    The eye is in the direction of these angles, in degrees: ``elevation`` above the plane of the
+    first two coordinates, ``azimuth`` in it, from the first one.
+    """
     e, a = radians(elevation), radians(azimuth)
     right = (-sin(a), cos(a), 0.0)
     upwards = (-sin(e) * cos(a), -sin(e) * sin(a), cos(e))
@@ -68,7 +72,11 @@ def hidden(
     elevation: float,
     azimuth: float,
 ) -> list[bool]:
-    """Whether a square is before each point, in the coordinates of a cube [-1, 1]³."""
+    """For each point whether a square is before it, as one sees them from these angles.
+
+    Points, and squares by their four corners, are in the coordinates of a cube [−1, 1]³; the angles
+    are those of :func:`axes`.
+    """
     corners = numpy.array(list(squares), dtype=float)
     if not len(points) or not len(corners):
         return [False] * len(points)
@@ -77,13 +85,14 @@ def hidden(
     triangles = numpy.concatenate([corners[:, (0, 1, 2)], corners[:, (0, 2, 3)]]) @ frame
     u = triangles[:, 1] - triangles[:, 0]
     v = triangles[:, 2] - triangles[:, 0]
-    # A triangle that is seen from its edge hides nothing, and has no coordinates below.
+    # A triangle that is seen from its edge hides nothing, and has no coordinates r and s.
     is_seen = abs(_area(u, v)) > 1e-12
     start, u, v = triangles[is_seen, 0], u[is_seen], v[is_seen]
     area = _area(u, v)
     behind = []
     for point in numpy.array(points, dtype=float) @ frame:
-        # The triangle has start + r u + s v with r, s ≥ 0 and r + s ≤ 1 on the ray to the eye.
+        # The ray to the eye meets the plane of a triangle in start + r u + s v, by Cramer's rule in
+        # the first two coordinates. It meets the triangle if r, s ≥ 0 and r + s ≤ 1.
         r = _area(point - start, v) / area
         s = _area(u, point - start) / area
         nearness = start[:, 2] + r * u[:, 2] + s * v[:, 2]
@@ -93,7 +102,11 @@ def hidden(
 
 
 def _area(one: Any, other: Any) -> Any:
-    """The areas of the parallelograms that vectors span, as they are seen, with a sign."""
+    """The areas of the parallelograms that pairs of vectors span, as they are seen, with a sign.
+
+    Each argument is an array with a vector in each row, or one row for all; their first two
+    coordinates are to the right and upwards.
+    """
     return one[:, 0] * other[:, 1] - one[:, 1] * other[:, 0]
 
 
@@ -147,7 +160,7 @@ class Piece:
         return self.place == CLOSURE_ONLY
 
     def squares(self) -> Iterator[tuple[SpaceVector, SpaceVector, SpaceVector, SpaceVector]]:
-        """The squares of a grid, corner after corner."""
+        """Yield the squares of a grid of points, each by its four corners, one after the other."""
         for one, other in pairwise(self.points):
             for (a, b), (d, c) in zip(pairwise(one), pairwise(other), strict=True):
                 yield a, b, c, d
@@ -184,9 +197,14 @@ class SurfaceResult(picture.PictureResult):
 
 
 def scene(view: SurfaceResult) -> dict[str, Any]:
-    """A dictionary for ``json.dumps``: squares have four corners, lines any number of points."""
+    """What the page of a surface draws, as a dictionary for ``json.dumps``.
+
+    Squares have four corners, and lines any number of points, each as one list of coordinates in
+    the cube [−1, 1]³; ``ends`` are those of the box.
+    """
 
     def flat(points: Sequence[SpaceVector]) -> list[float]:
+        """The rounded coordinates of points of the box in the cube, one after the other."""
         return [round(float(value), POINT_DECIMALS) for value in scaled(points, view).ravel()]
 
     surfaces, lines = [], []
@@ -207,7 +225,7 @@ def scene(view: SurfaceResult) -> dict[str, Any]:
 
 
 def draw_surface(view: SurfaceResult) -> Any:
-    """Draw the surface as a figure of matplotlib."""
+    """The surface in its box as a figure of matplotlib, with its equation as title and a legend."""
     with picture.styled():
         figure = picture.new_figure(6.4, 6.0, f"{view.model.title}: surface in a slice")
         space = figure.add_subplot(projection="3d", computed_zorder=False, proj_type="ortho")
@@ -229,7 +247,7 @@ def draw_surface(view: SurfaceResult) -> Any:
 
 
 def _axes(space: Any, view: SurfaceResult) -> None:
-    """The box, with the names of the variables."""
+    """Draw the axes of the box, with the names of the variables, into axes of matplotlib."""
     space.view_init(elev=view.elevation, azim=view.azimuth)
     space.set_box_aspect((1, 1, 1), zoom=0.95)
     for name, variable, axis in zip(view.variables, view.equation.ring.gens, "xyz", strict=True):
@@ -256,7 +274,8 @@ def _separate_labels(figure: Any, space: Any) -> None:
             first, second = one.get_window_extent(renderer), other.get_window_extent(renderer)
             if not first.padded(NUMBER_GAP_PIXELS).overlaps(second):
                 continue
-            if abs(first.y0 - second.y0) < abs(first.x0 - second.x0):
+            is_side_by_side = abs(first.y0 - second.y0) < abs(first.x0 - second.x0)
+            if is_side_by_side:
                 left, right = (one, other) if first.x0 < second.x0 else (other, one)
                 left.set_horizontalalignment("right")
                 right.set_horizontalalignment("left")
@@ -267,7 +286,7 @@ def _separate_labels(figure: Any, space: Any) -> None:
 
 
 def _surface(space: Any, view: SurfaceResult) -> None:
-    """All squares, faint with dots where there are no weights."""
+    """Draw all squares of a surface, faint with dots where no weights have the functions."""
     surfaces = [piece for piece in view.pieces if piece.kind == "surface"]
     squares, faces, edges = [], [], []
     for piece in surfaces:
@@ -290,7 +309,7 @@ def _surface(space: Any, view: SurfaceResult) -> None:
 
 
 def _curves(space: Any, view: SurfaceResult) -> None:
-    """Curves and points, pale where the surface is before them."""
+    """Draw curves and points, pale where the surface is before them."""
     surfaces = [piece.squares() for piece in view.pieces if piece.kind == "surface"]
     squares = [scaled(square, view) for square in chain.from_iterable(surfaces)]
     for piece in view.pieces:
@@ -305,6 +324,7 @@ def _curves(space: Any, view: SurfaceResult) -> None:
             centres = scaled((points[1:] + points[:-1]) / 2, view)
             behind = hidden(centres, squares, view.elevation, view.azimuth)
             start = 0
+            # Parts of the curve that are all before the surface, or all behind it.
             for is_behind, run in groupby(behind):
                 end = start + len(list(run))
                 alpha = 1.0
@@ -326,26 +346,35 @@ def _line_style(piece: Piece) -> dict[str, Any]:
 
 
 def scaled(points: Any, view: SurfaceResult) -> Any:
-    """The points of the box as points of the cube [-1, 1]³."""
+    """The points of the box as points of the cube [-1, 1]³, in an array with a row for each."""
     low, high = numpy.array([view.box[name] for name in view.variables], dtype=float).T
     return (2 * numpy.array(points, dtype=float) - low - high) / (high - low)
 
 
 def _brightness(square: Sequence[SpaceVector]) -> float:
-    """The brightness of a square that is lit from both sides."""
+    """The brightness of a square that is lit from both sides, from 0.62 to 1.02.
+
+    It grows with the cosine of the angle between the normal of the square and the light, which is
+    their scalar product over the length of the normal.
+    """
     a, b, c, d = numpy.array(square, dtype=float)
     normal = numpy.cross(c - a, d - b)
-    return 0.62 + 0.4 * abs(float(normal @ LIGHT)) / (float(numpy.linalg.norm(normal)) or 1.0)
+    scalar_product = abs(float(normal @ LIGHT))
+    length = float(numpy.linalg.norm(normal)) or 1.0  # a square without area has no normal
+    return 0.62 + 0.4 * scalar_product / length
 
 
 def shaded(colour: str, brightness: float, alpha: float) -> tuple[float, ...]:
-    """A colour ``#rrggbb`` made darker, or paler above 1."""
+    """A colour ``#rrggbb`` made darker, or paler if the brightness is above 1.
+
+    It is red, green and blue from 0 to 1, and the opacity ``alpha``.
+    """
     channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
     return *(min(1.0, channel * brightness) for channel in channels), alpha
 
 
 def _legend(view: SurfaceResult) -> list[Any]:
-    """The legend of colours and lines that occur."""
+    """The entries of a legend, one for each colour and line that occurs."""
     entries = {}
     for piece in view.pieces:
         style: dict[str, Any]
@@ -363,9 +392,13 @@ def _legend(view: SurfaceResult) -> list[Any]:
 
 
 def equation_latex(equation: PolyElement) -> str:
-    """``c^2 = v^2 w``: terms with one sign on each side, the shorter side on the left."""
+    """The equation polynomial = 0 as ``c^2 = v^2 w``: terms of one sign are on each side.
+
+    The side with fewer terms is on the left; a side without terms, 0, on the right.
+    """
 
     def length(side: PolyElement) -> tuple[bool, int, int]:
+        """A key that sorts sides: those with terms first, then by terms, then by degree."""
         return not side, len(side), max(map(sum, side), default=0)
 
     terms = equation.items()

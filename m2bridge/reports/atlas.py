@@ -4,40 +4,25 @@ Every value comes from a certificate, which is named with it; where certificates
 they have to agree. A browser opens the pages from a folder, without a server.
 """
 
-import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from m2bridge.algebra.hilbert_series import HilbertSeries
-from m2bridge.algebra.schur import Representation
 from m2bridge.batch.store import SUFFIX
 from m2bridge.certificates.form import Certificate, read
 from m2bridge.certification.make import questions
-from m2bridge.convert.printing import degree_summary, expression_text
 from m2bridge.engine.script import page
 from m2bridge.errors import CertificateError, ContradictionError
 from m2bridge.families.registry import family
 from m2bridge.limits import check_deadline_in
+from m2bridge.reports.atlas_values import CLOSURE, EQUATIONS, POLAR, STATED_POLAR, VALUES
 from m2bridge.reports.content import VERDICTS, NamedCase, Problem, VerdictRow, all_trusted, crossed
 from m2bridge.reports.forms import MARKS, paper_of
 from m2bridge.reports.read import collect
 from m2bridge.results.known import Bounds, intersect_bounds
 from m2bridge.results.sheet import Table, value_text
 from m2bridge.system import write_aside
-
-CertificateReader = Callable[[Certificate], Any]
-"""A function that reads a value from a certificate; ``None`` if there is none."""
-
-CLOSURE = "closure"
-"""The question whose answer has the invariants of a Zariski closure, or says why there are none."""
-EQUATIONS = "equations"
-"""The question whose answer has these invariants up to a degree."""
-POLAR = "polar-degrees"
-"""The question whose answer has the polar degrees."""
-STATED_POLAR = "polar"
-"""The statement about polar degrees, whose verdict has them as they were computed."""
 
 CERTIFICATES = "certificates"
 """The folder of certificates in an atlas."""
@@ -106,7 +91,10 @@ class Entry:
 
     @property
     def verdict(self) -> str:
-        """The first verdict on a statement in the order of a report, else that on the equations."""
+        """The first verdict on a statement, in the order of :data:`VERDICTS`.
+
+        If no statement was asked about, the first verdict on what was computed.
+        """
         computed = (CLOSURE, EQUATIONS, POLAR)
         stated = [row.verdict for row in self.rows if row.question not in computed]
         verdicts = stated or [row.verdict for row in self.rows]
@@ -144,13 +132,20 @@ class Atlas:
 
 
 def grids(entries: Iterable[Entry]) -> tuple[list[tuple[Any, ...]], list[Entry]]:
-    """Tables of the cases that differ in two numbers only, and the cases that fewer numbers name.
+    """Tables of the cases that differ in the first two numbers only, and the other cases.
 
-    A table is its caption with the other numbers, what the two are called, its columns, and its
-    lines. Where there are several families a caption starts with the models of its family.
+    Returns
+    -------
+    tables : list of tuples
+        Each is its caption, which gives the other numbers, as ``t = 3``; what the two numbers are
+        called; its columns, the values of the second; and its lines, by :func:`crossed`. Where
+        there are several families, a caption starts with the models of its family.
+    alone : list of Entry
+        The cases that fewer than two numbers name.
     """
     listed = list(entries)
-    several = len({entry.case.family for entry in listed}) > 1
+    has_several_families = len({entry.case.family for entry in listed}) > 1
+    # Cases of a group have family, names of numbers, and numbers from the third on in common.
     groups: dict[tuple[Any, ...], list[Entry]] = {}
     for entry in listed:
         headings = tuple(heading for _, heading, _ in entry.case.options)
@@ -162,7 +157,7 @@ def grids(entries: Iterable[Entry]) -> tuple[list[tuple[Any, ...]], list[Entry]]
             continue
         fixed = zip(headings[2:], others, strict=True)
         caption = ", ".join(f"{heading} = {value}" for heading, value in fixed)
-        if several:
+        if has_several_families:
             caption = ": ".join(filter(None, (family(name).title, caption)))
         across, lines = crossed({entry.case.cells[:2]: entry for entry in group})
         tables.append((caption, headings[:2], across, lines))
@@ -184,18 +179,22 @@ FactsByOrbit = dict[tuple[int, ...], Mapping[str, Any]]
 
 
 def orbit_table(certificates: Mapping[str, Certificate]) -> Table | None:
-    """One line for each orbit, with what the tangent space is known to be from all certificates."""
+    """One line for each orbit, with what all certificates of a case together say about it.
+
+    ``None`` if they say nothing about orbits. The certificates are given by their files.
+    """
     facts = orbit_facts(certificates.values(), "orbits")
     tangents = orbit_facts(certificates.values(), "tangent_dimensions")
     orbits = sorted(facts | tangents)
     if not orbits:
         return None
-    lines = [_line(orbit, facts.get(orbit, {}), tangents.get(orbit, {})) for orbit in orbits]
+    lines = [_orbit_line(orbit, facts.get(orbit, {}), tangents.get(orbit, {})) for orbit in orbits]
     return Table(ORBIT_TABLE_HEADER, tuple(lines))
 
 
 def orbit_facts(certificates: Iterable[Certificate], name: str) -> FactsByOrbit:
-    """The facts about each orbit in the evidence of this name.
+    """The facts about each orbit in the evidence of this name, ``orbits`` or
+    ``tangent_dimensions``, of all certificates that have it.
 
     Raises
     ------
@@ -212,10 +211,14 @@ def orbit_facts(certificates: Iterable[Certificate], name: str) -> FactsByOrbit:
     return orbits
 
 
-def _line(
+def _orbit_line(
     orbit: tuple[int, ...], facts: Mapping[str, Any], by_equations: Mapping[str, Any]
 ) -> tuple[str, ...]:
-    """Return the row of an orbit, with all that certificates say about its tangent space."""
+    """Return the cells of an orbit under :data:`ORBIT_TABLE_HEADER`.
+
+    ``facts`` are those of the evidence ``orbits``, with a lower bound for the dimension of the
+    tangent space; ``by_equations`` has this dimension, as equations give it. Either may be empty.
+    """
     vectors = facts.get("tangent_lower_bound")
     # Both are proved, so that a contradiction is an error of a certificate.
     tangent = intersect_bounds(
@@ -232,21 +235,24 @@ def _line(
 
 
 def singular_values(certificates: Mapping[str, Certificate]) -> tuple[AtlasValue, ...]:
-    """The singular and smooth orbits, and the dimension of the singular locus away from zero."""
+    """The singular, smooth and undecided orbits, and the largest dimension of a singular one.
+
+    What does not occur is left out; nothing is returned if no certificate has facts about orbits.
+    """
     sources = [file for file, one in certificates.items() if one.evidence.get("orbits")]
     if not sources:
         return ()
     facts = orbit_facts(certificates.values(), "orbits")
     names = {True: "singular orbits", False: "smooth orbits", None: "undecided orbits"}
     texts = {}
-    for answer, name in names.items():
-        part = [orbit for orbit in sorted(facts) if facts[orbit].get("singular") is answer]
-        if part:
-            texts[name] = ", ".join(value_text(list(orbit)) for orbit in part)
+    for is_singular, name in names.items():
+        orbits = [orbit for orbit in sorted(facts) if facts[orbit].get("singular") is is_singular]
+        if orbits:
+            texts[name] = ", ".join(value_text(list(orbit)) for orbit in orbits)
     dimensions = [one["dimension"] for one in facts.values() if one.get("singular") is True]
     if dimensions:
         largest = f"{max(dimensions)}"
-        if names[None] in texts:
+        if names[None] in texts:  # one of the undecided orbits may be singular and larger
             largest = f"at least {largest}"
         texts["largest dimension of a singular orbit"] = largest
     return tuple(AtlasValue(name, text, sources[0]) for name, text in texts.items())
@@ -277,7 +283,17 @@ def atlas(folder: Path) -> Atlas:
 
 
 def _entry(case: NamedCase, rows: list[VerdictRow], folder: Path) -> Entry:
-    """The content of the page of one case, from its certificates and outcomes."""
+    """The content of the page of one case, from its certificates and outcomes.
+
+    ``rows`` are all of the case, and name the files in the folder of which they are.
+
+    Raises
+    ------
+    ContradictionError
+        If two certificates do not agree.
+    CertificateError
+        If one does not have the form that this release writes.
+    """
     files = {row.file for row in rows if not row.file.endswith(SUFFIX)}
     certificates = {file: read(folder / file) for file in sorted(files)}
     try:
@@ -303,7 +319,11 @@ def _entry(case: NamedCase, rows: list[VerdictRow], folder: Path) -> Entry:
 def _reasons_by_question(
     case: NamedCase, rows: list[VerdictRow], certificates: Collection[Certificate]
 ) -> dict[str, str]:
-    """Why a case lacks values, for each question whose certificate would have them."""
+    """Why a case lacks values, for each question whose certificate would have them.
+
+    The reason is, if there is one, that of an outcome; else what is found below, the first that
+    applies.
+    """
     reasons = {row.question: row.reason for row in rows if row.file.endswith(SUFFIX)}
     scope = _scope(certificates)
     if scope:
@@ -327,7 +347,16 @@ def _reasons_by_question(
 def _value(
     name: str, certificates: Mapping[str, Certificate], missing: Mapping[str, str]
 ) -> AtlasValue:
-    """A value on which all certificates agree that say it, first the one about the closure."""
+    """The value of this name, one of :data:`VALUES`, or the reason why there is none.
+
+    Its source is the certificate of the closure, if that says it, else the first that does.
+    ``missing`` has the reasons by question.
+
+    Raises
+    ------
+    ContradictionError
+        If two certificates say different values.
+    """
     question, reader = VALUES[name]
     values = {}
     for file, certificate in certificates.items():
@@ -345,159 +374,11 @@ def _value(
 
 
 def _scope(certificates: Iterable[Certificate]) -> str:
-    """Why only the equations up to a degree are known, where that is so."""
+    """Why only the equations up to a degree are known; empty if no certificate is about these."""
     for certificate in certificates:
         if certificate.question == EQUATIONS:
             return f"not known beyond degree {certificate.answer['max_degree']}"
     return ""
-
-
-def _either(name: str) -> CertificateReader:
-    """The reader of a value in the answer, or else in the evidence."""
-    return lambda certificate: certificate.answer.get(name, certificate.evidence.get(name))
-
-
-def _dimension(certificate: Certificate) -> int | None:
-    """The dimension; families that observe several dimensions keep each with its bounds."""
-    value = _either("dimension")(certificate)
-    if isinstance(value, Mapping):
-        value = Bounds(value["lower_bound"], value["upper_bound"]).exact
-    dimension: int | None = value
-    return dimension
-
-
-def _answer(name: str, text: Callable[[Any], str]) -> CertificateReader:
-    """The reader of a value in the answer, in words."""
-
-    def read(certificate: Certificate) -> str | None:
-        value = certificate.answer.get(name)
-        if value is None:
-            return None
-        return text(value)
-
-    return read
-
-
-def _coordinates(certificate: Certificate) -> int | None:
-    values = certificate.answer.get("hilbert_function")
-    if values:
-        return values[1]  # type: ignore[no-any-return]
-    names = certificate.evidence.get("coordinates")
-    if names is None:
-        return None
-    return len(names)
-
-
-def _degrees(certificate: Certificate) -> str | None:
-    """The degrees of the generators, where these are proved to be all."""
-    degrees = certificate.answer.get("generator_degrees")
-    if certificate.answer.get("all_generators"):
-        degrees = certificate.answer.get("generators_up_to_degree")
-    if degrees is None:
-        return None
-    return degree_summary(degrees)
-
-
-def _low_degrees(certificate: Certificate) -> str | None:
-    degrees = certificate.answer.get("generators_up_to_degree")
-    if degrees is None:
-        return None
-    return f"degree ≤ {certificate.answer.get('max_degree')}: {degree_summary(degrees)}"
-
-
-def _polar_degrees(certificate: Certificate) -> Sequence[int] | None:
-    """The polar degrees in an answer, or those that integrals gave for the statement about them.
-
-    A statement that was refuted says what was computed too. Numbers that were counted modulo random
-    primes only are not taken.
-    """
-    if certificate.question != STATED_POLAR:
-        return certificate.answer.get("polar_degrees")
-    for verdict in certificate.answer["verdicts"]:
-        observed = verdict.get("observed")
-        if isinstance(observed, Mapping):
-            degrees: Sequence[int | None] = observed.get("integrals", (None,))
-            if None not in degrees:
-                return degrees  # type: ignore[return-value]
-    return None
-
-
-def _polar(certificate: Certificate) -> str | None:
-    degrees = _polar_degrees(certificate)
-    return None if degrees is None else _numbers(degrees)
-
-
-def _generic_ed_degree(certificate: Certificate) -> int | None:
-    """The generic ED degree; where only polar degrees are given, their sum."""
-    stated: int | None = _either("generic_ed_degree")(certificate)
-    degrees = _polar_degrees(certificate)
-    if stated is None and degrees is not None:
-        return sum(degrees)
-    return stated
-
-
-def _numbers(values: Iterable[int]) -> str:
-    return ", ".join(map(str, values))
-
-
-def _numbers_of_more(values: Iterable[int]) -> str:
-    return f"{_numbers(values)}, …"
-
-
-def _representations(parts: Iterable[Mapping[str, Any]]) -> str:
-    """Return representations as text, such as ``degree 2: S_11 X ⊗ S_11 H ⊗ S_4 Y``."""
-    spaces = ("X", "H", "Y")
-    written = []
-    for part in parts:
-        representation = Representation(
-            degree=part["degree"],
-            spaces=spaces,
-            sizes=(),
-            shapes=tuple(tuple(part[space]) for space in spaces),
-            multiplicity=part["multiplicity"],
-        )
-        written.append(f"degree {part['degree']}: {representation}")
-    return "; ".join(written) or "none"
-
-
-def hilbert_polynomial_text(coefficients: Sequence[int]) -> str:
-    """Return ``4 C(n + 4, 4) − 6 C(n + 3, 3) + …``: the coefficients e_i with alternating signs."""
-    text = ""
-    for i, coefficient in enumerate(coefficients):
-        signed = (-1) ** i * coefficient
-        if signed == 0:
-            continue
-        k = len(coefficients) - 1 - i
-        sign = "−" if signed < 0 else "+"
-        text += f" {sign} {abs(signed)} C(n + {k}, {k})"
-    return text.removeprefix(" + ").removeprefix(" ") or "0"
-
-
-def _series(series: Mapping[str, Any]) -> str:
-    """Return a Hilbert series as text, such as ``(T³ + 2 T² + T + 1)/(1 − T)⁵``."""
-    value = HilbertSeries(tuple(series["numerator"]), series["denominator_exponent"])
-    text = expression_text(value.expression).replace("*", " ").replace("-", "−")
-
-    def raised(power: re.Match[str]) -> str:
-        return power[1].translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
-
-    return re.sub(r"\^(\d+)", raised, text)
-
-
-VALUES: dict[str, tuple[str, CertificateReader]] = {
-    "dimension": (CLOSURE, _dimension),
-    "degree": (CLOSURE, _either("degree")),
-    "Hilbert polynomial": (EQUATIONS, _answer("hilbert_coefficients", hilbert_polynomial_text)),
-    "Hilbert series": (CLOSURE, _answer("hilbert_series", _series)),
-    "Hilbert function": (EQUATIONS, _answer("hilbert_function", _numbers_of_more)),
-    "generators": (CLOSURE, _degrees),
-    "generators of low degree": (EQUATIONS, _low_degrees),
-    "representations": (EQUATIONS, _answer("representations", _representations)),
-    "coordinates": (CLOSURE, _coordinates),
-    "polar degrees": (POLAR, _polar),
-    "generic ED degree": (POLAR, _generic_ed_degree),
-}
-"""The values of each case: the question whose outcome says why one is missing, and its reader."""
 
 
 def write_atlas(atlas: Atlas, folder: Path, documentation: str = "") -> Path:
@@ -522,11 +403,11 @@ def write_atlas(atlas: Atlas, folder: Path, documentation: str = "") -> Path:
         If a page cannot be written.
     """
     cases = folder / "cases"
-    before = [None, *atlas.entries]
-    after = [*atlas.entries[1:], None]
-    for neighbours in check_deadline_in(zip(before, atlas.entries, after, strict=False)):
-        last, entry, following = neighbours
-        write_aside(_case_page(entry, last, following, documentation), cases / entry.file)
+    entries_before = [None, *atlas.entries]
+    entries_after = [*atlas.entries[1:], None]
+    triples = zip(entries_before, atlas.entries, entries_after, strict=False)
+    for before, entry, after in check_deadline_in(triples):
+        write_aside(_case_page(entry, before, after, documentation), cases / entry.file)
     target = folder / "index.html"
     write_aside(_overview(atlas), target)
     # Links to pages that were deleted meanwhile would lead nowhere.
@@ -539,8 +420,8 @@ def write_atlas(atlas: Atlas, folder: Path, documentation: str = "") -> Path:
 
 
 def dashes(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
-    """The reasons why the overview has dashes in place of numbers, each with the cases where it
-    does.
+    """The reasons why the overview has dashes in place of numbers, each with the cases that it is
+    for: those without a dimension, a degree or, where equations were computed, all generators.
     """
     cases: dict[str, list[Entry]] = {}
     for entry in entries:
@@ -552,6 +433,10 @@ def dashes(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
 
 
 def _case_page(entry: Entry, before: Entry | None, after: Entry | None, documentation: str) -> str:
+    """The page of a case, with links to the pages of the cases before and after it, if any.
+
+    ``documentation`` is that of :func:`write_atlas`.
+    """
     values = {
         "entry": entry,
         "paper": paper_of(entry.rows),
@@ -567,6 +452,7 @@ def _case_page(entry: Entry, before: Entry | None, after: Entry | None, document
 
 
 def _overview(atlas: Atlas) -> str:
+    """The page with tables of all cases, and lists of those that are in no table."""
     tables, alone = grids(atlas.entries)
     without_values = {entry.file for entry in alone}  # of these only the verdict is shown
     with_values = [entry for entry in atlas.entries if entry.file not in without_values]

@@ -20,31 +20,34 @@ from m2bridge.results.sheet import Table, duration, plural, value_text
 
 
 def case_of(name: str, numbers: Mapping[str, Any]) -> NamedCase:
-    """A case of the family of this name.
+    """The case of the family of this name with these numbers, by the names of its options.
 
     Raises
     ------
     InvalidCaseError
         If there is no such family or case.
     """
-    chosen = family(name)
-    model = chosen.from_json(dict(numbers))
-    named = [option for option in chosen.options if option.name in numbers]
-    options = [(option.name, option.heading, _cell(numbers[option.name])) for option in named]
+    its_family = family(name)
+    model = its_family.from_json(dict(numbers))
+    given = [option for option in its_family.options if option.name in numbers]
+    options = [(option.name, option.heading, _cell(numbers[option.name])) for option in given]
     return NamedCase(
-        family=name, name=chosen.label(model), title=model.title, options=tuple(options)
+        family=name, name=its_family.label(model), title=model.title, options=tuple(options)
     )
 
 
 def _cell(value: Any) -> TableCell:
-    """A number, or a list of numbers as on the command line."""
+    """The cell of an option: the value itself, or a list of numbers as on the command line, 3,2."""
     if not isinstance(value, list):
         return value  # type: ignore[no-any-return]
     return ",".join(map(str, value))
 
 
 def evidence_table(orbits: Sequence[Mapping[str, Any]]) -> Table:
-    """The facts about each orbit, the orbit first; a dash for what is not known of one."""
+    """A table of facts about orbits: a line for each, and a column for each name of a fact.
+
+    The column ``orbit`` comes first; a dash stands for a fact that is not known of an orbit.
+    """
     columns = sorted(set(chain.from_iterable(orbits)), key=lambda name: (name != "orbit", name))
     lines = tuple(tuple(value_text(orbit.get(name)) for name in columns) for orbit in orbits)
     return Table(tuple(name.replace("_", " ") for name in columns), lines)
@@ -77,6 +80,7 @@ VERDICT_WORDS = {verdict: verdict_words(verdict) for verdict in VERDICTS} | {
 }
 
 TableCell = int | str
+"""What names a row or column: the value of an option, or a name."""
 AnyT = TypeVar("AnyT")
 NAMES = (("case", "case"),)
 """The columns of cases that have no options in common: their names, with this heading."""
@@ -109,7 +113,7 @@ class NamedCase:
 
     @property
     def rank(self) -> tuple[object, ...]:
-        """A key that orders cases; values are compared as numbers where they are."""
+        """A key that orders cases: by family, then by the values of options, numbers as numbers."""
         return self.family, tuple(map(_rank, self.cells)), self.name
 
     def __str__(self) -> str:
@@ -245,13 +249,17 @@ class Report:
 
     @cached_property
     def columns(self) -> tuple[tuple[str, str], ...]:
-        """Name and heading of the columns that name a case: its options if all have the same."""
-        columns = set()
+        """Name and heading of the columns that name a case.
+
+        They are the options if all cases have the same ones, else :data:`NAMES`.
+        """
+        different = set()
         for case in self.cases:
-            columns.add(tuple((option, heading) for option, heading, _ in case.options))
-        if len(columns) != 1:
+            different.add(tuple((option, heading) for option, heading, _ in case.options))
+        if len(different) != 1:
             return NAMES
-        return columns.pop() or NAMES
+        (columns,) = different
+        return columns or NAMES
 
     @property
     def headings(self) -> tuple[str, ...]:
@@ -304,7 +312,10 @@ class Report:
 
     @property
     def answer_and_names(self) -> tuple[str, list[str], str]:
-        """The answer: the text before the names of statements, these names, the text after."""
+        """The answer: the text before the names of statements, these names, the text after them.
+
+        They are apart because in LaTeX names, such as V, are not variables.
+        """
         verdicts = [f"{count} {VERDICT_WORDS[verdict]}" for verdict, count in self.counts.items()]
         cases = "No cases"
         if self.cases:
@@ -347,7 +358,7 @@ class Report:
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """Return the counts of the summary paragraph, for ``json.dumps``."""
+        """The numbers of :attr:`paragraph`, for ``json.dumps``."""
         families = sorted({case.family for case in self.cases})
         papers = dict.fromkeys(str(family(name).paper) for name in families if family(name).paper)
         return {
@@ -388,10 +399,11 @@ class Report:
         }
 
     def _ranges(self) -> dict[str, tuple[int, int]]:
-        """The smallest and the largest number of each column that has numbers."""
+        """The smallest and the largest number of each column that has numbers, by its name."""
         ranges = {}
-        lines = [self.cells(case) for case in self.cases]
-        for (option, _), column in zip(self.columns, zip(*lines, strict=True), strict=False):
+        rows = [self.cells(case) for case in self.cases]
+        columns = zip(*rows, strict=True)  # none if there are no cases
+        for (option, _), column in zip(self.columns, columns, strict=False):
             # A bool is also an int in Python, but not a number here.
             values = [cell for cell in column if type(cell) is int]
             if values:
@@ -402,25 +414,28 @@ class Report:
 def table_lines(rows: Iterable[VerdictRow]) -> list[VerdictRow]:
     """The rows of a table, where verdicts that one fact decides, and that agree, share a line.
 
-    Such a line names all its statements and files, and has no words of one of them. Verdicts with
-    another reason, witness or computing time keep a line of their own.
+    Statements that one fact decides are in one group of ``same_fact`` of their family. A line of
+    several names them all, and all files, and has no words of a statement. Verdicts with different
+    reasons, witnesses or computing times do not share a line.
     """
     lines: dict[object, VerdictRow] = {}
     for number, row in enumerate(rows):
         groups = family(row.case.family).same_fact
+        # A statement that shares its fact with no other one has a number that nothing else has.
         fact = next((names for names in groups if row.statement in names), number)
         key = (row.case, fact, row.verdict, row.reason, row.witness, row.seconds)
-        shared = lines.get(key)
-        if shared is not None:
-            files = dict.fromkeys((*shared.file.split(", "), row.file))
-            row = replace(
-                shared,
-                statement=f"{shared.statement}, {row.statement}",
-                text="",
-                source="",
-                file=", ".join(files),
-            )
-        lines[key] = row
+        line = lines.get(key)
+        if line is None:
+            lines[key] = row
+            continue
+        files = dict.fromkeys((*line.file.split(", "), row.file))
+        lines[key] = replace(
+            line,
+            statement=f"{line.statement}, {row.statement}",
+            text="",
+            source="",
+            file=", ".join(files),
+        )
     return list(lines.values())
 
 
@@ -430,17 +445,27 @@ def all_trusted(certificates: Iterable[Detail | Certificate]) -> list[str]:
 
 
 def _paragraph(sentences: Iterable[str]) -> str:
+    """Sentences, given without their full stops, one after the other."""
     return ". ".join(sentences) + "."
 
 
 def crossed(
     placed: Mapping[tuple[TableCell, ...], AnyT],
 ) -> tuple[tuple[TableCell, ...], list[tuple[TableCell, list[AnyT | None]]]]:
-    """Return a table by pairs: the second numbers as columns, and a row for each first number."""
-    down = sorted({first for first, _ in placed}, key=_rank)
-    across = sorted({second for _, second in placed}, key=_rank)
+    """Return a table of things that are named by pairs of cells.
+
+    Returns
+    -------
+    columns : tuple
+        The second members of the pairs, in order.
+    rows : list of (first, things)
+        For each first member, in order, what each column has there; ``None`` for nothing.
+    """
+    firsts = sorted({first for first, _ in placed}, key=_rank)
+    seconds = sorted({second for _, second in placed}, key=_rank)
 
     def row(first: TableCell) -> list[AnyT | None]:
-        return [placed.get((first, second)) for second in across]
+        """What each column has in the row of this first member."""
+        return [placed.get((first, second)) for second in seconds]
 
-    return tuple(across), [(first, row(first)) for first in down]
+    return tuple(seconds), [(first, row(first)) for first in firsts]

@@ -61,7 +61,11 @@ HashableT = TypeVar("HashableT", bound=Hashable)
 
 
 def to_html(report: Report, documentation: str = "") -> str:
-    """One self-contained page; what it cites are links, if the documentation has an address."""
+    """One self-contained page.
+
+    ``documentation`` is the address of the documentation, or its folder as seen from the page: what
+    the page cites of it are links then. If it is empty, they are not.
+    """
     cases = report.by_case()
     sheets = [_case_sheet(rows, details) for rows, details in cases.values()]
     parts = [
@@ -78,7 +82,7 @@ def to_html(report: Report, documentation: str = "") -> str:
 
 
 def _values(report: Report, documentation: str) -> dict[str, Any]:
-    """The values that templates of all forms take."""
+    """The values that templates of all forms take; ``documentation`` is that of :func:`to_html`."""
     return {
         "report": report,
         "statements": statements(report.rows),
@@ -89,7 +93,10 @@ def _values(report: Report, documentation: str) -> dict[str, Any]:
 
 
 def latex_answer(report: Report, documentation: str) -> str:
-    """The answer in LaTeX; names of statements, such as V, are not variables in it."""
+    """The answer of a report in LaTeX; names of statements, such as V, are not variables in it.
+
+    ``documentation`` is that of :func:`to_html`.
+    """
     before, names, after = report.answer_and_names
     listed = ", ".join(map(latex, names))
     return f"{latex_links(before, documentation)} {listed}{latex_links(after, documentation)}"
@@ -109,19 +116,20 @@ def pack(data: Any) -> str:
 
 
 def statements(rows: Sequence[VerdictRow]) -> list[dict[str, Any]]:
-    """For each statement its name, words and source, all in a sentence, and its verdicts counted.
+    """For each statement its name, words and source, these in one sentence, and its verdicts.
 
-    An outcome has no words; those of the first certificate are taken.
+    Each is a dictionary, in which ``counts`` has the number of rows with each verdict. Words and
+    source are those of the first row that has some, which rows without an answer do not.
     """
-    parts: dict[str, list[VerdictRow]] = {}
+    by_statement: dict[str, list[VerdictRow]] = {}
     for row in rows:
-        parts.setdefault(row.statement, []).append(row)
+        by_statement.setdefault(row.statement, []).append(row)
     paper = paper_of(rows)
     found = []
-    for name, part in sorted(parts.items()):
-        worded = [row for row in part if row.text or row.source] or part
-        text = worded[0].text
-        source = worded[0].source.removeprefix(paper)
+    for name, its_rows in sorted(by_statement.items()):
+        with_words = [row for row in its_rows if row.text or row.source] or its_rows
+        text = with_words[0].text
+        source = with_words[0].source.removeprefix(paper)
         sentence = f"{name}: {text}"
         if source:
             sentence += f" ({source})"
@@ -130,14 +138,17 @@ def statements(rows: Sequence[VerdictRow]) -> list[dict[str, Any]]:
             "text": text,
             "source": source,
             "sentence": sentence,
-            "counts": Counter(row.verdict for row in part),
+            "counts": Counter(row.verdict for row in its_rows),
         }
         found.append(statement)
     return found
 
 
 def paper_of(rows: Iterable[VerdictRow]) -> str:
-    """Return the paper with which sources begin, if they cite one only: then it is shown once."""
+    """Return the paper with which sources begin, if all cite the same; empty otherwise.
+
+    It can then be shown once, and left out of the sources.
+    """
     papers = set()
     for row in rows:
         paper = re.match(r".*arXiv [\d.]+, ", row.source)
@@ -149,9 +160,11 @@ def paper_of(rows: Iterable[VerdictRow]) -> str:
 
 
 def _page_table(report: Report) -> dict[str, Any]:
-    """All lines, which refer to lists of cases, statements, verdicts and texts by numbers.
+    """The table of a page: its lines refer to lists of cases, statements and so on by places.
 
-    A line of several statements is chosen by each of them: ``members`` has their names.
+    A line is the places of case, statement, verdict, reason and witness, and its seconds. A line
+    may be about several statements, and is shown where one of them is chosen: ``members`` has their
+    names, for each text in ``statements``.
     """
     alone = {row.statement for row in report.rows}
     names = sorted({row.statement for row in report.lines})
@@ -187,11 +200,15 @@ def _page_table(report: Report) -> dict[str, Any]:
 
 
 def _numbered(things: Iterable[HashableT]) -> dict[HashableT, int]:
+    """The place of each thing in a list, from 0 on."""
     return {thing: number for number, thing in enumerate(things)}
 
 
 def _case_sheet(rows: list[VerdictRow], details: list[Detail]) -> dict[str, Any]:
-    """The part that opens with a case; shared orbits and scripts appear once."""
+    """What a page shows when a case is opened: its verdicts, and what certificates rest on.
+
+    Tables of orbits and scripts that certificates share appear once, with their questions.
+    """
     orbits = _shared((detail.orbits, detail.question) for detail in details)
     scripts = _shared((detail.script, detail.question) for detail in details)
     verdict = attrgetter("statement", "verdict", "reason", "witness", "file")
@@ -205,7 +222,10 @@ def _case_sheet(rows: list[VerdictRow], details: list[Detail]) -> dict[str, Any]
 
 
 def _shared(pairs: Iterable[tuple[HashableT | None, str]]) -> dict[HashableT, list[str]]:
-    """The different things that are not empty, each with the questions that it belongs to."""
+    """The different things, each with its questions, from pairs of a thing and a question.
+
+    Things that are empty or ``None`` are left out.
+    """
     questions: dict[HashableT, list[str]] = {}
     for thing, question in pairs:
         if thing:
@@ -232,8 +252,8 @@ def to_latex_grid(report: Report, documentation: str = "") -> str:
     families = []
     for name in sorted({case.family for case in report.cases}):
         rows = tuple(row for row in report.rows if row.case.family == name)
-        part = replace(report, rows=rows)
-        families.append((part.headings, list(_grids(part))))
+        of_family = replace(report, rows=rows)
+        families.append((of_family.headings, list(_grids(of_family))))
     return _document(
         "report_grid.tex",
         report,
@@ -247,24 +267,31 @@ def to_latex_grid(report: Report, documentation: str = "") -> str:
 def _grids(
     report: Report,
 ) -> Iterator[tuple[str, tuple[TableCell, ...], list[tuple[TableCell, list[str]]]]]:
-    """Each statement with its grid: second numbers as columns, a row of signs for each first."""
-    places: dict[tuple[TableCell, TableCell], list[NamedCase]] = {}
+    """Yield each statement with its grid of verdicts: columns, and rows, by :func:`crossed`.
+
+    The first cell of a case gives its row, the second its column; a case with one cell is in the
+    column "". Cases that differ in further cells share a place, with several signs.
+    """
+    cases_by_place: dict[tuple[TableCell, TableCell], list[NamedCase]] = {}
     for case in report.cases:
         first, second, *_ = *report.cells(case), ""
-        places.setdefault((first, second), []).append(case)
+        cases_by_place.setdefault((first, second), []).append(case)
     for statement in sorted({row.statement for row in report.rows}):
         verdicts = {row.case: row.verdict for row in report.rows if row.statement == statement}
-        signs: dict[tuple[TableCell, ...], str] = {}
-        for place, cases in places.items():
-            sign = _signs([verdicts.get(case) for case in cases])
-            if sign:
-                signs[place] = sign
-        across, lines = crossed(signs)
-        yield statement, across, [(first, [sign or "" for sign in row]) for first, row in lines]
+        signs_by_place: dict[tuple[TableCell, ...], str] = {}
+        for place, cases in cases_by_place.items():
+            signs = _signs([verdicts.get(case) for case in cases])
+            if signs:
+                signs_by_place[place] = signs
+        columns, rows = crossed(signs_by_place)
+        yield statement, columns, [(first, [signs or "" for signs in row]) for first, row in rows]
 
 
 def _signs(verdicts: list[str | None]) -> str:
-    """One sign if all are the same, a dot for no verdict; empty if no case has a verdict."""
+    """The signs of verdicts in LaTeX, one for each; a dot for ``None``, a case without a verdict.
+
+    Only one sign if all are the same; empty if all are ``None``.
+    """
     if not any(verdicts):
         return ""
     signs = [SIGNS.get(verdict or "", r"$\cdot$") for verdict in verdicts]
@@ -274,6 +301,7 @@ def _signs(verdicts: list[str | None]) -> str:
 
 
 def _numbers(report: Report, row: VerdictRow) -> tuple[str, ...]:
+    """The texts of the cells that name the case of a row."""
     return tuple(map(str, report.cells(row.case)))
 
 
@@ -292,10 +320,12 @@ def to_text(report: Report) -> str:
         lemmas = [fill(f"* {line(lemma)}", subsequent_indent="  ") for lemma in report.trusted]
         trust = "\n".join(["Taken on trust:", *lemmas])
     text = "\n\n".join([*parts, trust])
+    # Witnesses begin lines of cells, at the left: they are moved below their rows.
     return text.replace("\nwitness: ", f"\n{WITNESS_INDENT}witness: ") + "\n"
 
 
 def _cut(rule: re.Match[str]) -> str:
+    """The line below a header, no longer than a line of text."""
     return rule[0][:TEXT_LINE_CHARS]
 
 
@@ -313,7 +343,7 @@ def to_sheet(report: Report) -> Sheet:
 
 
 def _cells_of(report: Report, row: VerdictRow) -> tuple[str, ...]:
-    """The cells of a row for a terminal."""
+    """The cells of a row for a terminal, with the witness on a line of its own below the reason."""
     reason = line(row.reason)
     if row.witness:
         reason += f"\nwitness: {line(row.witness)}"
@@ -337,7 +367,8 @@ def to_latex(report: Report, documentation: str = "") -> str:
     """
     width = _width(report)
     by_name = report.columns == NAMES or width > MAX_LATEX_NUMBER_CHARS
-    # The column of names is as wide as the longest one, up to a share of the line.
+    # The column of names is as wide as the longest one, up to a share of the line, of which a
+    # character takes about 0.0115.
     longest = max((len(case.name) for case in report.cases), default=0)
     of_names = min(0.0115 * longest, MAX_LATEX_NAME_SHARE)
     return _document(
@@ -353,17 +384,22 @@ def to_latex(report: Report, documentation: str = "") -> str:
 
 
 def _document(template: str, report: Report, documentation: str, **more: Any) -> str:
+    """A report by the template of this name, with the values of all forms and ``more``."""
     return document(template, _values(report, documentation) | more)
 
 
 def _width(report: Report) -> int:
-    """The number of characters of the widest numbers in all columns together."""
+    """The characters that the columns of numbers take: the sum of the widest cell of each."""
     lines = [report.headings, *(_numbers(report, row) for row in report.rows)]
     return sum(max(map(len, column)) for column in zip(*lines, strict=True))
 
 
 def to_csv(report: Report) -> str:
-    """One line for each row, then one for each file not used, with the verdict ``MALFORMED``."""
+    """One line for each row, then one for each file not used, with the verdict ``MALFORMED``.
+
+    The columns are what names the case, statement, verdict, reason and witness, the reported
+    figures and versions of programs, and the file.
+    """
     names = [option for option, _ in report.columns]
     programs = set(chain.from_iterable(row.reported["versions"] for row in report.rows))
     figures = ["seconds", "peak_memory", *sorted(programs)]
@@ -382,6 +418,7 @@ def to_csv(report: Report) -> str:
 
 
 def _cells(values: Iterable[Any]) -> list[Any]:
+    """Values for a spreadsheet: text that is never read as a formula, and numbers as they are."""
     return [cell(value) if isinstance(value, str) else value for value in values]
 
 

@@ -29,13 +29,14 @@ from m2bridge.results.sheet import Table, duration, line
 
 
 def outcome_rows(data: Any, file: str) -> list[VerdictRow]:
-    """One row for each part of the statement that has no answer.
+    """The rows of a question without an answer: one for each part of its statement.
 
     Parameters
     ----------
     data : object
         What :class:`m2bridge.batch.Unanswered` writes.
     file : str
+        The file with these data, which the rows name.
 
     Raises
     ------
@@ -69,7 +70,10 @@ def outcome_rows(data: Any, file: str) -> list[VerdictRow]:
 
 
 def _limit(outcome: Unanswered) -> str:
-    """The limit of the batch that was reached; a reason may name what was left of it."""
+    """The limit of the batch that was reached, a blank and ``(limit 60 s)``; empty if none was.
+
+    The reason of an outcome may name a smaller limit, what was left for the question.
+    """
     if outcome.kind == "timed-out" and outcome.timeout is not None:
         return f" (limit {duration(outcome.timeout)})"
     if outcome.kind == "out-of-memory" and outcome.memory is not None:
@@ -98,8 +102,8 @@ def collect(folder: Path) -> Report:
     details: list[Detail] = []
     problems: list[Problem] = []
     unanswered: list[VerdictRow] = []
-    tables: dict[Table, Table] = {}
-    files: dict[str, str] = {}
+    tables: dict[Table, Table] = {}  # each by itself, so that equal ones are kept once
+    files: dict[str, str] = {}  # the file of each name
     for path in check_deadline_in(sorted(check_deadline_in(folder.rglob("*.json")))):
         name = str(path.relative_to(folder)).encode("utf-8", "replace").decode()
         try:
@@ -120,16 +124,21 @@ def collect(folder: Path) -> Report:
 
 
 def _once(rows: list[VerdictRow], suffix: str, files: dict[str, str]) -> list[VerdictRow]:
-    """The rows of a file, which must be named after case and question, as the first of this name.
+    """The same rows of a file, after a check of its name; no other file may have had the name.
 
     Parameters
     ----------
     rows : list of VerdictRow
-        Not empty.
+        Not empty, all of one file.
     suffix : str
-        How the names of such files end.
+        How names of certificates, or of outcomes, end.
     files : dict of str to str
-        The file of each name; this one is added.
+        The path of the file with each name so far; this one is added.
+
+    Raises
+    ------
+    CertificateError
+        If the name is not made of case and question, or another file has it.
     """
     row = rows[0]
     name = f"{row.case.name}-{row.question}{suffix}"
@@ -142,7 +151,9 @@ def _once(rows: list[VerdictRow], suffix: str, files: dict[str, str]) -> list[Ve
 
 
 def certificate_rows(certificate: Certificate, file: str) -> list[VerdictRow]:
-    """One row for each verdict of a certificate, one for a closure.
+    """The rows of a certificate: one for each verdict, one for a closure.
+
+    ``file`` is that of the certificate, which the rows name.
 
     Raises
     ------
@@ -159,25 +170,30 @@ def certificate_rows(certificate: Certificate, file: str) -> list[VerdictRow]:
             raise ValueError("no verdicts, or unknown ones")
         if not all(isinstance(cell, str) for cell in chain.from_iterable(answers)):
             raise ValueError("something that is shown is not text")
-        if _foreign(certificate):
+        if _has_other_program(certificate):
             answers = list(map(_program_not_checked, answers))
     except InvalidCaseError as reason:
         raise CertificateError(str(reason)) from None
     except (KeyError, TypeError, ValueError, AttributeError) as reason:
         raise CertificateError(f"the answer does not have the expected form: {reason!r}") from None
-    about: dict[str, Any] = {"case": case, "question": certificate.question, "file": file}
     rows = []
     for answer in answers:
         words = answer._asdict()
-        statement = words.pop("name")
         rows.append(
-            VerdictRow(statement=statement, reported=certificate.reported, **about, **words)
+            VerdictRow(
+                case=case,
+                question=certificate.question,
+                statement=words.pop("name"),
+                reported=certificate.reported,
+                file=file,
+                **words,
+            )
         )
     return rows
 
 
-def _foreign(certificate: Certificate) -> bool:
-    """Whether another release wrote it, with another program.
+def _has_other_program(certificate: Certificate) -> bool:
+    """Whether another release wrote a certificate, with another program than this one's.
 
     What this release wrote has this release's program, or is wrong.
     :func:`m2bridge.certification.verify.verify` calls the one ``program-not-checked`` and the other
@@ -192,7 +208,11 @@ def _foreign(certificate: Certificate) -> bool:
 
 
 def _program_not_checked(row: AnswerRow) -> AnswerRow:
-    """A row whose program nobody checked: a verdict but REFUTED and UNDECIDED becomes a reason."""
+    """The row of an answer whose program this release does not have.
+
+    Its verdict is PROGRAM_NOT_CHECKED, and the verdict of the certificate part of the reason;
+    REFUTED and UNDECIDED stay, with a remark.
+    """
     if row.verdict in ("REFUTED", "UNDECIDED"):
         return row._replace(reason=f"{row.reason}; program not checked")
     return row._replace(
@@ -201,10 +221,10 @@ def _program_not_checked(row: AnswerRow) -> AnswerRow:
 
 
 def _detail(certificate: Certificate, case: NamedCase, tables: dict[Table, Table]) -> Detail:
-    """The details of a certificate.
+    """The content of a certificate of a case, without its verdicts.
 
     Certificates of one case share script and orbits, so equal ones are kept once: scripts by
-    Python, tables in ``tables``.
+    Python, tables of orbits in ``tables``, where each is the key of itself.
     """
     evidence = certificate.evidence
     facts = evidence.get("orbits") or evidence.get("tangent_dimensions")

@@ -44,13 +44,17 @@ class Result(ABC):
         return self.to_sheet().text(most)
 
     def to_latex(self, most: int | None = MAX_SHOWN_GENERATORS) -> str:
-        r"""Return text for ``\\input`` in a paper; its first line names the packages it needs."""
+        r"""Return text for ``\\input`` in a paper; its first line names the packages it needs.
+
+        It has at most ``most`` generators of each ideal; ``None`` means all.
+        """
         return paper(self.to_sheet(), most)
 
     def __str__(self) -> str:
         return self.to_text()
 
     def _repr_html_(self) -> str:
+        """Return the HTML that notebooks show."""
         return html(self.to_sheet())
 
     def _repr_latex_(self) -> str | None:
@@ -68,7 +72,18 @@ class Result(ABC):
 def result_json(
     case: dict[str, Any] | None, field: object, engine: str | None, seconds: float
 ) -> dict[str, Any]:
-    """Return the fields with which every JSON result begins."""
+    """Return the fields with which every JSON result begins.
+
+    Parameters
+    ----------
+    case : dict or None
+        The numbers of the case of a family; ``None`` for other models.
+    field : CoefficientField
+    engine : str or None
+        The version of Macaulay2; ``None`` if it was not asked.
+    seconds : float
+        The duration of the computation.
+    """
     return {
         "case": case,
         "field": str(field),

@@ -111,7 +111,10 @@ POWERS = dict(zip(HIGH, (r"\top", *"0123456789+-"), strict=True))
 
 
 def pieces(text: str) -> Iterator[tuple[str, bool]]:
-    """The parts of a text one after the other, each with whether it is a formula."""
+    """Yield the parts of a text one after the other, each with whether it is a formula.
+
+    Together they are the text; between two formulas a part may be empty.
+    """
     end = 0
     scripts = list(SCRIPTED.finditer(text))
     for match in re.finditer(FORMULA, text):
@@ -127,12 +130,15 @@ def pieces(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def letters(text: str) -> Iterator[tuple[str, bool]]:
-    """The parts of a text without formulas, each with whether it is a variable."""
+    """Yield the parts of a text without formulas, each with whether it is a variable.
+
+    A variable is a letter between words, such as A in "the rank of A".
+    """
     return _split(LONE, text)
 
 
 def _split(pattern: str | re.Pattern[str], text: str) -> Iterator[tuple[str, bool]]:
-    """The parts of a text one after the other, each with whether it has the pattern."""
+    """Yield the parts of a text one after the other, each with whether it matches the pattern."""
     end = 0
     for match in re.finditer(pattern, text):
         yield text[end : match.start()], False
@@ -142,11 +148,17 @@ def _split(pattern: str | re.Pattern[str], text: str) -> Iterator[tuple[str, boo
 
 
 def spelled(text: str) -> str:
-    """Return a formula as LaTeX; ``C(n, k)`` is a binomial coefficient."""
+    """Return a formula as LaTeX, in which ``C(n, k)`` is a binomial coefficient.
+
+    The steps depend on one another: subscripts and exponents get their braces first, so that all
+    other braces are those of sets.
+    """
     text = _with_scripts(text)
+    # braces of sets
     text = re.sub(r"(?<![_^])\{((?:[^{}]|[_^]\{[^{}]*\})*)\}", r"\\{\1\\}", text)
     text = re.sub(r"√\(([^()]*)\)", r"\\sqrt{\1}", text)
     text = re.sub(rf"(?<![A-Za-z\\])({NAMES}|row|col)(?![A-Za-z])\s?", r"\\operatorname{\1} ", text)
+    # exponents such as ⁻¹
     text = re.sub(
         f"[{''.join(POWERS)}]+",
         lambda match: f"^{{{''.join(POWERS[sign] for sign in match[0])}}}",
@@ -158,7 +170,10 @@ def spelled(text: str) -> str:
 
 
 def _binomials(text: str) -> str:
-    """Return a text with ``C(n, k)`` as one number above the other, inside of others too."""
+    """Return a text with each ``C(n, k)`` as one number above the other, inside of others too.
+
+    Without exactly one comma, C is a function as any other.
+    """
     call = re.search(r"(?<![A-Za-z\\])C\(", text)
     if call is None:
         return text
@@ -167,6 +182,7 @@ def _binomials(text: str) -> str:
     for place in range(call.end(), len(text)):
         sign = text[place]
         if sign == ")" and depth == 0:
+            end = place
             break
         if sign == "," and depth == 0:
             commas.append(place)
@@ -174,27 +190,34 @@ def _binomials(text: str) -> str:
     else:
         return text  # the parenthesis is not closed
     before = text[: call.start()]
-    after = _binomials(text[place + 1 :])
+    after = _binomials(text[end + 1 :])
     if len(commas) != 1:
-        return f"{before}C({_binomials(text[call.end() : place])}){after}"
-    upper = _binomials(text[call.end() : commas[0]].strip())
-    lower = _binomials(text[commas[0] + 1 : place].strip())
+        return f"{before}C({_binomials(text[call.end() : end])}){after}"
+    (comma,) = commas
+    upper = _binomials(text[call.end() : comma].strip())
+    lower = _binomials(text[comma + 1 : end].strip())
     return rf"{before}\binom{{{upper}}}{{{lower}}}{after}"
 
 
 def _with_scripts(text: str) -> str:
-    """Return a text whose subscripts and exponents are in braces."""
-    return SCRIPTED.sub(lambda match: _latex(match["base"], match["scripts"]), text)
+    """Return a text whose subscripts and exponents are in braces, as LaTeX needs them."""
+    return SCRIPTED.sub(lambda match: _letter_with_scripts(match["base"], match["scripts"]), text)
 
 
-def _latex(base: str, scripts: str) -> str:
-    """Return a letter with its scripts as LaTeX; several indices are one subscript."""
+def _letter_with_scripts(base: str, scripts: str) -> str:
+    """Return a letter with its subscripts and exponents, such as ``_k_1^2``, as LaTeX.
+
+    Several subscripts become one, with commas, and so do exponents: ``A_{k,1}^{2}``.
+    """
     marks = re.findall(rf"[_^]{PART}", scripts)
-    parts = {sign: [_script(mark[1:]) for mark in marks if mark[0] == sign] for sign in "_^"}
-    written = "".join(f"{sign}{{{','.join(names)}}}" for sign, names in parts.items() if names)
-    return base + written
+    latex = base
+    for sign in "_^":
+        inside = [_script(mark[1:]) for mark in marks if mark[0] == sign]
+        if inside:
+            latex += f"{sign}{{{','.join(inside)}}}"
+    return latex
 
 
 def _script(text: str) -> str:
-    """Return a script without its parentheses."""
+    """Return a subscript or exponent without its outer parentheses or braces."""
     return _with_scripts(re.sub(r"^[({](.*)[)}]$", r"\1", text))

@@ -117,11 +117,17 @@ class Bounds:
         return f"≤ {self.upper}" if self.lower is None else f"{self.lower} to {self.upper}"
 
     def relation(self, at_least: str = "≥") -> str:
-        """Return the number or its lower bound as the right-hand side of a formula."""
+        r"""Return the right-hand side of a formula: ``= 5`` if the number is exact, else ``≥ 5``.
+
+        A lower bound must be known; ``at_least`` is the sign before it, as ``\ge`` in LaTeX.
+        """
         return f"{'=' if self.exact is not None else at_least} {self.lower}"
 
     def to_json(self, of: str = "") -> dict[str, Any]:
-        """Return the fields of a dimension for ``json.dumps``; names have the prefix ``of``."""
+        """Return the fields of a dimension for ``json.dumps``.
+
+        Their names have the prefix ``of``, which says of what, as ``tangent_``.
+        """
         return {
             f"{of}dimension": self.exact,
             f"{of}lower_bound": self.lower,
@@ -135,8 +141,8 @@ UNKNOWN = Bounds()
 
 def agree(*several: Bounds) -> bool:
     """Return whether these bounds can hold for one number: no lower one exceeds an upper one."""
-    least = max((one.least for one in several), default=-inf)
-    return all(least <= one.most for one in several)
+    largest_lower = max((bounds.least for bounds in several), default=-inf)
+    return all(largest_lower <= bounds.most for bounds in several)
 
 
 def intersect_bounds(*several: Bounds) -> Bounds:
@@ -149,17 +155,19 @@ def intersect_bounds(*several: Bounds) -> Bounds:
     ContradictionError
         If a lower bound exceeds an upper bound.
     """
-    below = max(several, key=lambda one: one.least, default=UNKNOWN)
-    above = min(several, key=lambda one: one.most, default=UNKNOWN)
+    # ``max`` and ``min`` take the first among equal ones.
+    with_lower = max(several, key=lambda bounds: bounds.least, default=UNKNOWN)
+    with_upper = min(several, key=lambda bounds: bounds.most, default=UNKNOWN)
+    lower, upper = with_lower.lower, with_upper.upper
     reasons = []
-    if below.lower is not None:
-        reasons.append(below.because)
-    if above.upper is not None:
-        reasons.append(above.because)
+    if lower is not None:
+        reasons.append(with_lower.because)
+    if upper is not None:
+        reasons.append(with_upper.because)
     # Equal reasons are given once, and empty ones are omitted.
     because = "; ".join(filter(None, dict.fromkeys(reasons)))
-    if not agree(below, above):
+    if not agree(with_lower, with_upper):
         raise ContradictionError(
-            f"the lower bound {below.lower} exceeds the upper bound {above.upper}: {because}"
+            f"the lower bound {lower} exceeds the upper bound {upper}: {because}"
         )
-    return Bounds(below.lower, above.upper, because)
+    return Bounds(lower, upper, because)

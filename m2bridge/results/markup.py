@@ -70,6 +70,7 @@ _LATEX = {
     "”": r"\textquotedblright{}",
     "…": r"\ldots{}",
 }
+# All characters that a formula of running text may have.
 _FORMULA = re.compile(
     r"[A-Za-z0-9 α-ωΑ-Ω()[\]{},.;:!'’/√∞…_^*+<>=|~≤≥≠∩∪∈⊂⊗⊕↦→∘∥−·×ΣΠ∫ᵀ⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+"
 )
@@ -77,19 +78,26 @@ _SCRIPT = r"\{(?:[^{}]|\{[^{}]*\})*\}"
 _TWO_SCRIPTS = re.compile(rf"\^{_SCRIPT}(?:_{_SCRIPT})?\s*['^]|_{_SCRIPT}(?:'*\^?{_SCRIPT})?\s*_")
 """Formulas that LaTeX refuses: two exponents of one letter, or a prime after an exponent."""
 _BARE = re.compile(r"[_^](?!\{)")
+"""The sign of a subscript or exponent without braces after it."""
 _COMMAND = re.compile("'(m2bridge [^']+)'")
+"""A shell command in quotes."""
 _PAGE = re.compile(r"docs/(?P<page>[\w-]+)\.md(?P<place>#[\w-]+)?", re.ASCII)
+"""A citation of a page of the documentation, or of a place on it."""
 _UNKNOWN = re.compile(r"[^\x20-\x7e\xa1-\u017f]|[ĦħĸĿŀŉŦŧſ]")  # all but what the encoding T1 has
 
 
 def cell(text: str) -> str:
-    """Return text for a cell of a spreadsheet that is never read as a formula."""
-    signs = "\n".join(map(visible, text.splitlines()))
-    return f"'{signs}" if signs.startswith(tuple("=+-@＝＋－＠")) else signs
+    """Return text for a cell of a spreadsheet, in which it is never read as a formula.
+
+    An apostrophe before a sign such as = says that it is text.
+    """
+    shown = "\n".join(map(visible, text.splitlines()))
+    could_be_formula = shown.startswith(tuple("=+-@＝＋－＠"))
+    return f"'{shown}" if could_be_formula else shown
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Write rows as lines of comma-separated values under a header."""
+    """Return rows as lines of comma-separated values, under a line with the header."""
     page = StringIO()
     csv.writer(page, lineterminator="\n").writerows((header, *rows))
     return page.getvalue()
@@ -110,7 +118,11 @@ def latex(text: str) -> str:
 
 
 def latex_links(text: str, documentation: str = "") -> str:
-    r"""Return text in LaTeX as :func:`latex`, with its :func:`references` as ``\\href``."""
+    r"""Return text in LaTeX as :func:`latex`, with its :func:`references` as ``\\href``.
+
+    ``documentation`` is the address that pages of the documentation begin with; empty, these are
+    no links.
+    """
     written = []
     for part, address in references(" ".join(text.split()), documentation):
         shown = _latex(part)
@@ -123,6 +135,7 @@ def latex_links(text: str, documentation: str = "") -> str:
 
 @cache
 def _signs() -> dict[int, str]:
+    """The LaTeX of each special character in words, for ``str.translate``."""
     mathematics = {sign: rf"\ensuremath{{{command}}}" for sign, command in _MATHEMATICS.items()}
     return str.maketrans(_LATEX | mathematics)
 
@@ -131,53 +144,70 @@ def _latex(text: str) -> str:
     """Return words and formulas in LaTeX; shell commands are set in typewriter."""
     written = []
     for place, part in enumerate(_COMMAND.split(text)):
-        if place % 2:
-            written.append(rf"\texttt{{{_signs_of(part)}}}")
+        if place % 2:  # every second part is a command
+            written.append(rf"\texttt{{{_escaped_words(part)}}}")
         else:
             written.append(_sentence(part))
     return "".join(written)
 
 
 def _sentence(text: str) -> str:
-    """Return a sentence in LaTeX, with formulas as mathematics."""
+    """Return a sentence in LaTeX, with formulas as mathematics and titles for cited pages."""
     written = []
     for part, is_formula in pieces(_PAGE.sub(_title, text)):
         mathematics = _formula(part) if is_formula else ""
+        # What only looked like a formula is set as words.
         written.append(mathematics or _words(part))
     return "".join(written)
 
 
 def _formula(text: str) -> str:
-    """Return a formula from running text in LaTeX; empty if it is not a valid formula."""
+    """Return a formula from running text in LaTeX, in dollar signs; empty if LaTeX would refuse it.
+
+    :func:`m2bridge.results.formulas.spelled` writes it for the site; here it is changed for print.
+    """
     if not _FORMULA.fullmatch(text):
         return ""
     named = r"\\mathop{\\mathrm\1}\\penalty500 "  # a line of a narrow column may end after a name
     written = re.sub(r"\\operatorname(\{\w+\})", named, spelled(text))
-    for site, print_ in ((", ", r",\allowbreak{} "), (r"\lt ", "< "), (r"\gt ", "> ")):
-        written = written.replace(site, print_)
+    for for_site, for_print in ((", ", r",\allowbreak{} "), (r"\lt ", "< "), (r"\gt ", "> ")):
+        written = written.replace(for_site, for_print)
+    # Greek letters, and signs that ``spelled`` left.
     for sign in set(written) & set(_MATHEMATICS):
         written = written.replace(sign, f"{_MATHEMATICS[sign]} ")
     written = re.sub(" +", " ", written)
-    depth = 0
-    for brace in re.findall(r"(?<!\\)[{}]", written):
-        depth += 1 if brace == "{" else -1
-        if depth < 0:
-            return ""
-    if depth or not written.isascii() or _TWO_SCRIPTS.search(written) or _BARE.search(written):
+    has_bad_scripts = _TWO_SCRIPTS.search(written) or _BARE.search(written)
+    if has_bad_scripts or not written.isascii() or not _has_paired_braces(written):
         return ""
     return f"${written.strip()}$"
 
 
+def _has_paired_braces(formula: str) -> bool:
+    """Whether each brace of LaTeX, not one of a set, is closed by a later one."""
+    depth = 0
+    for brace in re.findall(r"(?<!\\)[{}]", formula):
+        depth += 1 if brace == "{" else -1
+        if depth < 0:
+            return False
+    return depth == 0
+
+
 @cache
 def cited_titles() -> dict[str, dict[str, str]]:
-    """Return the titles of cited pages and sections of the documentation, by their names."""
+    """Return the titles of cited pages and of cited sections of the documentation.
+
+    A file of the package has two dictionaries: of pages by their names, and of sections by theirs.
+    """
     text = Path(__file__).with_name("titles.json").read_text(encoding="utf-8")
     titles: dict[str, dict[str, str]] = json.loads(text)
     return titles
 
 
 def _title(citation: re.Match[str]) -> str:
-    """Return the title of a cited theorem or page of the documentation, for print."""
+    """Return the title of a cited theorem or page of the documentation, for print.
+
+    A citation without a known title stays as it is.
+    """
     pages, places = cited_titles().values()
     page, place = citation["page"], citation["place"] or ""
     title = places.get(place.removeprefix("#"))
@@ -190,16 +220,19 @@ def _title(citation: re.Match[str]) -> str:
 
 def _words(text: str) -> str:
     """Return words in LaTeX, with single letters as variables."""
-    if len(text) == 1 and text.isascii() and text.islower():
+    if len(text) == 1 and text.isascii() and text.islower():  # alone, a is no article
         return f"${text}$"
     written = []
     for part, is_letter in letters(text):
-        written.append(f"${part}$" if is_letter else _signs_of(part))
+        written.append(f"${part}$" if is_letter else _escaped_words(part))
     return "".join(written)
 
 
-def _signs_of(text: str) -> str:
+def _escaped_words(text: str) -> str:
+    """Return text in LaTeX with special characters escaped; what no font has is its number."""
+
     def number(sign: re.Match[str]) -> str:
+        """The number of a character in Unicode, as ``U+4E2D``."""
         return rf"\texttt{{U+{ord(sign[0]):04X}}}"
 
     return _UNKNOWN.sub(number, text.translate(_signs()))
@@ -211,7 +244,10 @@ def markdown(text: str) -> str:
 
 
 def markdown_links(text: str, documentation: str = "") -> str:
-    """Return text in Markdown as :func:`markdown`, with its :func:`references` as links."""
+    """Return text in Markdown as :func:`markdown`, with its :func:`references` as links.
+
+    ``documentation`` is that of :func:`references`.
+    """
     written = []
     for part, address in references(line(text), documentation):
         shown = _markdown(part)
@@ -222,8 +258,10 @@ def markdown_links(text: str, documentation: str = "") -> str:
 
 
 def _markdown(text: str) -> str:
-    marked = re.sub(r"[\\`*_|<>\[\]~&$]|^[-+#]", r"\\\g<0>", text)
-    return re.sub(r"^[0-9]+(?=[.)] )", r"\g<0>\\", marked)
+    """Return one line with backslashes before all that Markdown would take for its marks."""
+    escaped = re.sub(r"[\\`*_|<>\[\]~&$]|^[-+#]", r"\\\g<0>", text)
+    # A number at the beginning is not that of a list.
+    return re.sub(r"^[0-9]+(?=[.)] )", r"\g<0>\\", escaped)
 
 
 BREAKABLE_AFTER_CHARS = 36
@@ -233,8 +271,14 @@ BREAK = r"\penalty900 "
 """A possible line break, used if the line cannot break at a sign."""
 
 _PARTS = re.compile(
-    r"(?P<variable>[^\s*+/()0-9-][^\s*+/()-]*)(?:\*\*(?P<power>[0-9]+))?"
-    r"|(?P<number>[0-9]+)(?:/(?P<denominator>[0-9]+))?|(?P<sign>[-+])|(?P<product>\*(?!\*))|\s+"
+    r"""
+    (?P<variable>[^\s*+/()0-9-][^\s*+/()-]*)(?:\*\*(?P<power>[0-9]+))?  # c_1_2**3
+    | (?P<number>[0-9]+)(?:/(?P<denominator>[0-9]+))?                   # 1/2
+    | (?P<sign>[-+])
+    | (?P<product>\*(?!\*))
+    | \s+
+    """,
+    re.VERBOSE,
 )
 
 
@@ -260,7 +304,7 @@ class FormulaPart:
 
 
 def parts(text: str) -> Iterator[FormulaPart]:
-    """Yield the parts of a polynomial.
+    """Yield the parts of a polynomial in Python's notation; signs of products are left out.
 
     Raises
     ------
@@ -296,7 +340,10 @@ _NO_SUM = re.compile(r"[^\s*/+-]\(|,")
 
 
 def _bracketed(piece: str) -> str:
-    """A sum in brackets, the sign of a division, or what stands between two of these, in LaTeX."""
+    """One of the pieces into which :data:`_BRACKETS` cuts a polynomial, in LaTeX.
+
+    It is a sum in brackets, the sign of a division, or what stands between two of these.
+    """
     if piece.startswith("("):
         return rf"\left({polynomial_latex(piece[1:-1])}\right)"
     return piece if piece == "/" else polynomial_latex(piece)
@@ -342,6 +389,7 @@ def terms(text: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _number(part: FormulaPart) -> str:
+    """Return an integer or a fraction in LaTeX; a long fraction is a quotient on one line."""
     if not part.power:
         return _digits(part.text)
     if len(part.text) + len(part.power) > BREAKABLE_AFTER_CHARS:
@@ -350,6 +398,7 @@ def _number(part: FormulaPart) -> str:
 
 
 def _digits(number: str) -> str:
+    """Return the digits of an integer in LaTeX; in a long one lines may break after each twelve."""
     if len(number) <= BREAKABLE_AFTER_CHARS:
         return number
     return BREAK.join(number[i : i + 12] for i in range(0, len(number), 12))
@@ -366,6 +415,7 @@ def variable_latex(part: FormulaPart) -> str:
 
 
 def _letters(word: str) -> str:
+    """Return a name without indices in LaTeX: Latin as it is, Greek letters, other text as text."""
     if word.isascii():
         return word
     return GREEK_LATEX.get(word) or rf"\text{{{word}}}"
@@ -438,6 +488,10 @@ def references(text: str, documentation: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _address(citation: re.Match[str], base: str) -> str:
+    """Return the address that a citation links to; empty for a page if ``base`` is empty.
+
+    ``base`` is the address of the documentation, without a stroke at its end.
+    """
     if citation["number"]:
         return f"https://arxiv.org/abs/{citation['number']}"
     if citation["address"]:

@@ -49,6 +49,7 @@ def check_available() -> None:
 
 
 def _library(name: str) -> Any:
+    """The module of matplotlib of this name; MethodUnavailableError if it is not installed."""
     return library(
         name,
         "pictures need the package matplotlib: in the clone of m2bridge, pip install '.[plot]'",
@@ -61,7 +62,10 @@ def styled() -> Any:
 
 
 def new_figure(width: float, height: float, title: str = "") -> Any:
-    """Return an empty figure, with sizes in inches, independent of windows and global state."""
+    """Return an empty figure, with sizes in inches, independent of windows and global state.
+
+    ``title`` is kept for the metadata of a file, and is not shown.
+    """
     figure = _library("matplotlib.figure").Figure(figsize=(width, height), facecolor="white")
     _library("matplotlib.backends.backend_agg").FigureCanvasAgg(figure)
     if title:
@@ -70,12 +74,12 @@ def new_figure(width: float, height: float, title: str = "") -> Any:
 
 
 def polygons(corners: Sequence[Any], **style: Any) -> Any:
-    """Return polygons in space, drawn from back to front."""
+    """Return polygons in space, each by its corners, drawn from back to front."""
     return _library("mpl_toolkits.mplot3d.art3d").Poly3DCollection(corners, **style)
 
 
 def line(points: Sequence[Sequence[float]], **style: Any) -> Any:
-    """Return a line for a legend, or in the plane."""
+    """Return a line through points of the plane; a legend shows only its style."""
     return _library("matplotlib.lines").Line2D(*zip(*points, strict=True), **style)
 
 
@@ -85,8 +89,18 @@ def patch(**style: Any) -> Any:
 
 
 def add_title(figure: Any, text: str, otherwise: str, size: float = 15, least: float = 9) -> None:
-    """Add a title that fits the figure; use ``otherwise`` if its letters would be too small."""
+    """Add a title to a figure, in letters so small that it takes at most 95 % of the width.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    text, otherwise : str
+        The title, and a shorter one that takes its place if the letters would be too small.
+    size, least : float
+        The size of letters in points, and the least one.
+    """
     title = figure.suptitle(text, y=0.965, fontsize=size)
+    # as a part of the width of the figure, in letters of this size
     width = title.get_window_extent(figure.canvas.get_renderer()).width / figure.bbox.width
     if width * least > 0.95 * size:
         title.set_text(otherwise)
@@ -95,7 +109,10 @@ def add_title(figure: Any, text: str, otherwise: str, size: float = 15, least: f
 
 
 def written(figure: Any, form: str) -> bytes:
-    """Return the content of a file with the figure, reproducible byte for byte."""
+    """Return the content of a file with the figure, reproducible byte for byte.
+
+    ``form`` is ``svg``, ``pdf`` or ``png``.
+    """
     metadata = dict(_UNDATED[form])
     if figure.get_label():
         metadata["Title"] = figure.get_label()

@@ -43,22 +43,25 @@ def quoted(text: str | bytes | Path, *, readable: bool = False) -> str:
 
     Parameters
     ----------
+    text : str, bytes or Path
     readable : bool
         Whether printable characters of any alphabet are kept. Otherwise the string is ASCII, with
         the bytes of UTF-8 escaped: strings of Macaulay2 consist of bytes.
     """
     if readable:
-        return '"' + "".join(map(_sign, os.fsdecode(text))) + '"'
+        return '"' + "".join(map(_readable_character, os.fsdecode(text))) + '"'
     return f'"{_escaped(os.fsencode(text))}"'
 
 
-def _sign(sign: str) -> str:
-    if sign.isprintable() and not sign.isascii():
-        return sign
-    return _escaped(sign.encode("utf-8", "surrogatepass"))
+def _readable_character(character: str) -> str:
+    """A character for a string of Macaulay2: as it is if it is a printable one beyond ASCII."""
+    if character.isprintable() and not character.isascii():
+        return character
+    return _escaped(character.encode("utf-8", "surrogatepass"))
 
 
 def _escaped(text: bytes) -> str:
+    r"""Bytes for a string of Macaulay2: quotes, backslashes, and others than ASCII as ``\ooo``."""
     return re.sub(rb"[^ !#-\[\]-~]", lambda byte: b"\\%03o" % byte[0][0], text).decode()
 
 
@@ -80,11 +83,15 @@ def shortened(text: str, most: int = 600) -> str:
 
 
 def first_terms(text: str, width: int) -> str:
-    """Return a polynomial, or its first terms if it has more than ``width`` characters."""
+    """Return the text of a polynomial, or its first terms if it has more than ``width`` characters.
+
+    After an ellipsis and two spaces stands the number of all terms: ``x + y …  (5 terms)``.
+    """
     if len(text) <= width:
         return text
     end = max(text.rfind(" + ", 0, width), text.rfind(" - ", 0, width))
     terms = 1 + text.count(" + ") + text.count(" - ")
+    # Without a sign within the width, −1, the first term alone is too long, and none is shown.
     return f"{text[: max(end, 0)]} …  ({plural(terms, 'term')})"
 
 
@@ -95,25 +102,27 @@ MAX_COLUMN_CHARS = 80
 def table(header: Sequence[str], rows: Iterable[Sequence[object]], most: int | None = None) -> str:
     """Return aligned columns under a header; numbers to the right, words to the left.
 
-    Cells of more than ``most`` characters are broken at blanks, if they have any.
+    Cells of more than ``most`` characters are broken at blanks, if they have any; ``None`` means
+    that none are.
     """
     names = list(map(str, header))
     lines = [[str(cell) for cell in row] for row in rows]
-    right = numeric(lines, len(names))
+    are_numeric = numeric(lines, len(names))
     if most is not None:
         lines = list(_broken(lines, most))
-    columns = []
-    for column, is_numeric in zip(zip(names, *lines, strict=True), right, strict=True):
+    columns = zip(names, *lines, strict=True)
+    aligned = []
+    for column, is_numeric in zip(columns, are_numeric, strict=True):
         width = max(map(len, column))
         align = str.rjust if is_numeric else str.ljust
-        columns.append([align(cell, width) for cell in column])
-    head, *body = ["  " + "   ".join(cells).rstrip() for cells in zip(*columns, strict=True)]
-    rule = "  " + "   ".join("─" * len(column[0]) for column in columns)
+        aligned.append([align(cell, width) for cell in column])
+    head, *body = ["  " + "   ".join(cells).rstrip() for cells in zip(*aligned, strict=True)]
+    rule = "  " + "   ".join("─" * len(column[0]) for column in aligned)
     return "\n".join([head, rule, *body])
 
 
 def _broken(rows: Iterable[Sequence[str]], most: int) -> Iterator[list[str]]:
-    """The rows, those with long cells as several lines."""
+    """Yield the lines of each row, several if a cell has more than ``most`` characters."""
     for row in rows:
         cells = []
         for cell in row:
@@ -126,7 +135,10 @@ def _broken(rows: Iterable[Sequence[str]], most: int) -> Iterator[list[str]]:
 
 
 def numeric(lines: Sequence[Sequence[str]], columns: int) -> list[bool]:
-    """Return for each column whether it contains only numbers, or dashes for unknown numbers."""
+    """Return for each column whether it contains only numbers, or dashes for unknown numbers.
+
+    ``columns`` is how many there are, which lines do not say if there are none.
+    """
     if not lines:
         return [False] * columns
     return [all(map(_NUMBER.fullmatch, column)) for column in zip(*lines, strict=True)]
@@ -154,7 +166,10 @@ def duration(seconds: float) -> str:
 
 
 def computed_by(engine: str | None, seconds: float, method: str = "") -> str:
-    """Return the program, the method and the duration of a computation in words."""
+    """Return the program, the method and the duration of a computation in words.
+
+    ``engine`` is the version of Macaulay2; without one FLINT computed.
+    """
     worker = "exact linear algebra (FLINT)"
     if engine:
         worker = f"Macaulay2 {engine}"
@@ -212,7 +227,10 @@ class Facts:
         return [(name, value) for name, value in self.rows if value is not None]
 
     def text(self, most: int | None) -> str:
-        """Return aligned lines ``name   value``, under the caption if there is one."""
+        """Return aligned lines ``name   value``, under the caption if there is one.
+
+        Empty without facts. ``most`` is a number of polynomials, which a block of facts has not.
+        """
         width = max((len(name) for name, _ in self.pairs), default=0)
         lines = [f"  {name.ljust(width)}   {value}" for name, value in self.pairs]
         if not lines:
@@ -236,7 +254,7 @@ class Table:
     caption: str = ""
 
     def text(self, most: int | None) -> str:
-        """Return aligned columns after an empty line or the caption."""
+        """Return aligned columns after an empty line or the caption; ``most`` has no effect."""
         heading = _heading(self.caption) or [""]
         return "\n".join([*heading, table(self.header, self.rows, MAX_COLUMN_CHARS)])
 
@@ -263,7 +281,10 @@ class Polynomials:
         return list(islice(self.texts(), most))
 
     def text(self, most: int | None) -> str:
-        """Return a line for each polynomial, shortened unless all are requested."""
+        """Return a line for each of the first ``most`` polynomials, shortened, under the caption.
+
+        How many more there are is the last line. ``None`` means all polynomials, in full.
+        """
         written = self.first(most)
         lines = _heading(self.caption)
         for text in written:
@@ -278,7 +299,18 @@ class Polynomials:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A verdict on a statement, and its grounds."""
+    """A verdict on a statement, and its grounds.
+
+    Parameters
+    ----------
+    verdict : str
+    name, sentence : str
+        The name of the statement, and what it says.
+    grounds : sequence of str
+        The reasons for the verdict, each shown with an arrow.
+    remarks : sequence of str
+        Further lines.
+    """
 
     verdict: str
     name: str
@@ -288,7 +320,7 @@ class Finding:
 
     @property
     def lines(self) -> list[str]:
-        """The lines to the right of the verdict."""
+        """The lines to the right of the verdict: the statement, its grounds, remarks."""
         return [
             f"{self.name}: {self.sentence}",
             *(f"→ {ground}" for ground in self.grounds),
@@ -309,7 +341,7 @@ class Findings:
     rows: Sequence[Finding]
 
     def text(self, most: int | None) -> str:
-        """Return the verdicts one after the other, after an empty line."""
+        """Return the verdicts one after the other, after an empty line; ``most`` has no effect."""
         return "\n".join(["", *(finding.text() for finding in self.rows)])
 
 

@@ -47,15 +47,24 @@ STYLES = {
 def written(sheet: Sheet, most: int | None = MAX_SHOWN_GENERATORS, *, width: int) -> str:
     """Return the text of a sheet in lines of ``width`` columns, with colours.
 
-    Lines have at least :data:`MIN_TERMINAL_COLUMNS` columns, and two for each column of a table.
+    Parameters
+    ----------
+    sheet : Sheet
+    most : int or None
+        The number of polynomials of each ideal that are written; ``None`` means all.
+    width : int
+        Columns of the terminal; less than :data:`MIN_TERMINAL_COLUMNS`, or than two for each column
+        of a table, is taken as that.
     """
-    tables = [len(block.header) for block in sheet.blocks if isinstance(block, Table)]
-    width = max(width, MIN_TERMINAL_COLUMNS, INDENT_COLUMNS + 2 * max(tables, default=0))
+    columns_of_tables = [len(block.header) for block in sheet.blocks if isinstance(block, Table)]
+    least_for_tables = INDENT_COLUMNS + 2 * max(columns_of_tables, default=0)
+    width = max(width, MIN_TERMINAL_COLUMNS, least_for_tables)
     console = Console(
         file=io.StringIO(), width=width, force_terminal=True, highlight=False, legacy_windows=False
     )
 
     def fitted(parts: Iterable[RenderableType]) -> list[str]:
+        """The lines that rich makes of some parts."""
         with console.capture() as captured:
             for part in parts:
                 console.print(part)
@@ -74,6 +83,10 @@ def written(sheet: Sheet, most: int | None = MAX_SHOWN_GENERATORS, *, width: int
 
 
 def _parts(block: Block, most: int | None, width: int) -> Iterator[RenderableType]:
+    """Yield what rich lays out for a block, in lines of this width, from above.
+
+    ``most`` is the number of polynomials that are shown; ``None`` means all.
+    """
     match block:
         case Facts():
             if block.pairs:
@@ -92,19 +105,25 @@ def _parts(block: Block, most: int | None, width: int) -> Iterator[RenderableTyp
 
 
 def _heading(caption: str) -> list[RenderableType]:
-    """An empty line and the caption, if there is one."""
+    """An empty line and the caption; nothing if there is no caption."""
     if not caption:
         return []
     return ["", _hanging(f"  {caption}")]
 
 
 def _text(text: str, **options: Any) -> Text:
-    """Return text in which characters that control a terminal are escaped."""
+    """Return text for rich in which characters that control a terminal are escaped.
+
+    ``options`` are those of rich's ``Text``, as the style.
+    """
     return Text(visible_lines(text), **options)
 
 
 def _grid(rows: Sequence[tuple[str, str]], width: int) -> RenderableType:
-    """Return a grid of names and values."""
+    """Return names and values side by side, in lines of this width; names in :data:`STYLES` styled.
+
+    Names wrap only if they would leave fewer than :data:`_MIN_VALUE_COLUMNS` for values.
+    """
     longest = max(cell_len(visible_lines(name)) for name, _ in rows)
     available = width - INDENT_COLUMNS - _GAP_COLUMNS - _MIN_VALUE_COLUMNS
     grid = Grid.grid(padding=(0, _GAP_COLUMNS, 0, 0))
@@ -125,14 +144,14 @@ def _hanging(line: str) -> RenderableType:
 
 
 def _table(block: Table, width: int) -> RenderableType:
-    """Return a table that fits: with full columns, a smaller gap, or wrapped cells."""
+    """Return a table that fits the width: with full columns, a smaller gap, or wrapped cells."""
     header = [visible_lines(str(name)) for name in block.header]
     rows = [[visible_lines(str(cell)) for cell in row] for row in block.rows]
     columns = [*zip(header, *rows, strict=True)]
     gap, widths = _widths(columns, width - INDENT_COLUMNS)
     grid = Grid(box=box.SIMPLE_HEAD, padding=(0, gap // 2), pad_edge=False, show_edge=False)
-    right = numeric(rows, len(header))
-    for heading, is_numeric, column_width in zip(header, right, widths, strict=True):
+    are_numeric = numeric(rows, len(header))
+    for heading, is_numeric, column_width in zip(header, are_numeric, widths, strict=True):
         justify: Literal["left", "right"] = "left"
         if is_numeric:
             justify = "right"
@@ -143,22 +162,38 @@ def _table(block: Table, width: int) -> RenderableType:
 
 
 def _widths(columns: Sequence[Sequence[str]], available: int) -> tuple[int, list[int | None]]:
-    """Return the gap between columns and their widths; ``None`` if the longest words do not fit."""
-    wholes, words = [], []
+    """Return the gap between columns, and the width of each, for a table of ``available`` columns.
+
+    Parameters
+    ----------
+    columns : sequence of columns
+        The texts of all cells of each, with its header.
+    available : int
+        Columns of the terminal.
+
+    Returns
+    -------
+    gap : int
+        3 if whole lines fit, else 1.
+    widths : list
+        At least the longest word of each column; ``None``, which leaves them to rich, if even these
+        do not fit.
+    """
+    line_widths, word_widths = [], []
     for column in columns:
-        wholes.append(max(map(cell_len, "\n".join(column).split("\n"))))
-        words.append(max(map(cell_len, " ".join(column).split()), default=0))
+        line_widths.append(max(map(cell_len, "\n".join(column).split("\n"))))
+        word_widths.append(max(map(cell_len, " ".join(column).split()), default=0))
     gaps = len(columns) - 1
-    if sum(wholes) + 3 * gaps <= available:
-        return 3, [*wholes]
-    spare = available - sum(words) - gaps
+    if sum(line_widths) + 3 * gaps <= available:
+        return 3, [*line_widths]
+    spare = available - sum(word_widths) - gaps
     if spare < 0:
         return 1, [None] * len(columns)
-    missing = [whole - word for whole, word in zip(wholes, words, strict=True)]
-    widths: list[int | None] = [*words]
+    missing = [whole - word for whole, word in zip(line_widths, word_widths, strict=True)]
+    widths: list[int | None] = [*word_widths]
     # Columns that lack least are completed first, so that as few as possible are wrapped.
     for place in sorted(range(len(columns)), key=lambda place: missing[place]):
         more = min(spare, missing[place])
-        widths[place] = words[place] + more
+        widths[place] = word_widths[place] + more
         spare -= more
     return 1, widths

@@ -54,8 +54,8 @@ LINES_TOGETHER = 7
 def keep_with_next(lines: int = LINES_TOGETHER) -> str:
     """Return LaTeX that begins a new page if fewer than ``lines`` lines fit on this one.
 
-    So no heading is left alone at the end of a page. Directly after a heading of the paper it does
-    nothing.
+    So no heading is left alone at the end of a page. Directly after a heading of the paper, where
+    LaTeX allows no break (``if@nobreak``), it does nothing.
     """
     rest = r"\dimexpr\pagegoal-\pagetotal\relax"
     begin_page = rf"\ifdim{rest}<{lines}\baselineskip\vfil\break\fi"
@@ -74,6 +74,10 @@ def paper(sheet: Sheet, most: int | None = MAX_SHOWN_GENERATORS) -> str:
 
 
 def _lines(block: Block, most: int | None) -> Iterator[str]:
+    """Yield the lines of LaTeX for a block; none for a picture.
+
+    ``most`` is the number of polynomials that are written; ``None`` means all.
+    """
     match block:
         case Facts():
             rows = [[latex(name), _value(value)] for name, value in block.pairs]
@@ -96,23 +100,29 @@ def _lines(block: Block, most: int | None) -> Iterator[str]:
 
 
 def _polynomials(block: Polynomials, most: int | None) -> Iterator[str]:
+    r"""Yield the lines of LaTeX for polynomials, as ``$f_{1} = …$\\``, under their caption.
+
+    At most ``most`` are written, each shortened, and how many more there are; ``None`` means all,
+    in full.
+    """
     if block.caption:
         yield keep_with_next()
     yield r"\begin{flushleft}"
     if block.caption:
         yield rf"{latex(block.caption)}\\*"
-    number = 0
+    written = 0
     for number, text in enumerate(block.first(most), 1):
         if most is not None:
             text = first_terms(text, MAX_POLYNOMIAL_CHARS)
         # After the terms that are shown, first_terms writes the number of all terms.
-        head, _, more = text.partition(" …  ")
+        shown_terms, _, number_of_terms = text.partition(" …  ")
         end = "$"
-        if more:
-            end = rf" + \cdots$ {latex(more)}"
-        yield rf"$f_{{{number}}} = {polynomial_latex(head)}{end}\\"
-    if block.number > number:
-        yield rf"\ldots{{}} and {block.number - number} more\\"
+        if number_of_terms:
+            end = rf" + \cdots$ {latex(number_of_terms)}"
+        yield rf"$f_{{{number}}} = {polynomial_latex(shown_terms)}{end}\\"
+        written = number
+    if block.number > written:
+        yield rf"\ldots{{}} and {block.number - written} more\\"
     yield r"\end{flushleft}"
 
 
@@ -122,7 +132,11 @@ _FINDINGS = (0.18, 0.16, 0.66)
 
 
 def _shares(shares: Sequence[float], numeric_columns: Collection[int] = ()) -> str:
-    """Return the column specification for columns with these shares of the line; text wraps."""
+    """Return LaTeX's column specification for columns with these shares of the line.
+
+    Text wraps in them. Columns at the places ``numeric_columns``, from 0, are even at the right,
+    others at the left.
+    """
     columns = []
     for place, share in enumerate(shares):
         side = "left" if place in numeric_columns else "right"
@@ -132,23 +146,29 @@ def _shares(shares: Sequence[float], numeric_columns: Collection[int] = ()) -> s
 
 
 def _columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return columns as wide as their cells if they fit, else as their words plus a share."""
-    wholes, words = [], []
+    """Return LaTeX's column specification for a table with these texts.
+
+    Columns are as wide as their cells if all fit into a line. Otherwise each has the width of its
+    longest word, and all have the same part of what they lack to their cells.
+    """
+    cell_widths, word_widths = [], []
     for column in zip(header, *rows, strict=True):
-        wholes.append(max(map(len, column)))
-        pieces = " ".join(column).split()
-        if len(column[0]) <= SHORT_HEADER:
-            pieces.append(column[0])
-        words.append(max(map(len, pieces), default=0))
+        cell_widths.append(max(map(len, column)))
+        words = " ".join(column).split()
+        if len(column[0]) <= SHORT_HEADER:  # which is not broken
+            words.append(column[0])
+        word_widths.append(max(map(len, words), default=0))
     is_numeric = numeric(rows, len(header))
     available = LATEX_LINE_CHARS - LATEX_COLUMN_GAP_CHARS * len(header)
-    if sum(wholes) <= available:
+    if sum(cell_widths) <= available:
         sides = ["r" if number else "l" for number in is_numeric]
         return f"@{{}}{''.join(sides)}@{{}}"
-    spare = max(available - sum(words), 0) / max(sum(wholes) - sum(words), 1)
+    left_over = max(available - sum(word_widths), 0)
+    lacking = max(sum(cell_widths) - sum(word_widths), 1)
+    share = left_over / lacking
     widths = []
-    for word, whole in zip(words, wholes, strict=True):
-        widths.append(word + spare * (whole - word) + LATEX_COLUMN_GAP_CHARS)
+    for word, whole in zip(word_widths, cell_widths, strict=True):
+        widths.append(word + share * (whole - word) + LATEX_COLUMN_GAP_CHARS)
     line = max(sum(widths), LATEX_LINE_CHARS)
     numeric_columns = [place for place, number in enumerate(is_numeric) if number]
     return _shares([width / line for width in widths], numeric_columns)
@@ -157,16 +177,22 @@ def _columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def _table(
     header: Sequence[str], rows: Sequence[Sequence[str]], columns: str, caption: str
 ) -> Iterator[str]:
+    """Yield the lines of a table that may be longer than a page, under its caption.
+
+    Nothing if there are no rows. The header is text, and the cells of rows are LaTeX already;
+    ``columns`` is the column specification.
+    """
     if not rows:
         return
     if caption:
         yield keep_with_next()
         yield rf"{{\raggedright {latex(caption)}\par\nobreak}}"
-    # The words of many columns do not fit side by side in larger letters.
-    size, gap = (
-        (r"\footnotesize", 4.5) if len(rows[0]) <= MAX_FOOTNOTE_COLUMNS else (r"\scriptsize", 3)
-    )
-    yield rf"{{{size}\setlength{{\tabcolsep}}{{{gap}pt}}\renewcommand{{\arraystretch}}{{1.15}}"
+    letters, gap_points = r"\footnotesize", 4.5
+    if len(rows[0]) > MAX_FOOTNOTE_COLUMNS:
+        # The words of so many columns do not fit side by side in larger letters.
+        letters, gap_points = r"\scriptsize", 3
+    space = rf"\setlength{{\tabcolsep}}{{{gap_points}pt}}\renewcommand{{\arraystretch}}{{1.15}}"
+    yield f"{{{letters}{space}"
     yield rf"\begin{{longtable}}[l]{{{columns}}}"
     if header:
         cells = [unbroken(name) for name in header]
@@ -182,6 +208,7 @@ def unbroken(header: str) -> str:
 
 
 def _value(value: object) -> str:
+    """The value of a fact or a cell in LaTeX, a formula as mathematics."""
     if isinstance(value, Formula):
         height = ""
         if r"\frac" in value.latex:
@@ -195,7 +222,10 @@ OPEN = {"polynomials": 12, "facts": 25, "table": 25, "findings": 25}
 
 
 def html(sheet: Sheet) -> str:
-    """Return a ``<div>`` without scripts, with as many rows as fit and the number omitted."""
+    """Return a ``<div>`` without scripts of at most :data:`MAX_PAGE_BYTES`.
+
+    Each block has as many rows as fit, and the number of those that are left out.
+    """
     most = MAX_HTML_ROWS
     text = _html(sheet, most)
     while len(text.encode()) > MAX_PAGE_BYTES and most:
@@ -212,7 +242,11 @@ def _html(sheet: Sheet, most: int) -> str:
 
 
 def _items(block: Block, most: int) -> dict[str, Any]:
-    """Return the values of a block for the template: kind, rows, number of omitted rows."""
+    """Return the values of a block for the template.
+
+    They are its kind, its caption, at most ``most`` rows, the number of ``missing`` rows, and for a
+    table its header; for a picture its ``svg``, empty if it is large or ``most`` is 0.
+    """
     values: dict[str, Any] = {"kind": type(block).__name__.lower(), "caption": ""}
     if isinstance(block, Facts | Table | Polynomials):
         values["caption"] = _cell(block.caption)
@@ -228,25 +262,31 @@ def _items(block: Block, most: int) -> dict[str, Any]:
             values["missing"] = block.number - len(rows)
         case Findings():
             for finding in block.rows:
-                below = [_cell(text) for text in (*finding.grounds, *finding.remarks)]
-                rows.append((finding.verdict, finding.name, _cell(finding.sentence), below))
+                reasons = [_cell(text) for text in (*finding.grounds, *finding.remarks)]
+                rows.append((finding.verdict, finding.name, _cell(finding.sentence), reasons))
         case Picture():
             svg = block.svg()
             if most == 0 or len(svg) >= MAX_PICTURE_BYTES:
                 svg = ""
             values["svg"] = svg
     left_out = max(len(rows) - most, 0)
+    # Polynomials, of which only the first were made, have their own number of missing ones.
     return {"missing": left_out} | values | {"rows": rows[:most]}
 
 
 def _cell(value: object) -> str:
+    """The text of a value, shortened to :data:`MAX_CELL_CHARS`."""
     return shortened(str(value), MAX_CELL_CHARS)
 
 
 def _polynomial(text: str) -> tuple[list[FormulaPart], str, list[FormulaPart]]:
-    """Return the first terms, the number of terms if there are more, and all terms if few."""
-    head, _, number = first_terms(text, FOLDED_POLYNOMIAL_CHARS).partition(" …  ")
-    whole: list[FormulaPart] = []
+    """Return what a page shows of a polynomial: first terms, number of terms, all terms.
+
+    The number is empty if the first terms are all. All terms, which can be unfolded, are there only
+    if there are more than the first ones, but not very many.
+    """
+    shown_terms, _, number = first_terms(text, FOLDED_POLYNOMIAL_CHARS).partition(" …  ")
+    all_terms: list[FormulaPart] = []
     if number and len(text) <= MAX_UNFOLDED_POLYNOMIAL_CHARS:
-        whole = list(parts(text))
-    return list(parts(head)), number, whole
+        all_terms = list(parts(text))
+    return list(parts(shown_terms)), number, all_terms

@@ -23,6 +23,8 @@ from m2bridge.results.sheet import shortened
 class Symbol(AsCode):
     """A symbol that stands for itself, or an indexed variable without a value.
 
+    The ``index`` is an integer, or a tuple; ``None`` for a symbol without one.
+
     Examples
     --------
     >>> print(Symbol("x"), Symbol("x", 1), Symbol("p", (1, 2)))
@@ -159,15 +161,18 @@ class Reference:
 
 
 def stand_in(value: Any) -> Hashable:
-    """Return what is equal for equal values of one type only, and hashes: 1 and True differ."""
+    """Return a key for a value, which hashes also if the value does not, as a list.
+
+    Keys are equal exactly for equal values of the same type: those of 1 and True differ.
+    """
     if isinstance(value, list | tuple):
         return type(value).__name__, tuple(map(stand_in, value))
     if isinstance(value, set | frozenset):
         return "set", frozenset(map(stand_in, value))
     if type(value) is dict or isinstance(value, HashTable):
-        pairs = [(stand_in(key), stand_in(found)) for key, found in value.items()]
+        pairs = [(stand_in(key), stand_in(held)) for key, held in value.items()]
         return type(value).__name__, frozenset(pairs)
-    if is_dataclass(value):
+    if is_dataclass(value):  # its fields may hold lists, or 1 and True
         parts = [stand_in(getattr(value, field.name)) for field in fields(value)]
         return type(value), tuple(parts)
     return type(value), value
@@ -198,10 +203,15 @@ class HashTable(Mapping[Any, Any]):
         return tuple(self._table.values())
 
     def __getitem__(self, key: Any) -> Any:
-        found = stand_in(key)
-        return self._table[found][1] if found in self._table else self._missing(key)
+        """The value of a key; :meth:`_missing` says what it is for keys that are not here."""
+        place = stand_in(key)
+        if place not in self._table:
+            return self._missing(key)
+        _, value = self._table[place]
+        return value
 
     def _missing(self, key: Any) -> Any:
+        """The value of a key that is not in the table: none, which is a KeyError."""
         raise KeyError(key)
 
     def __iter__(self) -> Iterator[Any]:
@@ -240,6 +250,7 @@ class VirtualTally(HashTable):
     """
 
     def _missing(self, key: Any) -> int:
+        """The multiplicity of what is not in the tally."""
         return 0
 
 
@@ -282,7 +293,10 @@ class Set(AbstractSet[Any]):
 
 
 def evaluate(value: Any) -> Any:
-    """Return the value of an expression: polynomials as SymPy's expressions, exact numbers.
+    """Return the value of an expression of Macaulay2 that is held uncomputed.
+
+    It is a number or an expression of SymPy: numbers in it become SymPy's, so that divisions are
+    exact, and polynomials its expressions. Other values are returned as they are.
 
     Raises
     ------
@@ -304,7 +318,13 @@ def evaluate(value: Any) -> Any:
 
 
 def _computed(kind: str, parts: list[Any]) -> Any:
-    """Return the value of an expression of this kind; its parts are computed already."""
+    """Return the value of an expression of a class of Macaulay2; its parts are computed already.
+
+    Raises
+    ------
+    ConversionError
+        If the class, or the number of parts, is not one of arithmetic.
+    """
     match kind, parts:
         case "Sum", _:
             return sum(parts)
@@ -351,7 +371,7 @@ class Factorization(Named):
     @property
     def is_negative(self) -> bool:
         """Whether a sign comes first, which Macaulay2 keeps outside of the product."""
-        # -1 of another ring is equal to it, and a factor as any other.
+        # −1 as an element of another ring is equal to the integer, and is a factor as any other.
         return self.factors[:1] == (SIGN,) and type(self.factors[0][0]) is int
 
     def expand(self) -> Any:
@@ -364,6 +384,7 @@ class Factorization(Named):
 
 
 def _power(base: Any, exponent: int) -> str:
+    """The text of a power, its base in parentheses unless it is an integer that is not negative."""
     text = str(base) if isinstance(base, int) and base >= 0 else f"({base})"
     return text if exponent == 1 else f"{text}^{exponent}"
 

@@ -20,15 +20,21 @@ from m2bridge.errors import ConversionError
 
 
 def _refused(what: str, code: str) -> Callable[..., Any]:
-    """An operator that says where the computation is done."""
+    """An operator that refuses with the way to compute in Macaulay2.
+
+    ``what`` is the result in the plural, as "sums", and ``code`` what computes it there, as
+    "x + y".
+    """
 
     def operator(self: Any, *_: Any) -> Any:
+        """Raise ConversionError, whatever the operands."""
         raise _needs_engine(self.ring, what, code)
 
     return operator
 
 
 def _needs_engine(ring: Any, what: str, code: str) -> ConversionError:
+    """The error that only Macaulay2 can make ``what``, such as "sums", in a ring, by this code."""
     return ConversionError(
         f'{what} in {ring_text(ring)} need Macaulay2: m2.value("{code}", x=x, y=y)'
     )
@@ -60,7 +66,7 @@ class RingElement(_Element):
     ring : Algebra, QuotientRing or GaloisField
     terms : tuple of (exponents, coefficient)
         In Macaulay2's order; exponents of the variables of :func:`ring_variables`, coefficients in
-        the ring below.
+        the ring's :func:`coefficient_ring`.
 
     Examples
     --------
@@ -99,7 +105,8 @@ class RingElement(_Element):
         Raises
         ------
         ConversionError
-            If its ring is not such a ring, or a coefficient is not a number.
+            If its ring is a quotient, a Weyl algebra or an exterior algebra, or a coefficient has
+            no expression.
         """
         if not isinstance(self.ring, rings.Algebra) or self.ring.weyl or self.ring.skew:
             raise ConversionError(
@@ -121,8 +128,11 @@ class RingElement(_Element):
 
 
 def _is_number(element: RingElement, number: int | Fraction) -> bool:
-    """Whether an element is the image of a number in its ring."""
-    p = rings.characteristic(element.ring)
+    """Whether an element is the image of a number in its ring.
+
+    Of a fraction whose denominator is no unit there is no image.
+    """
+    p = rings.characteristic(element.ring)  # or any n, of ZZ/n
     if p:
         if gcd(number.denominator, p) > 1:
             return False
@@ -130,7 +140,7 @@ def _is_number(element: RingElement, number: int | Fraction) -> bool:
     if not element.terms:
         return number == 0
     (exponents, constant), *others = element.terms
-    if others or any(exponents):
+    if others or any(exponents):  # it is not constant
         return False
     if p and isinstance(constant, int):  # an element of ZZ/p, which is written by a residue
         constant %= p
@@ -138,6 +148,7 @@ def _is_number(element: RingElement, number: int | Fraction) -> bool:
 
 
 def _term(names: tuple[str, ...], exponents: tuple[int, ...], coefficient: Any) -> str:
+    """The text of a term; its coefficient is in parentheses if it is a sum and not alone."""
     number = entry_text(coefficient)
     is_sum = any(exponents) and any(sign in number[1:] for sign in "+-")
     return term(exponents, f"({number})" if is_sum else number, names)
@@ -169,7 +180,8 @@ class RingFraction(_Element):
         Raises
         ------
         ConversionError
-            If they are written in different ways, and SymPy does not multiply in the ring below.
+            If they are written in different ways, and SymPy does not multiply in their ring of
+            numerators.
         """
         if not isinstance(other, RingFraction) or self.ring != other.ring:
             return False
@@ -180,14 +192,20 @@ class RingFraction(_Element):
         return bool(left == right)
 
     def _in_sympy(self, element: Any) -> Any:
-        """Return a polynomial in SymPy's ring of the same variables; other elements unchanged."""
-        if not isinstance(element, RingElement):
+        """Return a polynomial in SymPy's ring of the same variables; other elements unchanged.
+
+        Raises
+        ------
+        ConversionError
+            If SymPy has no such ring, so that only Macaulay2 can compare fractions of it.
+        """
+        if not isinstance(element, RingElement):  # a number, or a polynomial of SymPy
             return element
-        over = element.ring
-        if not isinstance(over, rings.Algebra) or over.inverses:
+        ring = element.ring
+        if not isinstance(ring, rings.Algebra) or ring.inverses:
             raise _needs_engine(self.ring, "comparisons", "x == y")
         # Products do not depend on degrees and on the order of monomials, so these are left out.
-        plain = rings.Algebra(over.coefficients, over.variables).sympy_ring
+        plain = rings.Algebra(ring.coefficients, ring.variables).sympy_ring
         if plain is None:
             raise _needs_engine(self.ring, "comparisons", "x == y")
         coefficients = plain.domain

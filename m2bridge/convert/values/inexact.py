@@ -22,7 +22,7 @@ from m2bridge.errors import ConversionError
 
 
 def not_exact(what: str) -> ConversionError:
-    """Return the error of a value that is not exact."""
+    """Return the error that refuses a value as not exact; ``what`` is the value in words."""
     return ConversionError(
         f"{what}: not exact. Write fractions as fractions.Fraction or sympy.Rational; a number that"
         " is meant to be inexact as m2bridge.workspace.values.Real.of(number)"
@@ -34,20 +34,26 @@ _DOUBLE_BITS = 53
 _MAX_EXACT_EXPONENT = 10_000
 """An exponent of two up to which numbers are fractions without much memory."""
 _SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan, "-0": -0.0}
+"""Floats that are not a mantissa times a power of two, by their names."""
 
 Operation = Callable[[Any, Any], Any]
 
 
 def _operators(operation: Operation) -> tuple[Operation, Operation]:
-    """An operator of a number, and the one for a number on the right of another."""
+    """The methods for an operation with the number on the left, and with it on the right.
 
-    def forward(self: Inexact, other: Any) -> Any:
+    For ``operator.add`` these are ``__add__`` and ``__radd__``.
+    """
+
+    def on_the_left(self: Inexact, other: Any) -> Any:
+        """``operation(self, other)``."""
         return self._computed(operation, other, swapped=False)
 
-    def reflected(self: Inexact, other: Any) -> Any:
+    def on_the_right(self: Inexact, other: Any) -> Any:
+        """``operation(other, self)``."""
         return self._computed(operation, other, swapped=True)
 
-    return forward, reflected
+    return on_the_left, on_the_right
 
 
 class Inexact:
@@ -55,8 +61,8 @@ class Inexact:
     precisions.
 
     Integers and fractions take part with the precision of the other number, floats with 53 bits.
-    SymPy's expressions take these as its ``Float`` of the same precision, by operators of their
-    own. Zero has no sign in results, as in mpmath.
+    With an expression of SymPy, SymPy computes: it takes this number as a ``Float`` of the same
+    precision. Zero has no sign in results, as in mpmath.
     """
 
     __slots__ = ()
@@ -78,7 +84,7 @@ class Inexact:
 
     @property
     def _parts(self) -> Any:
-        """Real and imaginary part, as mpmath writes them; each number in one way."""
+        """Real and imaginary part, as tuples of mpmath, which are equal for equal numbers."""
         number = self.to_mpmath()
         return number.real._mpf_, number.imag._mpf_
 
@@ -89,6 +95,7 @@ class Inexact:
         if isinstance(other, Inexact):
             return bool(self._parts == other._parts)
         if isinstance(other, Fraction):
+            # Only a binary fraction can be equal; with so many bits it is not rounded.
             bits = other.numerator.bit_length()
             return _is_binary(other) and bool(self.to_mpmath() == _mpmath(other, bits + 1))
         return bool(self.to_mpmath() == other)
@@ -109,7 +116,10 @@ class Inexact:
         return self._computed(lambda number, _: abs(number), 0, swapped=False)
 
     def _computed(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
-        """Apply an operation to the number and a second one, or to these swapped."""
+        """``operation(self, other)``, or ``operation(other, self)`` if they are swapped.
+
+        ``NotImplemented`` for values that are not numbers of Python or this module.
+        """
         if isinstance(other, float | complex):
             precision = min(self.precision, _DOUBLE_BITS)
         elif isinstance(other, Inexact):
@@ -126,11 +136,12 @@ class Inexact:
 
 
 def _is_binary(number: Fraction) -> bool:
+    """Whether the denominator is a power of two."""
     return number.denominator & (number.denominator - 1) == 0
 
 
 def _mpmath(number: Any, precision: int) -> Any:
-    """The number in mpmath; exactly, but for fractions, which are rounded."""
+    """The number in mpmath: a fraction rounded to this many bits, other numbers exactly."""
     if isinstance(number, Fraction):
         return mp.make_mpf(
             libmp.from_rational(number.numerator, number.denominator, precision, "n")
@@ -139,7 +150,10 @@ def _mpmath(number: Any, precision: int) -> Any:
 
 
 def _comparison(operation: Operation) -> Operation:
+    """The method of :class:`Real` for a comparison, such as ``__lt__`` for ``operator.lt``."""
+
     def compare(self: Real, other: Any) -> Any:
+        """``operation(self, other)``, exactly; SymPy compares with its expressions."""
         if isinstance(other, Expr):
             return NotImplemented
         # mpmath would round the fraction before.
@@ -215,31 +229,35 @@ class Real(Inexact):
             raise ConversionError(
                 f"{number} is not a binary fraction: it cannot be a real number without rounding"
             )
-        exponent = 1 - exact.denominator.bit_length()
+        exponent = 1 - exact.denominator.bit_length()  # the denominator is 2^(−exponent)
         return cls(exact.numerator, exponent, precision)
 
     @property
     def exact(self) -> Fraction:
-        """The number as a fraction; infinities, NaN and −0 have none (ConversionError), except that
-        −0 is 0.
-        """
+        """The number as a fraction, 0 for −0; ConversionError for infinities and NaN."""
         if self.special in ("", "-0"):
             return self.mantissa * Fraction(2) ** self.exponent
         raise ConversionError(f"{self.special} is not a fraction")
 
     @property
     def _mpf_(self) -> Any:
+        """The number as mpmath's tuple, by which mpmath takes it as a number."""
         if self.special:
             return libmp.from_float(_SPECIAL[self.special])
         return libmp.from_man_exp(self.mantissa, self.exponent)
 
     def _sympy_(self) -> Any:
+        """The number as SymPy takes it, a ``Float`` of the same precision."""
         return Float(self.to_mpmath(), precision=self.precision)
 
     def _computed(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
-        # As in Macaulay2, fractions are not rounded before; those of powers could have any size.
-        exactly = isinstance(other, Fraction) and operation is not operator.pow
-        if not exactly or self.special or abs(self.exponent) > _MAX_EXACT_EXPONENT:
+        """As for all inexact numbers; with a fraction exactly, and then rounded, as in Macaulay2.
+
+        Powers are excepted, which could have any size.
+        """
+        with_fraction = isinstance(other, Fraction) and operation is not operator.pow
+        is_small = not self.special and abs(self.exponent) <= _MAX_EXACT_EXPONENT
+        if not with_fraction or not is_small:
             return Inexact._computed(self, operation, other, swapped=swapped)
         exact = operation(other, self.exact) if swapped else operation(self.exact, other)
         return Real.of(_mpmath(exact, self.precision), self.precision)
@@ -248,10 +266,11 @@ class Real(Inexact):
     __gt__, __ge__ = _comparison(operator.gt), _comparison(operator.ge)
 
     def to_flint(self) -> Any:
-        """The ball of radius 0 around it."""
+        """The ball of radius 0 around the number, in FLINT."""
         return flint.arb(self.special or (self.mantissa, self.exponent))
 
     def __float__(self) -> float:
+        """The nearest float; an infinity beyond its range."""
         if self.special:
             return _SPECIAL[self.special]
         try:
@@ -262,13 +281,16 @@ class Real(Inexact):
     def __repr__(self) -> str:
         """The call that makes it."""
         number = float(self)
-        if self.precision == _DOUBLE_BITS and Real.of(number) == self:
-            finite = math.isfinite(number)
-            return f"Real.of({number!r})" if finite else f"Real.of(float('{number}'))"
+        is_float = self.precision == _DOUBLE_BITS and Real.of(number) == self
+        if is_float and math.isfinite(number):
+            return f"Real.of({number!r})"
+        if is_float:
+            return f"Real.of(float('{number}'))"
         special = f", special={self.special!r}" if self.special else ""
         return f"Real({self.mantissa}, {self.exponent}, precision={self.precision}{special})"
 
     def __str__(self) -> str:
+        """The number in decimals, as many as its precision determines."""
         if self.special:
             return str(_SPECIAL[self.special])
         with workprec(self.precision):
@@ -293,7 +315,13 @@ class ComplexNumber(Inexact):
 
     @classmethod
     def of(cls, number: complex, precision: int = 53) -> ComplexNumber:
-        """A Python number as a complex number of this precision."""
+        """A Python number as a complex number of this precision.
+
+        Raises
+        ------
+        ConversionError
+            If a part takes more bits.
+        """
         return cls(Real.of(number.real, precision), Real.of(number.imag, precision))
 
     @property
@@ -307,17 +335,21 @@ class ComplexNumber(Inexact):
         if all(part.precision == _DOUBLE_BITS and not part.special for part in parts):
             number = complex(self)
             if ComplexNumber.of(number) == self:
-                # Python reads -1j as −(0 + 1j), whose real part is −0
-                negated = number.real == 0 > number.imag
-                value = f"complex(0, {number.imag!r})" if negated else repr(number)
+                # Python reads -1j as −(0 + 1j), whose real part is −0.
+                is_negative_imaginary = number.real == 0 > number.imag
+                value = repr(number)
+                if is_negative_imaginary:
+                    value = f"complex(0, {number.imag!r})"
                 return f"ComplexNumber.of({value})"
         return f"ComplexNumber({self.real!r}, {self.imaginary!r})"
 
     @property
     def _mpc_(self) -> Any:
+        """The number as mpmath's pair of tuples, by which mpmath takes it as a number."""
         return self.real._mpf_, self.imaginary._mpf_
 
     def _sympy_(self) -> Any:
+        """The number as SymPy takes it, with ``Float`` as real and imaginary part."""
         return self.real._sympy_() + self.imaginary._sympy_() * I
 
     def __complex__(self) -> complex:
@@ -349,7 +381,7 @@ class RealInterval(AsCode):
         return min(self.left.precision, self.right.precision)
 
     def to_flint(self) -> Any:
-        """A ball that contains it."""
+        """A ball of FLINT that contains the interval."""
         return self.left.to_flint().union(self.right.to_flint())
 
     def __str__(self) -> str:

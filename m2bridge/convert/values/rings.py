@@ -134,12 +134,15 @@ class Algebra(AsText):
 
     @property
     def _has_usual_degrees(self) -> bool:
+        """Whether each variable has degree 1, in a grading by one integer."""
         return self.rank == 1 and self.degrees == ((1,),) * len(self.variables)
 
     @property
     def sympy_ring(self) -> PolyRing | None:
-        """The same ring in SymPy, if SymPy can hold it: standard degrees, commutative, one of three
-        orders.
+        """The same ring in SymPy; ``None`` if SymPy does not have it.
+
+        It has commutative rings over ZZ, QQ and GF(p) with standard degrees, in the three orders of
+        :data:`ORDERS`.
         """
         if not self.variables or not self._has_usual_degrees:
             return None
@@ -151,12 +154,13 @@ class Algebra(AsText):
             domain = self.coefficients.domain
         else:
             return None
-        for order, said in ORDERS.items():
-            if said(len(self.variables)) == self.order:
-                return PolyRing([Symbol(name) for name in self.variables], domain, order)
+        for sympy_order, macaulay2_order in ORDERS.items():
+            if macaulay2_order(len(self.variables)) == self.order:
+                return PolyRing([Symbol(name) for name in self.variables], domain, sympy_order)
         return None
 
     def __str__(self) -> str:
+        """Coefficients and variables, and options where the ring differs from a plain one."""
         if not (self.variables or self.joined):
             return f"toField({ring_text(self.coefficients)})"
         parts = list(self.variables)
@@ -273,7 +277,7 @@ class FractionField(AsText):
 
 
 def ambient_ring(ring: Any) -> Any:
-    """Return the ring of which a ring is a quotient, perhaps of a quotient."""
+    """Return the ring of which a ring is a quotient, itself no quotient; else the ring itself."""
     while isinstance(ring, QuotientRing | GaloisField):
         ring = ring.quotient if isinstance(ring, GaloisField) else ring.ambient
     return ring
@@ -300,12 +304,15 @@ def characteristic(ring: Any) -> int:
 
 
 def ring_variables(ring: Any) -> tuple[str, ...]:
-    """Return the variables of a ring of polynomials, of a quotient of one, or of a finite field."""
+    """Return the variables of a ring of polynomials, of a quotient of one, or of a finite field.
+
+    Empty for rings without variables, such as ZZ and its quotients.
+    """
     return tuple(getattr(ambient_ring(ring), "variables", ()))
 
 
 def ring_of_sympy(value: PolyRing) -> Algebra:
-    """Return the ring of a SymPy polynomial.
+    """Return the same ring as one of SymPy's polynomial rings, with its monomial order.
 
     Raises
     ------
@@ -322,7 +329,13 @@ def ring_of_sympy(value: PolyRing) -> Algebra:
 
 
 def ring_of_domain(domain: Any) -> Any:
-    """Return the ring of a SymPy domain."""
+    """Return the ring of a SymPy domain, such as ZZ, GF(p), QQ[x] or QQ(x).
+
+    Raises
+    ------
+    ConversionError
+        If it has no counterpart, or its elements are not exact.
+    """
     if domain.is_ZZ:
         return IntegerRing()
     if domain.is_QQ or domain.is_FiniteField:

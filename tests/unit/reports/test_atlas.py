@@ -21,7 +21,8 @@ from m2bridge.certificates.form import read, write
 from m2bridge.cli import commands
 from m2bridge.errors import CertificateError, ContradictionError
 from m2bridge.families.registry import OWN_FAMILIES, family
-from m2bridge.reports.atlas import Atlas, Entry, atlas, hilbert_polynomial_text, write_atlas
+from m2bridge.reports.atlas import Atlas, Entry, atlas, write_atlas
+from m2bridge.reports.atlas_values import hilbert_polynomial_text
 
 SAMPLES = Path(__file__).parents[2] / "certificates"
 NASTY = "<script>document.title = 'evil'</script> & {{ 7 * 7 }}"

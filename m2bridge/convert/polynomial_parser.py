@@ -1,0 +1,435 @@
+"""The strict parser of polynomials and equations in text, as people write them by this grammar::
+
+    equation = sum [("=" | "==") sum]
+    sum      = product {("+" | "-") product}
+    product  = factor {[("*" | "/" | "//")] factor}
+    factor   = {"+" | "-"} power
+    power    = atom [("^" | "**") integer | superscript digits]
+    atom     = integer | decimal | name | "(" sum ")"
+    name     = letters, digits and primes [index]
+
+A divisor must be a number, not zero; Oscar writes 2//3. x + -3*y and 2*-x are read, and -x^2 is
+-(x^2). x² is x^2. x_(1,2), x_{1,2} and x[1, 2] are x_1_2, and x_(3) is x_3. The signs −, · and ×
+are -, * and *. Decimals are exact: 0.1 is 1/10.
+
+The sign of a product may be left out where there is one reading only, as in 2x^2, 3(x + 1)y and
+x y^2: after a number, between parentheses, and between variables of one letter, with or without an
+index. It may not after a divisor (1/2x), before a parenthesis after a name (x(y + 1)), and over the
+end of a line.
+"""
+
+import re
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple, NoReturn
+from unicodedata import category
+
+from sympy.polys.rings import PolyElement
+
+from m2bridge.algebra.determinantal import monomial_count
+from m2bridge.algebra.ring import PolynomialRing, first_names, normal_form, place_of_variant
+from m2bridge.convert import (
+    MAX_COEFFICIENT_BITS,
+    MAX_EXPONENT,
+    MAX_PARENTHESIS_DEPTH,
+    MAX_POLYNOMIAL_TERM_BITS,
+    MAX_POLYNOMIAL_TERMS,
+    MAX_TERM_PRODUCTS,
+)
+from m2bridge.errors import ConversionError
+from m2bridge.system import integer
+
+SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_DIGITS = str.maketrans(SUPERSCRIPTS, "0123456789")
+
+# Superscript digits are letters of words to Python; to people they are powers, so no name contains
+# them.
+_WORD = rf"(?:(?![{SUPERSCRIPTS}])[\w'])*"
+_LETTERS = re.compile(_WORD)
+_TOKEN = re.compile(
+    rf"""
+    \s*(?:
+        (?P<decimal>[0-9]+\.[0-9]*|\.[0-9]+)
+        | (?P<integer>[0-9]+)
+        | (?P<power>[{SUPERSCRIPTS}]+)
+        | (?P<name>[^\W\d_]{_WORD})
+        | (?P<sign>\*\*|//|==|[-+*/^()=−–·⋅×])
+    )
+    """,
+    re.VERBOSE,
+)
+_SIGNS = {"−": "-", "–": "-", "·": "*", "⋅": "*", "×": "*", "==": "="}
+"""Signs as they are printed, and as they are typed."""
+_INDEX = re.compile(r"(?:(?<=_)[({]|(?<!_)\[)\s*([0-9]+(?:\s*,\s*[0-9]+)*)\s*[)}\]]")
+"""An index after a name: (1,2) or {1,2} where the name ends with _, or [1, 2]."""
+
+_SHORT_VARIABLE = re.compile(r"[^\W\d_]_?[0-9]*(?:_[0-9]+)*'*")
+"""A variable of one letter, perhaps with indices."""
+_SCIENTIFIC = re.compile(r"[eE][-+]?[0-9]")
+"""What follows the first digits of a number such as 2e-3; or it is a product with e."""
+
+_QUOTED_CHARS = 40
+"""Characters of a text that a message repeats before and after a place in it."""
+_MAX_DIVISOR_CHARS = 60
+"""Characters of a divisor that a message repeats."""
+
+
+class Token(NamedTuple):
+    """A part of a text: a number, a name with its index, a sign, or the end."""
+
+    kind: str
+    text: str
+    column: int
+    """The column where it begins, from 1 on."""
+    end: int
+    """The place in the text where it ends."""
+
+
+@dataclass(slots=True)
+class PolynomialParser:
+    """A parser of one text: its tokens, and the place of the next one.
+
+    There is a method for each rule of the grammar, which reads what the rule describes from this
+    place on, moves the place behind it, and returns its polynomial.
+    """
+
+    text: str
+    ring: PolynomialRing
+    inverses: tuple[str, ...] = ()
+    """Variables of the ring that stand for 1/g, where g need not be a number."""
+    divisors: list[PolyElement] = field(default_factory=list)
+    """The g of the inverses that were used."""
+    tokens: list[Token] = field(default_factory=list)
+    place: int = 0
+    depth: int = 0
+    """Parentheses that are open."""
+    work: int = 0
+    """Products of terms that were computed, of long numbers counted several times."""
+
+    def __post_init__(self) -> None:
+        """Cut the text into tokens, with one of the kind ``end`` behind it."""
+        end = len(self.text.rstrip())
+        position = 0
+        while position < end:
+            position = self.read_token(position)
+        self.tokens.append(Token("end", "", end + 1, end))
+
+    def read_token(self, position: int) -> int:
+        """Add the token at this position of the text, and return the position where it ends.
+
+        Positions are from 0 on, columns of tokens from 1. Blanks before a token are skipped.
+
+        Raises
+        ------
+        ConversionError
+            If no token begins there, or a number could also be read in another way.
+        """
+        match = _TOKEN.match(self.text, position)
+        if match is None:
+            blanks = len(self.text[position:]) - len(self.text[position:].lstrip())
+            column = position + blanks
+            raise _refused(_unexpected(self.text, column), self.text, column)
+        kind = match.lastgroup  # the name of the group that matched
+        assert kind is not None
+        begin, end = match.span(kind)
+        if kind == "power":
+            self.read_superscript(match[kind], begin)
+        elif kind == "name":
+            return self.read_name(begin, end)
+        else:
+            text = _SIGNS.get(match[kind], match[kind])
+            self.tokens.append(Token(kind, text, begin + 1, end))
+        if kind in ("integer", "decimal") and _SCIENTIFIC.match(self.text, end):
+            self.refuse_scientific(begin)
+        return end
+
+    def refuse_scientific(self, begin: int) -> NoReturn:
+        """Refuse a number such as 2e-3, which begins at this position and could be a product."""
+        number = self.text[begin : begin + 12].split()[0]
+        message = f"'{number}' could be a number with an exponent, or a product with a variable"
+        raise _refused(f"{message}: write 10^3 or 1/10^3, or * between factors", self.text, begin)
+
+    def read_name(self, begin: int, end: int) -> int:
+        """Read a name with its index, and return the position in the text where it ends.
+
+        ``begin`` and ``end`` are those of its letters, which accents may continue.
+        """
+        end = _end_of_name(self.text, end)
+        name = self.text[begin:end]
+        # A variant of a letter, such as ½ or ⁿ, would become a name that nobody wrote.
+        variant = place_of_variant(name)
+        if variant is not None:
+            message = f"unexpected character {name[variant]!r} in a name"
+            raise _refused(message, self.text, begin + variant)
+        index = _INDEX.match(self.text, end)
+        if index is not None:
+            name = "_".join([name.removesuffix("_"), *re.findall("[0-9]+", index[1])])
+            end = index.end()
+        self.tokens.append(Token("name", name, begin + 1, end))
+        return end
+
+    def read_superscript(self, digits: str, begin: int) -> None:
+        """Take superscript digits at this position as the power of what stands before them."""
+        before = self.tokens[-1] if self.tokens else Token("", "", 0, 0)
+        if before.kind not in ("integer", "decimal", "name") and before.text != ")":
+            raise _refused(_unexpected(self.text, begin), self.text, begin)
+        end = begin + len(digits)
+        self.tokens.append(Token("sign", "^", begin + 1, begin))
+        self.tokens.append(Token("integer", digits.translate(_DIGITS), begin + 1, end))
+
+    def whole(self, equation: bool = False) -> PolyElement:
+        """The polynomial of the whole text; if ``equation``, also of an equation, left minus right.
+
+        What is left over is refused, with advice.
+        """
+        result = self.sum()
+        if equation and self.sign("="):
+            result = result - self.sum()
+        token = self.tokens[self.place]
+        if token.kind != "end":
+            advice = ""
+            begins_factor = token.kind == "name" or token.text == "("
+            if begins_factor:
+                begin = token.column - 1
+                meant = f"{self.text[:begin].rstrip()}*{self.text[begin:]}"
+                advice = f"; write * between factors: {meant:.60}"
+            elif token.text == "=":
+                advice = "; an equation has two sides"
+                if not equation:
+                    advice = "; no equation is expected here"
+            self.fail(f"expected an operator, found '{token.text:.60}'{advice}")
+        return result
+
+    def sum(self) -> PolyElement:
+        """Products with signs + and − between them."""
+        # Terms are added in place: a copy for each would take quadratic time.
+        total = self.product().copy()
+        while operator := self.sign("+", "-"):
+            start = self.place
+            summand = self.product()
+            self.check_size(len(summand), len(total) + len(summand), 0, start)
+            if operator == "-":
+                summand = -summand
+            for monomial, coefficient in summand.items():
+                total[monomial] = total.get(monomial, 0) + coefficient
+        total.strip_zero()
+        return total
+
+    def product(self) -> PolyElement:
+        """Factors with signs of products and divisions between them, or no signs."""
+        total = self.factor()
+        divided = False  # whether the last factor was a divisor
+        while True:
+            start = self.place
+            operator = self.sign("*", "/", "//")
+            if not operator:
+                if not self.implicit_product(divided):
+                    return total
+                operator = "*"
+            factor = self.factor()
+            divided = operator != "*"
+            if operator == "*":
+                # The time of a product grows with the terms and with the digits of coefficients.
+                count = len(total) * len(factor)
+                bits = _bits(total) + _bits(factor)
+                self.check_size(count * (1 + bits // 100), count, bits, start)
+                total = total * factor
+            elif factor and factor.is_ground:
+                total = total.quo_ground(factor.LC)
+            elif factor and self.inverses:
+                # The variable for 1/factor, which is replaced when the text was read.
+                name = self.inverses[len(self.divisors)]
+                self.divisors.append(factor)
+                total = total * _variables(self.ring)[normal_form(name)]
+            else:
+                self.refuse_divisor(start + 1)
+
+    def implicit_product(self, divided: bool) -> bool:
+        """Whether a factor without the sign of a product comes next.
+
+        ``divided`` says that the factor before it was a divisor; then there are two readings.
+        """
+        before, token = self.tokens[self.place - 1], self.tokens[self.place]
+        if token.kind != "name" and token.text != "(":
+            return False
+        gap = self.text[before.end : token.column - 1]
+        if "\n" in gap or "\r" in gap:  # a new line may be a new polynomial
+            return False
+        is_short = token.text == "(" or _SHORT_VARIABLE.fullmatch(token.text) is not None
+        if before.kind in ("integer", "decimal"):
+            is_product = is_short or not gap
+        elif before.kind == "name":
+            is_product = token.kind == "name" and is_short
+            is_product = is_product and _SHORT_VARIABLE.fullmatch(before.text) is not None
+        else:
+            is_product = is_short
+        if is_product and divided:
+            self.fail(
+                f"'{token.text:.60}' could be a factor of the divisor, or of the fraction: write *"
+                " between factors"
+            )
+        return is_product
+
+    def refuse_divisor(self, start: int) -> NoReturn:
+        """Refuse the divisor between the token at ``start`` and the next one, and say why.
+
+        It is zero, or not a number where only numbers can be divisors.
+        """
+        if self.inverses:
+            self.fail("a divisor must not be zero", start)
+        begin = self.tokens[start].column - 1
+        end = self.tokens[self.place].column - 1
+        divisor = self.text[begin:end].strip()
+        message = "only numbers that are not zero can be divisors"
+        if len(divisor) <= _MAX_DIVISOR_CHARS:
+            message += f"; 1/{divisor} is a further variable w with the equation w*{divisor} = 1"
+        self.fail(message, start)
+
+    def factor(self) -> PolyElement:
+        """A power behind any number of signs, as the second one in x + -3*y."""
+        is_negative = False
+        while sign := self.sign("+", "-"):
+            if sign == "-":
+                is_negative = not is_negative
+        power = self.power()
+        return -power if is_negative else power
+
+    def power(self) -> PolyElement:
+        """An atom with or without an exponent."""
+        base = self.atom()
+        start = self.place
+        if not self.sign("^", "**"):
+            return base
+        exponent = self.exponent()
+        if exponent == 0:  # also for the base 0
+            return self.ring.sympy_ring.one
+        # The power of a sum of n terms has as many terms as there are monomials in n variables, and
+        # a coefficient is at most (n · the largest one of the base)^exponent.
+        count = monomial_count(len(base), exponent) if base else 1
+        work = 10 * count if count > 1 else 1
+        bits = exponent * (_bits(base) + len(base).bit_length())
+        self.check_size(work, count, bits, start)
+        return base**exponent
+
+    def exponent(self) -> int:
+        """An integer from 0 to :data:`MAX_EXPONENT`; all else is refused."""
+        kind, digits, *_ = self.tokens[self.place]
+        # Many digits are not read: that takes quadratic time.
+        readable = kind == "integer" and len(digits) <= len(str(MAX_EXPONENT))
+        if not readable or int(digits) > MAX_EXPONENT:
+            self.fail(f"an exponent must be an integer from 0 to {MAX_EXPONENT}")
+        self.place += 1
+        return int(digits)
+
+    def atom(self) -> PolyElement:
+        """A number, a variable of the ring, or a sum in parentheses."""
+        start = self.place
+        kind, token, *_ = self.tokens[start]
+        self.place += 1
+        if kind == "integer":
+            return self.ring.sympy_ring.ground_new(integer(token))
+        if kind == "decimal":
+            whole, _, part = token.partition(".")
+            number = Fraction(integer(f"0{whole}{part}"), 10 ** len(part))
+            return self.ring.sympy_ring.ground_new(self.ring.number(number))
+        if kind == "name":
+            # Unicode writes some letters in several ways; the normal form is one of them.
+            variable = _variables(self.ring).get(normal_form(token))
+            if variable is None:
+                names = self.ring.variables[: len(self.ring.variables) - len(self.inverses)]
+                known = first_names([f"{name:.60}" for name in names])
+                advice = ""
+                if len(token) > 1 and set(token) <= set(self.ring.variables):
+                    advice = f"; write {'*'.join(token):.60} for the product"
+                self.fail(f"unknown name '{token:.60}'; known are {known}{advice}", start)
+            return variable
+        if token != "(":
+            shown = f"'{token}'" if token else "the end"
+            self.fail(f"expected a number, a name or '(', found {shown}", start)
+        self.depth += 1
+        if self.depth > MAX_PARENTHESIS_DEPTH:
+            self.fail(f"more than {MAX_PARENTHESIS_DEPTH} parentheses inside one another", start)
+        inside = self.sum()
+        if not self.sign(")"):
+            self.fail("expected ')'")
+        self.depth -= 1
+        return inside
+
+    def sign(self, *accepted: str) -> str:
+        """Take one of these operators if it comes next, and return it; otherwise ``""``."""
+        kind, token, *_ = self.tokens[self.place]
+        if kind != "sign" or token not in accepted:
+            return ""
+        self.place += 1
+        return token
+
+    def check_size(self, work: int, terms: int, bits: int, place: int) -> None:
+        """Refuse a text that would take long to expand, before an operation is done.
+
+        Parameters
+        ----------
+        work : int
+            Products of terms that the operation takes; they are added up for the whole text.
+        terms, bits : int
+            Upper bounds for the terms of the result, and for the bits of a coefficient.
+        place : int
+            The token at which the text is refused.
+        """
+        self.work += work
+        too_many = self.work > MAX_TERM_PRODUCTS or terms > MAX_POLYNOMIAL_TERMS
+        too_long = bits > MAX_COEFFICIENT_BITS or terms * bits > MAX_POLYNOMIAL_TERM_BITS
+        if too_many or too_long:
+            self.fail("too large when it is expanded", place)
+
+    def fail(self, message: str, place: int | None = None) -> NoReturn:
+        """Refuse the text at the column of the token at ``place``; of the next one if left out."""
+        column = self.tokens[self.place if place is None else place].column - 1
+        raise _refused(message, self.text, column)
+
+
+@lru_cache(maxsize=8)
+def _variables(ring: PolynomialRing) -> dict[str, PolyElement]:
+    """The variables of a ring by the normal forms of their names."""
+    return dict(zip(map(normal_form, ring.variables), ring.sympy_ring.gens, strict=True))
+
+
+def _refused(message: str, text: str, column: int) -> ConversionError:
+    """The error for a column of a text, from 0 on, with the part of the text around it.
+
+    The message counts columns from 1, as people do.
+    """
+    start = max(0, column - _QUOTED_CHARS)
+    end = column + _QUOTED_CHARS
+    part = text[start:end]
+    if start > 0:
+        part = "…" + part
+    if end < len(text):
+        part += "…"
+    return ConversionError(f"column {column + 1}: {message} (in {part!r})")
+
+
+def _unexpected(text: str, column: int) -> str:
+    """The message that the character in this column, from 0 on, cannot stand there."""
+    return f"unexpected character {text[column]!r}"
+
+
+def _end_of_name(text: str, end: int) -> int:
+    """The position where a name ends, of which a part ends at ``end``.
+
+    Accents may be characters of their own, after which the name goes on.
+    """
+    while end < len(text) and category(text[end]).startswith("M"):
+        letters = _LETTERS.match(text, end + 1)
+        assert letters is not None
+        end = letters.end()
+    return end
+
+
+def _bits(polynomial: PolyElement) -> int:
+    """Bits of the longest coefficient, numerator and denominator together; 0 for zero."""
+    largest = 0
+    for number in polynomial.values():
+        bits = int(number.numerator).bit_length() + int(number.denominator).bit_length()
+        largest = max(largest, bits)
+    return largest

@@ -1,0 +1,195 @@
+"""The values of a case in an atlas, each read from the certificates of the case and made text.
+
+A reader takes one certificate, of any question, and returns ``None`` where it does not have the
+value.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from m2bridge.algebra.hilbert_series import HilbertSeries
+from m2bridge.algebra.schur import Representation
+from m2bridge.certificates.form import Certificate
+from m2bridge.convert.printing import degree_summary, expression_text
+from m2bridge.results.known import Bounds
+
+CertificateReader = Callable[[Certificate], Any]
+"""A function that reads a value from a certificate; ``None`` if there is none."""
+
+CLOSURE = "closure"
+"""The question whose answer has the invariants of a Zariski closure, or says why there are none."""
+EQUATIONS = "equations"
+"""The question whose answer has these invariants up to a degree."""
+POLAR = "polar-degrees"
+"""The question whose answer has the polar degrees."""
+STATED_POLAR = "polar"
+"""The statement about polar degrees, whose verdict has them as they were computed."""
+
+
+def _either(name: str) -> CertificateReader:
+    """The reader of the value of this name in the answer of a certificate, else in its evidence."""
+    return lambda certificate: certificate.answer.get(name, certificate.evidence.get(name))
+
+
+def _dimension(certificate: Certificate) -> int | None:
+    """The dimension in a certificate, if it is known exactly.
+
+    Families that observe several dimensions keep each with its bounds.
+    """
+    value = _either("dimension")(certificate)
+    if isinstance(value, Mapping):
+        value = Bounds(value["lower_bound"], value["upper_bound"]).exact
+    dimension: int | None = value
+    return dimension
+
+
+def _answer(name: str, text: Callable[[Any], str]) -> CertificateReader:
+    """The reader of the value of this name in the answer of a certificate, made ``text``."""
+
+    def read(certificate: Certificate) -> str | None:
+        """The text of the value; ``None`` if the answer has none."""
+        value = certificate.answer.get(name)
+        if value is None:
+            return None
+        return text(value)
+
+    return read
+
+
+def _coordinates(certificate: Certificate) -> int | None:
+    """The number of coordinates: the value of the Hilbert function at 1, or of names of them."""
+    values = certificate.answer.get("hilbert_function")
+    if values:
+        return values[1]  # type: ignore[no-any-return]
+    names = certificate.evidence.get("coordinates")
+    if names is None:
+        return None
+    return len(names)
+
+
+def _degrees(certificate: Certificate) -> str | None:
+    """The degrees of the generators in words, if a certificate has all of them, proved."""
+    degrees = certificate.answer.get("generator_degrees")
+    if certificate.answer.get("all_generators"):
+        degrees = certificate.answer.get("generators_up_to_degree")
+    if degrees is None:
+        return None
+    return degree_summary(degrees)
+
+
+def _low_degrees(certificate: Certificate) -> str | None:
+    """The degrees of the generators up to a degree in words, if a certificate has these."""
+    degrees = certificate.answer.get("generators_up_to_degree")
+    if degrees is None:
+        return None
+    return f"degree ≤ {certificate.answer.get('max_degree')}: {degree_summary(degrees)}"
+
+
+def _polar_degrees(certificate: Certificate) -> Sequence[int] | None:
+    """The polar degrees in an answer, or those that integrals gave for the statement about them.
+
+    A statement that was refuted says what was computed too. Numbers that were counted modulo random
+    primes only are not taken, and where one number is missing, none are.
+    """
+    if certificate.question != STATED_POLAR:
+        return certificate.answer.get("polar_degrees")
+    for verdict in certificate.answer["verdicts"]:
+        observed = verdict.get("observed")
+        if isinstance(observed, Mapping):
+            degrees: Sequence[int | None] = observed.get("integrals", (None,))
+            if None not in degrees:
+                return degrees  # type: ignore[return-value]
+    return None
+
+
+def _polar(certificate: Certificate) -> str | None:
+    """The polar degrees in a certificate, with commas; ``None`` if it has none."""
+    degrees = _polar_degrees(certificate)
+    return None if degrees is None else _numbers(degrees)
+
+
+def _generic_ed_degree(certificate: Certificate) -> int | None:
+    """The generic ED degree in a certificate; where only polar degrees are given, their sum.
+
+    Source: Draisma, Horobeț, Ottaviani, Sturmfels, Thomas, *The Euclidean distance degree of an
+    algebraic variety*, Found. Comput. Math. 16, 2016, Theorem 5.4.
+    """
+    stated: int | None = _either("generic_ed_degree")(certificate)
+    degrees = _polar_degrees(certificate)
+    if stated is None and degrees is not None:
+        return sum(degrees)
+    return stated
+
+
+def _numbers(values: Iterable[int]) -> str:
+    """Numbers with commas between them."""
+    return ", ".join(map(str, values))
+
+
+def _numbers_of_more(values: Iterable[int]) -> str:
+    """The first of infinitely many numbers, with commas and an ellipsis."""
+    return f"{_numbers(values)}, …"
+
+
+def _representations(parts: Iterable[Mapping[str, Any]]) -> str:
+    """Return representations of an answer as text: ``degree 2: S_11 X ⊗ S_11 H ⊗ S_4 Y``.
+
+    Each has its degree, its multiplicity, and a partition for each of the spaces X, H and Y.
+    """
+    spaces = ("X", "H", "Y")
+    written = []
+    for part in parts:
+        representation = Representation(
+            degree=part["degree"],
+            spaces=spaces,
+            sizes=(),  # which the text does not say
+            shapes=tuple(tuple(part[space]) for space in spaces),
+            multiplicity=part["multiplicity"],
+        )
+        written.append(f"degree {part['degree']}: {representation}")
+    return "; ".join(written) or "none"
+
+
+def hilbert_polynomial_text(coefficients: Sequence[int]) -> str:
+    """Return the text of a Hilbert polynomial by its coefficients e_0, …, e_(D−1).
+
+    It is Σ (−1)^i e_i C(n + D − i − 1, D − i − 1), as ``4 C(n + 4, 4) − 6 C(n + 3, 3)``.
+    """
+    text = ""
+    for i, coefficient in enumerate(coefficients):
+        signed = (-1) ** i * coefficient
+        if signed == 0:
+            continue
+        k = len(coefficients) - 1 - i
+        sign = "−" if signed < 0 else "+"
+        text += f" {sign} {abs(signed)} C(n + {k}, {k})"
+    return text.removeprefix(" + ").removeprefix(" ") or "0"
+
+
+def _series(series: Mapping[str, Any]) -> str:
+    """Return a Hilbert series as text, such as ``(T³ + 2 T² + T + 1)/(1 − T)⁵``."""
+    value = HilbertSeries(tuple(series["numerator"]), series["denominator_exponent"])
+    text = expression_text(value.expression).replace("*", " ").replace("-", "−")
+
+    def raised(power: re.Match[str]) -> str:
+        """An exponent as raised digits, without its sign ^."""
+        return power[1].translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+    return re.sub(r"\^(\d+)", raised, text)
+
+
+VALUES: dict[str, tuple[str, CertificateReader]] = {
+    "dimension": (CLOSURE, _dimension),
+    "degree": (CLOSURE, _either("degree")),
+    "Hilbert polynomial": (EQUATIONS, _answer("hilbert_coefficients", hilbert_polynomial_text)),
+    "Hilbert series": (CLOSURE, _answer("hilbert_series", _series)),
+    "Hilbert function": (EQUATIONS, _answer("hilbert_function", _numbers_of_more)),
+    "generators": (CLOSURE, _degrees),
+    "generators of low degree": (EQUATIONS, _low_degrees),
+    "representations": (EQUATIONS, _answer("representations", _representations)),
+    "coordinates": (CLOSURE, _coordinates),
+    "polar degrees": (POLAR, _polar),
+    "generic ED degree": (POLAR, _generic_ed_degree),
+}
+"""The values of each case: the question whose outcome says why one is missing, and its reader."""
