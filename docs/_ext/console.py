@@ -42,6 +42,7 @@ RULE = re.compile("[ ─]+")
 SIZES = (100, 112, 128)
 """Characters of a line for which letters are made smaller, as the style sheet says."""
 RELATION = re.compile(r"(?<=\w) ([=≤]) (?=\S)")
+UNIT = re.compile(r"(?<=\d) (?=(s|MB|MiB|GB)\b)")
 UNBROKEN = "\N{NO-BREAK SPACE}"
 
 
@@ -91,7 +92,7 @@ def is_prose(line: str) -> bool:
 
 
 def fold(line: str) -> str:
-    """Return a line, on several lines if it is a long sentence; ``t = 2`` stays together."""
+    """Return a line, on several lines if it is a long sentence; ``t = 2`` and ``1 s`` stay whole."""
     if len(line) <= WIDTH or COMMAND.match(line) is not None:
         return line
     if RULE.fullmatch(line):  # it is cut where the last column is folded
@@ -102,6 +103,7 @@ def fold(line: str) -> str:
     if sentence["words"].startswith("# "):  # a comment stands beside its command
         return line
     together = RELATION.sub(" \\1 ".replace(" ", UNBROKEN), sentence["words"])
+    together = UNIT.sub(UNBROKEN, together)
     filled = textwrap.fill(
         together,
         width=WIDTH,

@@ -21,7 +21,7 @@ from m2bridge.reports.content import VERDICTS, NamedCase, Problem, VerdictRow, a
 from m2bridge.reports.forms import MARKS, paper_of
 from m2bridge.reports.read import collect
 from m2bridge.results.known import Bounds, intersect_bounds
-from m2bridge.results.sheet import Table, value_text
+from m2bridge.results.sheet import Table, enumeration, value_text
 from m2bridge.system import write_aside
 
 CERTIFICATES = "certificates"
@@ -457,7 +457,7 @@ def _overview(atlas: Atlas) -> str:
     without_values = {entry.file for entry in alone}  # of these only the verdict is shown
     with_values = [entry for entry in atlas.entries if entry.file not in without_values]
     values = {
-        "titles": sorted({family(entry.case.family).title for entry in atlas.entries}),
+        "title": enumeration(sorted({family(entry.case.family).title for entry in atlas.entries})),
         "atlas": atlas,
         "grids": tables,
         "alone": alone,

@@ -36,7 +36,7 @@ from m2bridge.reports.content import (
     verdict_words,
 )
 from m2bridge.results.markup import cell, csv_text, latex, latex_links
-from m2bridge.results.sheet import Block, Facts, Sheet, Table, line, table
+from m2bridge.results.sheet import Block, Facts, Sheet, Table, enumeration, line, table
 from m2bridge.results.writers import keep_with_next
 
 CASES_PER_HTML_PART = 100
@@ -72,7 +72,7 @@ def to_html(report: Report, documentation: str = "") -> str:
         sheets[i : i + CASES_PER_HTML_PART] for i in range(0, len(sheets), CASES_PER_HTML_PART)
     ]
     more = {
-        "title": " and ".join(sorted({family(case.family).title for case in cases})),
+        "title": enumeration(sorted({family(case.family).title for case in cases})),
         "marks": MARKS,
         "table": pack(_page_table(report)),
         "parts": [pack(part) for part in parts],

@@ -21,6 +21,12 @@ def plural(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
+def enumeration(items: Sequence[str]) -> str:
+    """Return items in one phrase: ``a``, ``a and b``, ``a, b and c``; empty if there is none."""
+    *first, last = items or [""]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def printable(text: str) -> str:
     """Return text on one line; line breaks, control and formatting characters become spaces."""
     return "".join(character if character.isprintable() else " " for character in text)

@@ -330,6 +330,8 @@ def test_sentences_go_on_below_and_commands_with_their_comments_stay_on_a_line()
     assert re.search(r"\n {14}\S", fold(f"{words}, each"))
     title = "Cross-check of the neuromanifold of lightning self-attention, (d, d', a) = (2, 1, 2), t = 2"
     assert fold(f"{title}, over QQ").endswith("\nt = 2, over QQ")
+    times = "computed by   exact ranks (FLINT), singular values (NumPy), and other things; less than 0.1 s"
+    assert fold(times).endswith(" 0.1 s")
     paragraph = ["Verdicts: " + 12 * "3 confirmed, " + "4 not", "applicable.", "", "  a  b"]
     joined = extension("console").joined(paragraph)
     assert joined == [f"{paragraph[0]} applicable.", "", "  a  b"]

@@ -24,7 +24,16 @@ from m2bridge.convert.printing import polynomial_text
 from m2bridge.limits import progress_listener, with_progress
 from m2bridge.results import markup, markup as escape, writers
 from m2bridge.results.base import Result
-from m2bridge.results.sheet import Facts, Finding, Findings, Formula, Polynomials, Sheet, Table
+from m2bridge.results.sheet import (
+    Facts,
+    Finding,
+    Findings,
+    Formula,
+    Polynomials,
+    Sheet,
+    Table,
+    enumeration,
+)
 from tests.tiers import slow
 
 # A sheet in every form: what it shows is there, nothing is markup that should be text, and nothing
@@ -325,3 +334,10 @@ def test_long_cells_of_tables_continue_on_the_next_line() -> None:
     assert max(map(len, lines)) <= 120
     assert [line.split()[-1] for line in lines if line.endswith((" 2", " 1"))] == ["2", "1"]
     assert "".join(line.strip() for line in lines).count("x_20**2 - x_21") == 1
+
+
+@pytest.mark.parametrize(
+    ("items", "phrase"), [([], ""), (["a"], "a"), (["a", "b"], "a and b"), ("abc", "a, b and c")]
+)
+def test_an_enumeration_has_one_and(items: list[str], phrase: str) -> None:
+    assert enumeration(items) == phrase
