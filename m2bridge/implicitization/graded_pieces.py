@@ -361,8 +361,8 @@ class MonomialSpace:
 
 
 PieceComputation = Callable[[int, int, Mapping[int, DegreePieces]], GradedPiece]
-"""A function that computes the piece of a dominant multidegree from this multidegree, its degree, and
-the pieces of all smaller degrees.
+"""A function that computes the piece of a dominant multidegree from this multidegree (packed), its
+degree, and the pieces of all smaller degrees.
 """
 
 

@@ -66,7 +66,7 @@ class GeneratorOrbit:
         return self.size * len(self.polynomials)
 
     def expand(self) -> Iterator[Terms]:
-        """Yield the generators of all multidegrees of the orbit, one multidegree after the other."""
+        """Yield the generators of all multidegrees of the orbit, one multidegree after another."""
         generators_of = [self.polynomials]  # by the number of the multidegree in the orbit
         yield from self.polynomials
         for previous, number in self.tree:
