@@ -92,7 +92,8 @@ from m2bridge.maps.degrees.slices import slices_script
 from m2bridge.maps.double_points import double_points_script
 from m2bridge.maps.polynomial_map_model import MapModel
 from m2bridge.maps.singular_locus import jacobian_script
-from m2bridge.maps.slice_surface import SliceSpace, slice_script
+from m2bridge.maps.slice_space import SliceSpace
+from m2bridge.maps.slice_surface import slice_script
 from m2bridge.maps.toric import lattice_script
 from m2bridge.results.base import Result
 from m2bridge.results.known import Bounds
