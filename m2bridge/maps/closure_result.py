@@ -392,7 +392,11 @@ def _facts(closure: Closure) -> list[tuple[str, object]]:
 
 
 def _formulas(closure: Closure) -> list[str]:
-    """Return the results in LaTeX, beginning with dimension and degree."""
+    """Return the results that were found in LaTeX: dimension, degree, and the ideal I.
+
+    If generators are known to be complete up to a degree n only, they are said to generate the
+    ideal of the part of I of degree ≤ n.
+    """
     dimension, completeness = closure.known_dimension, closure.completeness
     formulas = []
     if not dimension.is_open:
@@ -402,7 +406,9 @@ def _formulas(closure: Closure) -> list[str]:
     if closure.generator_degrees is not None:
         ideal = "I" if completeness.proved else rf"\langle I_{{\le {completeness.degree}}} \rangle"
         number = sum(closure.generator_degrees.values())
-        names = ["0", "f_1", rf"f_1, \ldots, f_{{{number}}}"][min(number, 2)]
+        names = rf"f_1, \ldots, f_{{{number}}}"
+        if number < 2:
+            names = "f_1" if number == 1 else "0"
         formulas.append(rf"{ideal} = \langle {names} \rangle")
     return formulas
 

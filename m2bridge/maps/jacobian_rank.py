@@ -336,7 +336,9 @@ class ObservedRank(Observed):
 
 
 def observe_rank(model: Model) -> ObservedRank:
-    """Observe the dimension of the closure; see :func:`m2bridge.maps.jacobian_rank.rank_result`."""
+    """Return the dimension of the closure, or bounds for it, by :func:`rank_result`; with the time
+    that this took.
+    """
     with limited(None) as running:
         result = rank_result(model)
         return ObservedRank(model=model, result=result, seconds=running.seconds)

@@ -530,15 +530,18 @@ class DifferentiableModel(Model):
 
     @property
     @abstractmethod
-    def parameter_count(self) -> int: ...
+    def parameter_count(self) -> int:
+        """The number of parameters w."""
 
     @property
     @abstractmethod
-    def input_count(self) -> int: ...
+    def input_count(self) -> int:
+        """The length of an input x; 0 for a map from the parameters alone."""
 
     @property
     @abstractmethod
-    def output_count(self) -> int: ...
+    def output_count(self) -> int:
+        """The length of an output φ_w(x); without inputs, the number of coordinates."""
 
     @abstractmethod
     def pullbacks(
