@@ -308,6 +308,7 @@ class Substitution:
         # FLINT takes ASCII names only, which those of the parameters need not be.
         context = flint.fmpz_mpoly_ctx.get(("x", parameters), flint.Ordering.degrevlex)
         images = tuple(map(context.from_dict, check_deadline_in(source.integral_images)))
+        # one random point: a list with one value for each parameter
         random = Random(0)
         point = [[random.randrange(TEST_PRIME)] for _ in range(parameters)]
         functions = FunctionValues(point, TEST_PRIME, 1)
@@ -403,7 +404,7 @@ class Echelon:
     def modular(
         cls, monomials: Sequence[Monomial], eliminations: Sequence[ModularElimination]
     ) -> Echelon:
-        """Eliminate modulo primes, and lift entries to QQ by Chinese remainders.
+        """Return the echelon form modulo primes, with entries lifted to QQ by Chinese remainders.
 
         Primes whose pivots are not the best ones are unlucky, and left out.
         """
@@ -422,7 +423,7 @@ class Echelon:
 
     @classmethod
     def exact(cls, monomials: Sequence[Monomial], substitution: Substitution) -> Echelon:
-        """Expand the monomials in the parameters and eliminate over QQ."""
+        """Return the echelon form over QQ of the monomials, expanded in the parameters."""
         numerators, denominator, pivots = substitution.echelon(monomials)
         rows = range(len(pivots))
 

@@ -300,6 +300,7 @@ class GeneratedPart:
             Functional number i by its values modulo the prime at all free monomials: 1 at place
             number i, 0 at the other places.
         """
+        # elsewhere all functionals that vanish on the span are zero
         nonzero = {place for place, values in enumerate(self.functionals) if values}
         # with the places as the first columns, the echelon form has a unit matrix there
         order = [*places, *sorted(nonzero.difference(places))]

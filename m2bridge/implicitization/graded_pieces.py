@@ -389,7 +389,7 @@ def complete_degrees(
             pieces = {}
             for dominant in check_deadline_in(orbits.members):
                 pieces[dominant] = compute(dominant, degree, completed)
-        except TimeLimitError:
+        except TimeLimitError:  # the pieces of this degree are dropped
             break
         completed[degree] = DegreePieces(orbits, pieces)
         if first and any(piece.generators for piece in pieces.values()):

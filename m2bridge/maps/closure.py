@@ -181,6 +181,7 @@ def _prefers_lattice(source: MultigradedMap, strategy: Strategy, max_degree: int
         return False
     if len(source.polynomial_map.coordinates) <= MAX_DEGREEWISE_COORDINATES:
         return False
+    # without a program for Markov bases the lattice ideal is a saturation, which takes longer
     return toric.is_monomial(source.polynomial_map) and toric.markov_program() is not None
 
 

@@ -173,6 +173,7 @@ class Closure(Result):
         # all representations are written out already, and not known to be all
         if low.max_degree >= largest:
             raise not_known
+        # the numbers of these generators are not used by the ideal
         higher = HigherDegrees({}, partial(generators_above, low.max_degree))
         return Ideal.of(replace(low, higher=higher).ideal())
 
@@ -379,6 +380,7 @@ def _facts(closure: Closure) -> list[tuple[str, object]]:
     if closure.hilbert_function is not None:
         facts.append(("Hilbert function", f"{', '.join(map(str, closure.hilbert_function))}, …"))
     worker = computed_by(closure.engine_version, closure.seconds, closure.strategy)
+    # generators are found by FLINT; Macaulay2 proves that they are all
     if closure.strategy == "multigraded" and closure.engine_version:
         worker = f"exact linear algebra (FLINT) and {worker}"
     return [

@@ -375,7 +375,7 @@ def _by_minimal_prime(equations: Equations, rank: int | None) -> Equations:
 
 
 def _undecided(equations: Equations, limit: Exception) -> Equations:
-    """Return the equations of low degree, unfinished since a limit ended the proof of completeness."""
+    """Return the equations, unfinished since a limit ended the proof of completeness."""
     note = NOT_FOUND if equations.others else UNDECIDED
     return replace(equations, remark=f"{equations.remark} {note}", unfinished=str(limit))
 

@@ -85,7 +85,9 @@ def _gradings(differences: Sequence[IntegerVector], parameters: int) -> list[Int
     A grading gives a weight to each parameter; ``differences`` are those of the exponents of two
     monomials, and get degree 0. Few of many differences decide, so that the others are only tested.
     """
-    chosen = [(0,) * parameters, *differences[:: 1 + len(differences) // (2 * parameters)]]
+    # about twice as many differences as parameters, evenly spread; a row of zeros stands for none
+    step = 1 + len(differences) // (2 * parameters)
+    chosen = [(0,) * parameters, *differences[::step]]
     while True:
         gradings = integer_kernel(chosen, parameters)
         tested = check_deadline_in(differences)

@@ -78,7 +78,8 @@ class HilbertFunction(PictureResult):
         For a series h(T) / (1 − T)^D it is deg h − D + 1. Source: Bruns, Herzog, *Cohen–Macaulay
         Rings*, 4.1.12.
         """
-        return len(self.series.numerator) - self.series.dimension
+        degree_of_numerator = len(self.series.numerator) - 1
+        return degree_of_numerator - self.series.dimension + 1
 
     def polynomial_at(self, degree: int) -> int:
         """Return the value of the Hilbert polynomial at an integer."""

@@ -475,7 +475,7 @@ def _compared(lower: Bounds, upper: Bounds) -> Bounds:
         If the lower bound exceeds the upper one.
     """
     dimension = intersect_bounds(lower, upper).exact
-    if upper.is_open:
+    if upper.is_open:  # the model knows no upper bound to compare with
         return lower
     if dimension is None:
         return Bounds.at_least(lower.lower, f"{lower.because}; below an upper bound")

@@ -126,6 +126,7 @@ def singular_locus(
     if "double-points" in plan:
         findings += _by_double_points(model, required=method == "double-points")
         if method == "auto" and _suffices(findings, model):
+            # the Jacobian criterion, as a second opinion, may take long
             return _result(findings, model, field, ideals, second_opinion=True)
     if orbit_methods is not None and "fibres" in plan:
         findings.append(orbit_methods.by_fibres())
