@@ -308,7 +308,7 @@ class Substitution:
         # FLINT takes ASCII names only, which those of the parameters need not be.
         context = flint.fmpz_mpoly_ctx.get(("x", parameters), flint.Ordering.degrevlex)
         images = tuple(map(context.from_dict, check_deadline_in(source.integral_images)))
-        # one random point: a list with one value for each parameter
+        # one random point: for each parameter a list with one value
         random = Random(0)
         point = [[random.randrange(TEST_PRIME)] for _ in range(parameters)]
         functions = FunctionValues(point, TEST_PRIME, 1)

@@ -398,7 +398,7 @@ def best_value(values: Sequence[MethodValue]) -> MethodValue | None:
 
     ``None`` if there are no values.
     """
-    for status in get_args(Status):
+    for status in get_args(Status):  # the most certain first
         found = [value for value in values if value.status == status]
         if found:
             return max(found, key=lambda value: value.known.least)
