@@ -69,7 +69,9 @@ class CoefficientField:
             rule = "write QQ or GF(p) with a prime p"
             if re.search(r"[\[(].*[A-Za-z]", text):  # a letter in brackets, as in QQ[i] or QQ(a)
                 rule += (
-                    "; 'ideal' and 'singular-locus --ideal' also take number fields and parameters"
+                    "; 'ideal' and 'singular-locus --ideal' also take number fields and parameters."
+                    " How a map has such constants is said under 'Parameters as constants' in"
+                    " docs/maps.md"
                 )
             raise InvalidCaseError("field", f"'{text:.60}' is not a coefficient field: {rule}")
         if len(match[1]) > _MAX_CHARACTERISTIC_DIGITS:

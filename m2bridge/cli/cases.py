@@ -199,7 +199,10 @@ def family_options(command: Command) -> Command:
         "A different family of models, with its own options: --family polynomial-network"
         " --widths 2,2,1."
     )
-    help_map = "A TOML file with a polynomial map, or with layers of polynomial maps."
+    help_map = (
+        "A TOML file with a polynomial map, or with layers of polynomial maps. Its coefficients are"
+        " numbers; docs/maps.md shows how a parameter becomes a constant of the field QQ(c)."
+    )
     command = click.option("--family", help=help_family, shell_complete=complete_families)(command)
     return click.option("--map", "file", type=MapFile(), help=help_map)(command)
 

@@ -334,7 +334,8 @@ def implicitize_command(file: Path, **options: Any) -> int:
 
     FILE is TOML: a table [map] with parameters = ["s", "t"] (and relations = ["…"]), and a table
     [coordinates] with lines such as x = "3/7*s^2*t - (s + t)^3". The domain is the set of points
-    where all relations vanish.
+    where all relations vanish. Coefficients are numbers; docs/maps.md shows how a parameter becomes
+    a constant of the field QQ(c).
     """
     request = common.Run.of(options)
     with common.time_limit(timeout=request.timeout) as clock:

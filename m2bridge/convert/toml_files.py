@@ -4,16 +4,23 @@ Keys, lists of texts and polynomials are read here for files of ideals, maps and
 refusal names the place in the file, and shows what to write where something is missing.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
-from m2bridge.algebra.ring import MAX_RING_VARIABLES, PolynomialRing, variable_name
+from m2bridge.algebra.ring import MAX_RING_VARIABLES, PolynomialRing, normal_form, variable_name
 from m2bridge.convert import MAX_MAP_PARAMETERS
 from m2bridge.convert.bounded_io import read_toml
-from m2bridge.convert.polynomial_text import read_equation, read_polynomial, read_rational_function
+from m2bridge.convert.polynomial_text import (
+    names_in,
+    read_equation,
+    read_polynomial,
+    read_rational_function,
+)
 from m2bridge.errors import ConversionError, InvalidCaseError
 
 _EXAMPLES = {
@@ -157,6 +164,30 @@ def _fraction(value: object, where: str, ring: PolynomialRing) -> tuple[PolyElem
         raise ConversionError(f"{where}: {reason}") from None
 
 
+_UNDECLARED = (
+    ". Every name in a map must be declared in parameters. How a parameter becomes a constant is"
+    " said under 'Parameters as constants' in docs/maps.md"
+)
+"""What to do about a name in a map that is not one of its parameters."""
+
+
+@contextmanager
+def _with_advice(value: object, ring: PolynomialRing) -> Iterator[None]:
+    """Add to a ConversionError what to do about undeclared names, if the value in the file has any.
+
+    Undeclared names are those that are no variables of the ring, whose variables are the
+    parameters.
+    """
+    try:
+        yield
+    except ConversionError as reason:
+        names: tuple[str, ...] = ()
+        with suppress(ConversionError):  # some texts cannot even be divided into names and signs
+            names = names_in(value) if isinstance(value, str) else ()
+        advice = _UNDECLARED if set(names) - set(map(normal_form, ring.variables)) else ""
+        raise ConversionError(f"{reason}{advice}") from None
+
+
 def read_map(text: str) -> tuple[PolynomialMap, str]:
     """The map that a TOML file describes, and its title (empty if it has none).
 
@@ -202,11 +233,13 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
         raise ConversionError("[coordinates]: there must be at least one")
     images = {}
     for name, value in coordinates.items():
-        images[name] = _fraction(value, f"[coordinates] {name:.60}", source)
+        with _with_advice(value, source):
+            images[name] = _fraction(value, f"[coordinates] {name:.60}", source)
     relations = []
     listed = strings(table.get("relations", []), "[map] relations")
     for number, text in enumerate(listed, 1):
-        relation = polynomial(text, f"[map] relations {number}", source, equation=True)
+        with _with_advice(text, source):
+            relation = polynomial(text, f"[map] relations {number}", source, equation=True)
         if relation:
             relations.append(relation)
     return PolynomialMap.from_fractions(source, images, relations), title

@@ -14,8 +14,7 @@ monomials in each multidegree.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, replace
 from itertools import chain
 from math import gcd, prod
 from random import Random
@@ -37,11 +36,11 @@ from m2bridge.algebra.sparse_polynomial import (
     Monomial,
     Terms,
     gradients,
-    monomial_of,
     packed,
     restricted,
 )
 from m2bridge.implicitization.multigraded_map import Grading, MultigradedMap, Permutation
+from m2bridge.implicitization.random_points import SPARE_POINTS, FunctionValues, RandomPoints
 from m2bridge.limits import check, check_deadline_in
 
 FactorT = TypeVar("FactorT")
@@ -50,14 +49,6 @@ PackedPolynomial = dict[int, int]
 """Coefficients of monomials in the parameters; the exponents are digits of one integer, so that
 they add as it does.
 """
-
-SPARE_POINTS = 5
-"""A rank is taken to be that at all points if this many more points do not increase it; else the
-dimensions would not add up.
-"""
-
-MIN_POINTS_PER_DRAW = 32
-"""The number of points drawn at once; products of values at fewer are mostly overhead."""
 
 TEST_PRIME = 2**61 - 1
 """The prime modulo which a polynomial is evaluated before it is expanded."""
@@ -69,7 +60,18 @@ MAX_ROWS_PER_MONOMIAL = 2
 def _product_of(
     monomial: Monomial, products: dict[Monomial, FactorT], times: Callable[[FactorT, int], FactorT]
 ) -> FactorT:
-    """The product of the factors with these numbers; products of its beginnings are kept."""
+    """Return the product of the factors whose numbers the monomial lists.
+
+    Parameters
+    ----------
+    monomial : Monomial
+        The numbers of the factors with repetition, such as ``(0, 0, 3)``.
+    products : dict
+        The products found so far by their monomials, and the empty product at ``()``. Those of
+        the beginnings ``(0,)``, ``(0, 0)``, … of the monomial are added.
+    times : callable
+        Maps a product and a number j to the product times factor j.
+    """
     product = products.get(monomial)
     if product is None:
         product = times(_product_of(monomial[:-1], products, times), monomial[-1])
@@ -79,7 +81,17 @@ def _product_of(
 
 @dataclass(frozen=True, slots=True)
 class ModularElimination:
-    """Coefficients of expanded monomials if expansions are short; else values at random points."""
+    """Elimination among monomials in the coordinates, as functions on the image modulo a prime.
+
+    Monomials are expanded on a slice if the expansions are short, else evaluated at random points.
+
+    Parameters
+    ----------
+    expansions : Expansions
+        The images on the slice.
+    points : RandomPoints
+        Random points of the image modulo the prime of the expansions.
+    """
 
     expansions: Expansions
     points: RandomPoints
@@ -88,7 +100,10 @@ class ModularElimination:
     def of(
         cls, source: MultigradedMap, max_degree: int, random: Random, prime: int
     ) -> ModularElimination:
-        """The elimination for monomials of at most the given degree."""
+        """Return the elimination modulo a prime for monomials of degree ≤ max_degree.
+
+        ``random`` chooses the slice and the points.
+        """
         expansions = Expansions.of(source, max_degree, random=random, prime=prime)
         points = RandomPoints(
             images=source.integral_images,
@@ -99,7 +114,7 @@ class ModularElimination:
         return cls(expansions, points)
 
     def modulo(self, prime: int, random: Random) -> ModularElimination:
-        """The elimination on the same slice modulo another prime."""
+        """Return the elimination on the same slice, at new points, modulo another prime."""
         points = replace(self.points, random=random, prime=prime)
         return ModularElimination(replace(self.expansions, prime=prime), points)
 
@@ -113,131 +128,28 @@ class ModularElimination:
         # Values fill a matrix of size² entries at most; expansions should have no more terms.
         if self.expansions.work(monomials) <= size * size:
             rows = self.expansions.rows(monomials)
+            # with more rows, the matrix of values at random points is the smaller one
             if len(rows) <= MAX_ROWS_PER_MONOMIAL * size:
                 return self.expansions.echelon(rows, len(monomials))
         return self.points.echelon(monomials)
 
 
-@dataclass(slots=True)
-class RandomPoints:
-    """Random points of the image over GF(prime); more are drawn when they are needed.
-
-    Parameters
-    ----------
-    images : tuple of polynomials with integer coefficients
-    parameters : int
-        The number of parameters.
-    random : random.Random
-    prime : int
-    """
-
-    images: tuple[IntegerPolynomial, ...]
-    parameters: int
-    random: Random
-    prime: int
-    count: int = field(init=False, default=0)
-    values: list[list[int]] = field(init=False)
-    """The values of each coordinate at all points so far."""
-
-    def __post_init__(self) -> None:
-        self.values = [[] for _ in self.images]
-
-    def require(self, count: int) -> None:
-        """Take at least ``count`` points, many at a time."""
-        if count <= self.count:
-            return
-        size = max(count - self.count, MIN_POINTS_PER_DRAW)
-        self.count += size
-        draw = partial(self.random.randrange, self.prime)
-        parameters = [[draw() for _ in range(size)] for _ in range(self.parameters)]
-        factors = _Factors(parameters, self.prime, size)
-        for values, image in check_deadline_in(zip(self.values, self.images, strict=True)):
-            values += factors.polynomial(image)
-
-    def monomials(self, monomials: Sequence[Monomial], start: int, stop: int) -> list[list[int]]:
-        """The values of monomials at the points with numbers start, …, stop − 1."""
-        self.require(stop)
-        coordinates = [values[start:stop] for values in self.values]
-        factors = _Factors(coordinates, self.prime, stop - start)
-        return [factors.monomial(monomial) for monomial in check_deadline_in(monomials)]
-
-    def echelon(self, monomials: Sequence[Monomial]) -> tuple[Any, tuple[int, ...]]:
-        """Reduced echelon form of the matrix of values, one column per monomial, and its pivot
-        columns.
-
-        The rank is at most that over QQ of the monomials as functions on the image, and equal to it
-        unless the points or the prime are unlucky. As it is often less than half the number of
-        monomials, half as many points are tried first, and more are added as long as the rank is
-        nearly the number of points.
-        """
-        most = len(monomials) + SPARE_POINTS
-        start, stop = 0, min(most // 2 + SPARE_POINTS, most)
-        values: list[list[int]] = [[] for _ in monomials]
-        while True:
-            for known, more in zip(values, self.monomials(monomials, start, stop), strict=True):
-                known += more
-            entries = list(chain.from_iterable(values))
-            matrix = flint.nmod_mat(len(monomials), stop, entries, self.prime).transpose()
-            echelon, pivots = reduced_echelon(matrix)
-            # Where several points did not increase the rank, others are not expected to.
-            if len(pivots) <= stop - SPARE_POINTS or stop == most:
-                return echelon, pivots
-            start, stop = stop, min(2 * stop, most)
-
-
-class _Factors:
-    """The values of some functions at some points modulo a prime, and those of their products."""
-
-    def __init__(self, values: list[list[int]], prime: int, size: int) -> None:
-        self.values = values
-        self.prime = prime
-        self.products: dict[Monomial, list[int]] = {(): [1] * size}
-
-    def monomial(self, monomial: Monomial) -> list[int]:
-        """The values of a product of the functions; products of powers of the first are kept."""
-        product = self.products.get(monomial)
-        if product is None:
-            last = monomial[-1]
-            # a power of one function at a time, so that few products are formed on the way
-            place = monomial.index(last)
-            if place == 0:
-                product = self._product(self.monomial(monomial[:-1]), self.values[last])
-            else:
-                product = self._product(
-                    self.monomial(monomial[:place]), self.monomial(monomial[place:])
-                )
-            self.products[monomial] = product
-        return product
-
-    def polynomial(self, polynomial: IntegerPolynomial) -> list[int]:
-        """The values of a polynomial in the functions, modulo the prime."""
-        prime = self.prime
-        total = [0] * len(self.products[()])
-        for exponents, coefficient in check_deadline_in(polynomial.items()):
-            c = coefficient % prime
-            values = self.monomial(monomial_of(exponents))
-            total = [(t + c * v) % prime for t, v in zip(total, values, strict=True)]
-        return total
-
-    def _product(self, first: list[int], second: list[int]) -> list[int]:
-        prime = self.prime
-        return [a * b % prime for a, b in zip(first, second, strict=True)]
-
-
 CoefficientRow = tuple[tuple[int, int], ...]
-"""The numbers of monomials, and their coefficients at one monomial in the parameters, without
-zeros.
+"""A row of a matrix with a column for each monomial in the coordinates, and a row for each monomial
+in the parameters: the nonzero entries as pairs (number of the column, coefficient).
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Expansions:
-    """The images restricted to a slice, and products of them.
+    """The images restricted to a slice of the parameter space, and products of them.
 
     Parameters
     ----------
     images : tuple of packed polynomials
+        For each coordinate its image in the parameters that the slice does not fix.
     prime : int
+        The prime modulo which the products are compared.
     """
 
     images: tuple[PackedPolynomial, ...]
@@ -245,45 +157,62 @@ class Expansions:
 
     @classmethod
     def of(cls, source: MultigradedMap, max_degree: int, random: Random, prime: int) -> Expansions:
-        """The expansions of monomials of at most the given degree."""
+        """Return the images on a random slice, packed for products of degree ≤ max_degree.
+
+        The slice is found modulo the prime; see :func:`dense_slice`.
+        """
         images = source.integral_images
         parameters = len(source.polynomial_map.source.variables)
         fixed = dense_slice(images, parameters, prime=prime, random=random)
-        exponents = chain.from_iterable(chain.from_iterable(images))
-        # A monomial of degree n has at most n factors, so no digit runs over.
-        width = (max_degree * max(exponents, default=0)).bit_length()
+        all_exponents = chain.from_iterable(chain.from_iterable(images))
+        # A monomial of degree n in the coordinates has at most n factors, as every coordinate has
+        # degree ≥ 1; so this bounds the exponents in its expansion, and each fits into its digit.
+        max_exponent = max_degree * max(all_exponents, default=0)
+        bits_per_digit = max_exponent.bit_length()
         packed_images = []
         for image in check_deadline_in(images):
             terms = restricted(image, fixed).items()
-            packed_images.append({packed(exponents, width): c for exponents, c in terms})
+            packed_images.append({packed(exponents, bits_per_digit): c for exponents, c in terms})
         return cls(tuple(packed_images), prime)
 
     def work(self, monomials: Sequence[Monomial]) -> int:
-        """A bound for the number of terms of all expansions together."""
+        """Return a bound for the number of terms of the expansions of all monomials together.
+
+        A product has at most as many terms as the product of the numbers of terms of its factors.
+        """
         lengths = list(map(len, self.images))
         return sum(
             prod([lengths[j] for j in monomial]) for monomial in check_deadline_in(monomials)
         )
 
     def rows(self, monomials: Sequence[Monomial]) -> set[CoefficientRow]:
-        """The different rows of the matrix of coefficients, one column per monomial."""
+        """Return the rows of the matrix of coefficients, without repetitions.
+
+        Column k belongs to ``monomials[k]``, and a row to each monomial in the parameters that
+        occurs in an expansion.
+        """
         products: dict[Monomial, PackedPolynomial] = {(): {0: 1}}
-        rows: dict[int, list[tuple[int, int]]] = {}
+        row_of: dict[int, list[tuple[int, int]]] = {}  # by the packed exponents of the parameters
         for column, monomial in enumerate(check_deadline_in(monomials)):
-            for exponents, c in _product_of(monomial, products, self._times).items():
-                rows.setdefault(exponents, []).append((column, c))
-        return set(map(tuple, rows.values()))
+            for exponents, c in _product_of(monomial, products, self._times_image).items():
+                row_of.setdefault(exponents, []).append((column, c))
+        return set(map(tuple, row_of.values()))
 
     def echelon(self, rows: set[CoefficientRow], width: int) -> tuple[Any, tuple[int, ...]]:
-        """Reduced echelon form modulo the prime of such rows, and its pivot columns."""
+        """Return the reduced echelon form, modulo the prime, of the matrix of these rows with
+        ``width`` columns, and its pivot columns.
+        """
         return reduced_echelon(filled(flint.nmod_mat(len(rows), width, self.prime), rows))
 
-    def _times(self, product: PackedPolynomial, j: int) -> PackedPolynomial:
-        """The product times the image of coordinate j; packed exponents are added as integers."""
+    def _times_image(self, product: PackedPolynomial, j: int) -> PackedPolynomial:
+        """Return a product times the image of coordinate j, over ZZ.
+
+        Packed exponents are added as integers; terms that cancel are left out.
+        """
         result: PackedPolynomial = {}
         for exponents, c in check_deadline_in(self.images[j].items()):
-            for others, value in product.items():
-                total = exponents + others
+            for product_exponents, value in product.items():
+                total = exponents + product_exponents
                 result[total] = result.get(total, 0) + c * value
         return {exponents: c for exponents, c in result.items() if c}
 
@@ -291,39 +220,66 @@ class Expansions:
 def dense_slice(
     images: Sequence[IntegerPolynomial], parameters: int, prime: int, random: Random
 ) -> dict[int, int]:
-    """Parameters that may be fixed, each to 0 or 1, so that the closure of the image stays the
-    same.
+    """Return values, 0 or 1, at which some parameters may be fixed: the closure of the image of
+    this slice is that of the whole image, unless the point drawn or the prime is unlucky.
 
-    The Jacobian matrix of the restricted map has at one point modulo the prime the rank that the
-    whole one has at another. If that is the dimension of the closure of the whole image, the
-    closure of the restricted image, which is irreducible and contained in it, is no smaller.
-    Otherwise the point or prime is unlucky, and functions that are different on the image may agree
-    on the slice; ranks on the slice are in any case lower bounds for those on the image.
+    Let r be the rank of the Jacobian matrix of the map at a random point modulo the prime.
+    Parameters are fixed one after the other as long as the Jacobian matrix of the restricted map
+    has rank r at the point of the slice. If r is the dimension of the closure of the whole image,
+    the closure of the restricted image, which is irreducible and contained in it, has the same
+    dimension; so both are equal. If r is smaller, functions that are different on the image may
+    agree on the slice; ranks on the slice are in any case lower bounds for those on the image.
+
+    Parameters
+    ----------
+    images : sequence of polynomials with integer coefficients
+        In the parameters.
+    parameters : int
+        The number of parameters.
+
+    Returns
+    -------
+    dict from int to int
+        The values of the parameters that are fixed, by the numbers of these parameters.
     """
     point = [random.randrange(prime) for _ in range(parameters)]
-
-    def rank_where(fixed: Mapping[int, int]) -> int:
-        """The rank in the parameters that are not fixed, at the point with the others replaced."""
-        place = [fixed.get(i, value) for i, value in enumerate(point)]
-        matrix = flint.nmod_mat(len(images), parameters, prime)
-        for row, gradient in enumerate(gradients(images, place, prime)):
-            for i, c in gradient.items():
-                if i not in fixed:
-                    matrix[row, i] = c
-        check(elimination_price(len(images), parameters))
-        return int(matrix.rank())
-
     fixed: dict[int, int] = {}
-    rank = rank_where(fixed)
+    rank = _rank_on_slice(images, point, fixed=fixed, prime=prime)
     for parameter in range(parameters):
+        # with as many free parameters as the rank, none of them can be fixed
         if rank == parameters - len(fixed):
             break
         for value in (0, 1):  # 0 first: it leaves fewer terms
             attempt = {**fixed, parameter: value}
-            if rank_where(attempt) == rank:
+            if _rank_on_slice(images, point, fixed=attempt, prime=prime) == rank:
                 fixed = attempt
                 break
     return fixed
+
+
+def _rank_on_slice(
+    images: Sequence[IntegerPolynomial], point: Sequence[int], fixed: Mapping[int, int], prime: int
+) -> int:
+    """Return the rank modulo the prime of the Jacobian matrix of a map restricted to a slice.
+
+    Parameters
+    ----------
+    images : sequence of polynomials with integer coefficients
+        In as many parameters as the point has coordinates.
+    point : sequence of int
+        The rank is computed here, with the coordinates in ``fixed`` replaced.
+    fixed : mapping from int to int
+        The values of the parameters that are constant on the slice, by their numbers. The matrix
+        has no derivatives with respect to them; their columns are zero.
+    """
+    point_on_slice = [fixed.get(i, value) for i, value in enumerate(point)]
+    matrix = flint.nmod_mat(len(images), len(point), prime)
+    for row, gradient in enumerate(gradients(images, point_on_slice, prime)):
+        for i, derivative in gradient.items():
+            if i not in fixed:
+                matrix[row, i] = derivative
+    check(elimination_price(len(images), len(point)))
+    return int(matrix.rank())
 
 
 @dataclass(slots=True)
@@ -333,11 +289,12 @@ class Substitution:
     Parameters
     ----------
     images : tuple of flint.fmpz_mpoly
+        The image of each coordinate.
     expansions : dict
-        Products computed so far, beginning with that of no factors; the others are forgotten by
-        :meth:`forget`.
+        The expansions computed so far by their monomials; 1 at ``()``. :meth:`forget` drops all
+        but this one.
     values : tuple of int
-        The values of the images at one point modulo ``TEST_PRIME``.
+        The values of the images at one random point modulo ``TEST_PRIME``.
     """
 
     images: tuple[Any, ...]
@@ -346,26 +303,31 @@ class Substitution:
 
     @classmethod
     def of(cls, source: MultigradedMap) -> Substitution:
-        """The substitution of a map's images, with denominators cleared."""
-        size = len(source.polynomial_map.source.variables)
+        """Return the substitution of a map's images, with denominators cleared."""
+        parameters = len(source.polynomial_map.source.variables)
         # FLINT takes ASCII names only, which those of the parameters need not be.
-        context = flint.fmpz_mpoly_ctx.get(("x", size), flint.Ordering.degrevlex)
+        context = flint.fmpz_mpoly_ctx.get(("x", parameters), flint.Ordering.degrevlex)
         images = tuple(map(context.from_dict, check_deadline_in(source.integral_images)))
+        # one random point: for each parameter a list with one value
         random = Random(0)
-        point = [[random.randrange(TEST_PRIME)] for _ in range(size)]
-        factors = _Factors(point, TEST_PRIME, 1)
-        values = [factors.polynomial(image)[0] for image in source.integral_images]
-        return cls(images, {(): context.from_dict({(0,) * size: 1})}, tuple(values))
+        point = [[random.randrange(TEST_PRIME)] for _ in range(parameters)]
+        functions = FunctionValues(point, TEST_PRIME, 1)
+        values = [functions.polynomial(image)[0] for image in source.integral_images]
+        one = context.from_dict({(0,) * parameters: 1})
+        return cls(images, {(): one}, tuple(values))
 
     def expand(self, monomial: Monomial) -> Any:
-        """The product of the images of the coordinates in a monomial."""
-        return _product_of(monomial, self.expansions, self._times)
+        """Return the product of the images of the coordinates in a monomial."""
+        return _product_of(monomial, self.expansions, self._times_image)
 
     def vanishes(self, terms: Iterable[tuple[Monomial, int]]) -> bool:
-        """Whether a polynomial is identically zero after substitution, over ZZ."""
+        """Whether a polynomial in the coordinates is identically zero after substitution, over ZZ.
+
+        ``terms`` are its monomials, as sorted numbers of coordinates, and their coefficients.
+        """
         terms = list(terms)
-        # most that are not zero are seen not to be by one value
-        if self._value(terms):
+        # one value, which is quick, is not zero for most polynomials that are not zero
+        if self._value(terms) != 0:
             return False
         total = self.expansions[()] * 0
         for monomial, coefficient in check_deadline_in(terms):
@@ -373,22 +335,27 @@ class Substitution:
         return bool(total == 0)
 
     def _value(self, terms: Iterable[tuple[Monomial, int]]) -> int:
-        """The value of a polynomial at the images of the point, modulo the prime."""
-        factors = _Factors([[value] for value in self.values], TEST_PRIME, 1)
+        """Return the value modulo ``TEST_PRIME`` of a polynomial in the coordinates, at the image
+        of the random point.
+        """
+        functions = FunctionValues([[value] for value in self.values], TEST_PRIME, 1)
         total = 0
         for monomial, coefficient in check_deadline_in(terms):
-            total += factors.monomial(monomial)[0] * coefficient
+            total += functions.monomial(monomial)[0] * coefficient
         return total % TEST_PRIME
 
     def echelon(self, monomials: Sequence[Monomial]) -> tuple[Any, int, tuple[int, ...]]:
-        """Reduced echelon form over QQ of the coefficients of the expansions, a column per
-        monomial.
+        """Return the reduced echelon form over QQ of the matrix of coefficients of the expansions.
+
+        It has a column per monomial, and a row per monomial in the parameters that occurs.
 
         Returns
         -------
         numerators : flint.fmpz_mat
+            The echelon form times ``denominator``.
         denominator : int
         pivots : tuple of int
+            The pivot columns.
         """
         expansions = [self.expand(monomial).to_dict() for monomial in check_deadline_in(monomials)]
         occurring = sorted(set().union(*expansions))
@@ -398,32 +365,34 @@ class Substitution:
         for column, expansion in enumerate(check_deadline_in(expansions)):
             for exponents, c in expansion.items():
                 matrix[row_of[exponents], column] = c
-        numerators, denominator, height = matrix.rref()
-        return numerators, int(denominator), leading_columns(numerators, height)
+        numerators, denominator, rank = matrix.rref()
+        return numerators, int(denominator), leading_columns(numerators, rank)
 
     def forget(self) -> None:
-        """Drop all stored products."""
+        """Drop all stored expansions but that of the monomial 1."""
         self.expansions = {(): self.expansions[()]}
 
-    def _times(self, product: Any, j: int) -> Any:
+    def _times_image(self, product: Any, j: int) -> Any:
+        """Return a product times the image of coordinate j."""
         return product * self.images[j]
 
 
 @dataclass(frozen=True, slots=True)
 class Echelon:
-    """A basis among monomials, and the expressions of the others in it.
+    """A basis among monomials, as functions on the image, and the other monomials expressed in it.
 
     Parameters
     ----------
     monomials : tuple of monomials
     pivots : tuple of int
-        Positions of the basis.
+        Positions of the basis among the monomials.
     matrix : flint.nmod_mat or flint.fmpz_mat
-        A column for each monomial, a row for each pivot, not zero where the one occurs in the
-        expression of the other.
+        A column for each monomial, and a row for each pivot. An entry is not zero where the basis
+        monomial of its row occurs in the expression of the monomial of its column.
     relation_coefficients : function
-        Maps a column to the coefficients of a relation over QQ: that of its monomial, and those of
-        the basis.
+        Maps a column outside the basis to (a, [b_1, …, b_r]), integers with a m + Σ b_i m_i = 0 on
+        the image, for its monomial m and the basis m_1, …, m_r. After elimination modulo primes
+        this is a guess, to be proved by substitution.
     """
 
     monomials: tuple[Monomial, ...]
@@ -435,9 +404,9 @@ class Echelon:
     def modular(
         cls, monomials: Sequence[Monomial], eliminations: Sequence[ModularElimination]
     ) -> Echelon:
-        """Eliminate modulo primes, and lift entries to QQ by Chinese remainders.
+        """Return the echelon form modulo primes, with entries lifted to QQ by Chinese remainders.
 
-        Primes that are seen to be unlucky are left out.
+        Primes whose pivots are not the best ones are unlucky, and left out.
         """
         forms = [elimination.echelon(monomials) for elimination in eliminations]
         best = min([pivots for _, pivots in forms], key=rank_and_pivots)
@@ -446,6 +415,7 @@ class Echelon:
         rows = range(len(best))
 
         def coefficients(column: int) -> tuple[int, list[int]]:
+            """The common denominator of the lifted entries, and minus their numerators."""
             vectors = [[-int(matrix[row, column]) for row in rows] for matrix in matrices]
             return rational_reconstruction(combined(vectors, weights, modulus), modulus)
 
@@ -453,27 +423,34 @@ class Echelon:
 
     @classmethod
     def exact(cls, monomials: Sequence[Monomial], substitution: Substitution) -> Echelon:
-        """Expand the monomials in the parameters and eliminate over QQ."""
+        """Return the echelon form over QQ of the monomials, expanded in the parameters."""
         numerators, denominator, pivots = substitution.echelon(monomials)
         rows = range(len(pivots))
 
         def coefficients(column: int) -> tuple[int, list[int]]:
+            """The common denominator of the entries, and minus their numerators."""
             return denominator, [-int(numerators[row, column]) for row in rows]
 
         return cls(tuple(monomials), pivots, numerators, coefficients)
 
     def by_support(self, columns: Iterable[int]) -> list[int]:
-        """The columns with few nonzero entries first; of those with as many the last."""
+        """Return the columns sorted by their numbers of nonzero entries, the smallest first.
+
+        Of columns with equally many the rightmost one is first.
+        """
         rows = range(len(self.pivots))
 
-        def support(column: int) -> tuple[int, int]:
+        def support_size(column: int) -> tuple[int, int]:
+            """The key of the order: the number of nonzero entries, then the position reversed."""
             return sum([1 for row in rows if self.matrix[row, column]]), -column
 
-        return sorted(columns, key=support)
+        return sorted(columns, key=support_size)
 
     def relation(self, column: int) -> Terms:
-        """The expression of a monomial as a polynomial with coprime coefficients, the leading one
-        positive.
+        """Return the monomial of a column outside the basis less its expression in the basis.
+
+        The polynomial is scaled to coprime integer coefficients; the first term is that of the
+        monomial, with a positive coefficient.
         """
         leading, others = self.relation_coefficients(column)
         content = gcd(leading, *others)
@@ -487,30 +464,41 @@ class Echelon:
 
 
 def rank_and_pivots(pivots: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
-    """A key that is smaller where a prime is less unlucky.
+    """Return a key for pivots found modulo a prime, which is smaller if the prime is less unlucky.
 
-    Over QQ the rank is the largest, and pivots are as far left as they can be.
+    The pivots over QQ have the smallest key of all: the largest rank, and of the same rank the
+    pivots that are as far left as they can be.
     """
     return -len(pivots), pivots
 
 
 def linear_part(source: MultigradedMap) -> LinearReduction:
-    """The linear relations; coordinates whose images have few terms are independent if possible."""
+    """Return the linear relations among the coordinates, and the map in independent coordinates.
+
+    Coordinates whose images have few terms are chosen as independent ones where possible.
+    """
     images = source.polynomial_map.images
 
-    def terms(j: int) -> int:
+    def term_count(j: int) -> int:
+        """The number of terms of the image of coordinate j."""
         return len(images[j])
 
-    return reduce_linearly(source.polynomial_map, preference=terms)
+    return reduce_linearly(source.polynomial_map, preference=term_count)
 
 
-def in_independent_coordinates(source: MultigradedMap, part: LinearReduction) -> MultigradedMap:
-    """The map to the independent coordinates, with the symmetries that permute these."""
-    independent = part.basis
+def in_independent_coordinates(
+    source: MultigradedMap, reduction: LinearReduction
+) -> MultigradedMap:
+    """Return the map to the independent coordinates, with the symmetries that permute these.
+
+    ``reduction`` is the :func:`linear_part` of the map.
+    """
+    independent = reduction.basis
     number = {j: i for i, j in enumerate(independent)}
     symmetries = []
     for permutation in check_deadline_in(source.symmetries):
-        # A symmetry of the image is one of its projection only if it keeps the coordinates left.
+        # A symmetry of the image is one of its projection to the independent coordinates only if
+        # it permutes them among themselves.
         moved = [permutation[j] for j in independent]
         if number.keys() >= set(moved):
             symmetries.append(tuple(number[j] for j in moved))
@@ -518,19 +506,25 @@ def in_independent_coordinates(source: MultigradedMap, part: LinearReduction) ->
         tuple(source.grading.multidegrees[j] for j in independent),
         tuple(source.grading.degrees[j] for j in independent),
     )
-    return MultigradedMap(part.reduced, grading, tuple(symmetries))
+    return MultigradedMap(reduction.reduced, grading, tuple(symmetries))
 
 
-def in_all_coordinates(polynomial: Terms, part: LinearReduction) -> Terms:
+def in_all_coordinates(polynomial: Terms, reduction: LinearReduction) -> Terms:
     """Return a polynomial in the independent coordinates as a polynomial in all coordinates."""
-    if not part.dependencies:
-        return polynomial
-    return tuple([(tuple([part.basis[i] for i in monomial]), c) for monomial, c in polynomial])
+    if not reduction.dependencies:
+        return polynomial  # all coordinates are independent, and have the same numbers
+    terms = []
+    for monomial, coefficient in polynomial:
+        terms.append((tuple([reduction.basis[i] for i in monomial]), coefficient))
+    return tuple(terms)
 
 
-def extended(permutation: Permutation, part: LinearReduction, size: int) -> Permutation:
-    """A permutation of the independent coordinates as one of all ``size``: the others stay."""
+def extended(permutation: Permutation, reduction: LinearReduction, size: int) -> Permutation:
+    """Return a permutation of the independent coordinates as a permutation of all coordinates.
+
+    ``size`` is the number of all coordinates; dependent ones are fixed.
+    """
     result = list(range(size))
-    for i, j in enumerate(part.basis):
-        result[j] = part.basis[permutation[i]]
+    for i, j in enumerate(reduction.basis):
+        result[j] = reduction.basis[permutation[i]]
     return tuple(result)

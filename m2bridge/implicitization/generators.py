@@ -58,7 +58,8 @@ take.
 """
 
 KEPT_PRIMES = 16
-"""The number of primes below it that are kept: the first for a guess, others where it is unlucky.
+"""The number of primes below ``FAST_MODULUS`` that are kept: the first for a guess, others where it
+is unlucky.
 """
 
 LIFTING_PRIMES = 2
@@ -73,10 +74,25 @@ def proved_relations(
     eliminations: Sequence[ModularElimination],
     substitution: Substitution,
 ) -> tuple[Terms, ...] | None:
-    """The relations of some monomials outside the basis, each proved; ``None`` if there is none.
+    """Return for each column a relation that expresses its monomial in the basis, proved.
 
-    Those whose coefficients are too large for the echelon form are eliminated again modulo several
-    primes, then over QQ.
+    A relation is proved by substitution of the images. Where the coefficients that the echelon
+    form gives are wrong, since they are too large to be found modulo its primes, its columns are
+    eliminated again modulo one long prime, then modulo several primes, then over QQ.
+
+    Parameters
+    ----------
+    echelon : Echelon
+    columns : sequence of int
+        Columns of the echelon form that are not pivots.
+    eliminations : sequence of ModularElimination
+        The first is modulo a short prime, the others modulo long ones.
+    substitution : Substitution
+
+    Returns
+    -------
+    tuple of polynomials or None
+        In the order of the columns; ``None`` if not every column has a proved relation.
     """
     ways = (
         partial(Echelon.modular, eliminations=eliminations[1:2]),
@@ -89,13 +105,15 @@ def proved_relations(
         if not missing:
             break
         kept = sorted({*echelon.pivots, *missing})
-        again = eliminate([echelon.monomials[column] for column in kept])
-        pivots = tuple(kept[i] for i in again.pivots)
+        # the basis and few other monomials: a smaller echelon form, whose column i is kept[i]
+        smaller = eliminate([echelon.monomials[column] for column in kept])
+        pivots = tuple(kept[i] for i in smaller.pivots)
         if rank_and_pivots(pivots) < rank_and_pivots(echelon.pivots):
-            return None  # The echelon form, not these primes, is unlucky.
+            return None  # The echelon form that is given, not the smaller one, is unlucky.
+        # with other pivots the smaller echelon form is unlucky, and the next way is tried
         if pivots == echelon.pivots:
             places = [kept.index(column) for column in missing]
-            for i, relation in _vanishing(again, places, substitution):
+            for i, relation in _vanishing(smaller, places, substitution):
                 proved[kept[i]] = relation
     if len(proved) < len(columns):
         return None
@@ -105,7 +123,9 @@ def proved_relations(
 def _vanishing(
     echelon: Echelon, columns: Iterable[int], substitution: Substitution
 ) -> Iterator[tuple[int, Terms]]:
-    """The relations, with their columns, that are identically zero after substitution."""
+    """Yield (column, relation) for those of the columns whose relation, read off the echelon form,
+    is identically zero after substitution.
+    """
     for column in columns:
         relation = echelon.relation(column)
         if substitution.vanishes(relation):
@@ -115,33 +135,48 @@ def _vanishing(
 def has_no_larger_rank(
     generated: GeneratedPart, places: Sequence[int], primes: Sequence[int]
 ) -> bool:
-    """Whether the products span over QQ no more than modulo the prime: no new generator is among
-    them.
+    """Whether what the products span over QQ has the dimension of what they span modulo the prime.
 
-    As many functionals as the span lacks dimensions, independent over QQ and zero on all products,
-    prove it: those dual to a basis modulo the span, the monomials at the places. More primes are
-    used as long as rational reconstruction does not find them, and where these are not enough the
-    rank is computed.
+    Then none of the new generators, which are independent modulo the span, is a combination of
+    products: each is needed. (Over QQ the dimension is at least that modulo the prime.)
+
+    As many linear functionals as the span modulo the prime has codimension, independent over QQ
+    and zero on all products, prove it. They are those dual to the monomials at the places; their
+    values are lifted to QQ from as many primes as that takes, and if all primes are not enough,
+    the rank over QQ is computed.
+
+    Parameters
+    ----------
+    generated : GeneratedPart
+        The span of the products modulo its prime.
+    places : sequence of int
+        Positions of free monomials that are a basis modulo the span.
+    primes : sequence of int
+        Further primes for lifting.
     """
     others = (generated.modulo(prime) for prime in primes if prime != generated.prime)
     rank = len(generated.chosen)
-    used = []
+    used_primes = []
     duals = []
-    for part in chain([generated], others):
-        if len(part.chosen) > rank:
-            return False
-        if len(part.chosen) < rank:
+    for span in chain([generated], others):
+        if len(span.chosen) > rank:
+            return False  # the rank over QQ is at least that modulo any prime
+        if len(span.chosen) < rank:
             continue  # this prime is unlucky
-        used.append(part.prime)
-        duals.append(part.dual(places))
-        functionals = _lifted(used, duals)
+        used_primes.append(span.prime)
+        duals.append(span.dual(places))
+        functionals = _lifted(used_primes, duals)
         if _are_independent(functionals, places) and generated.is_annihilated(functionals):
             return True
     return generated.rational_rank() <= rank
 
 
 def _lifted(primes: Sequence[int], duals: Sequence[list[list[int]]]) -> list[list[int]]:
-    """Integer vectors from their residues modulo primes, up to a factor for each vector."""
+    """Return integer vectors, each a multiple of the rational vector with the given residues.
+
+    ``duals[k][i]`` is vector i modulo ``primes[k]``. The vectors are right if their numerators and
+    denominators are small against the product of the primes; so they are to be checked.
+    """
     modulus, weights = chinese_remainder(primes)
     lifted = []
     for vectors in check_deadline_in(zip(*duals, strict=True)):
@@ -152,7 +187,10 @@ def _lifted(primes: Sequence[int], duals: Sequence[list[list[int]]]) -> list[lis
 
 
 def _are_independent(functionals: Sequence[Sequence[int]], places: Sequence[int]) -> bool:
-    """Whether the values at the places form a diagonal matrix without zeros on the diagonal."""
+    """Whether functional number i is zero at all places but number i, and not zero there.
+
+    This shows that the functionals are linearly independent.
+    """
     for i, functional in enumerate(functionals):
         nonzero = [j for j, place in enumerate(places) if functional[place]]
         if nonzero != [i]:
@@ -161,25 +199,36 @@ def _are_independent(functionals: Sequence[Sequence[int]], places: Sequence[int]
 
 
 Products = dict[SparseRow, tuple[Neighbour, SparseRow]]
-"""Products x_j · g, restricted to free monomials, with the neighbour of x_j and the polynomial g of
-its ideal.
+"""Maps a product x_j · g, restricted to free monomials, to the neighbour of x_j and the polynomial
+g of its ideal.
 """
 
 
 def products_at(free: Sequence[Monomial], neighbours: Sequence[Neighbour]) -> Products:
-    """The different products x_j · g, g in the basis of the ideal in the multidegree below; short
-    ones first.
+    """Return the different products x_j · g at the free monomials, those with few terms first.
+
+    For each coordinate x_j, g runs through the basis of the ideal in the piece of its neighbour.
 
     An element of the ideal is determined by its coefficients at the free monomials, those outside a
-    basis of the coordinate ring: a relation among the others alone is zero. So ranks may be
-    computed there.
+    basis of the coordinate ring, since a polynomial of the ideal in basis monomials alone is zero.
+    So ranks of products may be computed there.
+
+    Parameters
+    ----------
+    free : sequence of monomials
+        The free monomials; a product has their positions in this sequence.
+    neighbours : sequence of Neighbour
     """
     number = {monomial: i for i, monomial in enumerate(free)}
     found: Products = {}
     for neighbour in neighbours:
-        places = {i: number[m] for i, m in enumerate(neighbour.products) if m in number}
+        # from positions in the piece of the neighbour to positions among the free monomials
+        place_of: dict[int, int] = {}
+        for i, monomial in enumerate(neighbour.products):
+            if monomial in number:
+                place_of[i] = number[monomial]
         for polynomial in check_deadline_in(neighbour.piece.ideal):
-            kept = sorted([(places[i], c) for i, c in polynomial if i in places])
+            kept = sorted([(place_of[i], c) for i, c in polynomial if i in place_of])
             found.setdefault(tuple(kept), (neighbour, polynomial))
     return {product: found[product] for product in sorted(found, key=len)}
 
@@ -191,13 +240,13 @@ class GeneratedPart:
     Parameters
     ----------
     products : list of sparse rows
-        All, without repetitions.
+        All products x_j · g at the free monomials, without repetitions; see :func:`products_at`.
     prime : int
     chosen : list of int
-        Numbers of products that are linearly independent modulo the prime, as many as there are.
+        Numbers of products that form a basis of the span modulo the prime.
     functionals : list of sparse vectors over GF(prime)
-        For each free monomial its values under a basis of the linear functionals that vanish on the
-        chosen products: its class modulo the span.
+        For each free monomial its values under the functionals of a basis of all those that vanish
+        on the span; they determine its class modulo the span.
     """
 
     products: list[SparseRow]
@@ -207,7 +256,7 @@ class GeneratedPart:
 
     @classmethod
     def of(cls, products: list[SparseRow], size: int, prime: int) -> GeneratedPart:
-        """Eliminate modulo a prime; there are ``size`` free monomials."""
+        """Return the span modulo a prime of products in ``size`` free monomials."""
         rows = []
         for product in check_deadline_in(products):
             residues = {place: c % prime for place, c in product}
@@ -220,59 +269,85 @@ class GeneratedPart:
         return GeneratedPart.of(self.products, len(self.functionals), prime)
 
     def complement(self, columns: Sequence[int], place: Mapping[int, int]) -> list[int]:
-        """The columns whose places are independent modulo the span and earlier ones.
+        """Return columns, the first possible ones, whose monomials are independent modulo the span.
 
-        If the columns suffice, there are as many as there are free monomials less independent
-        products. Monomials are independent modulo the span exactly if their values under the
-        functionals that vanish on it are.
+        Monomials are independent modulo the span exactly if their values under the functionals that
+        vanish on it are. If the columns suffice, the chosen ones form a basis modulo the span: as
+        many as there are free monomials less independent products.
+
+        Parameters
+        ----------
+        columns : sequence of int
+            Columns of an echelon form, whose monomials are free.
+        place : mapping from int to int
+            The position of each of these columns among the free monomials.
         """
         values = self._values([place[column] for column in columns])
         _, pivots = linear_algebra.reduced_echelon(values)
         return [columns[i] for i in pivots]
 
     def dual(self, places: Sequence[int]) -> list[list[int]]:
-        """Functionals zero on the chosen products and dual to such monomials: all values, mod the
-        prime.
+        """Return the functionals that vanish on the span and are dual to some free monomials.
+
+        Parameters
+        ----------
+        places : sequence of int
+            Positions of free monomials that form a basis modulo the span.
+
+        Returns
+        -------
+        list of lists of int
+            Functional number i by its values modulo the prime at all free monomials: 1 at place
+            number i, 0 at the other places.
         """
+        # elsewhere all functionals that vanish on the span are zero
         nonzero = {place for place, values in enumerate(self.functionals) if values}
+        # with the places as the first columns, the echelon form has a unit matrix there
         order = [*places, *sorted(nonzero.difference(places))]
         echelon, pivots = linear_algebra.reduced_echelon(self._values(order))
-        dual = []
+        duals = []
         for row in check_deadline_in(range(len(pivots))):
-            vector = [0] * len(self.functionals)
+            values_of_dual = [0] * len(self.functionals)
             for column, place in enumerate(order):
-                vector[place] = int(echelon[row, column])
-            dual.append(vector)
-        return dual
+                values_of_dual[place] = int(echelon[row, column])
+            duals.append(values_of_dual)
+        return duals
 
     def _values(self, places: Sequence[int]) -> flint.nmod_mat:
-        """The values of the functionals at some places, which are the columns."""
-        number: dict[int, int] = {}
+        """Return the matrix of the values of functionals at some free monomials.
+
+        It has a column for each place, and a row for each functional that is not zero at all of
+        them; the order of the rows is that in which the functionals are met.
+        """
+        row_of: dict[int, int] = {}
         columns = []
         for place in places:
-            values = self.functionals[place].items()
-            columns.append([(number.setdefault(i, len(number)), value) for i, value in values])
-        matrix = flint.nmod_mat(len(places), len(number), self.prime)
-        return linear_algebra.filled(matrix, columns).transpose()
+            column = []
+            for functional, value in self.functionals[place].items():
+                row = row_of.setdefault(functional, len(row_of))
+                column.append((row, value))
+            columns.append(column)
+        transposed = flint.nmod_mat(len(places), len(row_of), self.prime)
+        return linear_algebra.filled(transposed, columns).transpose()
 
     def is_annihilated(self, functionals: Sequence[Sequence[int]]) -> bool:
         """Whether functionals over ZZ vanish on all products, and so on what these span over QQ.
 
-        All functionals are evaluated at once, as digits of one large integer.
+        ``functionals[i][place]`` is the value of functional i at a free monomial. All functionals
+        are evaluated at once, as digits of one large integer.
         """
         if not functionals:
             return True
         norm = max((sum([abs(c) for _, c in product]) for product in self.products), default=0)
-        values = map(abs, chain.from_iterable(functionals))
-        bound = norm * max(values, default=0)
-        # Sums are at most bound in absolute value, so no digit runs over and only zero has all
-        # digits zero.
-        width = (2 * bound + 1).bit_length() + 1
-        digits = [
-            packed(column, width) for column in check_deadline_in(zip(*functionals, strict=True))
-        ]
+        largest_value = max(map(abs, chain.from_iterable(functionals)), default=0)
+        # A functional is at most this in absolute value on every product. So with digits of twice
+        # this size, the packed values are zero only if all functionals are.
+        bound = norm * largest_value
+        bits_per_digit = (2 * bound + 1).bit_length() + 1
+        places = check_deadline_in(zip(*functionals, strict=True))
+        packed_values = [packed(values, bits_per_digit) for values in places]
         for product in check_deadline_in(self.products):
-            if sum([c * digits[place] for place, c in product]):
+            if sum([c * packed_values[place] for place, c in product]) != 0:
                 return False
         return True
 
@@ -285,7 +360,17 @@ class GeneratedPart:
 class Context:
     """The data that all multidegrees of one computation share.
 
-    The primes divide no coefficient of the map.
+    Parameters
+    ----------
+    max_degree : int
+        The last degree of the computation.
+    grading : PackedGrading
+    primes : tuple of int
+        Short primes, which divide no coefficient of the map.
+    eliminations : tuple of ModularElimination
+        Modulo the first of these primes, and modulo a few long primes.
+    substitution : Substitution
+        Proves that polynomials vanish on the image.
     """
 
     max_degree: int
@@ -296,7 +381,7 @@ class Context:
 
     @classmethod
     def of(cls, source: MultigradedMap, max_degree: int, seed: int) -> Context:
-        """Prepare the computation for a map up to a degree."""
+        """Prepare the computation for a map up to a degree; ``seed`` chooses slices and points."""
         coefficients: set[int] = set()
         for image in source.integral_images:
             coefficients.update(map(abs, image.values()))
@@ -316,8 +401,11 @@ class Context:
         )
 
     def echelons(self, candidates: Sequence[Monomial]) -> Iterator[tuple[Echelon, int]]:
-        """Echelon forms, better ones later, each with the prime modulo which products are
-        independent.
+        """Yield echelon forms for the candidates, each with a prime modulo which to compute the
+        span of the products.
+
+        They become more reliable and more expensive: modulo one prime, modulo several, then over
+        QQ, with one prime after another for the products.
         """
         guess, better_guess, *others = self.primes
         yield Echelon.modular(candidates, self.eliminations[:1]), guess
@@ -329,7 +417,17 @@ class Context:
 def compute_piece(
     multidegree: int, degree: int, lower: Mapping[int, DegreePieces], *, context: Context
 ) -> GradedPiece:
-    """Dimension, ideal and minimal generators in one multidegree, proved.
+    """Return the ideal, its minimal generators and the dimensions in one multidegree, proved.
+
+    Parameters
+    ----------
+    multidegree : int
+        A dominant multidegree, packed.
+    degree : int
+        Its degree.
+    lower : mapping from degree to DegreePieces
+        The pieces of all smaller degrees.
+    context : Context
 
     Raises
     ------
@@ -366,16 +464,32 @@ def compute_piece(
 
 
 def _numbered(polynomial: Terms, position: Mapping[Monomial, int]) -> SparseRow:
+    """Return the polynomial with each monomial replaced by its position."""
     return tuple([(position[monomial], c) for monomial, c in polynomial])
 
 
 def _proved_ideal(
     space: MonomialSpace, echelon: Echelon, prime: int, context: Context
 ) -> tuple[list[tuple[Neighbour, SparseRow]], tuple[Terms, ...]] | None:
-    """Independent multiples of polynomials of lower degree, and generators: a basis of the ideal.
+    """Return a basis of the ideal in one multidegree, proved: multiples and new generators.
 
-    None if a relation fails on substitution, too few relations are found, or a generator may not be
-    minimal.
+    The multiples x_j · g are given by the neighbour of x_j and the polynomial g of its ideal.
+
+    Parameters
+    ----------
+    space : MonomialSpace
+        The monomials of the multidegree.
+    echelon : Echelon
+        The candidates among them, and a basis of the coordinate ring; it may be unlucky.
+    prime : int
+        The prime modulo which the span of the multiples is computed.
+    context : Context
+
+    Returns
+    -------
+    tuple of (multiples, generators), or None
+        ``None`` if a relation fails on substitution, too few relations are found, or a generator
+        may not be minimal.
     """
     pivots = set(echelon.pivots)
     free = [j for j in range(len(space.candidates)) if j not in pivots]
@@ -384,6 +498,7 @@ def _proved_ideal(
     generated = GeneratedPart.of(list(products), len(free_monomials), prime)
     # products of generators of lower degree already span a part of the ideal
     multiples = [products[generated.products[i]] for i in generated.chosen]
+    # the ideal has at most the dimension of the free monomials, so that there are no generators
     if len(multiples) == len(free_monomials):
         return multiples, ()
     columns, places = _new_columns(echelon, free, generated)
@@ -401,15 +516,29 @@ def _proved_ideal(
 def _new_columns(
     echelon: Echelon, free: list[int], generated: GeneratedPart
 ) -> tuple[list[int], list[int]]:
-    """Free candidates whose relations complete the generated part to the ideal, and their places.
+    """Return columns whose relations complete the generated part to the ideal, and their places.
 
-    Relations correspond to free monomials, and those of some free monomials complete the generated
-    part iff the monomials form a basis modulo it. Relations with few terms are taken first. The
-    places are among the free monomials, where the candidates come last.
+    Each free candidate has a relation, which expresses it in the basis. The relations of some free
+    candidates complete the generated part to the ideal iff these monomials form a basis modulo it.
+    Relations with few terms are preferred.
+
+    Parameters
+    ----------
+    echelon : Echelon
+    free : list of int
+        The columns of the echelon form that are not pivots: the free candidates.
+    generated : GeneratedPart
+        The span of the products at the free monomials; the free candidates are the last of these.
+
+    Returns
+    -------
+    columns, places : lists of int
+        Some of the free columns, and their positions among the free monomials.
     """
     start = len(generated.functionals) - len(free)
     place = {column: start + i for i, column in enumerate(free)}
-    nonzero = [column for column in free if generated.functionals[place[column]]]
-    columns = generated.complement(echelon.by_support(nonzero), place)
+    # a monomial on which all functionals are zero is in the span
+    outside_span = [column for column in free if generated.functionals[place[column]]]
+    columns = generated.complement(echelon.by_support(outside_span), place)
     columns.reverse()  # the list of generators begins with those of most terms
     return columns, [place[column] for column in columns]

@@ -28,12 +28,17 @@ class PackedGrading:
     Parameters
     ----------
     multidegrees : tuple of vectors
+        The multidegree of each coordinate.
     degrees : vector
+        The degree of each coordinate, at least 1.
     packed : tuple of int
-        The multidegree of each coordinate, degree first, as digits of one integer.
+        The degree and the multidegree of each coordinate, as digits of one integer; the degree is
+        the leading digit. The packed multidegree of a monomial is the sum over its coordinates.
     permutations : tuple of permutations of the coordinates
+        The symmetries of the ideal, each by the numbers π(0), π(1), … of the images.
     moved : tuple of tuples of int
-        For each permutation π, the packed multidegree of π(j) for each coordinate j.
+        ``moved[k][j]`` is the packed multidegree of π(j), for symmetry number k, π, and coordinate
+        j.
     """
 
     multidegrees: tuple[IntegerVector, ...]
@@ -44,11 +49,11 @@ class PackedGrading:
 
     @classmethod
     def of(cls, source: MultigradedMap, max_degree: int) -> PackedGrading:
-        """A grading, packed for monomials of at most the given degree."""
+        """Return the grading of a map, packed for monomials of degree ≤ max_degree."""
         grading = source.grading
         entries = map(abs, chain.from_iterable(grading.multidegrees))
-        # Digits of sums of max_degree multidegrees stay below half of the base: packing is
-        # injective also with signs.
+        # A monomial has at most max_degree factors, so its digits are in absolute value less than
+        # half of the base: different vectors have different packed integers, also with signs.
         base = 2 * (max_degree + 1) * max([1, *entries, *grading.degrees]) + 2
         packed = []
         for degree, multidegree in zip(grading.degrees, grading.multidegrees, strict=True):
@@ -66,23 +71,31 @@ class PackedGrading:
         )
 
     def vector(self, monomial: Monomial) -> IntegerVector:
-        """The multidegree of a monomial of degree at least 1, spelled out."""
-        return tuple(map(sum, zip(*[self.multidegrees[j] for j in monomial], strict=True)))
+        """Return the multidegree of a monomial of degree at least 1, as a vector.
+
+        It is the sum of the multidegrees of the coordinates in the monomial.
+        """
+        factors = [self.multidegrees[j] for j in monomial]
+        return tuple(map(sum, zip(*factors, strict=True)))
 
 
 @dataclass(frozen=True, slots=True)
 class MultidegreeOrbits:
-    """All multidegrees of one degree that occur, in orbits, each represented by the largest one.
+    """The multidegrees of all monomials of one degree, in orbits under the symmetries.
+
+    Each orbit is represented by its largest multidegree, the dominant one. Multidegrees are packed
+    integers.
 
     Parameters
     ----------
     samples : mapping from multidegree to one monomial of that multidegree
-    members : mapping from dominant multidegree to its orbit, which it begins, breadth first
-    steps : mapping from multidegree to (previous multidegree, number of a permutation)
-        A spanning forest of the orbits, where the permutation leads from the previous one;
-        dominant multidegrees are its roots and not listed.
+    members : mapping from dominant multidegree to its orbit
+        The orbit starts with the dominant multidegree, and goes on breadth first.
+    steps : mapping from multidegree to (previous multidegree, number of a symmetry)
+        A spanning forest of the orbits: the symmetry carries the previous multidegree to this one.
+        Dominant multidegrees are the roots and not listed.
     transports : dict
-        Filled by :meth:`transport`.
+        The results of :meth:`transport` so far.
     """
 
     grading: PackedGrading
@@ -95,50 +108,58 @@ class MultidegreeOrbits:
 
     @classmethod
     def of(cls, grading: PackedGrading, samples: Mapping[int, Monomial]) -> MultidegreeOrbits:
-        """Sort multidegrees into orbits."""
+        """Return the multidegrees that have a monomial in ``samples``, divided into orbits."""
         members: dict[int, tuple[int, ...]] = {}
         steps: dict[int, tuple[int, int]] = {}
+        # the first multidegree of an orbit that is met, in decreasing order, is the dominant one
         for multidegree in check_deadline_in(sorted(samples, reverse=True)):
             if multidegree not in steps:
-                members[multidegree] = _explore(
+                members[multidegree] = _orbit(
                     multidegree, samples=samples, grading=grading, steps=steps
                 )
         return cls(grading, samples, members, steps)
 
     def transport(self, multidegree: int) -> tuple[int, Permutation]:
-        """The dominant multidegree of the orbit, and a product of symmetries from there to this
-        one.
+        """Return the dominant multidegree of the orbit of a multidegree, and a permutation of the
+        coordinates, a product of symmetries, that carries the former to the latter.
         """
-        if multidegree in self.members:
+        if multidegree in self.members:  # it is dominant: the permutation is the identity
             return multidegree, tuple(range(len(self.grading.packed)))
         if multidegree not in self.transports:
             previous, number = self.steps[multidegree]
-            dominant, first = self.transport(previous)
-            last = self.grading.permutations[number]
-            self.transports[multidegree] = dominant, tuple(last[j] for j in first)
+            dominant, to_previous = self.transport(previous)
+            last_step = self.grading.permutations[number]
+            self.transports[multidegree] = dominant, tuple(last_step[j] for j in to_previous)
         return self.transports[multidegree]
 
     def tree(self, dominant: int) -> tuple[tuple[int, int], ...]:
-        """The place of an earlier multidegree and the step from there, for each but the first."""
+        """Return the spanning tree of an orbit, with its members numbered as in ``members``.
+
+        For each member but the dominant one, which is number 0, there are the number of an earlier
+        member and the number of the symmetry that carries the earlier member to it.
+        """
         members = self.members[dominant]
         place = {multidegree: i for i, multidegree in enumerate(members)}
         steps = [self.steps[multidegree] for multidegree in members[1:]]
         return tuple((place[previous], number) for previous, number in steps)
 
 
-def _explore(
+def _orbit(
     root: int,
     samples: Mapping[int, Monomial],
     grading: PackedGrading,
     steps: dict[int, tuple[int, int]],
 ) -> tuple[int, ...]:
-    """The orbit of a multidegree, breadth first; the steps to its members are noted.
+    """Return the orbit of a multidegree, ``root``, breadth first.
 
-    Symmetries act on a multidegree as on any monomial of it: this is well defined because they
-    carry the finest grading to itself.
+    The step that leads to each further member is added to ``steps``, as in
+    :class:`MultidegreeOrbits`.
+
+    A symmetry carries a multidegree to that of the image of any monomial of it: this is well
+    defined because symmetries carry the finest grading to itself.
     """
     orbit = [root]
-    for multidegree in check_deadline_in(orbit):  # which grows meanwhile
+    for multidegree in check_deadline_in(orbit):  # members that are found are visited too
         monomial = samples[multidegree]
         for number, moved in enumerate(grading.moved):
             image = sum([moved[j] for j in monomial])
@@ -149,24 +170,27 @@ def _explore(
 
 
 SparseRow = tuple[tuple[int, int], ...]
-"""A polynomial of one multidegree: positions of its monomials and their coefficients."""
+"""A polynomial of one multidegree: positions of its monomials, in a list that is named where it is
+used, with their coefficients.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradedPiece:
-    """One dominant multidegree of one degree.
+    """The ideal and the coordinate ring of the image in one dominant multidegree.
 
     Parameters
     ----------
     monomials : tuple of monomials
-        All of this multidegree.
+        All monomials of this multidegree.
     basis : tuple of int
         Positions of monomials that form a basis of the coordinate ring of the image in this
         multidegree.
     proved : int
         Number of linearly independent polynomials of this multidegree proved to be in the ideal.
     ideal : tuple of sparse rows
-        A basis of the ideal in this multidegree; left out in the last degree.
+        A basis of the ideal in this multidegree, with positions in ``monomials``; empty in the
+        last degree, where it is not needed.
     generators : tuple of polynomials
         Minimal generators of the ideal in this multidegree.
     """
@@ -184,35 +208,50 @@ class GradedPiece:
 
     @property
     def exact(self) -> bool:
-        """Whether both dimensions are proved: lower bounds for coordinate ring and ideal add up."""
+        """Whether the dimensions of coordinate ring and ideal in this multidegree are proved.
+
+        They are if the lower bounds ``rank`` and ``proved`` add up to the number of monomials.
+        """
         return len(self.basis) + self.proved == len(self.monomials)
 
 
 @dataclass(frozen=True, slots=True)
 class DegreePieces:
-    """The graded pieces of one degree: its multidegrees, and a piece for each dominant one."""
+    """The graded pieces of one degree.
+
+    Parameters
+    ----------
+    orbits : MultidegreeOrbits
+        The multidegrees of this degree.
+    pieces : mapping from dominant multidegree to GradedPiece
+    """
 
     orbits: MultidegreeOrbits
     pieces: Mapping[int, GradedPiece]
 
     @property
     def dimension(self) -> int:
-        """The dimension of the coordinate ring of the image in this degree."""
+        """The dimension of the coordinate ring of the image in this degree.
+
+        It is the same in all multidegrees of an orbit.
+        """
         members = self.orbits.members
         return sum(piece.rank * len(members[dominant]) for dominant, piece in self.pieces.items())
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A coordinate times the graded piece below.
+    """The products of a coordinate x with all monomials of one multidegree of lower degree.
+
+    That multidegree, δ, is the image of a dominant one under a symmetry π. Only the piece of the
+    dominant one is stored.
 
     Parameters
     ----------
     piece : GradedPiece
-        The dominant piece below.
+        The piece of the dominant multidegree in the orbit of δ.
     products : tuple of monomials
-        The image of each of its monomials under the symmetry that leads to the multidegree below,
-        times the coordinate.
+        π(m) · x for each monomial m of the piece, in the same order.
     """
 
     piece: GradedPiece
@@ -220,7 +259,16 @@ class Neighbour:
 
     @classmethod
     def of(cls, piece: GradedPiece, permutation: Permutation, coordinate: int) -> Neighbour:
-        """The products of a piece that a symmetry carries to the multidegree below."""
+        """Return the products of the piece, carried along by a symmetry, with a coordinate.
+
+        Parameters
+        ----------
+        piece : GradedPiece
+        permutation : Permutation
+            π, which carries the multidegree of the piece to δ.
+        coordinate : int
+            The number of x.
+        """
         products = []
         for monomial in piece.monomials:
             product = [permutation[i] for i in monomial]
@@ -232,11 +280,15 @@ class Neighbour:
 def orbits_of_degree(
     grading: PackedGrading, degree: int, lower: Mapping[int, DegreePieces]
 ) -> MultidegreeOrbits:
-    """The multidegrees of one degree, each with one monomial, from the degrees below."""
+    """Return the multidegrees of the monomials of one degree, in orbits.
+
+    ``lower`` has the pieces of all smaller degrees from 0 on. Every monomial is a coordinate times
+    a monomial of smaller degree.
+    """
     samples: dict[int, Monomial] = {}
     for j, (packed, own_degree) in enumerate(zip(grading.packed, grading.degrees, strict=True)):
         below = lower.get(degree - own_degree)
-        if below is None:
+        if below is None:  # the coordinate has a degree larger than this one
             continue
         for multidegree, monomial in check_deadline_in(below.orbits.samples.items()):
             if multidegree + packed not in samples:
@@ -246,13 +298,20 @@ def orbits_of_degree(
 
 @dataclass(frozen=True, slots=True)
 class MonomialSpace:
-    """The monomials of one multidegree and where they come from.
+    """The monomials of one multidegree, as products of a coordinate and a monomial of lower degree.
 
-    The products of the ``neighbours``, one for each coordinate that divides a monomial of this
-    multidegree, are all monomials; the products of their ideals span what lower degrees generate of
-    the ideal. ``candidates``, the products of their bases, span the coordinate ring in this
-    multidegree. The ``others`` are congruent to combinations of candidates modulo what lower
-    degrees generate.
+    Parameters
+    ----------
+    neighbours : sequence of Neighbour
+        One for each coordinate that divides a monomial of this multidegree. Together their products
+        are all monomials of it; and the products of the coordinates with the ideals of the pieces
+        span the part of the ideal that lower degrees generate.
+    candidates : tuple of monomials
+        The products of the coordinates with the bases of the coordinate ring in the pieces. They
+        span the coordinate ring in this multidegree.
+    others : tuple of monomials
+        All other monomials of this multidegree; each is congruent to a combination of candidates
+        modulo the part of the ideal that lower degrees generate.
     """
 
     neighbours: Sequence[Neighbour]
@@ -267,13 +326,17 @@ class MonomialSpace:
         grading: PackedGrading,
         lower: Mapping[int, DegreePieces],
     ) -> MonomialSpace:
-        """The monomials, from the degrees below."""
+        """Return the monomials of a multidegree, packed, of the given degree.
+
+        ``lower`` has the pieces of all smaller degrees from 0 on.
+        """
         neighbours = []
         candidates: set[Monomial] = set()
         others: set[Monomial] = set()
         coordinates = zip(grading.packed, grading.degrees, strict=True)
         for j, (packed, own_degree) in enumerate(check_deadline_in(coordinates)):
             below = lower.get(degree - own_degree)
+            # coordinate j divides no monomial of this multidegree
             if below is None or multidegree - packed not in below.orbits.samples:
                 continue
             dominant, permutation = below.orbits.transport(multidegree - packed)
@@ -284,9 +347,11 @@ class MonomialSpace:
         others -= candidates
         # Any order is correct. Comparing the last coordinates first gave the shortest generators in
         # experiments.
-        order = itemgetter(slice(None, None, -1))
+        reversed_monomial = itemgetter(slice(None, None, -1))
         return cls(
-            neighbours, tuple(sorted(candidates, key=order)), tuple(sorted(others, key=order))
+            neighbours,
+            candidates=tuple(sorted(candidates, key=reversed_monomial)),
+            others=tuple(sorted(others, key=reversed_monomial)),
         )
 
     @property
@@ -296,16 +361,26 @@ class MonomialSpace:
 
 
 PieceComputation = Callable[[int, int, Mapping[int, DegreePieces]], GradedPiece]
-"""(multidegree, degree, degrees below) → the piece of a dominant multidegree."""
+"""A function that computes the piece of a dominant multidegree from this multidegree (packed), its
+degree, and the pieces of all smaller degrees.
+"""
 
 
 def complete_degrees(
     grading: PackedGrading, max_degree: int, compute: PieceComputation, *, first: bool = False
 ) -> dict[int, DegreePieces]:
-    """The degrees 0, …, max_degree, as far as they are completed within the time limit.
+    """Return the pieces of the degrees 0, …, max_degree, by degree.
 
-    With ``first`` they end with the first degree in which there are generators.
+    At the limit on time only the degrees that were completed are returned, at least degree 0.
+
+    Parameters
+    ----------
+    compute : function
+        Computes one piece from the pieces of smaller degrees.
+    first : bool
+        End with the first degree in which there are generators.
     """
+    # in degree 0 the monomial 1 is a basis of the coordinate ring
     constants = GradedPiece(monomials=((),), basis=(0,))
     completed = {0: DegreePieces(MultidegreeOrbits.of(grading, {0: ()}), {0: constants})}
     for degree in range(1, max_degree + 1):
@@ -314,7 +389,7 @@ def complete_degrees(
             pieces = {}
             for dominant in check_deadline_in(orbits.members):
                 pieces[dominant] = compute(dominant, degree, completed)
-        except TimeLimitError:
+        except TimeLimitError:  # the pieces of this degree are dropped
             break
         completed[degree] = DegreePieces(orbits, pieces)
         if first and any(piece.generators for piece in pieces.values()):

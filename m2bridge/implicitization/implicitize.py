@@ -39,13 +39,14 @@ class GeneratorOrbit:
     ----------
     degree : int
     multidegree : vector of int
+        The dominant multidegree, number 0 of the orbit.
     polynomials : tuple of polynomials
-        Each a tuple of (monomial, integer coefficient); a monomial is the sorted tuple of its
-        coordinates' numbers.
+        The generators of that multidegree. Each is a tuple of (monomial, integer coefficient); a
+        monomial is the sorted tuple of its coordinates' numbers.
     symmetries : tuple of permutations of the coordinates
     tree : tuple of (int, int)
-        For each further multidegree of the orbit, the number of an earlier one and the number of
-        the symmetry that leads from there to it.
+        For the multidegrees 1, 2, … of the orbit, the number of an earlier multidegree and the
+        number of the symmetry that carries that one to this one.
     """
 
     degree: int
@@ -65,17 +66,18 @@ class GeneratorOrbit:
         return self.size * len(self.polynomials)
 
     def expand(self) -> Iterator[Terms]:
-        """The generators of all multidegrees of the orbit, one multidegree after the other."""
-        images = [self.polynomials]
+        """Yield the generators of all multidegrees of the orbit, one multidegree after another."""
+        generators_of = [self.polynomials]  # by the number of the multidegree in the orbit
         yield from self.polynomials
         for previous, number in self.tree:
             symmetry = self.symmetries[number]
-            images.append(tuple(_moved(polynomial, symmetry) for polynomial in images[previous]))
-            yield from images[-1]
+            moved = tuple(_moved(polynomial, symmetry) for polynomial in generators_of[previous])
+            generators_of.append(moved)
+            yield from moved
 
 
 def _moved(polynomial: Terms, permutation: Permutation) -> Terms:
-    """The polynomial with its variables permuted."""
+    """Return the polynomial with each variable, number j, replaced by number permutation[j]."""
     terms = []
     for monomial, c in polynomial:
         terms.append((tuple(sorted([permutation[j] for j in monomial])), c))
@@ -91,7 +93,9 @@ class HigherDegrees:
     Parameters
     ----------
     counts : mapping from degree to int
+        The number of generators of each degree.
     polynomials : callable
+        Without arguments; returns an iterator over the generators.
     """
 
     counts: Mapping[int, int]
@@ -134,7 +138,15 @@ class Implicitization:
     higher: HigherDegrees | None = None
 
     def continued(self, values: Sequence[int], higher: HigherDegrees) -> Implicitization:
-        """Return the result up to the degree of the last value H(0), H(1), … (standard grading)."""
+        """Return the result with further values of the Hilbert function and further generators.
+
+        Parameters
+        ----------
+        values : sequence of int
+            All values H(0), …, H(N), in the standard grading; N is the degree of the result.
+        higher : HigherDegrees
+            The generators in the degrees above those of the orbits, up to N.
+        """
         return replace(
             self, max_degree=len(values) - 1, hilbert_function=tuple(values), higher=higher
         )
@@ -146,7 +158,7 @@ class Implicitization:
 
     @property
     def generator_counts(self) -> dict[int, int]:
-        """The number of minimal generators by degree; degrees without are left out."""
+        """The number of minimal generators by degree; degrees without generators are left out."""
         counts: Counter[int] = Counter()
         for orbit in self.orbits:
             counts[orbit.degree] += orbit.generator_count
@@ -160,14 +172,15 @@ class Implicitization:
         return self.source.polynomial_map.target()
 
     def sparse_generators(self) -> Iterator[Terms]:
-        """All minimal generators found, by increasing degree, with coprime integer coefficients.
+        """Yield all minimal generators found, by increasing degree, with coprime integer
+        coefficients.
 
         Each generator is a tuple of terms (sorted tuple of coordinate numbers, coefficient). This
         is the shortest form for large results, where exponent vectors would take most of the space.
         """
         for orbit in sorted(self.orbits, key=attrgetter("degree")):
             yield from orbit.expand()
-        if self.higher:
+        if self.higher is not None:
             yield from self.higher.polynomials()
 
     def generators(self) -> tuple[PolyElement, ...]:
@@ -181,12 +194,15 @@ class Implicitization:
             )
 
     def ideal(self) -> GeneratingSet:
-        """The ideal that they generate."""
+        """The ideal that the generators found generate."""
         return GeneratingSet(self.ring, self.generators())
 
 
 def _element(polynomial: Terms, ring: PolyRing, scalar: Callable[[int], Any]) -> PolyElement:
-    """The polynomial as an element of a ring of SymPy."""
+    """Return the polynomial as an element of a ring of SymPy.
+
+    ``scalar`` converts an integer to the coefficient field of the ring.
+    """
     # Filled in place: PolyRing.from_dict would convert each coefficient again, which takes longer
     # than all the rest.
     result = ring.zero
@@ -198,11 +214,11 @@ def _element(polynomial: Terms, ring: PolyRing, scalar: Callable[[int], Any]) ->
 def implicitize(
     source: MultigradedMap, max_degree: int, *, seed: int = 0, first: bool = False
 ) -> Implicitization:
-    """All minimal generators of degree ≤ max_degree of the ideal of the image, with proof.
+    """Compute all minimal generators of degree ≤ max_degree of the ideal of the image, with proof.
 
-    The Hilbert function up to this degree comes with them.
-
-    Within a limit of :mod:`m2bridge.limits`, those of the degrees that were completed.
+    The Hilbert function up to this degree comes with them. If a limit of :mod:`m2bridge.limits` is
+    reached, the result has the degrees that were completed, the last of which is its
+    ``max_degree``.
 
     Parameters
     ----------
@@ -235,39 +251,48 @@ def implicitize(
     if max_degree < 0:
         raise InvalidCaseError("max_degree", f"must be at least 0, not {max_degree}")
     # linear equations are split off first: every further degree has fewer monomials then
-    part = elimination.linear_part(source)
-    independent = elimination.in_independent_coordinates(source, part)
-    size = len(source.grading.degrees)
+    reduction = elimination.linear_part(source)
+    independent = elimination.in_independent_coordinates(source, reduction)
+    coordinates = len(source.grading.degrees)
     symmetries = tuple(
-        elimination.extended(permutation, part, size)
+        elimination.extended(permutation, reduction, coordinates)
         for permutation in check_deadline_in(independent.symmetries)
     )
+    # the pieces of each degree, in independent coordinates; as many degrees as time suffices for
     context = Context.of(independent, max_degree, seed)
     completed = complete_degrees(
         context.grading, max_degree, partial(compute_piece, context=context), first=first
     )
-    # what was found in independent coordinates is said in those of the map
-    linear = _linear_orbits(source, part, max(completed))
-    higher = _generator_orbits(part, symmetries, grading=context.grading, completed=completed)
+    last_degree = max(completed)
+    # the generators, as polynomials in all coordinates of the map
+    linear = _linear_orbits(source, reduction, last_degree)
+    nonlinear = _nonlinear_orbits(
+        reduction, symmetries, grading=context.grading, completed=completed
+    )
     pieces = chain.from_iterable(degree.pieces.values() for degree in completed.values())
     return Implicitization(
         source=source,
-        max_degree=max(completed),
+        max_degree=last_degree,
         requested_degree=max_degree,
         hilbert_function=tuple(degree.dimension for degree in completed.values()),
-        orbits=(*linear, *higher),
+        orbits=(*linear, *nonlinear),
         exact=all(piece.exact for piece in pieces),
     )
 
 
 def _linear_orbits(
-    source: MultigradedMap, part: LinearReduction, max_degree: int
+    source: MultigradedMap, reduction: LinearReduction, max_degree: int
 ) -> Iterator[GeneratorOrbit]:
-    """Return the linear relations; each expresses one dependent coordinate."""
+    """Yield the linear relations, each in an orbit of its own: one for each dependent coordinate,
+    which it expresses in the independent ones.
+
+    Relations of a degree above ``max_degree`` are left out, since that degree was not completed.
+    """
     grading = source.grading
-    for j, form in part.dependencies:
+    for j, form in reduction.dependencies:
         if grading.degrees[j] > max_degree:
             continue
+        # x_j − Σ c_i x_i, multiplied by the denominators of the coefficients c_i
         monomials = [(j,), *((i,) for i in form)]
         coefficients = without_denominators([1, *(-c for c in form.values())])
         relation = tuple(zip(monomials, coefficients, strict=True))
@@ -276,21 +301,29 @@ def _linear_orbits(
         )
 
 
-def _generator_orbits(
-    part: LinearReduction,
+def _nonlinear_orbits(
+    reduction: LinearReduction,
     symmetries: tuple[Permutation, ...],
     grading: PackedGrading,
     completed: Mapping[int, DegreePieces],
 ) -> Iterator[GeneratorOrbit]:
-    """The generators in the independent coordinates, as polynomials in all coordinates.
+    """Yield the generators found in the independent coordinates, as polynomials in all coordinates.
 
     They are written out after a limit too, so the deadline is not checked here.
+
+    Parameters
+    ----------
+    symmetries : tuple of permutations of all coordinates
+    grading : PackedGrading
+        The grading of the independent coordinates.
+    completed : mapping from degree to DegreePieces
+        The pieces in the independent coordinates.
     """
     for n, degree in completed.items():
         for multidegree, piece in degree.pieces.items():
             if not piece.generators:
                 continue
-            polynomials = [elimination.in_all_coordinates(g, part) for g in piece.generators]
+            polynomials = [elimination.in_all_coordinates(g, reduction) for g in piece.generators]
             yield GeneratorOrbit(
                 degree=n,
                 multidegree=grading.vector(piece.monomials[0]),

@@ -29,6 +29,7 @@ from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.limits import check_deadline_in
 
 Permutation = tuple[int, ...]
+"""A permutation π of the coordinates by its values π(0), π(1), …"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +56,17 @@ class Grading:
 
 @dataclass(frozen=True, slots=True)
 class MultigradedMap:
-    """A polynomial map from an affine space, a grading of its target, and symmetries of it.
+    """A polynomial map from an affine space, a grading of its target, and symmetries of the target.
 
     The constructor :func:`multigraded` proves that the ideal of the image is homogeneous for the
-    grading and invariant under the permutations.
+    grading and invariant under the symmetries.
+
+    Parameters
+    ----------
+    polynomial_map : PolynomialMap
+        Without relations among its parameters.
+    grading : Grading
+    symmetries : tuple of permutations of the coordinates
     """
 
     polynomial_map: PolynomialMap
@@ -87,7 +95,7 @@ def multigraded(
     symmetries: Sequence[Mapping[str, str]] = (),
     multidegrees: Sequence[IntegerVector] | None = None,
 ) -> MultigradedMap:
-    """A polynomial map with its finest grading.
+    """Return a polynomial map with its finest grading, and the symmetries of its target.
 
     Parameters
     ----------
@@ -95,7 +103,8 @@ def multigraded(
         Without relations among its parameters, so that its source is irreducible and has enough
         rational points.
     symmetries : sequence of mappings from parameter name to parameter name
-        Permutations of the parameters that permute the images; checked.
+        Permutations of the parameters that permute the images; checked. A parameter that is not
+        mentioned is fixed.
     multidegrees : sequence of vectors of int, optional
         Short multidegrees of the coordinates that define the finest grading; they are checked.
 
@@ -130,57 +139,74 @@ def multigraded(
 def finest_grading(
     polynomial_map: PolynomialMap, multidegrees: Sequence[IntegerVector] | None = None
 ) -> Grading:
-    """The finest grading by a free abelian group coming from weights of the parameters.
+    """Return the finest grading by a free abelian group coming from weights of the parameters.
 
     Weights u of the parameters make an image homogeneous iff u vanishes on all differences of
-    exponents of its monomials. The lattice of all such u gives the multidegrees of the coordinates.
-    A coordinate with image zero gets a multidegree of its own. (Gradings by finite groups, which
-    can be finer still, are not used.) It can be written in other multidegrees, chosen for
-    legibility.
+    exponents of its monomials. The lattice of all u that make every image homogeneous gives the
+    multidegrees of the coordinates. A coordinate with image zero gets a multidegree of its own.
+    (Gradings by finite groups, which can be finer still, are not used.)
+
+    Parameters
+    ----------
+    polynomial_map : PolynomialMap
+    multidegrees : sequence of vectors of int, optional
+        For each coordinate a multidegree in which the grading is to be written, chosen for
+        legibility; without them, those of a reduced basis of the lattice.
 
     Raises
     ------
     MethodUnavailableError
         If there are no coordinates, or no such grading gives every coordinate a positive degree.
     ContradictionError
-        If the multidegrees given do not span the same gradings as the finest ones.
+        If the multidegrees given do not span the finest grading.
     """
     if not polynomial_map.coordinates:
         raise MethodUnavailableError("a map without coordinates has no ideal to compute")
     rows = _rows_of_gradings(polynomial_map)
     if multidegrees is None:
         multidegrees = list(zip(*rows, strict=True))
-    chosen = list(zip(*multidegrees, strict=True))
-    if not rank(rows) == rank(chosen) == rank(rows + chosen):  # of two spaces and of their sum
+    chosen_rows = list(zip(*multidegrees, strict=True))
+    # two spaces are equal iff they have the dimension of their sum
+    if not rank(rows) == rank(chosen_rows) == rank(rows + chosen_rows):
         raise ContradictionError("the multidegrees given are not the finest grading of the map")
     return Grading(tuple(multidegrees), _positive_degrees(rows, polynomial_map))
 
 
 def _rows_of_gradings(polynomial_map: PolynomialMap) -> list[IntegerVector]:
-    """A reduced basis of the gradings, each as the list of its values at all coordinates."""
-    size = len(polynomial_map.source.variables)
-    count = len(polynomial_map.images)
+    """Return a reduced basis of the lattice of gradings by ZZ: a row for each, with the degree that
+    it gives to each coordinate.
+    """
+    parameters = len(polynomial_map.source.variables)
+    coordinates = len(polynomial_map.images)
     differences: set[IntegerVector] = set()
-    leading = [(0,) * size] * count
+    leading = [(0,) * parameters] * coordinates  # the exponents of one monomial of each image
     rows: list[IntegerVector] = []
     for j, image in enumerate(check_deadline_in(polynomial_map.images)):
         if image:
             leading[j], *others = image
             differences.update(tuple(map(sub, other, leading[j])) for other in others)
-        else:  # may have any degree
-            rows.append((0,) * j + (1,) + (0,) * (count - j - 1))
-    gradings = check_deadline_in(integer_kernel(sorted(differences), size))
-    return short_basis(rows + [_degrees_of(leading, weights) for weights in gradings])
+        else:  # an image that is zero may have any degree: a unit vector
+            rows.append((0,) * j + (1,) + (0,) * (coordinates - j - 1))
+    # the weights that vanish on all differences make every image homogeneous
+    all_weights = check_deadline_in(integer_kernel(sorted(differences), parameters))
+    return short_basis(rows + [_degrees_of(leading, weights) for weights in all_weights])
 
 
 def _degrees_of(monomials: Sequence[IntegerVector], weights: IntegerVector) -> IntegerVector:
+    """Return the degree of each monomial, given by its exponents, for weights of the variables."""
     return tuple(sum(map(mul, weights, exponents)) for exponents in monomials)
 
 
 def _positive_degrees(rows: list[IntegerVector], polynomial_map: PolynomialMap) -> IntegerVector:
-    """Positive integers in the span of the rows.
+    """Return positive degrees of the coordinates in the span of the rows.
 
-    All 1 if possible, else the degrees of the images, else those of the smallest sum.
+    They are all 1 if possible, else the degrees of the images where every image is homogeneous of
+    positive degree, else those of the smallest sum.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If there are no positive degrees.
     """
     ones = (1,) * len(polynomial_map.coordinates)
     if rank(rows) == rank([*rows, ones]):
@@ -192,13 +218,19 @@ def _positive_degrees(rows: list[IntegerVector], polynomial_map: PolynomialMap) 
 
 
 def _smallest_positive(rows: list[IntegerVector], polynomial_map: PolynomialMap) -> IntegerVector:
-    """The combination of the rows with entries ≥ 1 and the smallest sum, by linear programming."""
+    """Return the combination of the rows with entries ≥ 1 and the smallest sum, by linear
+    programming over QQ, multiplied by its denominators.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If no combination of the rows has positive entries.
+    """
     unknowns = [Symbol(f"u{i}") for i in range(len(rows))]
     forms = [sum(map(mul, unknowns, column)) for column in zip(*rows, strict=True)]
     try:
-        if (
-            not forms or 0 in forms
-        ):  # 0 ≥ 1 has no solution, and SymPy does not treat it as an inequality
+        # 0 ≥ 1 has no solution, and SymPy does not treat it as an inequality
+        if not forms or 0 in forms:
             raise InfeasibleLPError
         _, solution = lpmin(sum(forms), [form >= 1 for form in forms])
     except InfeasibleLPError:
@@ -214,18 +246,19 @@ def _smallest_positive(rows: list[IntegerVector], polynomial_map: PolynomialMap)
 def coordinate_permutation(
     polynomial_map: PolynomialMap, renaming: Mapping[str, str]
 ) -> Permutation:
-    """The permutation π of the coordinates with f_π(j) = τ(f_j), for one τ of the parameters.
+    """Return the permutation π of the coordinates with f_π(j) = τ(f_j) for all j, where f_j are the
+    images and τ is a permutation of the parameters.
 
     Finding it proves that it is a symmetry, because the images are compared exactly. Coordinates
-    with the same image keep their order, so that products of permutations of the parameters go to
-    products.
+    with the same image keep their order, so that the permutation of a product of two τ is the
+    product of their permutations.
 
     Parameters
     ----------
     polynomial_map : PolynomialMap
         Without relations.
     renaming : mapping from parameter name to parameter name
-        A permutation; parameters that are not mentioned stay.
+        The permutation τ; parameters that are not mentioned are fixed.
 
     Raises
     ------
@@ -234,32 +267,37 @@ def coordinate_permutation(
     """
     variables = polynomial_map.source.variables
     position = {name: i for i, name in enumerate(variables)}
+    # −1 for a new name that is no parameter
     targets = [position.get(renaming.get(name, name), -1) for name in variables]
     # a renaming that is not a permutation would identify parameters
     if sorted(targets) != list(range(len(variables))):
         raise MethodUnavailableError("a symmetry has to permute the parameters of the map")
     sources = [targets.index(i) for i in range(len(variables))]
     # coordinates with equal images can be permuted in any way, so they are moved as a block
-    equal: dict[frozenset[tuple[IntegerVector, Any]], list[int]] = {}
+    block_of: dict[frozenset[tuple[IntegerVector, Any]], list[int]] = {}
     for j, image in enumerate(check_deadline_in(polynomial_map.images)):
-        equal.setdefault(frozenset(image.items()), []).append(j)
+        block_of.setdefault(frozenset(image.items()), []).append(j)
     result = [0] * len(polynomial_map.images)
-    for image, members in check_deadline_in(equal.items()):
+    for image, block in check_deadline_in(block_of.items()):
+        # τ(f): the exponent of parameter i is that of its preimage under τ
         moved = frozenset((tuple(exponents[i] for i in sources), c) for exponents, c in image)
-        others = equal.get(moved, [])
-        if len(others) != len(members):
+        moved_block = block_of.get(moved, [])
+        if len(moved_block) != len(block):
             raise MethodUnavailableError(
                 "this permutation of the parameters does not permute the images"
             )
-        for j, target in zip(members, others, strict=True):
+        for j, target in zip(block, moved_block, strict=True):
             result[j] = target
     return tuple(result)
 
 
 def symmetrized(degrees: Sequence[int], permutations: Sequence[Permutation]) -> tuple[int, ...]:
-    """The average of the degrees over the group, scaled to integers.
+    """Return the average of the degrees over the group of the permutations, scaled to coprime
+    integers.
 
-    It is positive, a grading as each of the degrees that it averages, and the group preserves it.
+    The permutations are symmetries of the ideal, so the permuted degrees are gradings of it too,
+    and so is their average. It is positive, as the degrees are, and the same on each orbit: the
+    average over the orbit.
     """
     orbits = connected(list(zip(range(len(degrees)), *permutations, strict=True)))
     scale = lcm(*(len(orbit) for orbit in orbits))

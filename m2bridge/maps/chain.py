@@ -32,6 +32,7 @@ MAX_COMPOSED_TERMS = 200_000
 TITLE = "composition of polynomial maps"
 
 Row = Sequence[int]
+"""A vector of integers or of residues modulo a prime; also the exponents of a monomial."""
 Support = tuple[tuple[int, int], ...]
 """The variables of a monomial that occur, by position, each with its exponent."""
 ExponentVector = tuple[int, ...]
@@ -47,6 +48,7 @@ class Layer:
     polynomial_map : PolynomialMap
         Its parameters are the inputs followed by the parameters of the layer; without relations.
     inputs : tuple of str
+        The names of the inputs; empty if the layer has parameters only.
 
     Raises
     ------
@@ -94,7 +96,7 @@ class Layer:
         return self.polynomial_map.coordinates
 
     def modulo(self, prime: int) -> ReducedLayer:
-        """The layer modulo a prime.
+        """Return the layer modulo a prime.
 
         Raises
         ------
@@ -117,91 +119,119 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class ReducedLayer:
-    """A layer modulo a prime, ready to be evaluated: for each output its terms."""
+    """A layer modulo a prime, ready to be evaluated.
+
+    Parameters
+    ----------
+    outputs : tuple of polynomials
+        Each output is a tuple of terms (coefficient, support of the monomial); the support lists
+        pairs (position of a variable, exponent). The variables are inputs, then parameters.
+    prime : int
+    """
 
     outputs: tuple[tuple[tuple[int, Support], ...], ...]
     prime: int
 
     def values(self, point: Row) -> list[int]:
-        """The outputs at a point (inputs followed by parameters)."""
+        """Return the outputs at a point (inputs followed by parameters), modulo the prime."""
         p = self.prime
         values = []
         for terms in self.outputs:
             value = 0
             for coefficient, factors in terms:
-                value += coefficient * prod([pow(point[i], e, p) for i, e in factors])
+                powers = [pow(point[i], exponent, p) for i, exponent in factors]
+                value += coefficient * prod(powers)
             values.append(value % p)
         return values
 
     def pullback(self, point: Row, covector: Row) -> list[int]:
-        """The covector on inputs and parameters that one on the outputs becomes."""
+        """Return the gradient at a point of the combination of the outputs by a covector.
+
+        Its entries are the derivatives of Σ covector[j] · output_j with respect to inputs, then
+        parameters, modulo the prime.
+        """
         p = self.prime
         result = [0] * len(point)
         for terms, weight in zip(self.outputs, covector, strict=True):
-            if not weight:
+            if weight == 0:
                 continue
             for coefficient, factors in terms:
                 powers = [pow(point[i], exponent, p) for i, exponent in factors]
                 for k, (i, exponent) in enumerate(factors):
+                    # the derivative of the factor x_i^exponent, times all other factors
                     slope = coefficient * exponent * pow(point[i], exponent - 1, p)
-                    result[i] += weight * slope * prod(powers[:k] + powers[k + 1 :])
+                    other_factors = prod(powers[:k] + powers[k + 1 :])
+                    result[i] += weight * slope * other_factors
         return [entry % p for entry in result]
 
 
 def support(monomial: Row) -> Support:
-    """The variables that occur in a monomial, each with its exponent."""
+    """Return the variables that occur in a monomial, given by the exponents of all variables.
+
+    ``support((2, 0, 1))`` is ``((0, 2), (2, 1))``.
+    """
     return tuple((i, exponent) for i, exponent in enumerate(monomial) if exponent)
 
 
 def expanded(layers: Sequence[Layer]) -> PolynomialMap:
-    """The composition; with inputs, its coordinates are the coefficients that are not zero.
+    """Return the composition of the layers as one map from all parameters, expanded.
+
+    Without inputs in the first layer its coordinates are the outputs of the last layer. With inputs
+    they are the coefficients, not zero, of the outputs as polynomials in the inputs: ``f_2_0`` is
+    the coefficient of x^2 in the output f, for inputs x and y.
 
     Raises
     ------
     TooLargeError
-        If it may have more than :data:`MAX_COMPOSED_TERMS` terms.
+        If the composition may have more than :data:`MAX_COMPOSED_TERMS` terms.
     """
     if len(layers) == 1 and not layers[0].inputs:
         return layers[0].polynomial_map
     _check_size(layers)
-    size = len(layers[0].inputs)
+    inputs = len(layers[0].inputs)
     images: dict[str, Mapping[ExponentVector, Any]] = {}
     for name, image in zip(layers[-1].outputs, _compose(layers), strict=True):
-        coefficients: dict[ExponentVector, dict[ExponentVector, Any]] = {}
-        for exponents, c in image.items():
-            coefficients.setdefault(exponents[:size], {})[exponents[size:]] = c
-        if not size:
+        if inputs == 0:
             images[name] = image
             continue
+        # by the exponents of the inputs: coefficients, which are polynomials in the parameters
+        coefficients: dict[ExponentVector, dict[ExponentVector, Any]] = {}
+        for exponents, c in image.items():
+            coefficients.setdefault(exponents[:inputs], {})[exponents[inputs:]] = c
         # in the order of the monomials, so that names do not depend on how terms were computed
-        for exponents in sorted(coefficients, reverse=True):
-            images["_".join([name, *map(str, exponents)])] = coefficients[exponents]
+        for input_exponents in sorted(coefficients, reverse=True):
+            coordinate = "_".join([name, *map(str, input_exponents)])
+            images[coordinate] = coefficients[input_exponents]
     return PolynomialMap.from_terms(all_parameters(layers), images)
 
 
 def all_parameters(layers: Sequence[Layer]) -> list[str]:
-    """The names of the parameters, layer by layer."""
+    """Return the names of the parameters, layer by layer."""
     return [name for layer in layers for name in layer.parameters]
 
 
 def _compose(layers: Sequence[Layer]) -> list[dict[ExponentVector, Any]]:
-    """The outputs as polynomials in all inputs and parameters."""
-    size = len(layers[0].inputs)
-    context = _polynomials_in(size + len(all_parameters(layers)))
-    generators = context.gens()
-    flowing = list(generators[:size])
-    start = size
+    """Return the outputs of the last layer as polynomials, given by coefficients at exponents, in
+    the inputs of the first layer followed by all parameters.
+    """
+    inputs = len(layers[0].inputs)
+    context = _polynomials_in(inputs + len(all_parameters(layers)))
+    variables = context.gens()
+    # the inputs of a layer, as polynomials in the variables of the composition
+    layer_inputs = list(variables[:inputs])
+    start = inputs
     for layer in layers:
         stop = start + len(layer.parameters)
-        arguments = [*flowing, *generators[start:stop]]
-        # each layer is a polynomial in its own few variables, and FLINT substitutes them
-        own = _polynomials_in(len(arguments))
-        flowing = []
+        arguments = [*layer_inputs, *variables[start:stop]]
+        # each output is a polynomial in the few variables of its layer, which FLINT substitutes
+        own_ring = _polynomials_in(len(arguments))
+        layer_outputs = []
         for image in layer.polynomial_map.images:
             terms = {monomial: flint_rational(c) for monomial, c in image.items()}
-            flowing.append(own.from_dict(terms).compose(*arguments, ctx=context))
+            layer_outputs.append(own_ring.from_dict(terms).compose(*arguments, ctx=context))
+        layer_inputs = layer_outputs
         start = stop
-    return [{tuple(map(int, e)): c for e, c in image.to_dict().items()} for image in flowing]
+    return [{tuple(map(int, e)): c for e, c in output.to_dict().items()} for output in layer_inputs]
 
 
 def _polynomials_in(count: int) -> Any:
@@ -211,68 +241,95 @@ def _polynomials_in(count: int) -> Any:
 
 
 def _check_size(layers: Sequence[Layer]) -> None:
-    """Bound the number of terms of every product, layer by layer."""
-    sizes = [1] * len(layers[0].inputs)
+    """Raise TooLargeError if the outputs of some layer may have too many terms when expanded."""
+    # bounds for the numbers of terms of the inputs of a layer
+    input_terms = [1] * len(layers[0].inputs)
     for number, layer in enumerate(layers, 1):
-        terms = sizes + [1] * len(layer.parameters)
-        sizes = [_term_count(image, terms) for image in layer.polynomial_map.images]
-        if sum(sizes) > MAX_COMPOSED_TERMS:
+        terms = input_terms + [1] * len(layer.parameters)
+        output_terms = [_term_count(image, terms) for image in layer.polynomial_map.images]
+        input_terms = output_terms
+        if sum(output_terms) > MAX_COMPOSED_TERMS:
             raise TooLargeError(
-                f"the first {number} layers may have {sum(sizes)} terms when they are expanded; at"
-                f" most {MAX_COMPOSED_TERMS} are (the dimension needs no expansion)"
+                f"the first {number} layers may have {sum(output_terms)} terms when they are"
+                f" expanded; at most {MAX_COMPOSED_TERMS} are (the dimension needs no expansion)"
             )
 
 
 def _term_count(image: Sequence[Row], terms: Sequence[int]) -> int:
-    """Return a bound for the number of terms when variables are replaced by polynomials."""
+    """Return a bound for the number of terms of a polynomial after substitution of its variables.
+
+    Parameters
+    ----------
+    image : sequence of exponent vectors
+        The monomials of the polynomial.
+    terms : sequence of int
+        The numbers of terms of the polynomials that replace the variables.
+    """
     count = 0
     for monomial in image:
-        powers = 1
+        product_terms = 1
         for i, exponent in support(monomial):
             # The power of a sum of this number of terms; without terms, the power is zero.
-            powers *= monomial_count(terms[i], exponent) if terms[i] else 0
-        count += powers
+            product_terms *= monomial_count(terms[i], exponent) if terms[i] else 0
+        count += product_terms
     return count
 
 
-IndexRange = tuple[int, int]
+DegreeRange = tuple[int, int]
+"""The least and the largest degree, or bounds for them."""
 
 
 def coordinate_bound(layers: Sequence[Layer]) -> int:
-    """The number of coordinates; with inputs, of monomials in them of the degrees that can occur.
+    """Return an upper bound for the number of coordinates of the composition.
 
-    Each hidden variable is a polynomial in the inputs whose monomials have degrees in an interval;
-    it is followed from layer to layer.
+    Without inputs it is the number of outputs. With inputs the coordinates are coefficients of
+    monomials in the inputs, and those monomials are counted that have a degree that can occur in an
+    output. The range of degrees of each output is followed from layer to layer.
     """
-    size = len(layers[0].inputs)
-    if not size:
+    inputs = len(layers[0].inputs)
+    if inputs == 0:
         return len(layers[-1].outputs)
-    flowing: list[IndexRange | None] = [(1, 1)] * size
+    # the degrees of the inputs of a layer, as polynomials in the inputs of the first layer
+    input_degrees: list[DegreeRange | None] = [(1, 1)] * inputs
     for layer in layers:
-        degrees = flowing + [(0, 0)] * len(layer.parameters)
-        flowing = [_image_degrees(image, degrees) for image in layer.polynomial_map.images]
+        degrees = input_degrees + [(0, 0)] * len(layer.parameters)
+        input_degrees = [_image_degrees(image, degrees) for image in layer.polynomial_map.images]
+    output_degrees = input_degrees  # of the last layer
     count = 0
-    for interval in flowing:
-        if interval is not None:
-            low, high = interval
+    for degree_range in output_degrees:
+        if degree_range is not None:
+            low, high = degree_range
             # C(n + s, s) monomials in s variables have a degree of at most n.
-            count += comb(size + high, size) - comb(size + low - 1, size)
+            count += comb(inputs + high, inputs) - comb(inputs + low - 1, inputs)
     return count
 
 
 def _image_degrees(
-    monomials: Sequence[Row], degrees: Sequence[IndexRange | None]
-) -> IndexRange | None:
-    """The degrees of a polynomial in variables of such degrees; ``None`` is the zero polynomial."""
+    monomials: Sequence[Row], degrees: Sequence[DegreeRange | None]
+) -> DegreeRange | None:
+    """Return the range of degrees that a polynomial can have after substitution of its variables.
+
+    Parameters
+    ----------
+    monomials : sequence of exponent vectors
+    degrees : sequence of DegreeRange or None
+        The degrees of the polynomials that replace the variables; ``None`` for the polynomial
+        zero.
+
+    Returns
+    -------
+    DegreeRange or None
+        ``None`` if the result is zero.
+    """
     lows, highs = [], []
     for monomial in monomials:
         low = high = 0
         for i, exponent in support(monomial):
-            interval = degrees[i]
-            if interval is None:
+            degree_range = degrees[i]
+            if degree_range is None:
                 break  # a monomial in a variable that is zero
-            low += exponent * interval[0]
-            high += exponent * interval[1]
+            low += exponent * degree_range[0]
+            high += exponent * degree_range[1]
         else:
             lows.append(low)
             highs.append(high)
@@ -280,43 +337,54 @@ def _image_degrees(
 
 
 Variable = str | tuple[int, int]
-"""A parameter, or the hidden variable that is input i of a layer, as (number of the layer, i)."""
+"""A parameter by its name, or the hidden variable that is input i of layer k as (k, i).
+
+Both are numbered from 0. Output i of layer k is the variable (k + 1, i).
+"""
 
 
 def rescaling_dimension(layers: Sequence[Layer]) -> int:
-    """The dimension of the orbits of the torus that rescales variables and keeps the function.
+    """Return the dimension of the orbits of the torus that rescales variables and keeps the
+    function.
 
     Multiplying every variable v by λ^u(v), with integers u(v), commutes with all layers iff Σ e_v
-    u(v) = u(y) for every monomial Π v^e_v in every output y. With u = 0 on the inputs and the
-    outputs of the whole, the function stays the same. Generic parameters are not zero, so the
-    orbits of this torus on them have the dimension dim {u} − dim {u : u = 0 on the parameters}.
-    Both dimensions are exact ranks over QQ. All of this holds in every characteristic: a
-    coefficient that vanishes modulo p only removes conditions.
+    u(v) = u(y) for every monomial Π v^e_v in every output y. With u = 0 on the inputs of the first
+    layer and the outputs of the last, the function stays the same. Generic parameters are not zero,
+    so the orbits of this torus on them have the dimension dim {u} − dim {u : u = 0 on the
+    parameters}. With P parameters, N hidden variables and conditions of rank r, of which rank r_h
+    is left in the hidden variables alone, this is (P + N − r) − (N − r_h). Both ranks are exact,
+    over QQ. All of this holds in every characteristic: a coefficient that vanishes modulo p only
+    removes conditions.
     """
-    rows = list(_conditions(layers))
-    hidden = [_without_parameters(row) for row in check_deadline_in(rows)]
-    return len(all_parameters(layers)) - sparse_rank(rows) + sparse_rank(hidden)
+    conditions = list(_conditions(layers))
+    in_hidden = [_without_parameters(row) for row in check_deadline_in(conditions)]
+    return len(all_parameters(layers)) - sparse_rank(conditions) + sparse_rank(in_hidden)
 
 
 def _without_parameters(row: dict[Variable, int]) -> dict[Variable, int]:
+    """Return the condition with u = 0 on all parameters."""
     return {variable: entry for variable, entry in row.items() if not isinstance(variable, str)}
 
 
 def _conditions(layers: Sequence[Layer]) -> Iterator[dict[Variable, int]]:
-    """The coefficients of one linear equation in u for each monomial of each output."""
+    """Yield Σ e_v u(v) − u(y) = 0, for each monomial Π v^e_v of each output y of each layer.
+
+    A condition is given by its coefficients at the u(v); see :func:`rescaling_dimension`. The
+    inputs of the first layer and the outputs of the last are left out, since u = 0 there.
+    """
     for number, layer in enumerate(layers):
         inputs = len(layer.inputs)
         for j, image in enumerate(layer.polynomial_map.images):
             for monomial in check_deadline_in(image):
-                row: dict[Variable, int] = {}
-                if number < len(layers) - 1:  # u = 0 on the outputs of the whole, and the inputs
-                    row[number + 1, j] = -1
+                condition: dict[Variable, int] = {}
+                if number < len(layers) - 1:
+                    condition[number + 1, j] = -1
                 for i, exponent in support(monomial):
                     if i >= inputs:
-                        row[layer.parameters[i - inputs]] = exponent
-                    elif number:
-                        row[number, i] = exponent
-                yield row
+                        condition[layer.parameters[i - inputs]] = exponent
+                    elif number > 0:
+                        condition[number, i] = exponent
+                yield condition
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,19 +430,20 @@ class Chain(DifferentiableModel):
         if not self.layers:
             raise ConversionError("a composition needs at least one layer")
         # Outputs become inputs by position, so that only their numbers have to agree.
-        for i, (before, after) in enumerate(pairwise(self.layers), 2):
+        for number, (before, after) in enumerate(pairwise(self.layers), 2):
             if len(before.outputs) != len(after.inputs):
                 raise ConversionError(
-                    f"layer {i} has {len(after.inputs)} inputs, but layer {i - 1} has"
+                    f"layer {number} has {len(after.inputs)} inputs, but layer {number - 1} has"
                     f" {len(before.outputs)} outputs"
                 )
         # Two layers with one parameter would be a map of fewer parameters, which is not meant.
         names: set[str] = set()
-        for i, layer in enumerate(self.layers, 1):
+        for number, layer in enumerate(self.layers, 1):
             repeated = sorted(names & set(layer.parameters))
             if repeated:
                 raise ConversionError(
-                    f"layer {i}: the parameter '{repeated[0]}' belongs to an earlier layer already"
+                    f"layer {number}: the parameter '{repeated[0]}' belongs to an earlier layer"
+                    " already"
                 )
             names |= set(layer.parameters)
 
@@ -404,14 +473,14 @@ class Chain(DifferentiableModel):
         Raises
         ------
         InvalidCaseError
-            If there is no output of such a name, or no output is left.
+            If a name is not that of an output, no output is named, or one is named twice.
         """
         last = self.layers[-1]
         chosen = projected(last.polynomial_map, outputs)
         return Chain((*self.layers[:-1], Layer(chosen, last.inputs)), self.title, self.key)
 
     def to_json(self) -> dict[str, Any]:
-        """The layers, with polynomials as text."""
+        """Return the layers, with polynomials as text."""
         layers = []
         for layer in self.layers:
             images = map(str, layer.polynomial_map.images)
@@ -425,32 +494,37 @@ class Chain(DifferentiableModel):
         return {"layers": layers}
 
     def parametrization(self) -> PolynomialMap:
-        """The composition, expanded: ``f_2_0_1`` is the coefficient of x^2*z in the output f.
+        """Return the composition, expanded to one map from all parameters.
+
+        With inputs x, y and z, the coordinate ``f_2_0_1`` is the coefficient of x^2*z in the output
+        f; without inputs the coordinates are the outputs.
 
         Raises
         ------
         TooLargeError
-            If it is too large to be expanded.
+            If the composition is too large to be expanded.
         """
         return expanded(self.layers)
 
     def gauge_dimension(self) -> int:
-        """The dimension of the rescalings of variables that do not change the function."""
+        """Return the dimension of generic orbits of the torus that rescales hidden variables and
+        parameters and does not change the function.
+        """
         return rescaling_dimension(self.layers)
 
     def upper_bounds(self, characteristic: int) -> tuple[Bounds, ...]:
-        """Bounds from the sizes of the layers; they hold in every characteristic.
+        """Return bounds from the sizes of the layers; they hold in every characteristic.
 
-        Without inputs, everything after layer k depends on its outputs and on the parameters that
-        follow.
+        Without inputs, the outputs of the last layer depend on the outputs of layer k and on the
+        parameters of the layers after it, so that the number of these is a bound for each k.
         """
         bounds = [Bounds.at_most(coordinate_bound(self.layers), "the number of coordinates")]
         if not self.input_count:
-            sizes = [len(layer.parameters) for layer in self.layers]
-            bounds.append(Bounds.at_most(sum(sizes), "the number of parameters"))
+            counts = [len(layer.parameters) for layer in self.layers]
+            bounds.append(Bounds.at_most(sum(counts), "the number of parameters"))
             for k, layer in enumerate(self.layers, 1):
                 reason = f"the outputs of layer {k} and the parameters after it"
-                bounds.append(Bounds.at_most(len(layer.outputs) + sum(sizes[k:]), reason))
+                bounds.append(Bounds.at_most(len(layer.outputs) + sum(counts[k:]), reason))
         return tuple(bounds)
 
     def pullbacks(
@@ -460,43 +534,49 @@ class Chain(DifferentiableModel):
 
         See :class:`~m2bridge.maps.model.DifferentiableModel`.
         """
-        layers = _reduced(self.layers, prime)
+        reduced_layers = _reduced(self.layers, prime)
         points: list[list[int]] = []
         evaluated: Row | None = None
-        result = []
-        for x, covector in zip(inputs, covectors, strict=True):
+        gradients = []
+        for x, output_covector in zip(inputs, covectors, strict=True):
             if x != evaluated:  # without inputs it is one point for all covectors
                 evaluated = x
-                points = self._forward(layers, parameters, x)
+                points = self._points_of_layers(reduced_layers, parameters, x)
             gradient: list[int] = []
-            for layer, reduced, point in reversed(
-                list(zip(self.layers, layers, points, strict=True))
-            ):
-                whole = reduced.pullback(point, covector)
-                size = len(layer.inputs)
-                gradient = whole[size:] + gradient
-                covector = whole[:size]
-            result.append(gradient)
-        return result
+            covector = output_covector
+            last_to_first = reversed(list(zip(self.layers, reduced_layers, points, strict=True)))
+            for layer, reduced, point in last_to_first:
+                # the derivatives with respect to the inputs of the layer, then its parameters
+                derivatives = reduced.pullback(point, covector)
+                input_count = len(layer.inputs)
+                gradient = derivatives[input_count:] + gradient
+                covector = derivatives[:input_count]
+            gradients.append(gradient)
+        return gradients
 
-    def _forward(self, layers: Sequence[ReducedLayer], parameters: Row, x: Row) -> list[list[int]]:
-        """For each layer the values of its inputs, the outputs of the layer before it, and of its
-        parameters.
+    def _points_of_layers(
+        self, reduced_layers: Sequence[ReducedLayer], parameters: Row, x: Row
+    ) -> list[list[int]]:
+        """Return the point at which each layer is evaluated for the input x of the first layer.
+
+        The point of a layer has the values of its inputs, which are the outputs of the layer before
+        it, followed by its own parameters. ``parameters`` are those of all layers in order.
         """
         points: list[list[int]] = []
-        flowing = list(x)
+        layer_inputs = list(x)
         start = 0
-        for layer, reduced in zip(self.layers, layers, strict=True):
+        for layer, reduced in zip(self.layers, reduced_layers, strict=True):
             stop = start + len(layer.parameters)
-            point = [*flowing, *parameters[start:stop]]
+            point = [*layer_inputs, *parameters[start:stop]]
             points.append(point)
-            flowing = reduced.values(point)
+            layer_inputs = reduced.values(point)
             start = stop
         return points
 
 
 @lru_cache(maxsize=8)
 def _reduced(layers: tuple[Layer, ...], prime: int) -> tuple[ReducedLayer, ...]:
+    """Return the layers modulo a prime; a cache keeps them between batches of gradients."""
     return tuple(layer.modulo(prime) for layer in layers)
 
 
@@ -506,7 +586,7 @@ def projected(polynomial_map: PolynomialMap, outputs: Sequence[str]) -> Polynomi
     Raises
     ------
     InvalidCaseError
-        If there is no coordinate of such a name, none is left, or one is named twice.
+        If a name is not that of a coordinate, none is named, or one is named twice.
     """
     names = polynomial_map.coordinates
     if not outputs or len(set(outputs)) < len(outputs):

@@ -6,32 +6,31 @@ by elimination in Macaulay2. The result, with its forms, is in ``closure_result`
 """
 
 from dataclasses import dataclass, replace
-from math import prod
 from typing import Any, Unpack
 
 from m2bridge import errors
-from m2bridge.algebra.differential import random_point
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
-from m2bridge.algebra.linear_algebra import sparse_rank
 from m2bridge.algebra.polynomial_map import PolynomialMap
-from m2bridge.algebra.schur import Representation
-from m2bridge.algebra.sparse_polynomial import gradient_of_terms
 from m2bridge.convert.answers import Answer, answer_until_limit
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script, render
 from m2bridge.ideals.ideal import Ideal
-from m2bridge.implicitization.implicitize import Implicitization
 from m2bridge.implicitization.multigraded_map import MultigradedMap
-from m2bridge.limits import check_deadline_in, clock, limited, share
+from m2bridge.limits import clock, limited, share
 from m2bridge.maps import completeness, projective_closure, toric
 from m2bridge.maps.closure_result import Closure, Strategy
-from m2bridge.maps.equations import Equations, graded_source, low_degree_equations
+from m2bridge.maps.equations import (
+    dimension_by_equations,
+    generator_representations,
+    graded_source,
+    low_degree_equations,
+)
 from m2bridge.maps.jacobian_rank import best_value, jacobian_findings
 from m2bridge.maps.model import Model
 from m2bridge.maps.polynomial_map_model import Case, as_model
 from m2bridge.results.base import Result
-from m2bridge.results.known import UNKNOWN, Bounds, intersect_bounds
+from m2bridge.results.known import UNKNOWN, Bounds
 from m2bridge.results.sheet import Facts, Sheet, printable
 
 BY_ELIMINATION = "all generators: elimination by Macaulay2"
@@ -42,11 +41,6 @@ MAX_DEGREEWISE_COORDINATES = 12
 """With more coordinates ``auto`` computes equations of a monomial map by lattices.
 
 With at most this many coordinates it proceeds degree by degree.
-"""
-TANGENT_SAMPLE_POINTS = 3
-"""The number of points of the image at which the equations are differentiated.
-
-Several are used since the rank can be smaller at a special point.
 """
 MAX_ACCEPTED_DEGREE = 1000
 """The largest ``max_degree`` that is accepted, far above the degrees that can be computed."""
@@ -76,7 +70,9 @@ def closure(
         A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
         process shares.
     field : CoefficientField
-    coordinates, weights : str, for models that offer a choice
+        QQ, or a finite field, over which the map is taken.
+    coordinates, weights : str, optional
+        The names of the coordinates and of the parameters, for models that offer a choice.
     strategy : {"auto", "multigraded", "lattice", "elimination", "ungraded-elimination"}
         ``multigraded`` gives all minimal generators up to a degree, over QQ, without an engine.
         ``auto`` does the same and then proves by Macaulay2 that there are no others, if that is
@@ -126,31 +122,54 @@ def closure(
     # First what needs no equations, in a part of the time, so that there is something to show.
     dimension = _dimension_by_ranks(model, field=field)
     try:
-        source = _graded(model, strategy, field, max_degree)
-        if source is None or _prefers_lattice(source, strategy, max_degree):
-            way = resolve(strategy) if source is None else "lattice"
-            if source is None and strategy == "auto" and field == QQ:
-                hypersurface = _affine_hypersurface(model, dimension)
-                if hypersurface is not None:
-                    return hypersurface
-            return _by_macaulay2(model, field, way, dimension)
-        return _multigraded(source, model, strategy, max_degree, dimension)
+        return _by_strategy(model, field, strategy, max_degree=max_degree, dimension=dimension)
     except errors.TimeLimitError as limit:
         if dimension.is_open:
-            raise
-        way = "multigraded" if strategy == "auto" and field == QQ else resolve(strategy)
+            raise  # nothing was found
+        begun = "multigraded" if strategy == "auto" and field == QQ else resolve(strategy)
         return Closure(
             model=model,
             field=field,
-            strategy=way,
+            strategy=begun,
             known_dimension=dimension,
             seconds=clock().seconds,
             unfinished=str(limit),
         )
 
 
+def _by_strategy(
+    model: Model,
+    field: CoefficientField,
+    strategy: Strategy,
+    max_degree: int | None,
+    dimension: Bounds,
+) -> Closure:
+    """Return the closure by the method that the strategy means for this model; see :func:`closure`.
+
+    ``dimension`` is what ranks of the differential say.
+
+    Raises
+    ------
+    TimeLimitError
+        If the limit was reached before any equation was found.
+    """
+    source = _graded(model, strategy, field, max_degree)
+    if source is not None:
+        if _prefers_lattice(source, strategy, max_degree):
+            return _by_macaulay2(model, field, "lattice", dimension)
+        return _multigraded(source, model, strategy, max_degree, dimension)
+    if strategy == "auto" and field == QQ:
+        hypersurface = _affine_hypersurface(model, dimension)
+        if hypersurface is not None:
+            return hypersurface
+    return _by_macaulay2(model, field, resolve(strategy), dimension)
+
+
 def _dimension_by_ranks(model: Model, *, field: CoefficientField) -> Bounds:
-    """The best answer by ranks of the differential, computed in at most half of the time."""
+    """Return bounds for the dimension by ranks of the differential, open if there are none.
+
+    The ranks are computed in at most half of the time.
+    """
     with share(0.5):
         best = best_value(jacobian_findings(model, field=field))
     return UNKNOWN if best is None else replace(best.known, because="ranks of the differential")
@@ -162,21 +181,23 @@ def _prefers_lattice(source: MultigradedMap, strategy: Strategy, max_degree: int
         return False
     if len(source.polynomial_map.coordinates) <= MAX_DEGREEWISE_COORDINATES:
         return False
+    # without a program for Markov bases the lattice ideal is a saturation, which takes longer
     return toric.is_monomial(source.polynomial_map) and toric.markov_program() is not None
 
 
 def _affine_hypersurface(model: Model, dimension: Bounds) -> Closure | None:
-    """The closure of an inhomogeneous map, where ranks show that it is a hypersurface.
+    """Return the closure of an inhomogeneous map, if ranks show that it is a hypersurface.
 
     Elimination has a short time; where that does not suffice, linear algebra finds the equation of
-    the projective closure. ``None`` for other maps, and if the search reached its limit.
+    the projective closure. ``dimension`` is what ranks of the differential say. ``None`` for other
+    maps, and if the search reached its limit.
     """
     polynomial_map = model.polynomial_map
     constant = all(image.is_ground for image in polynomial_map.images)
     if polynomial_map.relations or constant or dimension.lower is None:
         return None
     source = projective_closure.homogenized(polynomial_map)
-    # only there one equation is the whole ideal, so that no completeness has to be proved
+    # only for a hypersurface one equation is the whole ideal, without a proof of completeness
     if not projective_closure.is_hypersurface(source, dimension.lower):
         return None
     # small maps are eliminated sooner than their degree is searched
@@ -204,7 +225,16 @@ def _affine_hypersurface(model: Model, dimension: Bounds) -> Closure | None:
 def _by_macaulay2(
     model: Model, field: CoefficientField, strategy: Strategy, dimension: Bounds
 ) -> Closure:
-    """The ideal by elimination, or that of a lattice, as far as it is found within the limits."""
+    """Return the closure by elimination or by a lattice ideal, as far as it is found within the
+    limits.
+
+    ``dimension`` stands in the result if Macaulay2 does not find the dimension.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the relations among the parameters have no common zero.
+    """
     if strategy == "lattice":
         independent = completeness.linear_reduction(model, field).reduced
         script, reason = toric.lattice_script(independent, field=field, title=model.title)
@@ -239,9 +269,8 @@ def check_options(strategy: Strategy, *, field: CoefficientField, max_degree: in
     is_integer = isinstance(max_degree, int) and not isinstance(max_degree, bool)
     if not is_integer or not 1 <= max_degree <= MAX_ACCEPTED_DEGREE:
         message = f"must be an integer from 1 to {MAX_ACCEPTED_DEGREE}"
-        if (
-            not is_integer or abs(max_degree) <= MAX_ACCEPTED_DEGREE
-        ):  # else it may have thousands of digits
+        # a large integer, which may have thousands of digits, is not printed
+        if not is_integer or abs(max_degree) <= MAX_ACCEPTED_DEGREE:
             message += f", not {max_degree!r}"
         raise errors.InvalidCaseError("max_degree", message)
     if strategy not in ("auto", "multigraded") or field != QQ:
@@ -253,9 +282,16 @@ def check_options(strategy: Strategy, *, field: CoefficientField, max_degree: in
 def _graded(
     model: Model, strategy: Strategy, field: CoefficientField, max_degree: int | None
 ) -> MultigradedMap | None:
-    """The graded map, if generators are to be found degree by degree.
+    """Return the parametrization with its grading, if generators are to be found degree by degree.
 
-    ``auto`` wants all generators, and the proof that they are all is for the standard grading.
+    ``None`` if they are to be found by Macaulay2. ``auto`` wants all generators, and the proof that
+    they are all is for the standard grading; with ``max_degree`` no such proof is wanted.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If generators up to a degree are wanted, but the map has no positive grading, or its
+        parameters satisfy relations.
     """
     if strategy == "multigraded" or max_degree is not None:
         return graded_source(model)
@@ -275,7 +311,12 @@ def _multigraded(
     max_degree: int | None,
     dimension: Bounds,
 ) -> Closure:
-    """Compute equations by degree, above low degrees by the core; ``auto`` proves completeness."""
+    """Return the closure by equations found degree by degree.
+
+    ``auto`` without ``max_degree`` proves that they are all. With ``max_degree`` it finds the
+    equations of higher degree by the core of the model, where there is one; ``multigraded`` uses
+    linear algebra only. ``dimension`` is what ranks of the differential say.
+    """
     core = model.core()
     if strategy == "auto" and max_degree is None:
         equations = completeness.all_equations(source, model, rank=dimension.lower)
@@ -289,7 +330,7 @@ def _multigraded(
         field=QQ,
         strategy="multigraded",
         equations=equations.implicitization,
-        known_dimension=_multigraded_dimension(equations, dimension),
+        known_dimension=dimension_by_equations(equations, dimension),
         degree=None if series is None else series.degree,
         hilbert_series=series,
         engine_version=equations.engine_version,
@@ -297,72 +338,8 @@ def _multigraded(
         unfinished=equations.unfinished,
         completeness_reason=equations.remark,
         all_generators=equations.all_generators,
-        representations=_representations(equations, model),
+        representations=generator_representations(equations, model),
     )
-
-
-def _representations(equations: Equations, model: Model) -> tuple[Representation, ...] | None:
-    """Return all representations that are proved, or those of the generators found.
-
-    Raises
-    ------
-    ContradictionError
-        If they are different in the degrees that are known.
-    """
-    known = equations.representations
-    counts = {}
-    for orbit in equations.implicitization.orbits:
-        counts[orbit.degree, orbit.multidegree] = len(orbit.polynomials)
-    found = model.representations(counts)
-    if known is None or found is None:
-        return found
-    # In computed degrees the known representations must be exactly those of the generators. In
-    # higher degrees generators may be known by their representations alone.
-    higher = equations.implicitization.higher
-    not_computed = set() if higher is None else set(higher.counts)
-    last = equations.implicitization.max_degree
-    computed = [one for one in known if one.degree <= last and one.degree not in not_computed]
-    if set(found) != set(computed):
-        raise errors.ContradictionError(
-            "the representations of the core are not those of the generators in each multidegree"
-        )
-    return known
-
-
-def _multigraded_dimension(equations: Equations, ranks: Bounds) -> Bounds:
-    """The dimension: ranks of the differential bound it below, the equations above.
-
-    At a point of the image the tangent space has at least the dimension of the closure, and lies in
-    the kernel of the differentials of all equations.
-    """
-    if equations.series is not None:
-        proved = Bounds.exactly(equations.series.dimension, "the Hilbert series of the ideal")
-        intersect_bounds(ranks, proved)
-        return proved
-    if ranks.status != "lower bound":
-        return ranks
-    try:
-        for seed in range(1, 1 + TANGENT_SAMPLE_POINTS):
-            dimension = intersect_bounds(ranks, _tangent_bound(equations.implicitization, seed))
-            if dimension.exact is not None:
-                return dimension
-    except errors.TimeLimitError:
-        pass
-    return ranks
-
-
-def _tangent_bound(implicitization: Implicitization, seed: int) -> Bounds:
-    """The number of coordinates less the rank of the equations at a random point of the image."""
-    computed = replace(implicitization, higher=None)  # those that are already written out
-    parameters = random_point(implicitization.source.polynomial_map, 9, seed)
-    point = []
-    for form in implicitization.source.integral_images:
-        terms = (c * prod(map(pow, parameters, exponents)) for exponents, c in form.items())
-        point.append(sum(terms))
-    gradients = (
-        gradient_of_terms(g, point) for g in check_deadline_in(computed.sparse_generators())
-    )
-    return Bounds.at_most(len(point) - sparse_rank(gradients), "equations at a point")
 
 
 def resolve(strategy: Strategy) -> Strategy:
@@ -372,7 +349,7 @@ def resolve(strategy: Strategy) -> Strategy:
 
 
 def closure_script(model: Model, *, field: CoefficientField, strategy: Strategy = "auto") -> Script:
-    """The Macaulay2 program for the ideal in linearly independent coordinates."""
+    """Return the Macaulay2 program that eliminates in linearly independent coordinates."""
     independent = completeness.linear_reduction(model, field).reduced
     values = completeness.elimination_values(
         independent, field=field, graded=resolve(strategy) == "elimination"
@@ -390,10 +367,25 @@ def read_closure(
     unfinished: str = "",
     reason: str = BY_ELIMINATION,
 ) -> Closure:
-    """Return the closure from the answer of Macaulay2, which may be incomplete.
+    """Return the closure from the answer of Macaulay2, which a limit may have cut short.
 
     The ideal is carried from the independent coordinates to all of them, and the linear relations
     are added.
+
+    Parameters
+    ----------
+    answer : Answer
+        To the program of :func:`closure_script`, or of a lattice ideal.
+    model, field, strategy
+        As they were given to that program.
+    version : str
+        The version of Macaulay2.
+    dimension : Bounds
+        What is known of the dimension where the answer has none.
+    unfinished : str
+        The limit that was reached, or empty.
+    reason : str
+        The proof that the generators of the answer are all, in words.
     """
     reduction = completeness.linear_reduction(model, field)
     ideal = series = None
@@ -415,7 +407,7 @@ def read_closure(
         strategy=strategy,
         equations=ideal,
         known_dimension=dimension,
-        degree=_integer(answer, "degree"),
+        degree=_integer_or_none(answer, "degree"),
         hilbert_series=series,
         engine_version=version,
         seconds=clock().seconds,
@@ -430,20 +422,21 @@ CLOSURE_PART = 0.75
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Image(Result):
-    """The closure of the image of a polynomial map, and how the map gets there.
+    """The closure of the image of a polynomial map, and the dimensions of source and fibres.
 
     Parameters
     ----------
     closure : Closure
     title : str
+        The map in words; empty if it has no title.
     source_dimension : int or None
         Dimension of the variety of parameters.
     base_locus_dimension : int or None
         Dimension of the parameters at which all coordinates vanish; −1 if there are none. The
         projective map is not defined there.
     source_irreducible : bool or None
-        Whether the source is irreducible; else its parts can have fibres of different dimensions;
-        ``None`` if not decided.
+        Whether the source is irreducible; ``None`` if that was not decided. Fibres over the images
+        of several components can have different dimensions.
     unfinished : str
         Empty, or the limit that was reached.
 
@@ -465,7 +458,10 @@ class Image(Result):
 
     @property
     def generic_fibre_dimension(self) -> int | None:
-        """The dimension of an irreducible source less that of the image, where both are known."""
+        """The dimension of the source less that of the image, the dimension of a generic fibre.
+
+        ``None`` where one of them is not known, or the source is not known to be irreducible.
+        """
         image = self.closure.known_dimension.exact
         if not self.source_irreducible or self.source_dimension is None or image is None:
             return None
@@ -481,7 +477,8 @@ class Image(Result):
         facts: list[tuple[str, object]] = []
         for name, dimension in dimensions.items():
             if dimension is not None:
-                facts.append((name, "empty" if dimension == -1 else f"dimension {dimension}"))
+                text = "empty" if dimension == -1 else f"dimension {dimension}"
+                facts.append((name, text))
         if self.source_irreducible is None:
             undecided = "it was not decided whether the source is irreducible"
             facts.append(("remark", f"{undecided}; so no generic fibre is given"))
@@ -518,7 +515,7 @@ def image(
     max_degree: int | None = None,
     **options: Unpack[RunOptions],
 ) -> Image:
-    """Closure of the image, dimension of the generic fibre and of the base locus.
+    """Compute the closure of the image, and the dimensions of generic fibre and base locus.
 
     Parameters
     ----------
@@ -530,12 +527,18 @@ def image(
     title : str
         The map in words; line breaks and control characters become spaces.
     field, strategy, max_degree, timeout
-        As for :func:`m2bridge.maps.closure.closure`.
+        As for :func:`m2bridge.maps.closure.closure`, which has three quarters of the time.
+
+    Returns
+    -------
+    Image
+        With ``unfinished`` set, and the results found until then, if a limit was reached.
 
     Raises
     ------
     InvalidCaseError
-        If the map has no reduction modulo p, or its relations have no common zero.
+        If the argument is a model, the map has no reduction modulo p, or its relations have no
+        common zero.
 
     Source: Hartshorne, *Algebraic Geometry*, Exercise II.3.22 (dimension of fibres).
 
@@ -555,30 +558,32 @@ def image(
     title = printable(title)
     # the rest of the time is for the base locus, which is computed even if the closure was not
     with share(CLOSURE_PART):
-        result = closure(polynomial_map, field=field, strategy=strategy, max_degree=max_degree)
+        variety = closure(polynomial_map, field=field, strategy=strategy, max_degree=max_degree)
+    # the answer has what was found before a limit, and `late` names the limit; else it is empty
     answer, late = answer_until_limit(base_locus_script(polynomial_map, field=field, title=title))
-    source_dimension = _integer(answer, "source_dimension")
+    source_dimension = _integer_or_none(answer, "source_dimension")
     # relations that contradict each other are a mistake in the input, not an empty image
     if source_dimension == -1:
         raise completeness.empty_source()
+    # Macaulay2 decides irreducibility only where relations of the parameters leave it open
     irreducible: bool | None = True
     if polynomial_map.maybe_reducible:
         decided = "source_irreducible" in answer
         irreducible = answer.boolean("source_irreducible") if decided else None
-    limits = [result.unfinished]
+    limits = [variety.unfinished]
     if late:
         limits.append(f"base locus: {late}")
     return Image(
-        closure=replace(result, seconds=clock().seconds),
+        closure=replace(variety, seconds=clock().seconds),
         title=title,
         source_dimension=source_dimension,
-        base_locus_dimension=_integer(answer, "base_locus_dimension"),
+        base_locus_dimension=_integer_or_none(answer, "base_locus_dimension"),
         source_irreducible=irreducible,
         unfinished="; ".join(filter(None, limits)),
     )
 
 
-def _integer(answer: Answer, name: str) -> int | None:
+def _integer_or_none(answer: Answer, name: str) -> int | None:
     """Return an integer of the answer, or ``None`` if a limit was reached before it."""
     return answer.integer(name) if name in answer else None
 
@@ -590,6 +595,6 @@ implicitize = image
 def base_locus_script(
     polynomial_map: PolynomialMap, *, field: CoefficientField, title: str = ""
 ) -> Script:
-    """The Macaulay2 program for the dimensions of source and base locus."""
+    """Return the Macaulay2 program for the dimensions of source and base locus."""
     values = completeness.elimination_values(polynomial_map, field=field)
     return render("base_locus", values=values | {"title": title or "a polynomial map"})

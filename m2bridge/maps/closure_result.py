@@ -148,10 +148,11 @@ class Closure(Result):
         return self.equations
 
     def whole_ideal(self) -> Ideal:
-        """All of the vanishing ideal, also where ``ideal`` has its generators of low degree only.
+        """Return all of the vanishing ideal, also where ``ideal`` has only its generators of low
+        degree.
 
-        The others are expanded from highest weight vectors of ``representations``; there may be
-        very many.
+        Generators of higher degree are expanded from highest weight vectors of ``representations``;
+        there may be very many.
 
         Raises
         ------
@@ -164,11 +165,16 @@ class Closure(Result):
             return self.ideal
         low = self.equations
         core = self.model.core()
-        last = max((part.degree for part in self.representations or ()), default=0)
-        expanded = None if core is None else core.polynomials
-        if not isinstance(low, Implicitization) or low.max_degree >= last or expanded is None:
-            raise MethodUnavailableError("generators are not known to be all")
-        higher = HigherDegrees({}, partial(expanded, low.max_degree))
+        largest = max((one.degree for one in self.representations or ()), default=0)
+        generators_above = None if core is None else core.polynomials
+        not_known = MethodUnavailableError("generators are not known to be all")
+        if generators_above is None or not isinstance(low, Implicitization):
+            raise not_known
+        # all representations are written out already, and not known to be all
+        if low.max_degree >= largest:
+            raise not_known
+        # the numbers of these generators are not used by the ideal
+        higher = HigherDegrees({}, partial(generators_above, low.max_degree))
         return Ideal.of(replace(low, higher=higher).ideal())
 
     @property
@@ -180,7 +186,7 @@ class Closure(Result):
 
     @property
     def generator_degrees(self) -> dict[int, int] | None:
-        """The number of generators found in each total degree."""
+        """The number of generators found in each total degree; ``None`` if nothing was found."""
         if self.equations is None:
             return None
         if isinstance(self.equations, Ideal):
@@ -195,33 +201,43 @@ class Closure(Result):
 
     @property
     def hilbert_function(self) -> tuple[int, ...] | None:
-        """The values H(0), …, H(N), where they were computed degree by degree."""
+        """The values H(0), …, H(N), if they were computed degree by degree; else ``None``."""
         if isinstance(self.equations, Implicitization):
             return self.equations.hilbert_function
         return None
 
     @property
     def computed_hilbert_function(self) -> tuple[int, ...]:
-        """H(0), …, H(N) by the equations, else by the Hilbert series; empty if there is neither."""
+        """H(0), …, H(N) by the equations, else by the Hilbert series.
+
+        Empty if there is neither, or if the series is not that of the coordinate ring.
+        """
         if self.hilbert_function is not None:
             return self.hilbert_function
         series = self.hilbert_series
         if series is None or not self.homogeneous:
             return ()
-        # These values determine the series: those of the numerator, then those of a polynomial.
+        # So many values determine the series: as many as the numerator has coefficients, then as
+        # many as determine the Hilbert polynomial.
         count = max(series.dimension, 1) + len(series.numerator)
         return tuple(map(series.value, range(count)))
 
     @property
     def fibre_degree(self) -> int | None:
-        """The degree over QQ from source and generic fibre, if the equations do not give it."""
+        """The degree over QQ from source and generic fibre, where the equations do not give it.
+
+        ``None`` where they do, or the family has no formula for it.
+        """
         if self.degree is not None or self.field != QQ:
             return None
         return self.model.fibre_degree()
 
     @property
     def predicted_hilbert_function(self) -> tuple[int, ...] | None:
-        """The prediction of the family for the same degrees, over QQ, if it has one for each."""
+        """The prediction of the family for each value of ``computed_hilbert_function``.
+
+        ``None`` if the field is not QQ, no value is computed, or one is not predicted.
+        """
         if self.field != QQ:
             return None
         predicted = []
@@ -233,7 +249,7 @@ class Closure(Result):
         return tuple(predicted) or None
 
     def generator_texts(self) -> Iterator[str]:
-        """The generators as exact strings, one after the other."""
+        """Yield the generators found as exact strings."""
         if isinstance(self.equations, Implicitization):
             names = self.model.coordinate_names()
             for terms in check_deadline_in(self.equations.sparse_generators()):
@@ -243,21 +259,24 @@ class Closure(Result):
 
     @property
     def projective_dimension(self) -> int | None:
-        """The dimension of the projective variety, for a cone."""
+        """The dimension of the projective variety, for a cone; else ``None``.
+
+        Like ``dimension`` it may be a lower bound.
+        """
         if self.dimension is None or not self.homogeneous:
             return None
         return self.dimension - 1
 
     @property
     def codimension(self) -> int | None:
-        """Codimension in the space of all coordinates."""
+        """The number of coordinates less ``dimension``; ``None`` if nothing is known of it."""
         if self.dimension is None:
             return None
         return len(self.model.coordinate_names()) - self.dimension
 
     @property
     def completeness(self) -> Completeness:
-        """Whether these are all generators."""
+        """Whether the generators found are all generators of the ideal."""
         if isinstance(self.equations, Implicitization) and not self.all_generators:
             return Completeness(False, self.equations.max_degree, self.completeness_reason)
         return Completeness(self.equations is not None, reason=self.completeness_reason)
@@ -321,11 +340,15 @@ class Closure(Result):
 
 
 def _listed(values: Iterable[object] | None) -> list[object] | None:
+    """Return the values as a list, for JSON; ``None`` stays."""
     return None if values is None else list(values)
 
 
 def _series_json(closure: Closure) -> dict[str, Any]:
-    """The Hilbert series and polynomial, and of which ring they are."""
+    """Return the Hilbert series and polynomial, and the ring that they belong to, for JSON.
+
+    The values are ``None`` if there is no series.
+    """
     series = closure.hilbert_series
     if series is None:
         return dict.fromkeys(("hilbert_series", "hilbert_polynomial", "hilbert_series_of"))
@@ -337,7 +360,10 @@ def _series_json(closure: Closure) -> dict[str, Any]:
 
 
 def _facts(closure: Closure) -> list[tuple[str, object]]:
-    """Names and values; those that were not found are ``None``, which is not shown."""
+    """Return names and values for the summary.
+
+    Values that were not found are ``None``, and such lines are not shown.
+    """
     facts: list[tuple[str, object]] = [
         ("dimension", _dimension(closure)),
         ("codimension", closure.codimension),
@@ -354,6 +380,7 @@ def _facts(closure: Closure) -> list[tuple[str, object]]:
     if closure.hilbert_function is not None:
         facts.append(("Hilbert function", f"{', '.join(map(str, closure.hilbert_function))}, …"))
     worker = computed_by(closure.engine_version, closure.seconds, closure.strategy)
+    # generators are found by FLINT; Macaulay2 proves that they are all
     if closure.strategy == "multigraded" and closure.engine_version:
         worker = f"exact linear algebra (FLINT) and {worker}"
     return [
@@ -367,7 +394,11 @@ def _facts(closure: Closure) -> list[tuple[str, object]]:
 
 
 def _formulas(closure: Closure) -> list[str]:
-    """Return the results in LaTeX, beginning with dimension and degree."""
+    """Return the results that were found in LaTeX: dimension, degree, and the ideal I.
+
+    If generators are known to be complete up to a degree n only, they are said to generate the
+    ideal of the part of I of degree ≤ n.
+    """
     dimension, completeness = closure.known_dimension, closure.completeness
     formulas = []
     if not dimension.is_open:
@@ -377,21 +408,24 @@ def _formulas(closure: Closure) -> list[str]:
     if closure.generator_degrees is not None:
         ideal = "I" if completeness.proved else rf"\langle I_{{\le {completeness.degree}}} \rangle"
         number = sum(closure.generator_degrees.values())
-        names = ["0", "f_1", rf"f_1, \ldots, f_{{{number}}}"][min(number, 2)]
+        names = rf"f_1, \ldots, f_{{{number}}}"
+        if number < 2:
+            names = "f_1" if number == 1 else "0"
         formulas.append(rf"{ideal} = \langle {names} \rangle")
     return formulas
 
 
 def _representations(closure: Closure) -> Iterator[tuple[str, object]]:
-    """A line for each degree."""
-    for degree, parts in groupby(closure.representations or (), lambda part: part.degree):
-        listed = list(parts)
-        text = ", ".join(f"{part} ({part.dimension})" for part in listed)
-        yield f"of degree {degree}", Formula(text, r" \oplus ".join(part.latex for part in listed))
+    """Yield for each degree a line of the summary with the representations of the generators."""
+    of_all = closure.representations or ()
+    for degree, of_degree in groupby(of_all, lambda representation: representation.degree):
+        listed = list(of_degree)
+        text = ", ".join(f"{one} ({one.dimension})" for one in listed)
+        yield f"of degree {degree}", Formula(text, r" \oplus ".join(one.latex for one in listed))
 
 
 def _dimension(closure: Closure) -> str | None:
-    """The affine and the projective dimension in words."""
+    """Return the affine and the projective dimension in words; ``None`` if nothing is known."""
     if closure.known_dimension.is_open:
         return None
     affine = f"{closure.known_dimension} affine"
@@ -400,13 +434,18 @@ def _dimension(closure: Closure) -> str | None:
 
 
 def _degree(closure: Closure) -> str | None:
+    """Return the degree, with its source if it is not by equations; ``None`` if it is not known."""
     if closure.degree is None and closure.fibre_degree is not None:
         return f"{closure.fibre_degree}, by source and generic fibre, not by equations"
     return None if closure.degree is None else str(closure.degree)
 
 
 def _predicted(closure: Closure) -> str | None:
-    """Return the predicted Hilbert function of the family, compared with the computed one."""
+    """Return the predicted Hilbert function of the family, compared with the computed one, in
+    words.
+
+    ``None`` if the family predicts none.
+    """
     predicted, computed = closure.predicted_hilbert_function, closure.computed_hilbert_function
     if predicted is None:
         return None
@@ -417,11 +456,12 @@ def _predicted(closure: Closure) -> str | None:
 
 
 def _hilbert_ring(closure: Closure) -> str:
+    """Return the ring that the Hilbert series belongs to, in words; see :class:`Closure`."""
     return "coordinate ring" if closure.homogeneous else "ring of leading forms"
 
 
 def _hilbert(closure: Closure, expression: Expr) -> Formula:
-    """The series or polynomial, with its ring where that is not the coordinate ring."""
+    """Return the Hilbert series or polynomial, with its ring if that is not the coordinate ring."""
     text, formula = expression_text(expression), latex(expression)
     if closure.homogeneous:
         return Formula(text, formula)

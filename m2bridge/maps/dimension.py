@@ -32,7 +32,7 @@ MAX_ELIMINATION_SECONDS = 30.0
 MAX_SHORT_ELIMINATION_SECONDS = 5.0
 """The time for elimination where ``auto`` has only a lower bound in characteristic p."""
 MAX_SHORT_ELIMINATION_COORDINATES = 20
-"""The number of coordinates up to which ``auto`` tries it."""
+"""The number of coordinates up to which ``auto`` tries this short elimination."""
 
 HOW_TO_PROVE = (
     "--method all (in Python method='all') also eliminates, which proves the dimension if it ends"
@@ -44,6 +44,20 @@ DimensionMethod = Literal["auto", "elimination", "jacobian", "formula", "all"]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dimension(Result):
     """The affine dimension of the closure of the image, with what each method found.
+
+    Parameters
+    ----------
+    model : Model
+    field : CoefficientField
+    findings : tuple of MethodValue
+        One for each method that was tried.
+    engine_version : str or None
+        ``None`` if Macaulay2 was not used.
+    seconds : float
+    upper : Bounds
+        The upper bound that the model knows, with its reason; open if there is none.
+    expected : tuple of Expectation
+        What formulas of the family predict, the most important one first.
 
     Examples
     --------
@@ -66,32 +80,43 @@ class Dimension(Result):
 
     @property
     def dimension(self) -> int | None:
-        """The proved value; failing that the best lower bound; failing that the formula."""
+        """The proved value; without one the best lower bound; without one the formula's value.
+
+        ``None`` if no method found anything.
+        """
         best = best_value(self.findings)
         return None if best is None else best.value
 
     @property
     def status(self) -> Status:
-        """The status of :attr:`dimension`: proved, a lower bound, or a formula's value."""
+        """The status of :attr:`dimension`: proved, a lower bound, or a formula's value.
+
+        ``unfinished`` if there is no value.
+        """
         best = best_value(self.findings)
         return "unfinished" if best is None else best.status
 
     @property
     def agree(self) -> bool:
-        """Whether the values of all methods are equal, or lower bounds of the common value."""
+        """Whether one number is compatible with the findings of all methods.
+
+        Then their values are equal, or lower bounds of the common value. ``False`` if no method
+        found anything.
+        """
         known = [finding.known for finding in self.findings]
         return not all(one.is_open for one in known) and agree(*known)
 
     @property
     def lower(self) -> MethodValue | None:
-        """The first method with the largest proved lower bound."""
+        """The first method with the largest proved lower bound; ``None`` if there is no bound."""
         bounds = [f for f in self.findings if f.status in ("proved", "lower bound")]
         return max(bounds, key=lambda finding: finding.known.least, default=None)
 
     @property
     def defect(self) -> int | None:
-        """The excess of the first expectation whose stated hypotheses hold over the dimension, if
-        it is proved.
+        """The expected less the proved dimension, for the first formula whose hypotheses hold.
+
+        ``None`` if no formula applies or the dimension is not proved.
         """
         expected = _applying(self.expected)
         if expected is None or self.status != "proved" or self.dimension is None:
@@ -101,14 +126,14 @@ class Dimension(Result):
 
     @property
     def unfinished(self) -> str:
-        """The limit that a method reached, or empty."""
+        """The limit that the first unfinished method reached; empty if all methods finished."""
         for finding in self.findings:
             if finding.status == "unfinished":
                 return finding.remark
         return ""
 
     def to_sheet(self) -> Sheet:
-        """The value, and a table of the methods."""
+        """Return the value, and a table of the methods."""
         rows = [(f.method, value_text(f.value), f.status, f.remark) for f in self.findings]
         header = ("method", "dimension", "status", "remark")
         return Sheet(
@@ -118,7 +143,7 @@ class Dimension(Result):
         )
 
     def to_json(self) -> dict[str, Any]:
-        """The value, and what each method found."""
+        """Return the value, and what each method found, for ``json.dumps``."""
         upper: dict[str, Any] | None = None
         if not self.upper.is_open:
             upper = {"value": self.upper.value, "reason": self.upper.because}
@@ -136,7 +161,7 @@ class Dimension(Result):
         }
 
     def to_macaulay2(self) -> str:
-        """The value, as a Macaulay2 assignment."""
+        """Return the value as a Macaulay2 assignment, ``null`` if it is not known."""
         return f"dimension = {'null' if self.dimension is None else self.dimension}"
 
 
@@ -163,7 +188,7 @@ def _facts(result: Dimension) -> list[tuple[str, object]]:
 
 
 def _formulas(result: Dimension) -> list[str]:
-    """The dimension, or a lower bound, in LaTeX."""
+    """Return the dimension, or a lower bound, in LaTeX; nothing if there is no value."""
     best = best_value(result.findings)
     if best is None or best.value is None:
         return []
@@ -171,9 +196,9 @@ def _formulas(result: Dimension) -> list[str]:
 
 
 def _verdict(result: Dimension) -> str | None:
-    """Whether the methods agree, where several gave a value.
+    """Return in words whether the methods agree; ``None`` unless several gave a value.
 
-    A method that did not finish agrees with nothing.
+    A method that did not finish is not said to agree, but listed.
     """
     values = [finding.value for finding in result.findings if finding.value is not None]
     if len(values) < 2:
@@ -196,10 +221,15 @@ def dimension(
     method: DimensionMethod = "auto",
     **options: Unpack[RunOptions],
 ) -> Dimension:
-    """Compute the affine dimension.
+    """Compute the affine dimension of the Zariski closure of the image.
 
     Parameters
     ----------
+    case : a model or a PolynomialMap
+    field : CoefficientField
+        QQ, or a finite field, over which the map is taken.
+    coordinates : str, optional
+        The name of the coordinates, for models that offer a choice.
     engine : Engine, optional
         A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
         process shares.
@@ -249,8 +279,9 @@ def dimension(
             findings.append(short)
             version = current().version
     if eliminates:
-        most = MAX_ELIMINATION_SECONDS if method == "all" else None
-        with share(1.0, otherwise=most):
+        # as one of all methods, elimination must not take all the time there is
+        seconds_without_limit = MAX_ELIMINATION_SECONDS if method == "all" else None
+        with share(1.0, otherwise=seconds_without_limit):
             needed = method != "all"
             findings.append(_by_elimination(case, field, coordinates, needed=needed))
             version = current().version
@@ -270,7 +301,10 @@ def dimension(
 def _compared(
     expected: tuple[Expectation, ...], best: MethodValue | None, field: CoefficientField
 ) -> tuple[Expectation, ...]:
-    """Return the expectations, compared with the dimension if it is proved."""
+    """Return the expectations, compared with the dimension if ``best``, its best value, is proved.
+
+    An expectation with a different value is marked as refuted.
+    """
     if best is None or best.value is None or best.status != "proved":
         return expected
     if field != QQ:
@@ -279,7 +313,7 @@ def _compared(
 
 
 def _applying(expected: Iterable[Expectation]) -> Expectation | None:
-    """The first formula whose hypotheses hold."""
+    """Return the first formula whose stated hypotheses hold; ``None`` if there is none."""
     for expectation in expected:
         if expectation.value is not None and not expectation.fails:
             return expectation
@@ -287,7 +321,10 @@ def _applying(expected: Iterable[Expectation]) -> Expectation | None:
 
 
 def _by_formula(model: Model) -> MethodValue:
-    """The value of the first formula whose hypotheses hold."""
+    """Return the value of the first formula whose hypotheses hold.
+
+    If there is none, the value is marked as not applicable, and the remark says why.
+    """
     expected = model.expectations()
     applying = _applying(expected)
     if applying is not None:
@@ -304,9 +341,19 @@ def _by_short_elimination(
     coordinates: str | None,
     findings: Sequence[MethodValue],
 ) -> MethodValue | None:
-    """The dimension by elimination, if ranks give a lower bound only and it ends in a short time.
+    """Return the dimension by elimination, if ranks gave only a lower bound and it ends soon.
 
-    ``None`` where it does not, and where there is no Macaulay2, which ``auto`` does not need.
+    ``None`` if ranks gave more or nothing, there are many coordinates, elimination did not end in a
+    short time, or there is no Macaulay2, which ``auto`` does not need.
+
+    Parameters
+    ----------
+    case, field, coordinates
+        As for :func:`dimension`.
+    model : Model
+        The model of the case in these coordinates.
+    findings : sequence of MethodValue
+        What ranks gave.
     """
     best = best_value(findings)
     if best is None or best.status != "lower bound":
@@ -324,9 +371,15 @@ def _by_short_elimination(
 def _by_elimination(
     case: Case, field: CoefficientField, coordinates: str | None, *, needed: bool
 ) -> MethodValue:
-    """The dimension by elimination.
+    """Return the dimension by elimination; not known, with the reason, if it does not end.
 
-    Unless it is needed, a case that is too large for it is left to other methods.
+    ``needed`` says whether an invalid case, such as a map that is too large to be expanded, is an
+    error; otherwise the value is marked as not applicable, and other methods decide.
+
+    Raises
+    ------
+    InvalidCaseError
+        If elimination is needed and does not apply.
     """
     try:
         result = closure(case, field=field, coordinates=coordinates, strategy="elimination")

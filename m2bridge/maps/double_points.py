@@ -36,7 +36,10 @@ from m2bridge.maps.completeness import linear_reduction
 from m2bridge.maps.model import Model
 
 MAX_CHARTS = 32
-"""The largest number of charts of the source, whose pairs are all examined."""
+"""The largest number of charts of the source, a product of projective spaces.
+
+All pairs of charts are examined.
+"""
 
 ParameterFactors = tuple[tuple[int, ...], ...]
 """The positions of the parameters in each factor."""
@@ -45,7 +48,8 @@ ParameterFactors = tuple[tuple[int, ...], ...]
 def projective_factors(parametrization: PolynomialMap) -> ParameterFactors:
     """Return the factors of the parameters in each of which all images have the same degree.
 
-    They are empty if there are none, or if the images have further gradings.
+    A factor is given by the positions of its parameters. The result is empty if the parameters have
+    no such factors, or the images are homogeneous in further gradings.
 
     Examples
     --------
@@ -59,43 +63,50 @@ def projective_factors(parametrization: PolynomialMap) -> ParameterFactors:
     if not monomials or not parametrization.source.variables or parametrization.relations:
         return ()
     first, *others = monomials
-    size = len(first)
+    parameters = len(first)
     differences = [tuple(a - b for a, b in zip(m, first, strict=True)) for m in others]
-    weights = _weights(differences, size)
-    # parameters with the same weight in all gradings belong together
-    alike: dict[tuple[int, ...], list[int]] = {}
-    for j in range(size):
-        alike.setdefault(tuple(weight[j] for weight in weights), []).append(j)
-    factors = tuple(map(tuple, alike.values()))
-    # gradings constant on classes of equal columns, of full dimension, are all such gradings:
-    # as many as factors are those by the degrees in the factors, and no others
+    gradings = _gradings(differences, parameters)
+    # parameters with the same weight in all gradings belong to one factor
+    members: dict[tuple[int, ...], list[int]] = {}
+    for j in range(parameters):
+        members.setdefault(tuple(weights[j] for weights in gradings), []).append(j)
+    factors = tuple(map(tuple, members.values()))
+    # All gradings are constant on the factors. If there are as many independent ones as factors,
+    # they are all gradings that are constant there, such as the degree in one of the factors.
     degrees = [sum(first[j] for j in factor) for factor in factors]
-    if len(factors) != len(weights) or min(degrees) <= 0:
+    if len(factors) != len(gradings) or min(degrees) <= 0:
         return ()
     return factors
 
 
-def _weights(differences: Sequence[IntegerVector], size: int) -> list[IntegerVector]:
-    """A basis of the gradings in which the differences of all monomials have degree 0.
+def _gradings(differences: Sequence[IntegerVector], parameters: int) -> list[IntegerVector]:
+    """Return a basis of the gradings in which all monomials of the images have the same degree.
 
-    Few of many differences decide, so that others are only tested.
+    A grading gives a weight to each parameter; ``differences`` are those of the exponents of two
+    monomials, and get degree 0. Few of many differences decide, so that the others are only tested.
     """
-    chosen = [(0,) * size, *differences[:: 1 + len(differences) // (2 * size)]]
+    # about twice as many differences as parameters, evenly spread; a row of zeros stands for none
+    step = 1 + len(differences) // (2 * parameters)
+    chosen = [(0,) * parameters, *differences[::step]]
     while True:
-        weights = integer_kernel(chosen, size)
-        listed = check_deadline_in(differences)
-        missing = [d for d in listed if any(_degree(d, weight) for weight in weights)]
+        gradings = integer_kernel(chosen, parameters)
+        tested = check_deadline_in(differences)
+        missing = [d for d in tested if any(_degree(d, weights) != 0 for weights in gradings)]
         if not missing:
-            return weights
-        chosen += missing[:size]
+            return gradings
+        chosen += missing[:parameters]
 
 
-def _degree(monomial: IntegerVector, weight: IntegerVector) -> int:
-    return sum(a * b for a, b in zip(monomial, weight, strict=True))
+def _degree(exponents: IntegerVector, weights: IntegerVector) -> int:
+    """Return the degree of a monomial, given by its exponents, for weights of the variables."""
+    return sum(a * b for a, b in zip(exponents, weights, strict=True))
 
 
 def no_double_points(model: Model, field: CoefficientField) -> str:
-    """Return why double points do not decide smoothness; empty if they may."""
+    """Return why double points do not decide smoothness of the closure; empty if they may.
+
+    That there are no base points and the map is birational is found by :func:`double_points`.
+    """
     if field != QQ:
         return "double points are examined over QQ only"
     factors = projective_factors(model.polynomial_map)
@@ -108,20 +119,24 @@ def no_double_points(model: Model, field: CoefficientField) -> str:
 
 
 def source_dimension(model: Model) -> int:
-    """Return the dimension of the cone: one more than that of the product of projective spaces."""
+    """Return the dimension of the closure, a cone, where double points apply.
+
+    It is one more than the dimension of the product of projective spaces that is the source.
+    """
     return 1 + sum(len(factor) - 1 for factor in projective_factors(model.polynomial_map))
 
 
 def double_points_script(model: Model) -> Script:
-    """Return the Macaulay2 program."""
+    """Return the Macaulay2 program that finds the pairs of points with the same image."""
     independent = linear_reduction(model).reduced
     source = independent.source.variables
-    size = len(source)
+    count = len(source)
     # all names together, so that no two of them become the same
     wanted = (*source, *map("{}_second".format, source), "multiple", *independent.coordinates)
     names = m2_syntax.all_to_macaulay2(wanted)
-    first, second = names[:size], names[size : 2 * size]
-    multiple, *targets = names[2 * size :]
+    # the parameters of the first and of the second point of a pair
+    first, second = names[:count], names[count : 2 * count]
+    multiple, *targets = names[2 * count :]
     images = (m2_syntax.polynomial(image, first) for image in independent.images)
     factors = projective_factors(model.polynomial_map)
     values = {
@@ -139,13 +154,15 @@ def double_points_script(model: Model) -> Script:
 
 
 def _lists(factors: ParameterFactors) -> str:
-    """The positions as lists of Macaulay2."""
+    """Return the positions of the parameters in each factor, as a list of lists of Macaulay2."""
     listed = ["{" + ", ".join(map(str, factor)) + "}" for factor in factors]
     return "{" + ", ".join(listed) + "}"
 
 
 def double_points(model: Model) -> list[MeasuredPrime]:
     """Return the prime ideals of the components of the singular locus of the closure, a cone.
+
+    Each has its dimension and its degree; there are none if the closure is smooth.
 
     Raises
     ------
@@ -160,7 +177,7 @@ def double_points(model: Model) -> list[MeasuredPrime]:
             f"the images of the {model.title} have common zeros where no factor is zero"
         )
     cone_dimension = source_dimension(model)
-    # a general point would be one of a pair
+    # so many pairs that a general point of the source has the image of a second point
     if answer.integer("pairs_dimension") >= cone_dimension - 1:
         raise MethodUnavailableError(f"the {model.title} is not birational onto its image")
     reduction = linear_reduction(model)
@@ -176,6 +193,7 @@ def double_points(model: Model) -> list[MeasuredPrime]:
 
 
 def _origin(model: Model) -> Ideal:
+    """Return the ideal of the origin, generated by all coordinates."""
     target = model.polynomial_map.target()
     return Ideal(target, target.sympy_ring.gens)
 
@@ -183,7 +201,9 @@ def _origin(model: Model) -> Ideal:
 def _in_all_coordinates(
     generators: Iterable[PolyElement], reduction: LinearReduction, model: Model
 ) -> Ideal:
-    """The ideal with the linear equations of the closure, in the ring of all coordinates."""
+    """Return the ideal of polynomials in the independent coordinates and the linear equations of
+    the closure, in the ring of all coordinates.
+    """
     target = model.polynomial_map.target()
     linear = reduction.linear_forms(model.polynomial_map, field=QQ)
     carried = [generator.set_ring(target.sympy_ring) for generator in generators]

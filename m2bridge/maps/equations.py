@@ -8,21 +8,31 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from math import prod
 
 from m2bridge import errors
 from m2bridge.algebra.determinantal import monomial_count
+from m2bridge.algebra.differential import random_point
 from m2bridge.algebra.hilbert_series import HilbertSeries
+from m2bridge.algebra.linear_algebra import sparse_rank
 from m2bridge.algebra.schur import Representation
+from m2bridge.algebra.sparse_polynomial import gradient_of_terms
 from m2bridge.implicitization.elimination import linear_part
 from m2bridge.implicitization.implicitize import Implicitization, implicitize
 from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
-from m2bridge.limits import clock, share
+from m2bridge.limits import check_deadline_in, clock, share
 from m2bridge.maps.model import Model
+from m2bridge.results.known import Bounds, intersect_bounds
 
 MAX_SEARCHED_DEGREE = 4
 """The last degree if none is given; the next one takes many times as long."""
 MAX_SEARCHED_MONOMIALS = 100_000
 """Without a given degree, the last degree has at most this many monomials: it takes seconds."""
+TANGENT_SAMPLE_POINTS = 3
+"""The number of points of the image at which the equations are differentiated.
+
+Several are used since the rank can be smaller at a special point.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +42,14 @@ class Equations:
     Parameters
     ----------
     implicitization : Implicitization
+        The generators, and the values of the Hilbert function up to their degree.
     series : HilbertSeries or None
         The series of the whole ideal, if it is proved.
     all_generators : bool
         Whether it is proved that there are no generators of higher degree.
     representations : tuple of Representation, optional
-        All minimal generators but linear forms, where they are proved to be these.
+        The representations that all minimal generators but linear forms make up, where that is
+        proved.
     engine_version : str
         The version of Macaulay2 used in the proof; empty if it was not used.
     remark : str
@@ -58,25 +70,30 @@ class Equations:
     others: str = ""
 
     def proved(self, series: HilbertSeries, reason: str) -> Equations:
-        """Return these as all generators of the ideal with this series."""
+        """Return the equations, marked as all generators of the ideal, which has this Hilbert
+        series; ``reason`` is the proof in words.
+        """
         remark = f"all generators: {reason}"
         proved = replace(self, series=series, all_generators=True, remark=remark)
         return replace(proved, unfinished="", others="")
 
     def continued_by(self, series: HilbertSeries) -> bool:
-        """Whether a series has the values of the Hilbert function over QQ that are known."""
+        """Whether a Hilbert series has the values of the Hilbert function that were computed."""
         computed = self.implicitization.hilbert_function
         return computed == tuple(map(series.value, range(len(computed))))
 
     def but(self, others: str) -> Equations:
-        """Return the equations with a reason for further generators, unless it is empty."""
+        """Return the equations with the reason why there are generators of higher degree.
+
+        If the reason, ``others``, is empty, the equations are unchanged.
+        """
         if not others:
             return self
         return replace(self, remark=scope(self.implicitization, others), others=others)
 
 
 def graded_source(model: Model) -> MultigradedMap:
-    """The free parametrization of a model, with its finest grading and the symmetries it knows.
+    """Return the free parametrization of a model, with its finest grading and its symmetries.
 
     Raises
     ------
@@ -89,7 +106,9 @@ def graded_source(model: Model) -> MultigradedMap:
 def default_max_degree(
     coordinates: int, monomials: int = MAX_SEARCHED_MONOMIALS, largest: int = MAX_SEARCHED_DEGREE
 ) -> int:
-    """The largest N ≤ ``largest`` with at most this many monomials of degree N; at least 1."""
+    """Return the largest N ≤ ``largest`` for which there are at most ``monomials`` monomials of
+    degree N in this number of coordinates; at least 1.
+    """
     for degree in range(largest, 1, -1):
         if monomial_count(coordinates, degree) <= monomials:
             return degree
@@ -99,9 +118,17 @@ def default_max_degree(
 def low_degree_equations(
     source: MultigradedMap, max_degree: int | None, part: float = 1.0
 ) -> Equations:
-    """All minimal generators of degree ≤ max_degree, as far as a part of the time suffices.
+    """Return all minimal generators of degree ≤ max_degree, as far as the time suffices.
 
     Where a degree was not reached, ``unfinished`` says so.
+
+    Parameters
+    ----------
+    source : MultigradedMap
+    max_degree : int or None
+        ``None`` for the one of :func:`default_max_degree`.
+    part : float
+        The fraction of the remaining time that may be used; the caller keeps the rest for a proof.
 
     Raises
     ------
@@ -110,7 +137,6 @@ def low_degree_equations(
     """
     if max_degree is None:
         max_degree = default_max_degree(len(linear_part(source).basis))
-    # the caller keeps the rest of the time for a proof
     with share(part) as running:
         implicitization = implicitize(source, max_degree)
     late = ""
@@ -120,14 +146,17 @@ def low_degree_equations(
 
 
 def up_to(degree: int, equations: Equations) -> Equations:
-    """The generators up to a higher degree, as far as time suffices; no fewer than are known."""
+    """Return the equations with all generators up to a higher degree, as far as time suffices.
+
+    Generators that are known are kept. Where ``degree`` was not reached, ``unfinished`` says so.
+    """
     found = equations.implicitization
     if degree <= found.max_degree:
         return equations
     with suppress(errors.TimeLimitError):
         more = implicitize(found.source, degree)
         if more.max_degree > found.max_degree:
-            # these may be all
+            # the reason for further generators was about the lower degree: these may be all
             equations = replace(equations, implicitization=more, remark=scope(more), others="")
     late = ""
     if equations.implicitization.max_degree < degree:
@@ -136,7 +165,10 @@ def up_to(degree: int, equations: Equations) -> Equations:
 
 
 def scope(implicitization: Implicitization, others: str = "") -> str:
-    """Return the claim about generators in words, with the reason for further ones, if known."""
+    """Return in words what is claimed about generators: all up to a degree, and nothing above it.
+
+    ``others`` is the reason why there are generators of higher degree, or empty.
+    """
     grading = implicitization.source.grading
     claim = f"all minimal generators of degree ≤ {implicitization.max_degree}"
     if not grading.is_standard:
@@ -144,3 +176,85 @@ def scope(implicitization: Implicitization, others: str = "") -> str:
     if others:
         return f"{claim}; there are others: {others}"
     return f"{claim}; nothing is claimed about higher degrees"
+
+
+def dimension_by_equations(equations: Equations, ranks: Bounds) -> Bounds:
+    """Return bounds for the dimension of the closure: from below by ranks, from above by equations.
+
+    ``ranks`` are the bounds by ranks of the differential; they are returned if the equations give
+    no upper bound that meets them.
+
+    At a point of the image the tangent space has at least the dimension of the closure, and lies in
+    the kernel of the differentials of all equations.
+
+    Raises
+    ------
+    ContradictionError
+        If an upper bound is less than the lower bound by ranks.
+    """
+    if equations.series is not None:
+        proved = Bounds.exactly(equations.series.dimension, "the Hilbert series of the ideal")
+        intersect_bounds(ranks, proved)
+        return proved
+    if ranks.status != "lower bound":
+        return ranks
+    try:
+        for seed in range(1, 1 + TANGENT_SAMPLE_POINTS):
+            dimension = intersect_bounds(ranks, _tangent_bound(equations.implicitization, seed))
+            if dimension.exact is not None:
+                return dimension
+    except errors.TimeLimitError:
+        pass
+    return ranks
+
+
+def _tangent_bound(implicitization: Implicitization, seed: int) -> Bounds:
+    """Return an upper bound for the dimension of the closure from a random point of the image.
+
+    It is the number of coordinates less the rank of the differentials of the equations there.
+    """
+    # generators of higher degree are not written out for this, which takes long
+    written_out = replace(implicitization, higher=None)
+    source = implicitization.source
+    parameters = random_point(source.polynomial_map, 9, seed)
+    point = []
+    for image in source.integral_images:
+        terms = (c * prod(map(pow, parameters, exponents)) for exponents, c in image.items())
+        point.append(sum(terms))
+    generators = check_deadline_in(written_out.sparse_generators())
+    gradients = (gradient_of_terms(generator, point) for generator in generators)
+    return Bounds.at_most(len(point) - sparse_rank(gradients), "equations at a point")
+
+
+def generator_representations(
+    equations: Equations, model: Model
+) -> tuple[Representation, ...] | None:
+    """Return the representations that the minimal generators form; ``None`` where the model knows
+    no group.
+
+    They are those of all generators where these are proved, else those of the generators found.
+
+    Raises
+    ------
+    ContradictionError
+        If the proved ones are not those of the generators found, in the degrees of these.
+    """
+    known = equations.representations
+    # numbers of generators in one multidegree of each orbit of the symmetries
+    counts = {}
+    for orbit in equations.implicitization.orbits:
+        counts[orbit.degree, orbit.multidegree] = len(orbit.polynomials)
+    found = model.representations(counts)
+    if known is None or found is None:
+        return found
+    # In the degrees of linear algebra the known representations must be exactly those of the
+    # generators. In higher degrees generators may be known by their representations alone.
+    higher = equations.implicitization.higher
+    not_computed = set() if higher is None else set(higher.counts)
+    last = equations.implicitization.max_degree
+    comparable = [one for one in known if one.degree <= last and one.degree not in not_computed]
+    if set(found) != set(comparable):
+        raise errors.ContradictionError(
+            "the representations of the core are not those of the generators in each multidegree"
+        )
+    return known

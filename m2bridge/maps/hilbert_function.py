@@ -38,7 +38,7 @@ CURVE_POINTS_PER_DEGREE = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HilbertFunction(PictureResult):
-    """H(0), …, H(N) for the coordinate ring of a cone.
+    """The Hilbert function H(0), …, H(N) of the coordinate ring of a cone, and its polynomial P.
 
     Parameters
     ----------
@@ -73,29 +73,28 @@ class HilbertFunction(PictureResult):
 
     @property
     def polynomial_from(self) -> int:
-        """The least number from which function and polynomial agree; H(n) is 0 for negative n.
+        """The least integer n_0 with H(n) = P(n) for all n ≥ n_0, where H(n) is 0 for negative n.
 
         For a series h(T) / (1 − T)^D it is deg h − D + 1. Source: Bruns, Herzog, *Cohen–Macaulay
         Rings*, 4.1.12.
         """
-        return len(self.series.numerator) - self.series.dimension
+        degree_of_numerator = len(self.series.numerator) - 1
+        return degree_of_numerator - self.series.dimension + 1
 
     def polynomial_at(self, degree: int) -> int:
-        """The value of the polynomial."""
+        """Return the value of the Hilbert polynomial at an integer."""
         return int(self.polynomial.subs(n, degree))
 
     @property
     def _rows(self) -> list[tuple[int | None, ...]]:
-        """The degree, the value, that of the Hilbert polynomial, and a rank that bounds it, for
-        each degree.
-        """
+        """For each degree n the row (n, H(n), P(n), H(n) by ranks); ``None`` without ranks."""
         rows: list[tuple[int | None, ...]] = []
         for k, (value, rank) in enumerate(zip_longest(self.values, self.ranks)):
             rows.append((k, value, self.polynomial_at(k), rank))
         return rows
 
     def to_sheet(self) -> Sheet:
-        """A table of both, and the polynomial."""
+        """Return a table of the values, the series, the polynomial and the picture."""
         formula = latex(self.polynomial)
         facts = [
             ("Hilbert series", expression_text(self.series.expression)),
@@ -126,11 +125,13 @@ class HilbertFunction(PictureResult):
         return f"hilbertFunctionValues = {{{', '.join(map(str, self.values))}}}"
 
     def to_csv(self) -> str:
-        """Return a line for each degree."""
+        """Return the values of function and polynomial, a line for each degree."""
         return csv_text(("n", "hilbert_function", "hilbert_polynomial", "by_ranks"), self._rows)
 
     def figure(self) -> Any:
-        """The values and the polynomial on a logarithmic scale, as a figure of matplotlib."""
+        """Return a figure of matplotlib with the values and the polynomial, on a logarithmic
+        scale.
+        """
         title = self.model.title
         with styled():
             figure = new_figure(6.8, 4.8, f"Hilbert function of the {title}")
@@ -196,9 +197,11 @@ def hilbert_function(
     values = tuple(map(series.value, check_deadline_in(range(degree + 1))))
     # ranks of evaluation matrices and the ideal are independent ways to the same numbers
     ranks = (result.hilbert_function or ())[: degree + 1]
-    both = values[: len(ranks)]
-    if both != ranks:
-        raise ContradictionError(f"ranks give the Hilbert function {ranks}, and the ideal {both}")
+    by_ideal = values[: len(ranks)]
+    if by_ideal != ranks:
+        raise ContradictionError(
+            f"ranks give the Hilbert function {ranks}, and the ideal {by_ideal}"
+        )
     return HilbertFunction(
         model=result.model,
         series=series,
@@ -210,7 +213,7 @@ def hilbert_function(
 
 
 def _draw_polynomial(axes: Any, polynomial: Expr, count: int) -> None:
-    """Draw the polynomial where it is positive, between integers too."""
+    """Draw the polynomial from 0 to count − 1 where it is positive, between integers too."""
     value_at = lambdify(n, polynomial)
     places, values = [], []
     for k in range(CURVE_POINTS_PER_DEGREE * (count - 1) + 1):
@@ -221,26 +224,35 @@ def _draw_polynomial(axes: Any, polynomial: Expr, count: int) -> None:
     if not places:
         return
     formula = latex(polynomial)
-    shown = (
-        f" ${formula}$" if len(formula) < MAX_FORMULA_CHARS else f", degree {degree(polynomial, n)}"
-    )
+    shown = f" ${formula}$"
+    if len(formula) >= MAX_FORMULA_CHARS:  # too long for the legend
+        shown = f", degree {degree(polynomial, n)}"
     style = {"color": VERMILION, "linewidth": 1.3, "linestyle": (0, (5, 3)), "zorder": 1}
     axes.plot(places, values, label=f"Hilbert polynomial{shown}", **style)
 
 
 def _draw_values(axes: Any, values: Sequence[int], by_ranks: int) -> None:
-    """Draw the values, filled where two methods agree: ranks of matrices, and the series of the
-    ideal.
+    """Draw a point for each value, filled if it was found by ranks of matrices too.
+
+    Parameters
+    ----------
+    values : sequence of int
+        H(0), H(1), … by the series of the ideal.
+    by_ranks : int
+        The number of the first values that ranks of matrices give too.
     """
+    # zero has no place on a logarithmic scale
     points = [(k, value) for k, value in enumerate(values) if value > 0]
-    for chosen, face, label in (
-        ([point for point in points if point[0] < by_ranks], BLUE, "by ranks and by the ideal"),
-        ([point for point in points if point[0] >= by_ranks], "white", "by the ideal"),
+    by_both = [(k, value) for k, value in points if k < by_ranks]
+    by_ideal = [(k, value) for k, value in points if k >= by_ranks]
+    for drawn, face, label in (
+        (by_both, BLUE, "by ranks and by the ideal"),
+        (by_ideal, "white", "by the ideal"),
     ):
-        if chosen:
+        if drawn:
             style = {"color": BLUE, "markerfacecolor": face, "zorder": 3}
-            axes.plot(*zip(*chosen, strict=True), "o", label=f"H(n), {label}", **style)
+            axes.plot(*zip(*drawn, strict=True), "o", label=f"H(n), {label}", **style)
     if len(points) <= MAX_LABELLED_VALUES:
         style = {"textcoords": "offset points", "xytext": (-5, 6), "ha": "right"}
-        for point in points:
-            axes.annotate(str(point[1]), point, fontsize=9.5, color=SOFT, **style)
+        for k, value in points:
+            axes.annotate(str(value), (k, value), fontsize=9.5, color=SOFT, **style)

@@ -36,7 +36,7 @@ divides a denominator.
 MAX_SMALL_PRIME = 1000
 """The largest characteristic in which many points are special."""
 SMALL_PRIME_ATTEMPTS = 20
-"""The number of points that are tried in such a characteristic."""
+"""The number of points that are tried in a characteristic up to ``MAX_SMALL_PRIME``."""
 MAX_RANK_PRIMES = 4
 """The number of primes that are tried for an expanded map if the first ones are unlucky."""
 MAX_ENTRIES = 50_000_000
@@ -63,7 +63,7 @@ RELATIONS = "the parameters satisfy relations; use elimination"
 
 
 def is_regular(dimension: Bounds, least: int | None, most: int | None) -> bool | None:
-    """Whether a point is regular: the differential there has the rank that is the dimension.
+    """Return whether the rank of the differential at a point is the dimension of the image.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def is_regular(dimension: Bounds, least: int | None, most: int | None) -> bool |
     Returns
     -------
     bool or None
-        ``None`` if the bounds do not decide it.
+        ``True`` if the point is regular, ``None`` if the bounds do not decide it.
     """
     if least is not None and least == dimension.upper:
         return True
@@ -86,7 +86,10 @@ def is_regular(dimension: Bounds, least: int | None, most: int | None) -> bool |
 
 
 def dimension_facts(parameters: int, dimension: Bounds) -> list[tuple[str, object]]:
-    """Return the lines on a dimension between bounds, and on the redundant ones of parameters."""
+    """Return the lines of a summary on the dimension of an image, and on redundant parameters.
+
+    The parameters less the dimension are redundant; this is said if the dimension is proved.
+    """
     facts: list[tuple[str, object]] = [("parameters", parameters)]
     if dimension.exact is None:
         return [*facts, ("dimension", f"{dimension}: {dimension.because}")]
@@ -145,6 +148,7 @@ def rank_result(model: Model, characteristic: int = 0) -> RankResult:
     """
     source = differentiable(model)
     upper = upper_bound(model, source, characteristic)
+    # further primes or points are tried until the rank attains the upper bound
     best: RankResult | None = None
     for attempt, prime in enumerate(_primes(characteristic)):
         try:
@@ -193,7 +197,10 @@ def differentiable(model: Model) -> DifferentiableModel:
 
 
 def upper_bound(model: Model, source: DifferentiableModel, characteristic: int = 0) -> Bounds:
-    """Return the smallest upper bound that is known without a computation."""
+    """Return the smallest upper bound for the dimension that is known without a computation.
+
+    ``source`` is the model as it is differentiated; see :func:`differentiable`.
+    """
     gauge = model.gauge_dimension()
     reason = "the number of parameters"
     if gauge:
@@ -210,7 +217,11 @@ def best_upper_bound(model: Model, *, field: CoefficientField) -> Bounds:
 
 
 def _primes(characteristic: int) -> tuple[int, ...]:
-    """The primes that are tried one after the other, each at a point of its own."""
+    """Return the primes modulo which ranks are computed, each at a random point of its own.
+
+    In characteristic p they are all p, and there are more attempts for a small p, since many of its
+    points are special.
+    """
     if not characteristic:
         return PRIMES
     attempts = len(PRIMES) if characteristic > MAX_SMALL_PRIME else SMALL_PRIME_ATTEMPTS
@@ -220,7 +231,17 @@ def _primes(characteristic: int) -> tuple[int, ...]:
 def _gradients(
     source: DifferentiableModel, count: int, prime: int, random: Random
 ) -> list[list[int]]:
-    """Return gradients at one random point, for each coordinate or for ``count`` random inputs."""
+    """Return rows that span the differential at a random point modulo the prime, with luck.
+
+    Each row is a gradient with respect to the parameters. A model with inputs has ``count`` rows,
+    each for a random input and a random combination of the outputs; a model without inputs has one
+    row for each coordinate, and ``count`` is not used.
+
+    Raises
+    ------
+    TooLargeError
+        If the matrix of the rows has more than ``MAX_ENTRIES`` entries.
+    """
     # functions are known by their values: a random covector at a random input gives one row
     size = count if source.input_count else source.output_count
     if size * source.parameter_count > MAX_ENTRIES:
@@ -229,24 +250,9 @@ def _gradients(
             f" columns; at most {MAX_ENTRIES} entries are handled: take smaller numbers"
         )
 
-    def vector(length: int) -> list[int]:
-        return [random.randrange(prime) for _ in range(length)]
-
-    def inputs_and_covectors() -> Iterator[tuple[list[int], list[int]]]:
-        """Yield random inputs and covectors; without inputs the unit covectors, one for each
-        coordinate.
-        """
-        for number in range(size):
-            if source.input_count:
-                yield vector(source.input_count), vector(source.output_count)
-            else:
-                unit = [0] * size
-                unit[number] = 1
-                yield [], unit
-
-    point = vector(source.parameter_count)
+    point = _random_vector(source.parameter_count, prime, random)
     rows: list[list[int]] = []
-    pairs = inputs_and_covectors()
+    pairs = _inputs_and_covectors(source, size, prime, random)
     while batch := list(islice(pairs, GRADIENTS_PER_CLOCK_CHECK)):
         # a batch is short enough for the clock to be read often, and long enough for NumPy
         check()
@@ -254,6 +260,29 @@ def _gradients(
         rows += source.pullbacks(point, inputs, covectors, prime)
     check()
     return rows
+
+
+def _random_vector(length: int, prime: int, random: Random) -> list[int]:
+    """Return a random vector over GF(prime)."""
+    return [random.randrange(prime) for _ in range(length)]
+
+
+def _inputs_and_covectors(
+    source: DifferentiableModel, count: int, prime: int, random: Random
+) -> Iterator[tuple[list[int], list[int]]]:
+    """Yield ``count`` random inputs, each with a random covector on the outputs.
+
+    For a model without inputs, yield empty inputs with the unit covectors; then ``count`` is the
+    number of its coordinates.
+    """
+    for number in range(count):
+        if source.input_count:
+            x = _random_vector(source.input_count, prime, random)
+            yield x, _random_vector(source.output_count, prime, random)
+        else:
+            unit = [0] * count
+            unit[number] = 1
+            yield [], unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,15 +305,15 @@ class ObservedRank(Observed):
 
     @property
     def dimension(self) -> int | None:
-        """The dimension of the closure, where the bounds meet."""
+        """The dimension of the closure; ``None`` where the bounds do not meet."""
         return self.result.exact
 
     def value(self, observable: str) -> Value | None:
-        """The dimension; nothing else is observed."""
+        """Return the dimension for the observable ``dimension``, if it is known; else ``None``."""
         return self.dimension if observable == "dimension" else None
 
     def unknown(self, observable: str) -> str:
-        """The bounds between which the dimension lies."""
+        """Return why an observable has no value: for the dimension, the bounds for it."""
         if observable != "dimension":
             return "not decided by this method"
         return f"the dimension is {' and '.join(self.result.sides())}"
@@ -296,7 +325,7 @@ class ObservedRank(Observed):
         return bounds
 
     def facts(self) -> list[tuple[str, str | None]]:
-        """The dimension, or the bounds."""
+        """Return the line of a summary with the dimension, or with the bounds for it."""
         if self.dimension is None:
             return [("dimension", str(self.result))]
         return [("dimension", f"{self.dimension} affine (proved)")]
@@ -307,7 +336,9 @@ class ObservedRank(Observed):
 
 
 def observe_rank(model: Model) -> ObservedRank:
-    """Observe the dimension of the closure; see :func:`m2bridge.maps.jacobian_rank.rank_result`."""
+    """Return the dimension of the closure, or bounds for it, by :func:`rank_result`; with the time
+    that this took.
+    """
     with limited(None) as running:
         result = rank_result(model)
         return ObservedRank(model=model, result=result, seconds=running.seconds)
@@ -316,9 +347,14 @@ def observe_rank(model: Model) -> ObservedRank:
 def jacobian_findings(model: Model, *, field: CoefficientField = QQ) -> list[MethodValue]:
     """Compute the rank of the differential at random points: mod p and over QQ, or over GF(p^k).
 
-    A model that knows lower bounds is asked for them. One that can be differentiated without being
-    expanded is not expanded, and has a rank modulo a prime only. At the limit on time a method has
-    a value that is not known, with the reason.
+    A model that knows lower bounds is asked for them. A model that can be differentiated without
+    being expanded is not expanded, and has a rank modulo a prime only.
+
+    Returns
+    -------
+    list of MethodValue
+        One for each method. At the limit on time the value is not known, and the remark is the
+        limit.
 
     Raises
     ------
@@ -329,18 +365,19 @@ def jacobian_findings(model: Model, *, field: CoefficientField = QQ) -> list[Met
     """
     model.check_field(field)
     p = field.characteristic
-    own = model.lower_bounds(p)
-    if own is not None:
-        return _by_lower_bounds(own, best_upper_bound(model, field=field))
-    evaluated = isinstance(model, DifferentiableModel)
+    lower_bounds = model.lower_bounds(p)
+    if lower_bounds is not None:
+        return _by_lower_bounds(lower_bounds, best_upper_bound(model, field=field))
+    is_not_expanded = isinstance(model, DifferentiableModel)
+    # the names of the methods, for values that a limit leaves unknown
     if p:
         methods = ["jacobian"]
-    elif evaluated:
+    elif is_not_expanded:
         methods = [f"jacobian mod {LARGE_PRIME}"]
     else:
         methods = [f"jacobian mod {LARGE_PRIME}", "jacobian over QQ"]
     try:
-        if evaluated:
+        if is_not_expanded:
             return [_by_evaluation(model, p)]
         if model.free_map.relations:
             return [MethodValue("jacobian", Bounds(because=RELATIONS), "not applicable")]
@@ -357,8 +394,11 @@ def jacobian_findings(model: Model, *, field: CoefficientField = QQ) -> list[Met
 
 
 def best_value(values: Sequence[MethodValue]) -> MethodValue | None:
-    """Return the most certain value, and the largest of those that are equally certain."""
-    for status in get_args(Status):
+    """Return the most certain value, and the largest of several equally certain ones.
+
+    ``None`` if there are no values.
+    """
+    for status in get_args(Status):  # the most certain first
         found = [value for value in values if value.status == status]
         if found:
             return max(found, key=lambda value: value.known.least)
@@ -366,21 +406,23 @@ def best_value(values: Sequence[MethodValue]) -> MethodValue | None:
 
 
 def _over_the_rationals(free: PolynomialMap, upper: int) -> list[MethodValue]:
-    """The rank modulo a large prime, which is quick, and over QQ.
+    """Return the generic rank of a map modulo a large prime, which is quick, and over QQ.
 
-    Another prime is tried where the rank modulo the first one is less than that over QQ.
+    Further primes are tried where the rank modulo the first one is less than the rank over QQ, and
+    the largest rank is returned. ``upper`` is an upper bound for both.
     """
     from m2bridge.algebra.differential import generic_rank  # imports SymPy
 
-    prime, *others = islice(primes_from(LARGE_PRIME), MAX_RANK_PRIMES)
+    prime, *further_primes = islice(primes_from(LARGE_PRIME), MAX_RANK_PRIMES)
     modular = generic_rank(free, upper, field=CoefficientField(prime))[0]
     try:
         exact = generic_rank(free, modular, field=QQ)[0]
-        for other in others:
+        for further in further_primes:
             if modular >= exact:
                 break
-            rank = generic_rank(free, exact, field=CoefficientField(other))[0]
-            modular, prime = max((modular, prime), (rank, other))
+            rank = generic_rank(free, exact, field=CoefficientField(further))[0]
+            # primes decrease, so that of equal ranks the earlier one is kept
+            modular, prime = max((modular, prime), (rank, further))
         over_qq = _finding("jacobian over QQ", exact, upper, "QQ")
     except TimeLimitError as limit:
         over_qq = MethodValue("jacobian over QQ", Bounds(because=str(limit)))
@@ -388,14 +430,17 @@ def _over_the_rationals(free: PolynomialMap, upper: int) -> list[MethodValue]:
 
 
 def _finding(method: str, value: int, upper: int, place: str) -> MethodValue:
-    """Return the dimension by a rank: exact if the rank attains ``upper``, else a lower bound."""
+    """Return the dimension by a rank: exact if the rank attains ``upper``, else a lower bound.
+
+    ``place`` says over which field the rank was computed.
+    """
     if value == upper:
         return MethodValue(method, Bounds.exactly(value, "the rank attains an upper bound"))
     return MethodValue(method, Bounds.at_least(value, f"rank at random points over {place}"))
 
 
 def _by_evaluation(model: Model, characteristic: int) -> MethodValue:
-    """The dimension by a rank of a model that is not expanded."""
+    """Return the dimension, or a lower bound, by a rank of a model that is not expanded."""
     result = rank_result(model, characteristic)
     method = "jacobian" if characteristic else f"jacobian mod {result.prime}"
     if result.exact is None:
@@ -406,7 +451,11 @@ def _by_evaluation(model: Model, characteristic: int) -> MethodValue:
 
 
 def _by_lower_bounds(bounds: Iterator[MethodValue], upper: Bounds) -> list[MethodValue]:
-    """The bounds that were computed until the limit on time or size, and the limit."""
+    """Return the lower bounds of a model, each compared with the upper bound of the dimension.
+
+    Where a limit on time or size is reached, the last value is not known, and its remark is the
+    limit.
+    """
     values: list[MethodValue] = []
     try:
         for bound in bounds:
@@ -418,9 +467,15 @@ def _by_lower_bounds(bounds: Iterator[MethodValue], upper: Bounds) -> list[Metho
 
 
 def _compared(lower: Bounds, upper: Bounds) -> Bounds:
-    """Return the dimension if the two bounds meet, else the lower bound."""
+    """Return the dimension if the two bounds meet, else the lower bound.
+
+    Raises
+    ------
+    ContradictionError
+        If the lower bound exceeds the upper one.
+    """
     dimension = intersect_bounds(lower, upper).exact
-    if upper.is_open:
+    if upper.is_open:  # the model knows no upper bound to compare with
         return lower
     if dimension is None:
         return Bounds.at_least(lower.lower, f"{lower.because}; below an upper bound")

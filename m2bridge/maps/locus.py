@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 ZERO = "the zero function"
+"""The description of the point zero among functions."""
 ORIGIN = "the origin"
 """The zero point of a map whose coordinates are not those of functions."""
 
@@ -84,10 +85,10 @@ class OrbitStatus:
 
 
 def singular_by_bounds(tangent: Bounds, dimension: int) -> bool | None:
-    """Return whether a point is singular, by bounds for its tangent dimension; ``None`` if
-    undecided.
+    """Return whether a point is singular, by bounds for its tangent dimension.
 
-    The tangent space is at least as large as the variety, and as large exactly at smooth points.
+    ``dimension`` is the dimension of the variety. The tangent dimension is at least this, and equal
+    to it exactly at smooth points. ``None`` if the bounds do not decide it.
 
     Raises
     ------
@@ -115,7 +116,7 @@ class Component:
     orbit : an orbit of the family, or None
         The orbit whose closure it is.
     dimension : int
-        Affine.
+        Affine dimension.
     degree : int or None
     ideal : Ideal or None
         The ideal of the component, if it was computed.
@@ -160,7 +161,8 @@ class LocusFindings:
     proved : tuple of Component
         Some components, if it did not find all.
     rest_dimension : int or None
-        An upper bound for the dimension of the others.
+        An upper bound for the dimension of the components that are not among ``proved``; ``None``
+        if it is not known.
     """
 
     method: str
@@ -174,19 +176,21 @@ class LocusFindings:
 
 
 def compare(first: LocusFindings, second: LocusFindings) -> None:
-    """Compare the results that two methods have in common.
+    """Compare the results that two methods have in common; nothing is returned if they agree.
 
     Raises
     ------
     ContradictionError
-        If an orbit is singular by one and smooth by the other, no tangent dimension is within the
-        bounds of both, or the components differ in orbit, dimension or degree.
+        If an orbit is singular by one method and smooth by the other, no tangent dimension is
+        within the bounds of both, or the components differ in orbit, dimension or degree.
     """
-    statuses = {status.orbit: status for status in second.statuses}
-    for one in first.statuses:
-        other = statuses.get(one.orbit)
-        if other is not None and not _agree(one, other):
-            raise ContradictionError(f"by {first.method} {one}, by {second.method} {other}")
+    second_statuses = {status.orbit: status for status in second.statuses}
+    for status in first.statuses:
+        second_status = second_statuses.get(status.orbit)
+        if second_status is not None and not _agree(status, second_status):
+            raise ContradictionError(
+                f"by {first.method} {status}, by {second.method} {second_status}"
+            )
     if first.components is None or second.components is None:
         return
     if not _alike(_degrees(first.components), _degrees(second.components)):
@@ -197,37 +201,41 @@ def compare(first: LocusFindings, second: LocusFindings) -> None:
 
 
 DegreesByKind = dict[tuple[Any, int], list[int | None]]
+"""The kind of a component is its orbit, or ``None``, with its dimension."""
 
 
 def _degrees(components: Components) -> DegreesByKind:
-    """The degrees of the components with each orbit and dimension."""
+    """Return the degrees of the components of each kind; ``None`` for an unknown degree."""
     degrees: DegreesByKind = {}
-    for one in components:
-        degrees.setdefault((one.orbit, one.dimension), []).append(one.degree)
+    for component in components:
+        kind = (component.orbit, component.dimension)
+        degrees.setdefault(kind, []).append(component.degree)
     return degrees
 
 
-def _alike(degrees: DegreesByKind, others: DegreesByKind) -> bool:
-    """Whether there are as many components of each kind, with the same degrees."""
-    if {kind: len(found) for kind, found in degrees.items()} != {
-        kind: len(found) for kind, found in others.items()
-    }:
+def _alike(first: DegreesByKind, second: DegreesByKind) -> bool:
+    """Whether two methods found as many components of each kind, with the same degrees.
+
+    Degrees of one kind are compared only if both methods know all of them.
+    """
+    counts = {kind: len(degrees) for kind, degrees in first.items()}
+    second_counts = {kind: len(degrees) for kind, degrees in second.items()}
+    if counts != second_counts:
         return False
-    for kind, found in degrees.items():
-        known = sorted(degree for degree in found if degree is not None)
-        others_known = sorted(degree for degree in others[kind] if degree is not None)
-        # a method may find a component without its degree, of which nothing is known then
-        if len(known) == len(others_known) == len(found) and known != others_known:
+    for kind, count in counts.items():
+        known = sorted(degree for degree in first[kind] if degree is not None)
+        second_known = sorted(degree for degree in second[kind] if degree is not None)
+        if len(known) == len(second_known) == count and known != second_known:
             return False
     return True
 
 
-def _agree(one: OrbitStatus, other: OrbitStatus) -> bool:
-    """Whether two methods can both be right about an orbit."""
-    if {one.singular, other.singular} == {True, False}:
+def _agree(first: OrbitStatus, second: OrbitStatus) -> bool:
+    """Whether the statuses of one orbit by two methods can both be right."""
+    if {first.singular, second.singular} == {True, False}:
         return False
-    # where a method decided nothing, its bounds can still contradict those of the other
-    return agree(one.tangent, other.tangent)
+    # bounds of a method that decided nothing can still contradict those of the other method
+    return agree(first.tangent, second.tangent)
 
 
 class OrbitMethods(Protocol):
@@ -243,7 +251,11 @@ class OrbitMethods(Protocol):
         """Return findings from tangent vectors and equations of low degree, over QQ."""
 
     def by_orbits(self, ideal: GeneratingSet, dimension: int) -> LocusFindings:
-        """Return findings by the Jacobian criterion, from the whole ideal."""
+        """Return findings by the Jacobian criterion at one point of each orbit.
+
+        ``ideal`` is the whole ideal of the closure, and ``dimension`` the affine dimension of the
+        closure.
+        """
 
     @property
     def independent_count(self) -> int:
@@ -253,4 +265,8 @@ class OrbitMethods(Protocol):
         """A parametrization of the Zariski closure of an orbit."""
 
     def identify(self, prime: GeneratingSet, dimension: int) -> Any | None:
-        """Return the orbit whose closure is the variety of this prime ideal, if there is one."""
+        """Return the orbit whose closure is the variety of a prime ideal; ``None`` if there is
+        none.
+
+        ``dimension`` is the dimension of the variety.
+        """

@@ -58,7 +58,9 @@ class MethodValue:
 
     @property
     def value(self) -> int | None:
-        """The dimension, or a lower bound for it, or the value of a formula."""
+        """The dimension, or a lower bound for it, or the value of a formula; ``None`` if the method
+        found nothing.
+        """
         return self.known.lower
 
     @property
@@ -89,8 +91,8 @@ class Expectation:
     ----------
     value : int or None
         Value of the formula, also where its hypotheses fail; ``None`` where it is undefined.
-        statement : str
-            Name of the statement.
+    statement : str
+        Name of the statement.
     fails : str
         The hypothesis that fails; empty if all hold.
     assumes : str
@@ -107,6 +109,7 @@ class Expectation:
 
     def against(self, dimension: int) -> Expectation:
         """Return the expectation, marked as refuted if it differs from the proved dimension."""
+        # where a hypothesis fails, or the formula is undefined, nothing was predicted
         if self.fails or self.value in (None, dimension):
             return self
         return replace(self, refuted=f"{self.assumes}; the dimension is {dimension}, proved")
@@ -143,10 +146,11 @@ class Core:
     representations : callable
         Returns the representations of all minimal generators of its ideal except linear forms.
     up_to : callable
-        Returns the values of the Hilbert function up to a degree, and the generators.
+        Maps a degree n to the values H(0), …, H(n) of the Hilbert function of the closure, and the
+        representations of the minimal generators of degree ≤ n except linear forms.
     polynomials : callable, optional
-        Yields the generators above a degree, expanded from highest weight vectors; yields nothing
-        where these are not known.
+        Maps a degree n to an iterator over the minimal generators of degree > n, expanded from
+        highest weight vectors. It is left out where these are not known.
     """
 
     name: str
@@ -182,7 +186,7 @@ class PolarData:
     Parameters
     ----------
     degrees : tuple of int
-        The polar degrees δ_n, …, δ_0.
+        The polar degrees δ_n, …, δ_0, where n is the projective dimension.
     known : str
         The method in a few words.
     rests_on : tuple of str
@@ -215,8 +219,9 @@ class WithoutRealWeights:
     zero : tuple of PolyElement
         Polynomials in the coordinates.
     positive : PolyElement
+        A polynomial in the coordinates.
     reason : str
-        The reason, in one line.
+        The reason why these points have no real weights, in one line.
     """
 
     zero: tuple[PolyElement, ...]
@@ -331,21 +336,32 @@ class Model(ABC):
         check_is_field(field)
 
     def grading(self) -> tuple[DegreeVector, ...] | None:
-        """Return short multidegrees of the coordinates in the finest grading, if it is known."""
+        """Return a multidegree for each coordinate, with few entries, in the finest grading.
+
+        ``None`` where the model knows none; then it is computed from the map.
+        """
         return None
 
     def representations(
         self, counts: Mapping[tuple[int, DegreeVector], int]
     ) -> tuple[Representation, ...] | None:
-        """Return the representations of minimal generators, from the numbers by multidegree.
+        """Return the representations that the minimal generators form under a group of the model.
 
-        ``counts`` needs only one multidegree of each orbit of the symmetries. ``None`` where no
-        group is known.
+        ``None`` where no group is known.
+
+        Parameters
+        ----------
+        counts : mapping from (degree, multidegree) to int
+            The number of minimal generators; one multidegree of each orbit of the symmetries is
+            enough.
         """
         return None
 
     def symmetries(self) -> tuple[Mapping[str, str], ...]:
-        """Return permutations of free parameters that permute the images; fixed ones may lack."""
+        """Return permutations of the free parameters that permute the images of the free map.
+
+        Each maps names to names; parameters that are fixed may be left out.
+        """
         return ()
 
     def gauge_dimension(self) -> int:
@@ -358,13 +374,17 @@ class Model(ABC):
         return 0
 
     def upper_bounds(self, characteristic: int) -> tuple[Bounds, ...]:
-        """Return proved upper bounds, except for the numbers of parameters and coordinates."""
+        """Return proved upper bounds for the dimension of the closure in a characteristic.
+
+        The numbers of parameters and coordinates, which are bounds too, are left out.
+        """
         return ()
 
     def lower_bounds(self, characteristic: int) -> Iterator[MethodValue] | None:
-        """Return the lower bounds that replace the rank of the differential, the quickest first.
+        """Return lower bounds for the dimension that replace the rank of the differential.
 
-        Each is computed on demand. ``None`` where the rank of the differential is used.
+        The iterator computes each on demand, the quickest first. ``None`` where the rank of the
+        differential is used.
         """
         return None
 
@@ -373,15 +393,20 @@ class Model(ABC):
         return ()
 
     def core(self) -> Core | None:
-        """Return a smaller case that determines generators of the ideal of the closure."""
+        """Return a smaller case that determines generators of the ideal of the closure.
+
+        ``None`` where no smaller case is known.
+        """
         return None
 
     def fewer_outputs(self, count: int) -> Model | None:
-        """Return the model of the first ``count`` of the outputs, fewer than all of them.
+        """Return the model of the first ``count`` outputs.
 
-        Its coordinates are those of these outputs, and the multidegrees of the full model have an
-        entry that is 1 for them and 0 for all others: so its minimal generators are minimal
-        generators of the full model. ``None`` where this is not known.
+        Its coordinates are the coordinates of the full model that belong to these outputs. The
+        multidegrees of the full model have an entry that is 1 for these coordinates and 0 for all
+        others; so a polynomial of degree n with n in this entry has no other coordinates, and
+        minimal generators of the smaller model are minimal generators of the full one. ``None``
+        where this is not known, or ``count`` is not less than the number of outputs.
         """
         return None
 
@@ -393,29 +418,45 @@ class Model(ABC):
         return self
 
     def fibre_degree(self) -> int | None:
-        """Return the degree of the projective variety over QQ, from source and generic fibre."""
+        """Return the degree of the projective variety over QQ, from source and generic fibre.
+
+        ``None`` where the family has no formula for it.
+        """
         return None
 
     def predicted_hilbert_function(self, degree: int) -> int | None:
-        """Return the dimension of a graded piece by a formula that holds for large degrees."""
+        """Return the dimension of the graded piece of this degree of the coordinate ring, by a
+        formula that is proved for large degrees only; ``None`` without a formula.
+        """
         return None
 
     def numbers(self, observable: str) -> str:
-        """Return the numbers that an observable has if its statement is true, or an empty text."""
+        """Return as text the values that an observable has if its statement is true.
+
+        Empty where the family predicts no numbers for it.
+        """
         return ""
 
     def polar_theorem(self) -> PolarData | None:
-        """Return the polar degrees of the closure by a theorem of the family, if one applies."""
+        """Return the polar degrees of the closure by a theorem; ``None`` where none applies."""
         return None
 
     def without_real_weights(self) -> WithoutRealWeights | None:
-        """Return a criterion for real points that are not functions of real weights."""
+        """Return a criterion for real points that are not functions of real weights.
+
+        ``None`` where none is known.
+        """
         return None
 
     def has_real_weights(self, function: Mapping[str, Fraction]) -> bool:
         """Decide whether a point of the closure is a function of real weights, by computing them.
 
         It is implemented by models that have a criterion :meth:`without_real_weights`.
+
+        Parameters
+        ----------
+        function : mapping from name to Fraction
+            The value of every coordinate.
         """
         raise NotImplementedError
 
@@ -428,7 +469,10 @@ class Model(ABC):
         return "no orbits of this model are known"
 
     def orbit_methods(self) -> OrbitMethods | None:
-        """Return methods that find the singular locus orbit by orbit, where orbits are known."""
+        """Return methods that find the singular locus orbit by orbit.
+
+        ``None`` where orbits are not known.
+        """
         return None
 
     def statements(self) -> tuple[Statement, ...]:
@@ -436,11 +480,15 @@ class Model(ABC):
         return ()
 
     def needs_engine(self, observables: Collection[str]) -> bool:
-        """Return whether observing these needs Macaulay2."""
+        """Return whether one of the observables with these names needs Macaulay2."""
         return False
 
     def observables(self, statements: Iterable[Statement]) -> frozenset[str]:
-        """Return the observables of statements; of those that need Macaulay2 only if they apply."""
+        """Return the names of the observables that the statements are about.
+
+        An observable that needs Macaulay2, which takes time, is left out where the hypotheses of
+        its statement fail: ``hypotheses`` then names one, and is empty where all hold.
+        """
         return frozenset(
             statement.observable
             for statement in statements
@@ -454,6 +502,8 @@ class Model(ABC):
 
         Parameters
         ----------
+        observables : collection of str
+            Their names, as in the statements of the family.
         certified : bool
             Whether the observation is for a certificate: then it is complete, and has only values
             that a checker recomputes. Otherwise a part is returned if a limit is reached.
@@ -480,15 +530,18 @@ class DifferentiableModel(Model):
 
     @property
     @abstractmethod
-    def parameter_count(self) -> int: ...
+    def parameter_count(self) -> int:
+        """The number of parameters w."""
 
     @property
     @abstractmethod
-    def input_count(self) -> int: ...
+    def input_count(self) -> int:
+        """The length of an input x; 0 for a map from the parameters alone."""
 
     @property
     @abstractmethod
-    def output_count(self) -> int: ...
+    def output_count(self) -> int:
+        """The length of an output φ_w(x); without inputs, the number of coordinates."""
 
     @abstractmethod
     def pullbacks(
@@ -498,4 +551,25 @@ class DifferentiableModel(Model):
         covectors: Sequence[Sequence[int]],
         prime: int,
     ) -> list[list[int]]:
-        """Return the gradient of w ↦ ⟨g, φ_w(x)⟩ modulo the prime, for each pair of x and g."""
+        """Return the gradient of w ↦ ⟨g, φ_w(x)⟩ modulo the prime, for each pair of x and g.
+
+        Parameters
+        ----------
+        parameters : sequence of int
+            The point w, of length ``parameter_count``.
+        inputs : sequence of sequences of int
+            The inputs x, each of length ``input_count``.
+        covectors : sequence of sequences of int
+            As many covectors g, each of length ``output_count``.
+        prime : int
+
+        Returns
+        -------
+        list of lists of int
+            One gradient for each pair, of length ``parameter_count``, with entries from 0 to p − 1.
+
+        Raises
+        ------
+        InvalidCaseError
+            If the model has no reduction modulo the prime.
+        """

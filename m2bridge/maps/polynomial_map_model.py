@@ -60,7 +60,7 @@ class MapModel(Model):
     family: ClassVar[str] = "map"
 
     def to_json(self) -> dict[str, Any]:
-        """The map, with polynomials as text."""
+        """Return the map, with polynomials as text."""
         images = zip(self.polynomial_map.coordinates, self.polynomial_map.images, strict=True)
         return {
             "parameters": list(self.polynomial_map.source.variables),
@@ -74,7 +74,7 @@ class MapModel(Model):
         Raises
         ------
         InvalidCaseError
-            If there is no coordinate of such a name, or none is left.
+            If a name is not that of a coordinate, none is named, or one is named twice.
         """
         return MapModel(projected(self.polynomial_map, outputs), self.title, self.key)
 
@@ -93,14 +93,19 @@ class MapModel(Model):
         self.polynomial_map.check_field(field)
 
     def gauge_dimension(self) -> int:
-        """The dimension of the torus of rescalings of free parameters that keep all images."""
+        """Return the dimension of the torus of rescalings of the parameters that keep all images.
+
+        0 where the parameters satisfy relations.
+        """
         if self.polynomial_map.relations:
-            # they may break the torus, and then nothing is claimed
+            # rescaling may not keep the relations, so that nothing is claimed
             return 0
         return rescaling_dimension((Layer(self.polynomial_map),))
 
     def polar_theorem(self) -> PolarData | None:
-        """The polar degrees of a toric variety, where all coordinates are monomials."""
+        """Return the polar degrees of a toric variety; ``None`` unless all coordinates are
+        monomials.
+        """
         from m2bridge.maps.degrees.toric_degrees import toric_polar_data
 
         return toric_polar_data(self.polynomial_map)
@@ -111,7 +116,14 @@ Case = Model | PolynomialMap
 
 
 def as_model(case: Case, coordinates: str | None = None, weights: str | None = None) -> Model:
-    """Return the model in a system of coordinates; a polynomial map as a :class:`MapModel`.
+    """Return the model of a case; a polynomial map becomes a :class:`MapModel`.
+
+    Parameters
+    ----------
+    case : Model or PolynomialMap
+    coordinates, weights : str, optional
+        The names of the system of coordinates and of the parameters, for a model that offers a
+        choice.
 
     Raises
     ------
@@ -129,11 +141,12 @@ def as_model(case: Case, coordinates: str | None = None, weights: str | None = N
 
 
 def read_model(text: str, key: str = "map") -> MapModel | Chain:
-    """The model that a TOML file describes: a polynomial map, or a composition with layers.
+    """Return the model that a TOML file describes: a polynomial map, or a composition with layers.
 
     Parameters
     ----------
     text : str
+        The content of the file.
     key : str
         The name of the case in files and tables, such as the name of the file without its
         ending.
@@ -167,7 +180,9 @@ def read_model(text: str, key: str = "map") -> MapModel | Chain:
 
 
 def _read_chain(content: dict[str, Any], key: str) -> Chain:
-    """Read a composition; each layer is read with the outputs of the previous layer."""
+    """Return the composition that a file with ``[[layers]]`` describes, of which ``content`` is the
+    parsed TOML. Inputs of a layer that are not named have the names of the outputs before them.
+    """
     toml_files.check_keys(content, "", {"layers"}, {"map"})
     title = toml_files.line(toml_files.table_of(content, "map", set(), {"title"}), "map", "title")
     listed = content["layers"]
@@ -183,7 +198,18 @@ def _read_chain(content: dict[str, Any], key: str) -> Chain:
 
 
 def _read_layer(table: dict[str, Any], where: str, before: tuple[str, ...]) -> Layer:
-    """Read one layer; its inputs have the names of the outputs ``before`` unless it gives names."""
+    """Return the layer that one table of ``[[layers]]`` describes.
+
+    Parameters
+    ----------
+    table : dict
+        The parsed table.
+    where : str
+        The place for messages, such as ``layer 2``.
+    before : tuple of str
+        The names of the outputs of the layer before; the inputs have these names unless the table
+        gives names.
+    """
     toml_files.check_keys(table, where, {"outputs"}, {"inputs", "parameters"})
     inputs = toml_files.strings(table.get("inputs", list(before)), f"{where}, inputs")
     parameters = toml_files.strings(table.get("parameters", []), f"{where}, parameters")
@@ -197,7 +223,7 @@ def _read_layer(table: dict[str, Any], where: str, before: tuple[str, ...]) -> L
             f"{where}: {count} inputs and parameters; at most {MAX_MAP_PARAMETERS}"
         )
     try:
-        # outputs too, which no ring of this layer has as variables
+        # outputs too, whose names no ring of this layer checks, since they are not its variables
         for name in (*inputs, *parameters, *outputs):
             variable_name(name)
         source = PolynomialRing(QQ, (*inputs, *parameters))

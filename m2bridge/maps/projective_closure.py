@@ -20,7 +20,10 @@ from m2bridge.maps.completeness import hypersurface_equation
 
 
 def homogenized(polynomial_map: PolynomialMap) -> MultigradedMap:
-    """The map with one more parameter and, before the others, one more coordinate.
+    """Return the homogenized map: to the cone over the projective closure of the image.
+
+    Its last parameter h is new. Its first coordinate is new too, with the image h^d, where d is the
+    largest degree of an image; the other images are homogenized to degree d by h.
 
     Hypotheses: free parameters, and images that are not all constant.
 
@@ -37,36 +40,52 @@ def homogenized(polynomial_map: PolynomialMap) -> MultigradedMap:
     ring = source.sympy_ring
     images = polynomial_map.images
     degree = max(sum(exponents) for image in images for exponents in image.monoms())
-    found = [ring.from_dict({(*(0,) * (ring.ngens - 1), degree): 1})]
+    power_of_new = ring.from_dict({(*(0,) * (ring.ngens - 1), degree): 1})
+    new_images = [power_of_new]
     for image in check_deadline_in(images):
         terms = {(*exponents, degree - sum(exponents)): c for exponents, c in image.items()}
-        found.append(ring.from_dict(terms))
+        new_images.append(ring.from_dict(terms))
     coordinates = (coordinate, *polynomial_map.coordinates)
-    return multigraded(PolynomialMap(source, coordinates, tuple(found)))
+    return multigraded(PolynomialMap(source, coordinates, tuple(new_images)))
 
 
 def _new_names(polynomial_map: PolynomialMap) -> list[str]:
-    """Two names that are not those of its parameters and coordinates."""
+    """Return two names, such as h and h1, that no parameter or coordinate of the map has."""
     taken = {*polynomial_map.source.variables, *polynomial_map.coordinates}
     names = (f"h{number or ''}" for number in count())
     return list(islice((name for name in names if name not in taken), 2))
 
 
 def is_hypersurface(source: MultigradedMap, dimension: int) -> bool:
-    """Whether an affine closure of at least this dimension is a hypersurface, or the whole space.
+    """Whether an affine closure of at least this dimension is a hypersurface, or the whole space,
+    of the space that its linear equations define.
 
-    ``source`` is the homogenized map; linear equations, also inhomogeneous ones, are left out.
+    ``source`` is the homogenized map. The cone over the projective closure has one dimension more.
     """
-    return dimension + 1 == len(linear_part(source).basis) - 1
+    independent_coordinates = len(linear_part(source).basis)
+    return dimension + 1 == independent_coordinates - 1
 
 
 def affine_hypersurface(
     source: MultigradedMap, dimension: int, polynomial_map: PolynomialMap
 ) -> tuple[Ideal, HilbertSeries, str] | None:
-    """The ideal of an affine hypersurface, the series of its leading forms, and the proof.
+    """Return the ideal of the closure if it is an affine hypersurface, by its projective closure.
 
-    ``source`` is the homogenized map, and ``dimension`` a lower bound for that of the closure.
-    ``None`` if it is not seen to be a hypersurface, or the search reached a limit.
+    Parameters
+    ----------
+    source : MultigradedMap
+        The homogenized map.
+    dimension : int
+        A lower bound for the dimension of the closure.
+    polynomial_map : PolynomialMap
+        The map itself.
+
+    Returns
+    -------
+    tuple of (Ideal, HilbertSeries, str), or None
+        The ideal, the Hilbert series of the ring of leading forms, and the proof that the
+        generators are all. ``None`` if the closure is not seen to be a hypersurface, or the search
+        reached a limit.
     """
     equations = hypersurface_equation(source, dimension + 1)
     if equations is None or equations.series is None:

@@ -74,6 +74,10 @@ def singular_locus(
     Parameters
     ----------
     case : a model or a PolynomialMap
+    field : CoefficientField
+        QQ, or a finite field, over which the map is taken.
+    coordinates : str, optional
+        The name of the coordinates, for models that offer a choice.
     engine : Engine, optional
         A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
         process shares.
@@ -122,6 +126,7 @@ def singular_locus(
     if "double-points" in plan:
         findings += _by_double_points(model, required=method == "double-points")
         if method == "auto" and _suffices(findings, model):
+            # the Jacobian criterion, as a second opinion, may take long
             return _result(findings, model, field, ideals, second_opinion=True)
     if orbit_methods is not None and "fibres" in plan:
         findings.append(orbit_methods.by_fibres())
@@ -142,6 +147,11 @@ def projective_singular_locus(
 ) -> IdealSingularLocus[Ideal]:
     """Compute the singular locus of the projective variety of a Zariski closure that is a cone.
 
+    Parameters
+    ----------
+    case, field, coordinates, engine, timeout
+        As for :func:`singular_locus`.
+
     Raises
     ------
     MethodUnavailableError
@@ -153,8 +163,8 @@ def projective_singular_locus(
     if variety.ideal is None:
         raise variety.incomplete()
     ideal = variety.whole_ideal()
-    # The ideal of a cone is homogeneous, over an infinite field; over GF(p) this is asked of the
-    # ideal too.
+    # The ideal of a cone is homogeneous over an infinite field. Over GF(p), where scalars are few,
+    # it is the ideal that has to be homogeneous.
     for generator in ideal.generators:
         if not is_homogeneous(generator):
             shown = f"{polynomial_text(generator):.60}"
@@ -166,16 +176,19 @@ def projective_singular_locus(
 
 
 def _plan(method: SingularLocusMethod, model: Model, field: CoefficientField) -> tuple[str, ...]:
-    """Return the methods to try, in order.
+    """Return the names of the methods to try, in order.
 
-    The Jacobian criterion at orbits costs nothing once the ideal is known; where that may take
-    long, there are bounds at orbits without it.
+    They are ``double-points``, ``fibres``, ``bounds`` (tangent vectors and equations of low degree
+    at orbits), ``orbits`` (the Jacobian criterion at orbits) and ``jacobian``. The Jacobian
+    criterion at orbits costs nothing once the ideal is known; where that may take long, there are
+    bounds at orbits without it.
 
     Raises
     ------
     MethodUnavailableError
         If the chosen method does not apply.
     """
+    # why a method does not apply, or empty
     no_orbits, no_fibres = model.no_orbits(), model.no_fibres(field)
     if (method == "fibres" and no_fibres) or (method == "orbits" and no_orbits):
         # raises if the map cannot be expanded, since then no other method applies either
@@ -198,24 +211,27 @@ def _plan(method: SingularLocusMethod, model: Model, field: CoefficientField) ->
         return ("fibres",)
     orbits = ("bounds", "orbits") if large else ("orbits",)
     if method == "orbits" or (method == "auto" and large):
-        many = orbit_methods.independent_count > MAX_ORBIT_IDEAL_COORDINATES
-        return ("bounds",) if large and many else orbits
+        ideal_takes_long = orbit_methods.independent_count > MAX_ORBIT_IDEAL_COORDINATES
+        return ("bounds",) if large and ideal_takes_long else orbits
     if no_fibres or method == "jacobian":
         return (*orbits, "jacobian")
     return ("fibres", *orbits, "jacobian")
 
 
 def _by_double_points(model: Model, *, required: bool) -> list[LocusFindings]:
-    """Return the findings by double points; none if these do not decide and are not required.
+    """Return the findings by double points in a list.
+
+    The list is empty if the method does not apply to the map, and is not required. If a limit is
+    reached, the findings are unfinished.
 
     Raises
     ------
     MethodUnavailableError
-        If they are required and do not decide.
+        If the method is required and does not apply to the map.
     """
     dimension = source_dimension(model)
     try:
-        # elimination and the criterion have the rest of the time
+        # elimination and the Jacobian criterion have the rest of the time
         with nullcontext() if required else share(0.5, otherwise=MAX_DOUBLE_POINTS_SECONDS):
             primes = double_points(model)
     except errors.MethodUnavailableError as reason:
@@ -229,15 +245,28 @@ def _by_double_points(model: Model, *, required: bool) -> list[LocusFindings]:
 
 
 def _suffices(findings: Iterable[LocusFindings], model: Model) -> bool:
-    """Whether double points decided, where the criterion as a second opinion may take long."""
-    finished = any(one.components is not None for one in findings)
+    """Whether the findings by double points are enough.
+
+    They are if the method finished and there are so many coordinates that the Jacobian criterion,
+    as a second opinion, may take long.
+    """
+    finished = any(finding.components is not None for finding in findings)
     return finished and model.coordinate_count > MAX_SECOND_OPINION_COORDINATES
 
 
 def _from_ideal(
     plan: tuple[str, ...], model: Model, field: CoefficientField, second_opinion: bool
 ) -> list[LocusFindings]:
-    """Return the findings of the methods that need the ideal of the closure."""
+    """Return the findings of the methods that need the ideal of the closure, in order.
+
+    Parameters
+    ----------
+    plan : tuple of str
+        The methods to try; ``orbits`` and ``jacobian`` need the ideal.
+    second_opinion : bool
+        Whether ``jacobian`` is only a second opinion, to be left out where it is expensive and
+        ``orbits`` gave findings.
+    """
     methods = " and ".join(name for name in plan if name in ("orbits", "jacobian"))
     orbit_methods = model.orbit_methods()
     findings: list[LocusFindings] = []
@@ -253,10 +282,10 @@ def _from_ideal(
             return [LocusFindings(methods, dimension, unfinished=reason)]
         if orbit_methods is not None and "orbits" in plan:
             findings.append(orbit_methods.by_orbits(ideal, dimension))
-        width = len(ideal.ring.variables)
-        codimension = width - dimension
-        # The criterion is about the minors of this size of the Jacobian matrix.
-        minors = comb(len(ideal.generators), codimension) * comb(width, codimension)
+        coordinates = len(ideal.ring.variables)
+        codimension = coordinates - dimension
+        # the minors of size `codimension` of the Jacobian matrix, which the criterion is about
+        minors = comb(len(ideal.generators), codimension) * comb(coordinates, codimension)
         too_expensive = second_opinion and findings and minors > MAX_AUTO_CRITERION_MINORS
         if "jacobian" in plan and not too_expensive:
             findings.append(_by_jacobian(model, ideal, dimension))
@@ -294,12 +323,14 @@ def _closure_within_limits(
 
 
 def _by_jacobian(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
-    """Findings by the Jacobian criterion, with selected minors, or all if they are few.
+    """Return findings by the Jacobian criterion, with selected minors, or all if they are few.
 
-    Hypothesis: I is prime, so the variety is equidimensional and reduced. It is so where I is the
-    kernel of a ring map to a domain; where relations of the source leave that open, Macaulay2
-    decides first. A reducible variety is singular where one of its components is, and where two of
-    them meet: then the criterion is for each component.
+    ``ideal`` is the ideal I of the closure, and ``dimension`` the dimension of the closure.
+
+    Hypothesis: I is prime, so that the variety is equidimensional and reduced. I is prime if it is
+    the kernel of a ring map to a domain; where relations of the source leave that open, Macaulay2
+    decides first. A reducible variety is singular where one of its components is singular, and
+    where two of its components meet: then the criterion is applied to each component.
 
     Raises
     ------
@@ -328,7 +359,9 @@ def _by_jacobian(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
 
 
 def _of_reducible(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
-    """Findings for a reducible variety, by the minimal primes of its ideal."""
+    """Return findings for a reducible variety of this ideal and dimension, by the minimal primes of
+    the ideal.
+    """
     locus = ideal.singular_locus()
     components = None
     if locus.components is not None:
@@ -344,11 +377,16 @@ def _of_reducible(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
 
 
 def _measured(component: IrreducibleComponent[Ideal]) -> MeasuredPrime:
+    """Return the prime ideal of a component with its dimension and degree."""
     return component.ideal, component.dimension, component.degree
 
 
 def _components(model: Model, primes: Iterable[MeasuredPrime]) -> tuple[Component, ...]:
-    """Return the components with these ideals, the largest first."""
+    """Return the components with these prime ideals, by decreasing dimension.
+
+    Each prime is given with its dimension and degree; components of the same dimension are in the
+    order of their descriptions.
+    """
     components = []
     for prime, dimension, degree in primes:
         components.append(_component(model, Ideal.of(prime), dimension, degree))
@@ -357,19 +395,31 @@ def _components(model: Model, primes: Iterable[MeasuredPrime]) -> tuple[Componen
 
 
 def jacobian_script(model: Model, *, field: CoefficientField) -> Script:
-    """Return the complete Macaulay2 program, elimination included."""
+    """Return the Macaulay2 program of the Jacobian criterion, elimination included."""
     independent = linear_reduction(model, field).reduced
     return _criterion(model, elimination_values(independent, field=field))
 
 
 def _criterion(model: Model, ideal: Mapping[str, object]) -> Script:
-    """The program for the ideal with these values of its template, given or to be eliminated."""
+    """Return the Macaulay2 program of the Jacobian criterion for an ideal.
+
+    ``ideal`` has the values of the template: those of an ideal that is known, by
+    :func:`~m2bridge.convert.m2_syntax.ring_values`, or those of its elimination, by
+    :func:`~m2bridge.maps.completeness.elimination_values`.
+    """
     values = {**ideal, "title": model.title, "most_minors": most_minors("auto")}
     return render("jacobian_criterion", values=values)
 
 
 def _component(model: Model, prime: Ideal, dimension: int, degree: int) -> Component:
-    """Return the variety of a prime ideal over a perfect field as a component."""
+    """Return the variety of a prime ideal, over a perfect field, as a component, with its orbit if
+    the model knows orbits.
+
+    Raises
+    ------
+    ContradictionError
+        If the model knows orbits, and the variety is not the closure of one.
+    """
     orbit_methods = model.orbit_methods()
     orbit = None
     # Of the points only zero has a prime ideal of monomials, which are the variables.
@@ -402,23 +452,40 @@ def _result(
     ideals: bool,
     second_opinion: bool,
 ) -> SingularLocus:
-    """Compare the results of all methods, and return that of the last method that finished.
+    """Compare the findings of all methods, and return the result of the last one that finished.
 
-    With ``second_opinion``, the result of one method stands if a different method does not finish.
+    Parameters
+    ----------
+    findings : list of LocusFindings
+        In the order in which the methods ran.
+    model : Model
+    field : CoefficientField
+    ideals : bool
+        Whether the components have their ideals. For models without orbits, whose methods find the
+        ideals first, they always have.
+    second_opinion : bool
+        Whether one method that finished is enough. Then the limits of other methods are remarks;
+        otherwise the result is ``unfinished``.
+
+    Raises
+    ------
+    ContradictionError
+        If two methods disagree.
     """
     for first, second in combinations(findings, 2):
         compare(first, second)
-    finished = [one for one in findings if one.components is not None]
-    methods = " and ".join(one.method for one in finished or findings)
+    finished = [finding for finding in findings if finding.components is not None]
+    methods = " and ".join(finding.method for finding in finished or findings)
     remarks = [f"{methods} agree"] if len(finished) > 1 else []
-    limits = [f"{one.method}: {one.unfinished}" for one in findings if one.unfinished]
+    unfinished = [finding for finding in findings if finding.unfinished]
+    limits = [f"{finding.method}: {finding.unfinished}" for finding in unfinished]
     if finished and second_opinion:
         remarks += limits
         limits = []
     dimension = None
-    for one in finished or findings:
-        if one.dimension is not None:
-            dimension = one.dimension
+    for finding in finished or findings:
+        if finding.dimension is not None:
+            dimension = finding.dimension
     ideals = ideals or model.orbit_methods() is None
     components: tuple[Component, ...] | None = None
     proved: tuple[Component, ...] = ()
@@ -430,9 +497,9 @@ def _result(
         else:
             components = tuple(replace(component, ideal=None) for component in components)
     else:  # the bound that the Jacobian criterion, the last method, proved before a limit
-        for one in findings:
-            proved, rest_dimension = one.proved, one.rest_dimension
-    uses_engine = ideals or any(one.uses_engine for one in findings)
+        for finding in findings:
+            proved, rest_dimension = finding.proved, finding.rest_dimension
+    uses_engine = ideals or any(finding.uses_engine for finding in findings)
     return SingularLocus(
         model=model,
         field=field,
@@ -450,20 +517,24 @@ def _result(
 
 
 def known_orbits(findings: Iterable[LocusFindings]) -> tuple[OrbitStatus, ...]:
-    """The status of each orbit by the last method that decided it.
+    """Return the status of each orbit that some method observed, by the last method that decided
+    it.
 
-    Methods may have observed only some of the orbits.
+    An orbit that no method decided has the status by the first method that observed it. The orbits
+    are in their order.
     """
     statuses: dict[Any, OrbitStatus] = {}
-    for one in findings:
-        for status in one.statuses:
+    for finding in findings:
+        for status in finding.statuses:
             if status.singular is not None or status.orbit not in statuses:
                 statuses[status.orbit] = status
     return tuple(statuses[orbit] for orbit in sorted(statuses))
 
 
 def _with_ideal(component: Component, model: Model, field: CoefficientField) -> Component:
-    """The component with its ideal and degree by elimination; unchanged if that did not finish.
+    """Return the component with its ideal and degree, by elimination of its parametrization.
+
+    It is unchanged if it has an ideal, is not an orbit closure, or elimination did not finish.
 
     Raises
     ------

@@ -21,6 +21,7 @@ MAX_SHOWN_EQUATION_CHARS = 60
 """The largest number of characters of equations in a table."""
 
 SINGULAR = {True: "singular", False: "smooth", None: "undecided"}
+"""The words for whether a point is singular."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +52,8 @@ class SingularLocus(Result):
     proved : tuple of Component
         If the Jacobian criterion reached a limit: components that were proved until then.
     rest_dimension : int or None
-        In that case an upper bound for the dimension of other components; −1 if there are none.
+        In that case an upper bound for the dimension of all further components; −1 if there are no
+        further ones.
 
     Examples
     --------
@@ -78,21 +80,26 @@ class SingularLocus(Result):
 
     @property
     def dimension(self) -> int | None:
-        """Affine dimension of the singular locus; −1 when it is empty."""
+        """Affine dimension of the singular locus; −1 when it is empty, ``None`` if not known."""
         if self.components is None:
             return None
         return max((component.dimension for component in self.components), default=-1)
 
     @property
     def zero_tangent_dimension(self) -> int | None:
-        """Tangent dimension of the closure at the zero function, where orbits are listed."""
+        """Tangent dimension of the closure at the zero function; ``None`` unless orbits are listed.
+
+        It is the number of independent coordinates; see :class:`m2bridge.maps.locus.OrbitMethods`.
+        """
         orbit_methods = self.model.orbit_methods()
         if orbit_methods is None or not self.orbits:
             return None
         return orbit_methods.independent_count
 
     def to_sheet(self) -> Sheet:
-        """Dimensions, a table of the orbits, the components, and the ideals that were computed."""
+        """Return the dimensions, a table of the orbits, the components, and the ideals that were
+        computed.
+        """
         title = f"Singular locus of the Zariski closure of the {self.model.title}"
         blocks: list[Block] = [Facts(_facts(self))]
         if self.orbits:
@@ -104,13 +111,18 @@ class SingularLocus(Result):
         if components:
             columns = ("component of the singular locus", "dimension", "degree", "equations")
             # without ideals the column of equations would be empty
-            shown = 4 if any(component.ideal for component in components) else 3
-            blocks.append(Table(columns[:shown], [_component_row(c)[:shown] for c in components]))
-            blocks += [generator_lines(c.ideal, f"{c.description}:") for c in components if c.ideal]
+            shown = 4 if any(component.ideal is not None for component in components) else 3
+            rows = [_component_row(component)[:shown] for component in components]
+            blocks.append(Table(columns[:shown], rows))
+            blocks += [
+                generator_lines(component.ideal, f"{component.description}:")
+                for component in components
+                if component.ideal is not None
+            ]
         return Sheet(f"{title}, over {self.field}", blocks, _formulas(self))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the sheet with orbits, components, and the methods that were compared."""
+        """Return orbits, components, and the methods that were compared, for ``json.dumps``."""
         components = None
         if self.components is not None:
             components = [_component_json(component) for component in self.components]
@@ -129,7 +141,7 @@ class SingularLocus(Result):
         }
 
     def to_macaulay2(self) -> str:
-        """Macaulay2 programs for the ideals of the components, where they were computed."""
+        """Return Macaulay2 programs that define the ideals of the components that were computed."""
         programs = []
         for component in self.components or ():
             if component.ideal is not None:
@@ -139,7 +151,10 @@ class SingularLocus(Result):
 
 
 def zero_text(tangent: int | None, dimension: int | None) -> str | None:
-    """The tangent dimension at zero, and whether zero is singular, in words."""
+    """Return in words the tangent dimension at zero, and whether zero is singular.
+
+    ``dimension`` is the dimension of the closure. ``None`` if one of the two is not known.
+    """
     if tangent is None or dimension is None:
         return None
     # The tangent space at a smooth point is as large as the variety, and nowhere smaller.
@@ -181,24 +196,31 @@ def _component_json(component: Component) -> dict[str, Any]:
 
 
 def _orbit_row(status: OrbitStatus) -> tuple[object, ...]:
+    """Return the row of an orbit: its cells, dimension, tangent dimension, and its status."""
     return (*status.orbit.cells, status.dimension, status.tangent.cell, SINGULAR[status.singular])
 
 
 def _component_row(component: Component) -> tuple[object, ...]:
-    """The generators where they are few and short, else their degrees."""
+    """Return the row of a component: description, dimension, degree and equations.
+
+    The equations are the generators of its ideal where they are few and short, else their degrees.
+    """
     equations, ideal = "–", component.ideal
     if ideal is not None:
-        equations = f"V({', '.join(map(polynomial_text, ideal.generators[:MAX_SHOWN_GENERATORS]))})"
-        if len(ideal.generators) > MAX_SHOWN_GENERATORS or len(
-            equations
-        ) > MAX_SHOWN_EQUATION_CHARS + len("V()"):
+        listed = ", ".join(map(polynomial_text, ideal.generators[:MAX_SHOWN_GENERATORS]))
+        equations = f"V({listed})"
+        too_many = len(ideal.generators) > MAX_SHOWN_GENERATORS
+        if too_many or len(listed) > MAX_SHOWN_EQUATION_CHARS:
             equations = degree_summary(ideal.generator_degrees)
     degree = value_text(component.degree)
     return component.description, component.dimension, degree, equations
 
 
 def _formulas(locus: SingularLocus) -> list[str]:
-    """The components and their dimensions."""
+    """Return the singular locus as the union of its components, in LaTeX.
+
+    The list is empty if the components are not known.
+    """
     if locus.components is None:
         return []
     parts = []
@@ -208,7 +230,10 @@ def _formulas(locus: SingularLocus) -> list[str]:
 
 
 def _component_latex(component: Component, name: str) -> str:
-    """A component with its dimension and degree, in LaTeX."""
+    """Return a component with its dimension and degree, in LaTeX.
+
+    ``name`` is used for a component that is neither an orbit closure nor the origin.
+    """
     if component.orbit is not None:
         name = rf"\overline{{\mathcal O_{{({','.join(map(str, component.orbit.cells))})}}}}"
     elif component.description in (ZERO, ORIGIN):

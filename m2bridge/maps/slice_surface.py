@@ -11,35 +11,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from numbers import Rational
 from typing import Any, Unpack
 
-from flint import fmpq, fmpq_mpoly
-from sympy import Expr, sympify
+from flint import fmpq_mpoly
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.numbers import flint_rational, fraction
-from m2bridge.algebra.polynomial_map import substitute
-from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, first_names, total_degree
+from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
 from m2bridge.convert import m2_syntax
 from m2bridge.convert.answers import Answer, answer_to
 from m2bridge.convert.printing import ideal_macaulay2, polynomial_text
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script, render
-from m2bridge.errors import (
-    ContradictionError,
-    ConversionError,
-    InvalidCaseError,
-    TimeLimitError,
-    check_kind,
-)
+from m2bridge.errors import ContradictionError, InvalidCaseError, TimeLimitError
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.limits import clock
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.model import Model, WithoutRealWeights
 from m2bridge.maps.polynomial_map_model import Case
+from m2bridge.maps.slice_space import SliceSpace, Span, Values
 from m2bridge.pictures.real_geometry import Cell, ball, branches, patches, to_flint
 from m2bridge.pictures.slice_picture import (
     CLOSURE_ONLY,
@@ -54,18 +46,21 @@ from m2bridge.results.base import result_json
 from m2bridge.results.markup import csv_text
 from m2bridge.results.sheet import Facts, Picture, Sheet, Table, computed_by
 
-MAX_INTERVAL_END = 10**100
-"""The largest end of an interval; its length is at least the inverse, so that floats suffice."""
 LEAST_FINENESS, MOST_FINENESS = 4, 200
 """The least and the largest number of points along a side; larger numbers take minutes."""
-
-Span = tuple[Rational | int, Rational | int]
-Values = Mapping[str, Expr | Rational | int]
 
 
 @dataclass(frozen=True, slots=True)
 class SingularComponent:
-    """An irreducible component over QQ of the singular locus of the surface: a curve, or points."""
+    """An irreducible component over QQ of the singular locus of the surface: a curve, or points.
+
+    Parameters
+    ----------
+    prime : Ideal
+        Its prime ideal, in the ring of the slice.
+    dimension : int
+        1 for a curve, 0 for points.
+    """
 
     prime: Ideal
     dimension: int
@@ -130,12 +125,12 @@ class SliceSurface(SurfaceResult):
             If an angle is not a number from -360 to 360.
         """
         for name, angle in (("elevation", elevation), ("azimuth", azimuth)):
-            if not abs(angle) <= 360:  # nor is nan
+            if not abs(angle) <= 360:  # refuses nan too, which no comparison holds for
                 raise InvalidCaseError(name, f"must be from -360 to 360 degrees, not {angle}")
         return replace(self, elevation=elevation, azimuth=azimuth)
 
     def to_sheet(self) -> Sheet:
-        """The equation, the singular locus, and the pieces with a point of each."""
+        """Return the equation, the singular locus, and the pieces with a point of each."""
         forms = {name: polynomial_text(form) for name, form in self.coordinates.items()}
         spans = [f"{low} < {name} < {high}" for name, (low, high) in self.box.items()]
         facts = [
@@ -157,7 +152,7 @@ class SliceSurface(SurfaceResult):
         return Sheet(title, [Facts(facts), pieces, Picture(self.page_svg)], [formula])
 
     def to_json(self) -> dict[str, Any]:
-        """The equation, the singular locus, and a point of each piece."""
+        """Return the equation, the singular locus, and a point of each piece, as JSON values."""
         return result_json(self.model.case, "QQ", self.engine_version, self.seconds) | {
             "slice": {name: polynomial_text(form) for name, form in self.coordinates.items()},
             "variables": list(self.variables),
@@ -170,141 +165,42 @@ class SliceSurface(SurfaceResult):
         }
 
     def to_macaulay2(self) -> str:
-        """The ideal of the surface."""
+        """Return a Macaulay2 program that defines the ideal of the surface."""
         return ideal_macaulay2(GeneratingSet(PolynomialRing(QQ, self.variables), (self.equation,)))
 
     def to_csv(self) -> str:
         """Return all drawn points, each with the number of its piece."""
         rows = []
         for number, piece in enumerate(self.pieces, 1):
-            about = (number, piece.kind, piece.place, int(piece.singular))
+            of_piece = (number, piece.kind, piece.place, int(piece.singular))
             for strip in piece.points:
-                rows += [(*about, *point) for point in strip]
+                rows += [(*of_piece, *point) for point in strip]
         return csv_text(("piece", "kind", "place", "singular", *self.variables), rows)
 
 
 def _assignments(values: Mapping[str, object]) -> str:
+    """Return names and values as text: ``x = 1, y = 2``."""
     return ", ".join(f"{name} = {value}" for name, value in values.items())
 
 
-def _component_text(part: SingularComponent) -> str:
-    named = "curve" if part.dimension else "points"
-    return f"{named} {' = '.join(map(polynomial_text, part.prime.generators))} = 0"
+def _component_text(component: SingularComponent) -> str:
+    """Return a component with its equations as text: ``curve x = y = 0``."""
+    kind = "curve" if component.dimension else "points"
+    return f"{kind} {' = '.join(map(polynomial_text, component.prime.generators))} = 0"
 
 
-def _component_json(part: SingularComponent) -> dict[str, Any]:
-    generators = list(map(polynomial_text, part.prime.generators))
-    return {"dimension": part.dimension, "generators": generators}
+def _component_json(component: SingularComponent) -> dict[str, Any]:
+    """Return a component with its equations, for ``json.dumps``."""
+    generators = list(map(polynomial_text, component.prime.generators))
+    return {"dimension": component.dimension, "generators": generators}
 
 
 def _piece_json(piece: Piece) -> dict[str, Any]:
-    """A piece with a point of it, for ``json.dumps``."""
+    """Return a piece with a rational point of it, if one was found, for ``json.dumps``."""
     sample = None
     if piece.sample is not None:
         sample = {name: str(value) for name, value in piece.sample.items()}
-    about = {"kind": piece.kind, "place": piece.place, "singular": piece.singular}
-    return {**about, "sample": sample}
-
-
-@dataclass(frozen=True, slots=True)
-class SliceSpace:
-    """The coordinates of a closure as polynomials of degree ≤ 1 in three variables, and a box."""
-
-    ring: PolynomialRing
-    forms: Mapping[str, PolyElement]
-    box: Mapping[str, tuple[fmpq, fmpq]]
-
-    @classmethod
-    def of(cls, names: Sequence[str], values: Values, box: Mapping[str, Span] | Span) -> SliceSpace:
-        """The space in which some coordinates are given; the others are variables of their own.
-
-        Raises
-        ------
-        InvalidCaseError
-            If a name is not a coordinate, there are not three variables, an expression is not of
-            degree ≤ 1, or the box is not one.
-        """
-        variables = _variables(names, values)
-        ring = PolynomialRing(QQ, variables)
-        forms = {name: _form(name, values.get(name), ring) for name in names}
-        return cls(ring, forms, _box(variables, box))
-
-    def restricted(self, polynomials: Sequence[PolyElement]) -> list[PolyElement]:
-        """Polynomials in the coordinates on the space, without those that are zero there."""
-        return [value for value in map(self._substituted, polynomials) if value]
-
-    def _substituted(self, polynomial: PolyElement) -> PolyElement:
-        return substitute(polynomial, list(self.forms.values()))
-
-    def criterion(self, model: Model) -> WithoutRealWeights | None:
-        """The criterion of a model on the space, without what vanishes there anyway."""
-        whole = model.without_real_weights()
-        if whole is None:
-            return None
-        positive = self._substituted(whole.positive)
-        return WithoutRealWeights(tuple(self.restricted(whole.zero)), positive, whole.reason)
-
-
-def _variables(names: Sequence[str], values: Values) -> tuple[str, ...]:
-    """The symbols of the expressions, in their order, and the coordinates that are not given."""
-    check_kind("coordinates", values, Mapping, "a dictionary of values by coordinates")
-    variables: dict[str, None] = {}  # a set in order
-    for name, value in values.items():
-        if name not in names:
-            known = first_names(names)
-            reason = f"'{name:.60}' is not a coordinate: they are {known}"
-            raise InvalidCaseError("coordinates", reason)
-        for symbol in sorted(sympify(value, strict=True).free_symbols, key=str):
-            variables[str(symbol)] = None
-    for name in variables:
-        if name in names:
-            reason = f"'{name}' is a coordinate: give the variable another name"
-            raise InvalidCaseError("coordinates", reason)
-    for name in names:
-        if name not in values:
-            variables[name] = None
-    if len(variables) != 3:
-        left = f"leave {len(variables)} variables, and a surface is in three"
-        raise InvalidCaseError("coordinates", f"{left}: {first_names(tuple(variables))}")
-    return tuple(variables)
-
-
-def _form(name: str, value: Expr | Rational | int | None, ring: PolynomialRing) -> PolyElement:
-    """A coordinate as a polynomial of degree at most 1; a free one is a variable."""
-    if value is None:
-        return ring.sympy_ring.gens[ring.variables.index(name)]
-    try:
-        form = ring.polynomial(value)
-    except ConversionError as reason:
-        raise InvalidCaseError("coordinates", f"{name}: {reason}") from None
-    if total_degree(form) > 1:
-        raise InvalidCaseError("coordinates", f"{name}: '{value}' is not of degree at most 1")
-    return form
-
-
-def _box(variables: Sequence[str], box: Mapping[str, Span] | Span) -> dict[str, tuple[fmpq, fmpq]]:
-    """The intervals as rational numbers; InvalidCaseError if one is invalid, or floats would not
-    show it.
-    """
-    spans = box if isinstance(box, Mapping) else dict.fromkeys(variables, box)
-    # too many names are as wrong as too few
-    wrong = set(spans) ^ set(variables)
-    if wrong:
-        reason = f"has one interval for each of {', '.join(variables)}; look at '{min(wrong)}'"
-        raise InvalidCaseError("box", reason)
-    ends = {}
-    for name in variables:
-        low, high = map(fraction, spans[name])
-        if low >= high:
-            reason = f"from {low!s:.60} to {high!s:.60} is not an interval for {name}"
-            raise InvalidCaseError("box", reason)
-        if max(-low, high) > MAX_INTERVAL_END or MAX_INTERVAL_END * (high - low) < 1:
-            reason = (
-                f"ends are at most {MAX_INTERVAL_END:.0e}, and its length is at least the inverse"
-            )
-            raise InvalidCaseError("box", f"{reason}: floats show it")
-        ends[name] = (flint_rational(low), flint_rational(high))
-    return ends
+    return {"kind": piece.kind, "place": piece.place, "singular": piece.singular, "sample": sample}
 
 
 @computation
@@ -335,7 +231,8 @@ def slice_surface(
         process shares.
     timeout : float, optional
         Seconds for the whole computation.
-    box : (low, high), or one for each variable
+    box : (low, high), or a mapping from variable to (low, high)
+        The interval of all variables, or of each.
     fineness : int
         About how many points are computed along a side of the box.
 
@@ -372,26 +269,27 @@ def slice_surface(
         raise result.incomplete()
     space = SliceSpace.of(result.model.coordinate_names(), coordinates or {}, box)
     criterion = space.criterion(result.model)
-    answer = answer_to(slice_script(result, space, criterion.zero if criterion else ()))
+    exceptional = () if criterion is None else criterion.zero
+    answer = answer_to(slice_script(result, space, exceptional))
     _check_one_surface(answer)
-    parts = _Parts(result.model, space, criterion, answer)
+    components = _SliceComponents(result.model, space, criterion, answer)
     pieces: list[Piece] = []
     unfinished = ""
     try:
         # each piece is kept at once, so that a limit leaves those that were found
-        for piece in parts.pieces(fineness):
-            parts.confirm(piece)
+        for piece in components.pieces(fineness):
+            components.confirm(piece)
             pieces.append(piece)
     except TimeLimitError as limit:
         unfinished = f"there may be more pieces: {limit}"
     return SliceSurface(
         model=result.model,
         coordinates=space.forms,
-        equation=parts.own(answer.ideal("equation")).generators[0],
-        singular=tuple(parts.primes("singular")),
+        equation=components.in_ring_of_slice(answer.ideal("equation")).generators[0],
+        singular=tuple(components.primes("singular")),
         pieces=tuple(pieces),
         box={name: tuple(map(fraction, ends)) for name, ends in space.box.items()},
-        decided_by=criterion.reason if criterion else "",
+        decided_by="" if criterion is None else criterion.reason,
         engine_version=current().version,
         seconds=clock().seconds,
         unfinished=unfinished,
@@ -399,32 +297,48 @@ def slice_surface(
 
 
 @dataclass(frozen=True, slots=True)
-class _Parts:
-    """The components of a slice by Macaulay2, and the pieces that their real points form."""
+class _SliceComponents:
+    """The components of a slice by Macaulay2, and the pieces that their real points form.
+
+    Parameters
+    ----------
+    model : Model
+    space : SliceSpace
+    criterion : WithoutRealWeights or None
+        The criterion for functions of real weights, on the space, if the model has one.
+    answer : Answer
+        To the program of :func:`slice_script`: ``components`` of the slice, of which the product
+        of the equations is ``equation``; components ``singular`` of its singular locus; and
+        components ``exceptional`` of the part where all polynomials in ``criterion.zero`` vanish.
+    """
 
     model: Model
     space: SliceSpace
     criterion: WithoutRealWeights | None
     answer: Answer
 
-    def own(self, ideal: GeneratingSet) -> Ideal:
-        """An ideal in the ring of the slice."""
+    def in_ring_of_slice(self, ideal: GeneratingSet) -> Ideal:
+        """Return an ideal of the answer as an ideal in the ring of the slice."""
         ring = self.space.ring
         return Ideal(ring, tuple(g.set_ring(ring.sympy_ring) for g in ideal.generators))
 
     def primes(self, name: str) -> list[SingularComponent]:
-        """Prime ideals of the answer, with their dimensions."""
-        primes = map(self.own, self.answer.ideals(name))
+        """Return prime ideals of the answer, by the name of their list, with their dimensions."""
+        primes = map(self.in_ring_of_slice, self.answer.ideals(name))
         dimensions = self.answer.integers(f"{name}_dimensions")
         return list(map(SingularComponent, primes, dimensions))
 
     def pieces(self, fineness: int) -> Iterator[Piece]:
-        """The pieces of the surface, its singular curve, and other curves without real weights."""
-        for component in map(self.own, self.answer.ideals("components")):
-            cuts = self._cuts(component)
-            surface, *others = to_flint([*component.generators, *cuts])
-            for patch in patches(surface, self.space.box, others, fineness):
-                yield self._piece("surface", patch, others, False)
+        """Yield the pieces of the surface, then those of the curves and points on it.
+
+        The curves and points are those of :meth:`_curves`. ``fineness`` is about the number of
+        points that are computed along a side of the box.
+        """
+        for component in map(self.in_ring_of_slice, self.answer.ideals("components")):
+            # a component of the surface has one equation
+            surface, *cuts = to_flint([*component.generators, *self._cuts(component)])
+            for patch in patches(surface, self.space.box, cuts, fineness):
+                yield self._piece("surface", patch, cuts, False)
         for prime, singular in self._curves():
             cuts = self._cuts(prime)
             for branch in branches(prime, self.space.box, cuts, fineness):
@@ -432,9 +346,11 @@ class _Parts:
                 yield self._piece(kind, branch, to_flint(cuts), singular)
 
     def _cuts(self, prime: Ideal) -> list[PolyElement]:
-        """The polynomial whose sign matters on the variety of a prime ideal, if any does.
+        """Return the polynomial whose sign decides on the variety of a prime ideal, in a list.
 
-        It does where all of ``zero`` vanish on the variety, and ``positive`` does not.
+        The polynomial is ``positive`` of the criterion. The list is empty if no sign has to be
+        known: there is no criterion, not all polynomials of its ``zero`` vanish on the variety, or
+        ``positive`` vanishes on it.
         """
         if self.criterion is None or not all(map(prime.contains, self.criterion.zero)):
             return []
@@ -442,23 +358,35 @@ class _Parts:
         return [] if prime.contains(positive) else [positive]
 
     def _curves(self) -> Iterator[tuple[Ideal, bool]]:
-        """Yield curves and points on the surface, and whether it is singular there.
+        """Yield the prime ideals of curves and points on the surface, and whether it is singular
+        there.
 
-        They are the components of its singular locus, and those components of the locus where
-        functions lack real weights that are not contained in it.
+        They are the components of the singular locus, and those exceptional components, where
+        functions may lack real weights, that are not contained in the singular locus.
         """
-        singular = [part.prime for part in self.primes("singular")]
+        singular = [component.prime for component in self.primes("singular")]
         for prime in singular:
             yield prime, True
         if "exceptional" in self.answer:
-            for part in self.primes("exceptional"):
-                if part.dimension < 2 and not any(map(part.prime.contains, singular)):
-                    yield part.prime, False
+            for component in self.primes("exceptional"):
+                is_curve_or_points = component.dimension < 2
+                if is_curve_or_points and not any(map(component.prime.contains, singular)):
+                    yield component.prime, False
 
     def _piece(
         self, kind: PieceKind, cell: Cell, cuts: Sequence[fmpq_mpoly], singular: bool
     ) -> Piece:
-        """The piece, whose place the signs of ``cuts`` at one of its points decide."""
+        """Return the piece of a cell of real points.
+
+        Its place, among the functions of real weights or outside, is decided by the signs of
+        ``cuts`` at one of its points: outside if one of them is positive. Without a criterion it is
+        undecided.
+
+        Raises
+        ------
+        ContradictionError
+            If the sign cannot be told at that point.
+        """
         place = UNDECIDED if self.criterion is None else FUNCTIONS
         for cut in cuts:
             value = ball(cut, cell.sample)
@@ -474,7 +402,10 @@ class _Parts:
         return Piece(kind=kind, place=place, singular=singular, points=cell.points, sample=sample)
 
     def confirm(self, piece: Piece) -> None:
-        """Raise ContradictionError if membership at its rational point contradicts it."""
+        """Raise ContradictionError if the place of a piece is not that of its rational point.
+
+        Without a criterion or a rational point nothing is compared.
+        """
         if self.criterion is None or piece.sample is None:
             return
         values = [flint_rational(piece.sample[name]) for name in self.space.ring.variables]
@@ -490,7 +421,7 @@ class _Parts:
 
 
 def _check_one_surface(answer: Answer) -> None:
-    """Check that all components of the slice have codimension 1."""
+    """Raise InvalidCaseError unless all components of the slice are surfaces."""
     codimensions = answer.integers("codimensions")
     if set(codimensions) == {1}:
         return
@@ -502,10 +433,20 @@ def _check_one_surface(answer: Answer) -> None:
 
 
 def slice_script(result: Closure, space: SliceSpace, exceptional: Sequence[PolyElement]) -> Script:
-    """The Macaulay2 program for the components of the slice, and its singular points."""
+    """Return the Macaulay2 program for the components of the slice, and its singular points.
+
+    Parameters
+    ----------
+    result : Closure
+        The closure, with its whole ideal.
+    space : SliceSpace
+    exceptional : sequence of polynomials in the variables of the space
+        Where they vanish on the slice, functions may lack real weights.
+    """
     assert result.ideal is not None
+    # the template needs at least one generator
     generators = space.restricted(result.ideal.generators) or [space.ring.sympy_ring.zero]
     values = m2_syntax.ring_values(GeneratingSet(space.ring, tuple(generators)))
-    others = m2_syntax.ring_values(GeneratingSet(space.ring, tuple(exceptional)))
-    values |= {"title": result.model.title, "exceptional": others["generators"]}
+    exceptional_values = m2_syntax.ring_values(GeneratingSet(space.ring, tuple(exceptional)))
+    values |= {"title": result.model.title, "exceptional": exceptional_values["generators"]}
     return render("slice_surface", values=values)

@@ -29,7 +29,7 @@ from m2bridge.errors import MethodUnavailableError
 from m2bridge.limits import check, clock
 
 WHEELS = {"passagemath-latte-4ti2": "markov", "passagemath-macaulay2": "normaliz"}
-"""The wheels that bring a program for Markov bases, and its name."""
+"""The name of the program for Markov bases in each of the wheels that bring one."""
 ELIMINATE = "use --strategy elimination"
 
 BY_MARKOV = "all generators: a Markov basis of the lattice of relations among the exponents, by {}"
@@ -45,12 +45,14 @@ def is_monomial(polynomial_map: PolynomialMap) -> bool:
 
 
 def exponent_columns(independent: PolynomialMap) -> list[IntegerVector]:
-    """The exponents of the image of each of the coordinates, which are linearly independent.
+    """Return for each coordinate the exponents a_j of its image c_j t^(a_j).
+
+    The coordinates of the map are linearly independent.
 
     Raises
     ------
     MethodUnavailableError
-        If a coordinate is not a monomial, or a constant.
+        If the image of a coordinate is not a monomial, or is a constant.
     """
     if not is_monomial(independent):
         raise MethodUnavailableError(
@@ -64,11 +66,13 @@ def exponent_columns(independent: PolynomialMap) -> list[IntegerVector]:
 
 
 def lattice_basis(columns: Sequence[IntegerVector]) -> list[IntegerVector]:
-    """A short basis over ZZ of all integer vectors u with Σ u_j a_j = 0, where a_j are the columns.
+    """Return a short basis over ZZ of all integer vectors u with Σ u_j a_j = 0, where a_j are the
+    columns.
 
-    The rows of the Hermite normal form of (a_j | e_j) that begin with zeros are one, because row
-    operations over ZZ that are invertible carry the vectors (Σ u_j a_j | u) of the row lattice to
-    each other.
+    The vectors (Σ u_j a_j | u) form the lattice spanned by the rows (a_j | e_j), where e_j are the
+    unit vectors. Its Hermite normal form is another basis of this lattice, in echelon form; so the
+    rows of it that begin with zeros in place of Σ u_j a_j are a basis of all such vectors, and u is
+    the rest of these rows.
 
     Examples
     --------
@@ -78,23 +82,27 @@ def lattice_basis(columns: Sequence[IntegerVector]) -> list[IntegerVector]:
     if not columns:
         # a matrix without rows has no number of columns
         return []
-    size = len(columns)
-    width = len(columns[0])
-    # entries of a normal form grow, while those of an elimination modulo a prime do not
-    check(4 * elimination_price(size, width + size))
+    coordinates = len(columns)
+    parameters = len(columns[0])
+    # 4 times the price modulo a prime, since entries of a normal form grow
+    check(4 * elimination_price(coordinates, parameters + coordinates))
     rows = []
-    for i, column in enumerate(columns):
-        unit = [0] * size
-        unit[i] = 1
+    for j, column in enumerate(columns):
+        unit = [0] * coordinates
+        unit[j] = 1
         rows.append([*column, *unit])
     hermite = flint.fmpz_mat(rows).hnf().tolist()
-    kernel = flint.fmpz_mat([row[width:] for row in hermite if not any(row[:width])])
+    relations = [row[parameters:] for row in hermite if not any(row[:parameters])]
+    kernel = flint.fmpz_mat(relations)
     # short vectors make binomials of low degree
     return [_signed(tuple(map(int, row))) for row in kernel.lll().tolist()]
 
 
 def _signed(vector: IntegerVector) -> IntegerVector:
-    """The vector or its negative, whose binomial is the same: its first entry is positive."""
+    """Return the vector or its negative, so that the first entry that is not zero is positive.
+
+    The binomials of both generate the same ideal.
+    """
     first = next(filter(None, vector))
     if first > 0:
         return vector
@@ -102,12 +110,16 @@ def _signed(vector: IntegerVector) -> IntegerVector:
 
 
 def markov_program() -> Path | None:
-    """The first of the programs for Markov bases that are installed."""
+    """Return the first program for Markov bases that is installed; ``None`` if there is none."""
     return next(markov_programs(), None)
 
 
 def markov_programs() -> Iterator[Path]:
-    """Programs for Markov bases: of 4ti2, from Debian or a wheel; Normaliz, from Macaulay2's."""
+    """Yield the installed programs for Markov bases, preferred ones first.
+
+    They are that of 4ti2 on the path, as Debian installs it; that of 4ti2 in its wheel; and
+    Normaliz in the wheel of Macaulay2.
+    """
     from importlib import metadata  # slow to import
 
     installed = shutil.which("4ti2-markov")
@@ -122,14 +134,16 @@ def markov_programs() -> Iterator[Path]:
 
 
 def program_name(program: Path) -> str:
-    """The name of the software that a program belongs to."""
+    """Return the name of the software that a program for Markov bases belongs to."""
     return "Normaliz" if program.name == "normaliz" else "4ti2"
 
 
 def markov_basis(columns: Sequence[IntegerVector], program: Path) -> list[IntegerVector]:
-    """Vectors u whose binomials x^u⁺ − x^u⁻ are minimal generators of the ideal of the lattice.
+    """Return vectors u whose binomials x^u⁺ − x^u⁻ are minimal generators of the ideal of the
+    lattice of all u with Σ u_j a_j = 0, where a_j are the columns.
 
-    Each is checked to be a relation among the columns; that they are all rests on the program.
+    Each vector is checked to be in the lattice; that their binomials generate the ideal rests on
+    the program.
     Source: Hemmecke, Malkin, *Computing generating sets of lattice ideals*, J. Symb. Comp. 44
     (2009).
 
@@ -138,8 +152,9 @@ def markov_basis(columns: Sequence[IntegerVector], program: Path) -> list[Intege
     TimeLimitError
         If the limit was reached.
     MethodUnavailableError
-        If the program fails.
+        If the program fails, or gives a vector that is not in the lattice.
     """
+    # the matrix whose columns are the a_j
     rows = list(zip(*columns, strict=True))
     name = program_name(program)
     run = _run_4ti2
@@ -153,8 +168,8 @@ def markov_basis(columns: Sequence[IntegerVector], program: Path) -> list[Intege
         except (OSError, subprocess.CalledProcessError) as reason:
             raise MethodUnavailableError(f"{name} failed ({program}); {ELIMINATE}") from reason
     basis = [_signed(tuple(map(int, line.split()))) for line in lines if line.strip()]
-    for vector, row in product(basis, rows):
-        if sum(map(mul, vector, row)) != 0:
+    for u, row in product(basis, rows):
+        if sum(map(mul, u, row)) != 0:
             raise MethodUnavailableError(
                 f"{name} gave a polynomial that is not a relation ({program}); {ELIMINATE}"
             )
@@ -163,51 +178,77 @@ def markov_basis(columns: Sequence[IntegerVector], program: Path) -> list[Intege
 
 
 def _run_normaliz(program: Path, rows: Sequence[IntegerVector], stem: Path) -> list[str]:
-    """The lines of the basis that Normaliz writes after two lines on its size."""
+    """Run Normaliz, and return the lines of the Markov basis that it writes, one for each vector.
+
+    Two lines on the size of the basis, before it in the file, are left out. ``stem`` is the path of
+    the files that are exchanged, without their endings, and ``rows`` is the matrix of the a_j.
+    """
     columns = _lines(zip(*rows, strict=True))
     header = [f"amb_space {len(rows)}", f"monoid {len(columns)}"]
-    given = stem.with_suffix(".in")
-    _write(given, [*header, *columns, "MarkovBasis"])
-    _run(program, str(given))
+    input_file = stem.with_suffix(".in")
+    _write(input_file, [*header, *columns, "MarkovBasis"])
+    _run(program, str(input_file))
     return stem.with_suffix(".mrk").read_text(encoding="ascii").splitlines()[2:]
 
 
 def _run_4ti2(program: Path, rows: Sequence[IntegerVector], stem: Path) -> list[str]:
-    """The lines of the basis that 4ti2 writes after one line on its size."""
+    """Run 4ti2, and return the lines of the Markov basis that it writes, one for each vector.
+
+    A line on the size of the basis, before it in the file, is left out. ``stem`` is the path of the
+    files that are exchanged, without their endings, and ``rows`` is the matrix of the a_j.
+    """
     _write(stem.with_suffix(".mat"), [f"{len(rows)} {len(rows[0])}", *_lines(rows)])
     _run(program, "-q", str(stem))
     return stem.with_suffix(".mar").read_text(encoding="ascii").splitlines()[1:]
 
 
 def _lines(vectors: Iterable[IntegerVector]) -> list[str]:
+    """Return each vector as a line of text, with spaces between its entries."""
     return [" ".join(map(str, vector)) for vector in vectors]
 
 
 def _write(file: Path, lines: Sequence[str]) -> None:
+    """Write lines of text, which become a file that ends with a line break."""
     file.write_text("\n".join(lines) + "\n", encoding="ascii")
 
 
 def _run(program: Path, *arguments: str) -> None:
+    """Run a program within the limit on time, without showing what it prints.
+
+    Raises
+    ------
+    subprocess.TimeoutExpired, subprocess.CalledProcessError, OSError
+        If it did not end in time, failed, or could not be started.
+    """
     subprocess.run(
         [program, *arguments], check=True, capture_output=True, timeout=clock().remaining
     )
 
 
 def binomial(vector: IntegerVector, scalars: Sequence[Any]) -> dict[IntegerVector, Any]:
-    """The equation x^u⁺ c^u⁻ − x^u⁻ c^u⁺ of the image of x_j = c_j t^(a_j), by exponents."""
-    up = tuple(max(entry, 0) for entry in vector)
-    down = tuple(max(-entry, 0) for entry in vector)
-    return {up: prod(map(pow, scalars, down)), down: -prod(map(pow, scalars, up))}
+    """Return the equation x^u⁺ c^u⁻ − x^u⁻ c^u⁺ of the image of the map x_j = c_j t^(a_j).
+
+    It is given by its coefficients at exponents; u is the vector, with Σ u_j a_j = 0, and c the
+    scalars.
+    """
+    positive = tuple(max(entry, 0) for entry in vector)
+    negative = tuple(max(-entry, 0) for entry in vector)
+    return {
+        positive: prod(map(pow, scalars, negative)),
+        negative: -prod(map(pow, scalars, positive)),
+    }
 
 
 def lattice_script(
     independent: PolynomialMap, *, field: CoefficientField, title: str
 ) -> tuple[Script, str]:
-    """The Macaulay2 program for the ideal, and the reason why its generators are all.
+    """Return the Macaulay2 program for the ideal of a monomial map, and the reason, in words, why
+    the generators that it gives are all.
 
-    A torus translates the closure to that of the monomial map without coefficients, whose ideal is
-    generated by the binomials of all vectors of the lattice: by those of a Markov basis, or of any
-    basis after saturation by the product of the coordinates.
+    The map is in linearly independent coordinates. A torus translates the closure to that of the
+    monomial map without coefficients, whose ideal is generated by the binomials of all vectors of
+    the lattice: by those of a Markov basis, or of any basis after saturation by the product of the
+    coordinates.
 
     Raises
     ------

@@ -80,19 +80,15 @@ from m2bridge.ideals.program import question
 from m2bridge.maps.closure import base_locus_script, closure_script
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.completeness import completeness_script
-from m2bridge.maps.degrees.distance import (
-    ParametrizedImage,
-    Variety,
-    ideal_script,
-    map_script,
-    read_quadratic,
-)
+from m2bridge.maps.degrees.distance import ParametrizedImage, Variety, ideal_script, map_script
 from m2bridge.maps.degrees.polar_degrees import conormal_script
+from m2bridge.maps.degrees.quadratic_forms import read_quadratic
 from m2bridge.maps.degrees.slices import slices_script
 from m2bridge.maps.double_points import double_points_script
 from m2bridge.maps.polynomial_map_model import MapModel
 from m2bridge.maps.singular_locus import jacobian_script
-from m2bridge.maps.slice_surface import SliceSpace, slice_script
+from m2bridge.maps.slice_space import SliceSpace
+from m2bridge.maps.slice_surface import slice_script
 from m2bridge.maps.toric import lattice_script
 from m2bridge.results.base import Result
 from m2bridge.results.known import Bounds

@@ -52,6 +52,7 @@ KNOWN = {
     "secant_veronese": (5, 3, {"3": 1}, 1, 3),
     "polynomial_layer": (8, 3, {"3": 1}, 2, 6),
     "lightning_attention": (5, 4, {"1": 14, "4": 1}, 1, 4),
+    "cuspidal_cubics": (2, 5, {"5": 1}, 0, 0),  # y^2 = C^2 x^3
 }
 
 

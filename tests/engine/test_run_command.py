@@ -39,18 +39,14 @@ from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.maps.closure import closure, closure_script
 from m2bridge.maps.completeness import completeness_script
 from m2bridge.maps.degrees import polar_degrees, slices as polar_slices
-from m2bridge.maps.degrees.distance import (
-    ParametrizedImage,
-    Variety,
-    ideal_script,
-    map_script,
-    read_quadratic,
-)
+from m2bridge.maps.degrees.distance import ParametrizedImage, Variety, ideal_script, map_script
+from m2bridge.maps.degrees.quadratic_forms import read_quadratic
 from m2bridge.maps.double_points import double_points_script
 from m2bridge.maps.model import Model
 from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.maps.singular_locus import jacobian_script
-from m2bridge.maps.slice_surface import SliceSpace, slice_script
+from m2bridge.maps.slice_space import SliceSpace
+from m2bridge.maps.slice_surface import slice_script
 from m2bridge.system import limits_memory
 from m2bridge.workspace.values import Symbol
 from tests.conftest import Invoke

@@ -22,34 +22,53 @@ LONG_COEFFICIENTS = 1000
 Many of the 1612 primes of 15 bits could divide longer coefficients, or a discriminant.
 """
 MIN_AGREEING_PRIMES = 2
-"""The number of primes that must give equal numbers, and more than give any other numbers."""
+"""The number of primes that must give the result, in excess of all primes that give others."""
 MAX_CHEAP_SECONDS = 2.0
-"""If these primes take less time, a further prime must agree."""
+"""If ``MIN_AGREEING_PRIMES`` primes take less time, a further prime must agree."""
 MAX_COUNTING_PRIMES = 7
 """The largest number of primes that are tried."""
 COUNTS = ("no", "one", "two", "three", "four", "five")
+"""Numbers of primes in words."""
 
 
 def with_given_prime(script: Script, prime: int) -> Script:
-    """Return the program with this prime and a random seed."""
+    """Return the program with this prime as its modulus, and a seed for its random numbers."""
     return replace(script, given=(("givenPrime", prime), ("givenSeed", secrets.randbelow(2**31))))
 
 
-def leading(kinds: Mapping[int, object], lead: int) -> tuple[int, ...]:
-    """Return the primes with the most frequent value, if ``lead`` more than all other primes."""
-    alike: dict[object, list[int]] = {}
-    for prime, kind in kinds.items():
-        alike.setdefault(kind, []).append(prime)
-    most = max(alike.values(), key=len)
-    return tuple(most) if 2 * len(most) - len(kinds) >= lead else ()
+def leading(values: Mapping[int, object], lead: int) -> tuple[int, ...]:
+    """Return the primes with the most frequent value, if they lead; else an empty tuple.
+
+    They lead if they are at least ``lead`` more than all primes with other values.
+
+    Parameters
+    ----------
+    values : mapping from prime to value
+        At least one; values are hashable, and only compared.
+    lead : int
+    """
+    primes_of: dict[object, list[int]] = {}
+    for prime, value in values.items():
+        primes_of.setdefault(value, []).append(prime)
+    most_frequent = max(primes_of.values(), key=len)
+    others = len(values) - len(most_frequent)
+    return tuple(most_frequent) if len(most_frequent) - others >= lead else ()
 
 
 def primes_for(
     polynomials: Iterable[Mapping[tuple[int, ...], int]], more: Collection[int] = ()
 ) -> Iterator[int]:
-    """Random primes that divide no coefficient, and none of some more numbers.
+    """Yield random primes that divide no coefficient of the polynomials, and none of more numbers.
 
-    Modulo a prime that divides a coefficient, these are the polynomials of another variety.
+    Modulo a prime that divides a coefficient, the polynomials define a variety of another kind. The
+    primes are longer where the coefficients are long.
+
+    Parameters
+    ----------
+    polynomials : iterable of polynomials with integer coefficients
+        Coefficients by exponents.
+    more : collection of int
+        Further numbers that no prime may divide; not zero.
     """
     numbers = {abs(int(c)) for polynomial in polynomials for c in polynomial.values()}
     numbers.update(more)
@@ -59,31 +78,35 @@ def primes_for(
 
 
 def deciding(
-    kinds: Mapping[int, object], seconds: float, cheap: float = MAX_CHEAP_SECONDS
+    values: Mapping[int, object], seconds: float, cheap: float = MAX_CHEAP_SECONDS
 ) -> tuple[int, ...]:
     """Return the primes whose value is the result; empty while further primes are needed.
 
     Parameters
     ----------
-    kinds : mapping from prime to value
+    values : mapping from prime to value
         The values modulo the primes that were tried; they are only compared.
     seconds : float
-        The time that they took.
+        The time that all of them took.
     cheap : float
-        Where they took less than this time, one more prime is asked.
+        Where they took less than this time, one more prime has to agree.
     """
-    is_cheap = len(kinds) >= MIN_AGREEING_PRIMES and seconds < cheap
-    return leading(kinds, MIN_AGREEING_PRIMES + is_cheap)
+    is_cheap = len(values) >= MIN_AGREEING_PRIMES and seconds < cheap
+    lead = MIN_AGREEING_PRIMES + 1 if is_cheap else MIN_AGREEING_PRIMES
+    return leading(values, lead)
 
 
 def too_few(primes: Iterable[int]) -> MethodUnavailableError:
-    """Return the error for primes of which too few have equal numbers."""
+    """Return the error for these primes, modulo which too few of the numbers are equal."""
     listed = ", ".join(map(str, primes))
     return MethodUnavailableError(f"modulo the primes {listed} too few have the same numbers")
 
 
 def modulo_primes(agreeing: Collection[int], tried: Iterable[int]) -> str:
-    """Return how a number is known that these primes gave, of all that were tried, in words."""
+    """Return in words that a number is known modulo these random primes.
+
+    ``agreeing`` are the primes that gave it, and ``tried`` all that were tried.
+    """
     text = f"modulo {COUNTS[len(agreeing)]} random prime{'s' * (len(agreeing) > 1)}"
     others = [str(prime) for prime in tried if prime not in agreeing]
     if others:

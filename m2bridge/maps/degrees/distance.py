@@ -1,4 +1,4 @@
-"""Critical points of a quadratic distance q(x − u) on a variety: forms, programs and counts.
+"""Critical points of a quadratic distance q(x − u) on a variety: programs and counts.
 
 Of a variety given by an ideal the points are those where the gradient of q is a combination of the
 rows of the Jacobian matrix; of the image of a map they are those of the parametrization. Why this
@@ -8,7 +8,7 @@ counts them is in docs/ed-degrees.md.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
@@ -21,24 +21,14 @@ import numpy
 
 from m2bridge.algebra.differential import jacobian_at
 from m2bridge.algebra.linear_algebra import pivot_columns, signature
-from m2bridge.algebra.numbers import flint_rational, fraction, integer_coefficients, random_primes
+from m2bridge.algebra.numbers import flint_rational, integer_coefficients, random_primes
 from m2bridge.algebra.polynomial_map import PolynomialMap
-from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_homogeneous, total_degree
+from m2bridge.algebra.ring import GeneratingSet, is_homogeneous
 from m2bridge.convert import m2_syntax
 from m2bridge.convert.answers import Answer, answer_to
-from m2bridge.convert.bounded_io import read_rational
-from m2bridge.convert.parsing import element
-from m2bridge.convert.printing import polynomial_text
 from m2bridge.engine import current, msolve
 from m2bridge.engine.script import Script, render
-from m2bridge.errors import (
-    ConversionError,
-    InvalidCaseError,
-    MemoryLimitError,
-    MethodUnavailableError,
-    ParseError,
-    TimeLimitError,
-)
+from m2bridge.errors import MemoryLimitError, MethodUnavailableError, ParseError, TimeLimitError
 from m2bridge.ideals.program import question
 from m2bridge.limits import clock
 from m2bridge.maps.degrees.counting_primes import (
@@ -52,6 +42,7 @@ from m2bridge.maps.degrees.counting_primes import (
     too_few,
     with_given_prime,
 )
+from m2bridge.maps.degrees.quadratic_forms import DistanceForm
 from m2bridge.results.sheet import quoted
 
 MAX_TRACE_FORM_POINTS = 30
@@ -59,145 +50,9 @@ MAX_TRACE_FORM_POINTS = 30
 MAX_REAL_ATTEMPTS = 3
 """The largest number of random systems that are tried until one leaves no critical point out."""
 MAX_IMAGINARY_PART = 1e-6
-"""The imaginary part, relatively, up to which an approximation may be that of a real point."""
-
-FormRows = tuple[tuple[Fraction, ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class DistanceForm:
-    """A nondegenerate quadratic form q(x) = xᵀ M x over QQ.
-
-    Parameters
-    ----------
-    matrix : tuple of tuple of Fraction
-        M, which is symmetric.
-    text : str
-        The form as a polynomial.
-    """
-
-    matrix: FormRows
-    text: str
-
-    @property
-    def is_standard(self) -> bool:
-        """Whether it is the sum of the squares of the coordinates."""
-        size = len(self.matrix)
-        return self.matrix == _identity(size)
-
-    def at(self, vector: Sequence[Fraction]) -> Fraction:
-        """The value at a vector."""
-        total = Fraction(0)
-        for row, x in zip(self.matrix, vector, strict=True):
-            total += x * sum(c * y for c, y in zip(row, vector, strict=True))
-        return total
-
-    def scaled(self, denominators: Sequence[int]) -> DistanceForm:
-        """The form in coordinates that are multiplied by these numbers."""
-        rows = []
-        for row, d in zip(self.matrix, denominators, strict=True):
-            rows.append(tuple(c / (d * e) for c, e in zip(row, denominators, strict=True)))
-        return DistanceForm(tuple(rows), self.text)
-
-    @property
-    def integer_rows(self) -> list[list[int]]:
-        """A multiple of M with integer entries; it has the same critical points."""
-        scale = lcm(*(c.denominator for row in self.matrix for c in row))
-        return [[int(c * scale) for c in row] for row in self.matrix]
-
-
-def read_quadratic(value: Any, ring: PolynomialRing) -> DistanceForm:
-    """Read a quadratic form in the variables of a ring; ``None`` means the standard one.
-
-    Parameters
-    ----------
-    value : polynomial, or sequence of rows of exact numbers, or None
-        A polynomial is what :func:`m2bridge.ideal` takes.
-
-    Raises
-    ------
-    ConversionError
-        If it is not read as one.
-    InvalidCaseError
-        If it is not homogeneous of degree two, or no symmetric matrix of this size, or singular.
-    """
-    size = len(ring.variables)
-    if value is None:
-        matrix = _identity(size)
-    elif isinstance(value, Sequence) and not isinstance(value, str):
-        matrix = tuple(read_numbers(row, "quadratic", size) for row in value)
-        if matrix != tuple(zip(*matrix, strict=True)):
-            raise InvalidCaseError("quadratic", f"must be a symmetric {size} × {size} matrix")
-    else:
-        matrix = _matrix_of(element(ring, value), size)
-    form = DistanceForm(matrix, _form_text(matrix, ring))
-    rank = flint.fmpz_mat(form.integer_rows).rank() if size else 0
-    if rank < size:
-        raise InvalidCaseError(
-            "quadratic",
-            f"{form.text} is singular, of rank {rank} in {size} variables: critical points come in"
-            f" families; give a form of rank {size}",
-        )
-    return form
-
-
-def _identity(size: int) -> FormRows:
-    return tuple(tuple(Fraction(i == j) for j in range(size)) for i in range(size))
-
-
-def _matrix_of(polynomial: Any, size: int) -> FormRows:
-    """The symmetric matrix of a homogeneous polynomial of degree two."""
-    if not is_homogeneous(polynomial) or total_degree(polynomial) != 2:
-        shown = polynomial_text(polynomial)
-        raise InvalidCaseError(
-            "quadratic", f"{shown:.60} is not a homogeneous polynomial of degree 2"
-        )
-    rows = [[Fraction(0)] * size for _ in range(size)]
-    for monomial, coefficient in polynomial.terms():
-        i, j = (index for index, exponent in enumerate(monomial) for _ in range(exponent))
-        rows[i][j] += fraction(coefficient) / 2
-        rows[j][i] += fraction(coefficient) / 2
-    return tuple(map(tuple, rows))
-
-
-def _form_text(matrix: FormRows, ring: PolynomialRing) -> str:
-    """The quadratic form of a symmetric matrix as a polynomial."""
-    terms: dict[tuple[int, ...], Any] = {}
-    for i, row in enumerate(matrix):
-        for j, entry in enumerate(row[: i + 1]):
-            exponents = [0] * len(matrix)
-            exponents[i] += 1
-            exponents[j] += 1
-            if entry:
-                terms[tuple(exponents)] = ring.number(entry if i == j else 2 * entry)
-    return polynomial_text(ring.sympy_ring.from_dict(terms))
-
-
-def read_numbers(values: Any, option: str, size: int) -> tuple[Fraction, ...]:
-    """Exact rational numbers, as many as there are coordinates.
-
-    Raises
-    ------
-    ConversionError
-        If one is not exact: a float, or text that is not a rational number.
-    InvalidCaseError
-        If there are more or fewer.
-    """
-    if isinstance(values, str):
-        values = values.strip().removeprefix("[").removesuffix("]").split(",")
-    if not isinstance(values, Iterable):
-        raise ConversionError(f"{values!r:.60} is not a list of numbers")
-    numbers = []
-    for value in values:
-        if isinstance(value, str):
-            numbers.append(read_rational(value.strip()))
-        elif hasattr(value, "numerator") and hasattr(value, "denominator"):
-            numbers.append(fraction(value))
-        else:
-            raise ConversionError(f"{value!r:.60} is not exact: give integers or fractions")
-    if len(numbers) != size:
-        raise InvalidCaseError(option, f"{len(numbers)} numbers for {size} coordinates")
-    return tuple(numbers)
+"""The imaginary part, relative to 1 + the absolute value, up to which an approximation may be that
+of a real point.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,11 +62,11 @@ class CriticalCount:
     Parameters
     ----------
     dimension : int
-        That of the variety; −1 if it is empty.
+        The dimension of the variety; −1 if it is empty.
     critical_dimension : int
-        That of the set of critical points; −1 if there are none.
+        The dimension of the set of critical points; −1 if there are none.
     points : int or None
-        Their number with multiplicity; ``None`` if they are not isolated.
+        The number of critical points with multiplicity; ``None`` if they are not isolated.
     fibre : int
         The number of points of a general fibre of the map; 1 if an ideal is given.
     """
@@ -230,6 +85,7 @@ class Agreed:
     ----------
     count : CriticalCount
     primes : tuple of int
+        The primes that gave this count.
     others : tuple of int
         Primes that gave other numbers.
     """
@@ -244,21 +100,28 @@ class Agreed:
         return modulo_primes(self.primes, (*self.primes, *self.others))
 
 
-def agreed(counted: Callable[[int], CriticalCount], primes: Iterator[int]) -> Agreed:
-    """The count that most random primes give, by two or three primes more than any other.
+def agreed(count_modulo: Callable[[int], CriticalCount], primes: Iterator[int]) -> Agreed:
+    """Return the count that most random primes give, by two or three primes more than all others.
+
+    Parameters
+    ----------
+    count_modulo : function
+        Counts modulo a prime.
+    primes : iterator of int
+        Random primes.
 
     Raises
     ------
     MethodUnavailableError
         If no count is that of enough primes.
     TimeLimitError, MemoryLimitError
-        If they are not reached within the limits.
+        If a limit was reached before two primes agreed.
     """
     counts: dict[int, CriticalCount] = {}
     begin = clock().seconds
     for prime in islice(primes, MAX_COUNTING_PRIMES):
         try:
-            counts[prime] = counted(prime)
+            counts[prime] = count_modulo(prime)
         except (TimeLimitError, MemoryLimitError) as limit:
             return _until_limit(counts, limit)
         agreeing = deciding(counts, clock().seconds - begin)
@@ -268,6 +131,7 @@ def agreed(counted: Callable[[int], CriticalCount], primes: Iterator[int]) -> Ag
 
 
 def _of_primes(counts: Mapping[int, CriticalCount], agreeing: tuple[int, ...]) -> Agreed:
+    """Return the common count of the primes that agree, of all that were tried."""
     others = tuple(prime for prime in counts if prime not in agreeing)
     return Agreed(counts[agreeing[0]], agreeing, others)
 
@@ -275,12 +139,18 @@ def _of_primes(counts: Mapping[int, CriticalCount], agreeing: tuple[int, ...]) -
 def _until_limit(
     counts: Mapping[int, CriticalCount], limit: TimeLimitError | MemoryLimitError
 ) -> Agreed:
-    """The count of two primes; else raise the limit, which names what one prime gave."""
+    """Return the count on which two primes agreed before a limit was reached.
+
+    Raises
+    ------
+    TimeLimitError, MemoryLimitError
+        The limit, if no two primes agreed; its ``progress`` says what each prime gave.
+    """
     agreeing = leading(counts, MIN_AGREEING_PRIMES) if counts else ()
     if agreeing:
         return _of_primes(counts, agreeing)
-    found = [f"{count.points} critical points modulo {prime}" for prime, count in counts.items()]
-    limit.progress = limit.progress or ", ".join(found)
+    so_far = [f"{count.points} critical points modulo {prime}" for prime, count in counts.items()]
+    limit.progress = limit.progress or ", ".join(so_far)
     raise limit
 
 
@@ -293,6 +163,7 @@ class Variety:
     ideal : GeneratingSet
         Over QQ.
     title : str
+        The variety in words.
     prime : bool
         Whether the ideal is known to be prime over QQ; else its radical is decomposed.
     """
@@ -307,31 +178,44 @@ class Variety:
         return all(map(is_homogeneous, self.ideal.generators))
 
     def count(self, form: DistanceForm | None, point: Sequence[Fraction] | None = None) -> Agreed:
-        """Count the critical points for a form and a data point; ``None`` is a random one."""
+        """Count the complex critical points for a form and a data point, modulo random primes.
+
+        ``None`` stands for a random form, or for a random data point.
+        """
         script = ideal_script(self, "ed_degree", form, point)
 
-        def counted(prime: int) -> CriticalCount:
+        def count_modulo(prime: int) -> CriticalCount:
+            """The critical points on all components of the variety modulo the prime."""
             answer = answer_to(with_given_prime(script, prime))
             dimension = max(answer.integers("dimensions"), default=-1)
             return _summed(dimension, answer)
 
-        return agreed(counted, primes_for(self._integral, _avoided(form, point)))
+        return agreed(count_modulo, primes_for(self._integral, _avoided(form, point)))
 
     @property
     def _integral(self) -> list[dict[tuple[int, ...], int]]:
+        """Multiples of the generators with integer coefficients, which are given by exponents."""
         return list(map(integer_coefficients, self.ideal.generators_or_zero))
 
 
 def _summed(dimension: int, answer: Answer) -> CriticalCount:
-    """The critical points on all components."""
+    """Return the count of the critical points on all components of a variety of this dimension.
+
+    The answer has, for each component, the dimension of its set of critical points and their
+    number.
+    """
     pairs = answer.integer_lists("critical")
-    critical_dimension = max((pair[0] for pair in pairs), default=-1)
-    points = None if critical_dimension > 0 else sum(pair[1] for pair in pairs)
+    critical_dimension = max((d for d, _ in pairs), default=-1)
+    points = None if critical_dimension > 0 else sum(number for _, number in pairs)
     return CriticalCount(dimension, critical_dimension, points)
 
 
 def _avoided(form: DistanceForm | None, point: Sequence[Fraction] | None) -> set[int]:
-    """Numbers that a prime must not divide: the determinant, and denominators."""
+    """Return numbers that a prime must not divide: the determinant of the form, as it must not be
+    singular modulo the prime, and the denominators of the data point.
+
+    A form or data point that is ``None`` is random, and forbids no prime.
+    """
     numbers = {1}
     if form is not None:
         numbers.add(abs(int(flint.fmpz_mat(form.integer_rows).det())))
@@ -347,9 +231,20 @@ def ideal_script(
     point: Sequence[Fraction] | None,
     **more: str,
 ) -> Script:
-    """The program of this name, modulo a prime that it is given, or over QQ with real points.
+    """Return the Macaulay2 program that finds the critical points on the variety of an ideal.
 
-    ``None`` is a random form or data point.
+    Parameters
+    ----------
+    variety : Variety
+    name : {"ed_degree", "ed_degree_real"}
+        The template: complex points are counted modulo a prime that the program is given, or real
+        points are found over QQ.
+    form : DistanceForm or None
+        ``None`` for a random form.
+    point : sequence of Fraction, or None
+        ``None`` for a random data point.
+    **more : str
+        Further values of the template.
     """
     ring = variety.ideal.ring
     generators = variety.ideal.generators
@@ -370,7 +265,10 @@ def ideal_script(
 
 
 def _written_form(form: DistanceForm | None, size: int) -> str:
-    """An integer matrix for Macaulay2, or a random one."""
+    """Return the matrix of a form in Macaulay2's syntax; for ``None`` a random symmetric one.
+
+    ``size`` is the number of its rows.
+    """
     if form is None:
         entries = f"matrix table({size}, {size}, (i, j) -> random givenPrime)"
         return f"(entries' -> entries' + transpose entries') {entries}"
@@ -379,6 +277,7 @@ def _written_form(form: DistanceForm | None, size: int) -> str:
 
 
 def _written_point(point: Sequence[Fraction]) -> str:
+    """Return a data point in Macaulay2's syntax, as the row of a matrix."""
     return f"{{{m2_syntax.sequence(map(m2_syntax.rational, point))}}}"
 
 
@@ -389,28 +288,36 @@ class ParametrizedImage:
     Parameters
     ----------
     parametrization : PolynomialMap
-    kept : tuple of int
-        As few parameters as suffice, by their positions; the others become random numbers.
+    spanning : tuple of int
+        The positions of as few parameters as suffice: the derivatives with respect to them are a
+        basis of the tangent space of the closure at a general point. All other parameters become
+        random numbers.
     title : str
+        The variety in words.
     """
 
     parametrization: PolynomialMap
-    kept: tuple[int, ...]
+    spanning: tuple[int, ...]
     title: str
 
     @classmethod
     def of(cls, parametrization: PolynomialMap, title: str) -> ParametrizedImage:
-        """The image of a map; its rank is found at a random point modulo a long random prime."""
+        """Return the image of a map; its rank is found at a random point modulo a long random
+        prime.
+        """
         prime = next(random_primes(LONG_PRIME_BITS))
         point = [1 + secrets.randbelow(prime - 1) for _ in parametrization.source.variables]
         gradients = jacobian_at(parametrization.images, point, prime)
-        kept = pivot_columns(gradients, prime)[0] if point and gradients else []
-        return cls(parametrization, tuple(kept), title)
+        # without parameters or coordinates there is no matrix
+        spanning = pivot_columns(gradients, prime)[0] if point and gradients else []
+        return cls(parametrization, tuple(spanning), title)
 
     def count(self, form: DistanceForm | None) -> Agreed:
-        """Count the critical points for a form and a random data point.
+        """Count the complex critical points for a form and a random data point, modulo random
+        primes.
 
-        They are those of the parametrization, divided by the number of points of a general fibre.
+        Their number is that of the critical points of the parametrization, divided by the number of
+        points of a general fibre. ``None`` stands for a random form.
         """
         script = map_script(self, form)
         images = [integer_coefficients(image) for image in self.parametrization.images]
@@ -420,34 +327,43 @@ class ParametrizedImage:
         )
 
     def _counted(self, script: Script) -> CriticalCount:
+        """Return the count modulo the prime that the program has.
+
+        The answer has the dimension and the number of points of a general fibre, and the dimension
+        and the number of the critical points of the parametrization.
+        """
         answer = answer_to(script)
         fibre_dimension, fibre = answer.integers("fibre")
-        dimension, points = answer.integers("critical")
-        isolated = fibre_dimension == 0 and dimension <= 0 and points % fibre == 0
-        found = points // fibre if isolated else None
-        return CriticalCount(len(self.kept), dimension, found, fibre)
+        critical_dimension, parameter_points = answer.integers("critical")
+        # a number that is not divisible shows that something was not general
+        isolated = (
+            fibre_dimension == 0 and critical_dimension <= 0 and parameter_points % fibre == 0
+        )
+        points = parameter_points // fibre if isolated else None
+        return CriticalCount(len(self.spanning), critical_dimension, points, fibre)
 
 
 def map_script(image: ParametrizedImage, form: DistanceForm | None) -> Script:
-    """The program that counts by the parametrization, modulo a prime that it is given.
+    """Return the Macaulay2 program that counts by the parametrization, modulo a prime that it is
+    given.
 
-    Coordinates are multiplied by the denominators of their images, and the form is changed.
+    Coordinates are multiplied by the denominators of their images, and the form is written in the
+    new coordinates. ``None`` stands for a random form.
     """
     source = image.parametrization.source
     names = m2_syntax.all_to_macaulay2(source.variables)
     cleared = [polynomial.clear_denoms() for polynomial in image.parametrization.images]
-    # images are cleared of denominators, and the form is taken in the new coordinates
     if form is not None:
         form = form.scaled([int(denominator) for denominator, _ in cleared])
     values = []
     for j, name in enumerate(names):
-        values.append(f"sub({name}, sourceRing)" if j in image.kept else "randomNumber()")
+        values.append(f"sub({name}, sourceRing)" if j in image.spanning else "randomNumber()")
     written = {
         "title": image.title,
         "parameters": ", ".join(names),
-        "kept": ", ".join(names[j] for j in image.kept),
+        "kept": ", ".join(names[j] for j in image.spanning),
         "values": m2_syntax.sequence(values),
-        "images": m2_syntax.sequence(m2_syntax.polynomial(image, names) for _, image in cleared),
+        "images": m2_syntax.sequence(m2_syntax.polynomial(f, names) for _, f in cleared),
         "form": _written_form(form, len(cleared)),
     }
     return render("ed_degree_map", ("wire",), written)
@@ -460,12 +376,14 @@ class RealCriticalPoints:
     Parameters
     ----------
     number : int
+        The number of real critical points, without multiplicity.
     points : tuple of pairs, or None
-        For each x approximations of q(x − u) and of the coordinates of x, by increasing q(x − u);
-        ``None`` if they were not found.
+        For each real critical point x the pair of approximations of q(x − u) and of the coordinates
+        of x, by increasing q(x − u); ``None`` if they were not found.
     isolated_by : str
+        The program that isolated the points.
     proved : int
-        Of how many points the existence near the approximation is proved by Krawczyk's test.
+        The number of points whose existence near the approximation is proved by Krawczyk's test.
     """
 
     number: int
@@ -477,17 +395,22 @@ class RealCriticalPoints:
 def real_points(
     variety: Variety, form: DistanceForm, point: Sequence[Fraction], *, complex_points: int
 ) -> RealCriticalPoints:
-    """Find the real critical points, by msolve or by Macaulay2's RealRoots.
+    """Find the real critical points for a data point, by msolve or by Macaulay2's RealRoots.
 
     Parameters
     ----------
+    variety : Variety
+    form : DistanceForm
+    point : sequence of Fraction
+        The data point u.
     complex_points : int
-        The number of complex ones; a system that has fewer is not solved.
+        The number of complex critical points, with multiplicity. A random system of equations with
+        fewer solutions leaves some of them out.
 
     Raises
     ------
     MethodUnavailableError
-        If there are too many for RealRoots, or random systems leave points out.
+        If there are too many complex points for RealRoots, or all random systems leave some out.
     """
     program, isolated_by = msolve.for_engine(current())
     # without complex points there is nothing to isolate
@@ -510,21 +433,26 @@ def real_points(
     # the combinations of minors are drawn at random with each prime
     for prime in islice(primes, MAX_REAL_ATTEMPTS):
         answer = answer_to(with_given_prime(script, prime))
-        # else a combination of minors leaves a critical point out, and others are drawn
-        if _summed(0, answer).points == complex_points:
-            if program is not None:
-                points = _of_boxes(answer, len(point))
-                number = len(points)
-            else:
-                number, points = _of_trace_forms(answer)
-            return RealCriticalPoints(number, _valued(points, form, point, number), isolated_by)
+        # a combination of minors leaves a critical point out, so that new ones are drawn
+        if _summed(0, answer).points != complex_points:
+            continue
+        if program is not None:
+            points = _of_boxes(answer, len(point))
+            number = len(points)
+        else:
+            number, points = _of_trace_forms(answer)
+        return RealCriticalPoints(number, _valued(points, form, point, number), isolated_by)
     raise MethodUnavailableError("random combinations of minors leave critical points out")
 
 
 def _valued(
     points: Sequence[Sequence[Fraction]], form: DistanceForm, data: Sequence[Fraction], number: int
 ) -> tuple[tuple[float, tuple[float, ...]], ...] | None:
-    """The points in floating-point numbers, if all were found, and none is too large for these."""
+    """Return (q(x − u), x) for each point x in floating-point numbers, by increasing q(x − u).
+
+    ``None`` if not all points were found, whose number is ``number``, or a value is too large for
+    floating-point numbers. ``data`` is the data point u.
+    """
     if len(points) != number:
         return None
     valued = []
@@ -538,7 +466,16 @@ def _valued(
 
 
 def _of_boxes(answer: Answer, size: int) -> list[list[Fraction]]:
-    """The middles of isolating boxes; multipliers are left out."""
+    """Return the middles of the isolating boxes that msolve found.
+
+    The first ``size`` sides of a box, each with its two ends, are those of the coordinates; further
+    sides are those of multipliers, and left out.
+
+    Raises
+    ------
+    ParseError
+        If the answer has no boxes of this form.
+    """
     points = []
     for boxes in answer.lists("boxes"):
         for box in boxes:
@@ -550,27 +487,32 @@ def _of_boxes(answer: Answer, size: int) -> list[list[Fraction]]:
 
 
 def _of_trace_forms(answer: Answer) -> tuple[int, list[list[Fraction]]]:
-    """The number of real points by signatures, and approximations by eigenvalues.
+    """Return the number of real points, by signatures, and approximations, by eigenvalues.
 
-    Of each component there are as many approximations as real points, or none.
+    The answer has, for each component of the set of critical points, its trace form, whose
+    signature is the number of its real points, and the matrices of multiplication by the
+    coordinates. For each component there are as many approximations as real points, or none.
     """
     number = 0
     points: list[list[Fraction]] = []
     forms = answer.lists("trace_forms")
     for form, matrices in zip(forms, answer.lists("multiplication"), strict=True):
-        expected = signature([[flint_rational(Fraction(x)) for x in row] for row in form])
-        number += expected
-        found = _by_eigenvalues(matrices)
-        if len(found) == expected:
-            points += found
+        rational_form = [[flint_rational(Fraction(x)) for x in row] for row in form]
+        real_points_of_component = signature(rational_form)
+        number += real_points_of_component
+        approximations = _by_eigenvalues(matrices)
+        if len(approximations) == real_points_of_component:
+            points += approximations
     return number, points
 
 
 def _by_eigenvalues(matrices: Sequence[Sequence[Sequence[Any]]]) -> list[list[Fraction]]:
-    """Approximations of the real points, from the matrices of multiplication by coordinates.
+    """Return approximations of the points that may be real of a finite scheme.
 
-    All are diagonal in a basis of eigenvectors of a general combination, if points are simple.
-    There are none where numbers are too large for floating-point arithmetic.
+    It is given by the matrices of multiplication by the coordinates on its ring of functions. If
+    the points are simple, all matrices are diagonal in a basis of eigenvectors of a general
+    combination of them, and the diagonal entries at one place are the coordinates of a point. The
+    list is empty where numbers are too large for floating-point arithmetic.
     """
     random = Random(1)
     try:
@@ -586,10 +528,13 @@ def _by_eigenvalues(matrices: Sequence[Sequence[Sequence[Any]]]) -> list[list[Fr
 
 
 def _float(number: Any) -> float:
-    """An exact number of an answer, rounded."""
+    """Return an exact number of an answer as a floating-point number."""
     return float(Fraction(number))
 
 
 def _may_be_real(point: Sequence[Any]) -> bool:
-    """Whether imaginary parts are as small as the errors of approximations; false for no number."""
+    """Whether all imaginary parts are as small as the errors of approximations.
+
+    ``False`` if a coordinate is not a number (NaN), for which the comparison does not hold.
+    """
     return all(abs(x.imag) <= MAX_IMAGINARY_PART * (1 + abs(x)) for x in point)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, Literal, Unpack
 
 from m2bridge.algebra.field import QQ
@@ -28,15 +29,13 @@ from m2bridge.maps.degrees.certified import proved_points
 from m2bridge.maps.degrees.distance import (
     Agreed,
     CriticalCount,
-    DistanceForm,
     ParametrizedImage,
     RealCriticalPoints,
     Variety,
-    read_numbers,
-    read_quadratic,
     real_points,
 )
 from m2bridge.maps.degrees.polar_degrees import polar_degrees
+from m2bridge.maps.degrees.quadratic_forms import DistanceForm, read_numbers, read_quadratic
 from m2bridge.maps.degrees.slices import parametrizes_cone
 from m2bridge.maps.model import Model
 from m2bridge.maps.polynomial_map_model import Case, as_model
@@ -56,7 +55,7 @@ class DataPoint:
     Parameters
     ----------
     coordinates : tuple of Fraction
-        The data point.
+        The data point u.
     count : CriticalCount
         The complex critical points.
     primes : tuple of int
@@ -84,7 +83,9 @@ class EDDegree(Result):
     Parameters
     ----------
     title : str
+        The variety in words.
     case : dict or None
+        The numbers that define the case, for JSON; ``None`` without a family.
     variables : tuple of str
         The coordinates of the ambient space.
     dimension : int
@@ -100,13 +101,14 @@ class EDDegree(Result):
         The number for a general quadratic form; ``None`` if it was not asked for, or not found
         within the limits.
     generic_known : str
-        How it is known.
+        How ``generic_ed_degree`` is known, in words.
     generic_primes : tuple of int
         The primes modulo which it was counted; none where a theorem gives it.
     closure_generic_ed_degree : int or None
         If X is not known to be a cone: the generic ED degree of its closure in projective space,
         the sum of the polar degrees.
     at_point : DataPoint or None
+        The critical points for a data point; ``None`` if none is given.
     engine_version : str
     seconds : float
     unfinished : str
@@ -139,7 +141,7 @@ class EDDegree(Result):
     def ed_degree(self) -> int:
         """The number of complex critical points for a general data point."""
         points = self.counted.count.points
-        assert points is not None
+        assert points is not None  # they are isolated, as ed_degree has checked
         return points
 
     @property
@@ -151,20 +153,26 @@ class EDDegree(Result):
     def critical_points(self) -> int | None:
         """The number of complex critical points for the given data point, with multiplicity.
 
-        ``None`` if there is no data point, or they are not isolated.
+        ``None`` if there is no data point, or the critical points are not isolated.
         """
         return None if self.at_point is None else self.at_point.count.points
 
     @property
     def real_critical_points(self) -> int | None:
-        """The number of real critical points for the given data point, without multiplicity."""
+        """The number of real critical points for the given data point, without multiplicity.
+
+        ``None`` if there is no data point, or they were not found.
+        """
         if self.at_point is None or self.at_point.real is None:
             return None
         return self.at_point.real.number
 
     @property
     def real_points(self) -> tuple[tuple[float, ...], ...] | None:
-        """Approximations of the real critical points, those with the smallest q(x − u) first."""
+        """Approximations of the real critical points x, by increasing q(x − u).
+
+        ``None`` if there is no data point, or they were not found.
+        """
         if self.at_point is None or self.at_point.real is None:
             return None
         points = self.at_point.real.points
@@ -172,14 +180,14 @@ class EDDegree(Result):
 
     @property
     def distances(self) -> tuple[float, ...] | None:
-        """Approximations of q(x − u) for each of the real critical points x, in their order."""
+        """Approximations of q(x − u) for each x of :attr:`real_points`, in the same order."""
         if self.at_point is None or self.at_point.real is None:
             return None
         points = self.at_point.real.points
         return None if points is None else tuple(value for value, _ in points)
 
     def to_sheet(self) -> Sheet:
-        """The numbers, how they are known, and a table of the real critical points."""
+        """Return the numbers, how they are known, and a table of the real critical points."""
         blocks: list[Block] = [Facts(_facts(self))]
         if self.real_points and self.distances:
             pairs = zip(self.distances, self.real_points, strict=True)
@@ -190,7 +198,7 @@ class EDDegree(Result):
         return Sheet(f"ED degree of the {self.title}", blocks, formulas)
 
     def to_json(self) -> dict[str, Any]:
-        """The numbers, how they are known, and the critical points for the data point."""
+        """Return the numbers, how they are known, and the critical points for the data point."""
         return result_json(self.case, "QQ", self.engine_version, self.seconds) | {
             "title": self.title or None,
             "coordinates": list(self.variables),
@@ -213,18 +221,22 @@ class EDDegree(Result):
         }
 
     def to_macaulay2(self) -> str:
-        """The number."""
+        """Return the ED degree as a Macaulay2 assignment."""
         return f"edDegree = {self.ed_degree}"
 
 
 def _short(number: float) -> str:
-    """An approximation in few digits; one of zero is zero."""
+    """Return an approximation in few digits; a tiny one, which stands for zero, is ``0``."""
     return "0" if abs(number) < MIN_SHOWN_NUMBER else f"{number:.6g}"
 
 
 def _point_json(result: EDDegree) -> dict[str, Any]:
-    """The critical points for the data point."""
+    """Return the critical points for the data point, for JSON.
+
+    The values are ``None`` without a data point, or where the real points were not found.
+    """
     at_point = result.at_point
+    real = None if at_point is None else at_point.real
     listed = None
     if result.real_points is not None and result.distances is not None:
         pairs = zip(result.distances, result.real_points, strict=True)
@@ -236,13 +248,13 @@ def _point_json(result: EDDegree) -> dict[str, Any]:
         "critical_primes": None if at_point is None else list(at_point.primes),
         "real_critical_points": result.real_critical_points,
         "real_points": listed,
-        "isolated_by": at_point.real.isolated_by if at_point and at_point.real else None,
-        "proved_real_points": at_point.real.proved if at_point and at_point.real else None,
+        "isolated_by": None if real is None else real.isolated_by,
+        "proved_real_points": None if real is None else real.proved,
     }
 
 
 def _facts(result: EDDegree) -> list[tuple[str, object]]:
-    """Names and values for the summary."""
+    """Return names and values for the summary; values ``None`` are not shown."""
     count = len(result.variables)
     variety = f"dimension {result.dimension} in affine space of dimension {count}"
     variety += "; a cone" if result.cone else "; not known to be a cone"
@@ -273,18 +285,21 @@ def _facts(result: EDDegree) -> list[tuple[str, object]]:
 
 
 def _closure_text(result: EDDegree) -> str | None:
-    """The generic ED degree of the projective closure, and whether it is another number."""
-    closed = result.closure_generic_ed_degree
-    if closed is None:
+    """Return in words the generic ED degree of the projective closure; ``None`` if not known.
+
+    Where it is not the ED degree of the affine variety, the text says so.
+    """
+    of_closure = result.closure_generic_ed_degree
+    if of_closure is None:
         return None
-    text = f"generic ED degree {closed}"
-    if closed != result.ed_degree:
+    text = f"generic ED degree {of_closure}"
+    if of_closure != result.ed_degree:
         text += ": not that of the affine variety"
     return text
 
 
 def _method_text(result: EDDegree) -> str:
-    """How critical points are counted, in words."""
+    """Return in words how critical points were counted."""
     if result.method == "ideal":
         return "by counting critical points for a random data point"
     fibre = result.counted.count.fibre
@@ -293,7 +308,7 @@ def _method_text(result: EDDegree) -> str:
 
 
 def _point_facts(result: EDDegree) -> list[tuple[str, object]]:
-    """The critical points for the data point."""
+    """Return names and values of the critical points for the data point; none without a point."""
     at_point = result.at_point
     if at_point is None:
         return []
@@ -374,54 +389,73 @@ def ed_degree(
     2
     """
     check_choice("method", method, EDMethod)
-    variety, image, model = _given(case, method, printable(title))
-    if variety is not None:
+    variety: Variety | ParametrizedImage
+    if isinstance(case, Ideal):
+        model = None
+        variety = _variety_of_ideal(case, method, printable(title))
+    else:
+        model = as_model(case)
+        variety = _variety_of_model(model, method)
+    if isinstance(variety, Variety):
         ring = variety.ideal.ring
         cone = variety.is_cone
     else:
-        assert image is not None
-        ring = image.parametrization.target()
-        cone = parametrizes_cone(image.parametrization)
+        ring = variety.parametrization.target()
+        cone = parametrizes_cone(variety.parametrization)
     form = read_quadratic(quadratic, ring)
     data = None if point is None else read_numbers(point, "point", len(ring.variables))
-    counting = variety or image
-    assert counting is not None
-    counted = _checked(counting.count(form))
-    found = EDDegree(
-        title=counting.title,
+    counted = _checked(variety.count(form))
+    result = EDDegree(
+        title=variety.title,
         case=None if model is None else model.case,
         variables=ring.variables,
         dimension=counted.count.dimension,
         cone=cone,
         quadratic=form,
-        method="ideal" if variety is not None else "parametrization",
+        method="ideal" if isinstance(variety, Variety) else "parametrization",
         counted=counted,
         engine_version=current().version,
         seconds=clock().seconds,
     )
+    # each step adds to the result, or leaves it unfinished at a limit
     steps: list[Callable[[EDDegree], EDDegree]] = []
     if data is not None:
-        steps.append(lambda found: _with_point(found, variety or _closed(model), data))
+        steps.append(partial(_with_point, variety=variety, model=model, point=data))
     if generic:
-        steps.append(lambda found: _with_generic(found, counting, model))
+        steps.append(partial(_with_generic, variety=variety, model=model))
         if not cone:
-            steps.append(lambda found: _with_closure(found, model or case))
+            steps.append(partial(_with_closure, case=case if model is None else model))
     for step in steps:
-        found = _within_limits(found, step)
-    return replace(found, seconds=clock().seconds)
+        result = _within_limits(result, step)
+    return replace(result, seconds=clock().seconds)
 
 
-def _given(
-    case: Case | Ideal, method: EDMethod, title: str
-) -> tuple[Variety | None, ParametrizedImage | None, Model | None]:
-    """The variety by its ideal, or else as an image; and the model, if there is one."""
-    if isinstance(case, Ideal):
-        if method == "parametrization":
-            raise InvalidCaseError("method", "'parametrization' is not for ideals: use ideal")
-        if case.ring.field != QQ:
-            raise InvalidCaseError("field", f"must be QQ for ED degrees, not {case.ring.field}")
-        return Variety(case, title or "variety of an ideal"), None, None
-    model = as_model(case)
+def _variety_of_ideal(ideal: Ideal, method: EDMethod, title: str) -> Variety:
+    """Return the variety of an ideal, in which critical points are counted.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the method is not for ideals, or the field is not QQ.
+    """
+    if method == "parametrization":
+        raise InvalidCaseError("method", "'parametrization' is not for ideals: use ideal")
+    if ideal.ring.field != QQ:
+        raise InvalidCaseError("field", f"must be QQ for ED degrees, not {ideal.ring.field}")
+    return Variety(ideal, title or "variety of an ideal")
+
+
+def _variety_of_model(model: Model, method: EDMethod) -> Variety | ParametrizedImage:
+    """Return the closure of a model, in which critical points are counted as the method says.
+
+    It is given by its parametrization, or by its ideal if the method is ``ideal``, or if it is
+    ``auto`` and the parameters satisfy relations or the image is a point.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If the method needs free parameters, or the ideal is not known completely.
+    """
     free = model.free_map
     if method == "parametrization" and free.relations:
         raise MethodUnavailableError(
@@ -429,23 +463,37 @@ def _given(
         )
     if method != "ideal" and not free.relations:
         image = ParametrizedImage.of(free, model.title)
-        if image.kept:  # else the image is a point
-            return None, image, model
-    return _closed(model), None, model
+        if image.spanning:  # else the image is a point
+            return image
+    return _variety_of_closure(model)
 
 
-def _closed(model: Model | None) -> Variety:
-    """The closure of the image of a model, whose ideal has to be known completely."""
-    assert model is not None
-    found = closure(model)
-    if found.ideal is None or not found.completeness.proved:
-        raise found.incomplete()
+def _variety_of_closure(model: Model) -> Variety:
+    """Return the closure of a model as the variety of its ideal.
+
+    Raises
+    ------
+    MethodUnavailableError, TimeLimitError
+        If the ideal is not proved to be found completely.
+    """
+    variety = closure(model)
+    if variety.ideal is None or not variety.completeness.proved:
+        raise variety.incomplete()
+    # the closure of an image is irreducible if the source is
     prime = not model.polynomial_map.maybe_reducible
-    return Variety(found.ideal, model.title, prime)
+    return Variety(variety.ideal, model.title, prime)
 
 
 def _checked(counted: Agreed) -> Agreed:
-    """Return a count for general data, which is finite."""
+    """Return the count for a random data point, which is finite.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the variety is empty.
+    MethodUnavailableError
+        If the critical points are not isolated.
+    """
     if counted.count.dimension < 0:
         raise InvalidCaseError("ideal", "the variety is empty")
     if counted.count.points is None:
@@ -455,54 +503,85 @@ def _checked(counted: Agreed) -> Agreed:
     return counted
 
 
-def _within_limits(found: EDDegree, step: Callable[[EDDegree], EDDegree]) -> EDDegree:
-    """Return what a further step finds; if it reaches a limit, the result is unfinished."""
+def _within_limits(result: EDDegree, step: Callable[[EDDegree], EDDegree]) -> EDDegree:
+    """Return the result with what a further step adds.
+
+    If the step reaches a limit or is not available, nothing is added, and ``unfinished`` says why.
+    """
     try:
-        return step(found)
+        return step(result)
     except (TimeLimitError, MemoryLimitError, MethodUnavailableError, TooLargeError) as reason:
-        texts = [text for text in (found.unfinished, str(reason)) if text]
-        return replace(found, unfinished="; ".join(dict.fromkeys(texts)))
+        texts = [text for text in (result.unfinished, str(reason)) if text]
+        return replace(result, unfinished="; ".join(dict.fromkeys(texts)))
 
 
-def _with_point(found: EDDegree, variety: Variety, point: tuple[Fraction, ...]) -> EDDegree:
-    """Add the critical points for a data point."""
-    counted = variety.count(found.quadratic, point)
-    at_point = DataPoint(point, counted.count, counted.primes, None)
-    found = replace(found, at_point=at_point)
-    number = counted.count.points
-    if number is None:
-        return found
+def _with_point(
+    result: EDDegree,
+    variety: Variety | ParametrizedImage,
+    model: Model | None,
+    point: tuple[Fraction, ...],
+) -> EDDegree:
+    """Return the result with the critical points for a data point.
 
-    def isolated(found: EDDegree) -> EDDegree:
-        real = real_points(variety, found.quadratic, point, complex_points=number)
-        places = [place for _, place in real.points or ()]
-        proved = proved_points(variety.ideal, found.quadratic.matrix, data=point, points=places)
-        real = replace(real, proved=proved)
-        return replace(found, at_point=replace(at_point, real=real))
+    They are those on the variety of an ideal; of an image this is its closure. Real points are
+    added if the critical points are isolated.
+    """
+    if not isinstance(variety, Variety):
+        assert model is not None
+        variety = _variety_of_closure(model)
+    counted = variety.count(result.quadratic, point)
+    result = replace(result, at_point=DataPoint(point, counted.count, counted.primes, None))
+    complex_points = counted.count.points
+    if complex_points is None:
+        return result
+    # a limit leaves the complex critical points
+    step = partial(_with_real_points, variety=variety, complex_points=complex_points)
+    return _within_limits(result, step)
 
-    return _within_limits(found, isolated)
+
+def _with_real_points(result: EDDegree, variety: Variety, complex_points: int) -> EDDegree:
+    """Return the result with the real critical points for its data point.
+
+    ``complex_points`` is the number of complex critical points, which are isolated.
+    """
+    at_point = result.at_point
+    assert at_point is not None
+    form, data = result.quadratic, at_point.coordinates
+    real = real_points(variety, form, data, complex_points=complex_points)
+    approximations = [x for _, x in real.points or ()]
+    proved = proved_points(variety.ideal, form.matrix, data=data, points=approximations)
+    return replace(result, at_point=replace(at_point, real=replace(real, proved=proved)))
 
 
 def _with_generic(
-    found: EDDegree, counting: Variety | ParametrizedImage, model: Model | None
+    result: EDDegree, variety: Variety | ParametrizedImage, model: Model | None
 ) -> EDDegree:
-    """Add the number for a general quadratic form, by a theorem of the family if there is one."""
+    """Return the result with the number for a general quadratic form.
+
+    It is by a theorem of the family if there is one, else by a random form.
+    """
     theorem = None if model is None else model.polar_theorem()
     if theorem is not None:
         number = sum(theorem.degrees)
-        return replace(found, generic_ed_degree=number, generic_known=theorem.known)
-    counted = _checked(counting.count(None))
+        return replace(result, generic_ed_degree=number, generic_known=theorem.known)
+    counted = _checked(variety.count(None))
     return replace(
-        found,
+        result,
         generic_ed_degree=counted.count.points,
         generic_known=f"by a random quadratic form, {counted.known}",
         generic_primes=counted.primes,
     )
 
 
-def _with_closure(found: EDDegree, case: Case | Ideal) -> EDDegree:
-    """Add the generic ED degree of the closure in projective space."""
+def _with_closure(result: EDDegree, case: Case | Ideal) -> EDDegree:
+    """Return the result with the generic ED degree of the closure in projective space.
+
+    Raises
+    ------
+    TimeLimitError
+        If the polar degrees of the closure were not all found in time.
+    """
     polar = polar_degrees(case)
     if polar.unfinished:
         raise TimeLimitError(polar.unfinished)
-    return replace(found, closure_generic_ed_degree=polar.generic_ed_degree)
+    return replace(result, closure_generic_ed_degree=polar.generic_ed_degree)

@@ -105,8 +105,8 @@ def polar_degrees(
     if isinstance(case, Ideal):
         if method not in ("auto", "conormal"):
             raise InvalidCaseError("method", f"'{method}' is not for ideals: use conormal")
-        found = _of_ideal(case, printable(title) or "variety of an ideal", None)
-        return replace(found, of_ideal=True)
+        degrees = _of_ideal(case, printable(title) or "variety of an ideal", None)
+        return replace(degrees, of_ideal=True)
     model = as_model(case)
     theorem = model.polar_theorem() if method in ("auto", "theorem") else None
     if theorem is not None:
@@ -135,35 +135,46 @@ def polar_degrees(
 
 
 def _by_the_quicker(model: Model) -> PolarDegrees:
-    """Slices for a short time, else the conormal variety, else slices as long as they take.
+    """Return the polar degrees by slices or by the conormal variety, whichever ends first.
 
-    Which of them is quicker is not seen from the map: slices have few variables where the variety
-    is small, and the conormal variety has few equations where its codimension is.
+    Slices have a short time, then the conormal variety; then slices take as long as they need.
+    Which of the two is quicker is not seen from the map: slices have few variables where the
+    dimension of the variety is small, and the conormal variety has few equations where the
+    codimension is small.
     """
     ways = ((_in_slices, MAX_SLICES_SECONDS), (_of_closure, MAX_CONORMAL_SECONDS))
     for compute, seconds in ways:
         with suppress(TimeLimitError, MemoryLimitError, TooLargeError, MethodUnavailableError):
             with share(0.3), limited(seconds):
-                found = compute(model)
-            if not found.unfinished:
-                return replace(found, seconds=clock().seconds)
+                degrees = compute(model)
+            if not degrees.unfinished:
+                return replace(degrees, seconds=clock().seconds)
     return _in_slices(model)
 
 
 def second_opinion(case: Case) -> PolarDegrees:
-    """Return the numbers by slices modulo two primes, a third one only if these give others.
+    """Return the polar degrees by slices, to be compared with those of a theorem.
 
-    A third prime guards against two that are wrong alike, which the numbers of a theorem do too.
+    Two primes are enough if they agree. A third one would guard against two that are wrong alike,
+    but the theorem does that too.
     """
+    # no time is cheap enough for a third prime
     return _of_random_primes(*by_slices(as_model(case)), cheap=0.0)
 
 
 def _in_slices(model: Model) -> PolarDegrees:
+    """Return the polar degrees by points in random slices, modulo random primes."""
     return _of_random_primes(*by_slices(model))
 
 
 def _of_closure(model: Model) -> PolarDegrees:
-    """The polar degrees by the equations of the closure, which has to be known completely."""
+    """Return the polar degrees by the equations of the closure.
+
+    Raises
+    ------
+    MethodUnavailableError, TimeLimitError
+        If the ideal of the closure is not proved to be found completely.
+    """
     variety = closure(model)
     if variety.ideal is None or not variety.completeness.proved:
         raise variety.incomplete()
@@ -175,72 +186,108 @@ def _of_closure(model: Model) -> PolarDegrees:
 def _of_ideal(
     ideal: GeneratingSet, title: str, case: dict[str, Any] | None, *, prime: bool = False
 ) -> PolarDegrees:
-    """Return them by the conormal variety; ``prime``: the ideal is known to be prime over QQ."""
+    """Return the polar degrees of the variety of an ideal over QQ, by its conormal variety.
+
+    Parameters
+    ----------
+    ideal : GeneratingSet
+    title : str
+        The variety in words.
+    case : dict or None
+        The numbers that define the case, for JSON.
+    prime : bool
+        Whether the ideal is known to be prime over QQ; else Macaulay2 decomposes it.
+    """
     if ideal.ring.field != QQ:
         raise InvalidCaseError("field", f"must be QQ for polar degrees, not {ideal.ring.field}")
 
     script = conormal_script(ideal, title, prime=prime)
 
-    def found(modulo: int) -> PolarDegrees:
-        return _by_conormal(with_given_prime(script, modulo), ideal, title, case)
+    def degrees_modulo(modulus: int) -> PolarDegrees:
+        """The polar degrees by the conormal variety modulo a prime number."""
+        return _by_conormal(with_given_prime(script, modulus), ideal, title, case)
 
     primes = primes_for(map(integer_coefficients, ideal.generators_or_zero))
-    return _of_random_primes(found, primes)
+    return _of_random_primes(degrees_modulo, primes)
 
 
 CountedDegrees = PolarDegrees | InvalidCaseError | MethodUnavailableError
+"""The outcome modulo one prime: the numbers, or the error that says why there are none."""
 
 
 def _of_random_primes(
-    found: Callable[[int], PolarDegrees], primes: Iterator[int], *, cheap: float = MAX_CHEAP_SECONDS
+    degrees_modulo: Callable[[int], PolarDegrees],
+    primes: Iterator[int],
+    *,
+    cheap: float = MAX_CHEAP_SECONDS,
 ) -> PolarDegrees:
-    """Return the numbers that most random primes give, by two or three primes more than any others.
+    """Return the numbers that most random primes give, by two or three primes more than all others.
 
     Modulo a prime the variety can change, for example from a conic to two lines, even if the prime
     divides no coefficient. If time does not suffice for a second prime, the numbers are those of
     the first one, the text says so, and the result is unfinished.
 
+    Parameters
+    ----------
+    degrees_modulo : function
+        Returns the numbers modulo a prime.
+    primes : iterator of int
+        Random primes.
+    cheap : float
+        If two primes take less than this number of seconds, a third one has to agree.
+
     Raises
     ------
     InvalidCaseError, MethodUnavailableError
-        If the primes give this instead; if no numbers are those of enough primes.
+        If enough primes give such an error; if no numbers are those of enough primes.
+    TimeLimitError, MemoryLimitError
+        If the limit was reached before any numbers were found.
     """
     outcomes: dict[int, CountedDegrees] = {}
     begin = clock().seconds
     for prime in islice(primes, MAX_COUNTING_PRIMES):
         try:
-            outcomes[prime] = _outcome(found, prime)
+            outcomes[prime] = _outcome(degrees_modulo, prime)
         except (TimeLimitError, MemoryLimitError) as limit:
             return _until_limit(outcomes, limit)
         last = outcomes[prime]
         if isinstance(last, PolarDegrees) and last.unfinished:
             return _until_limit(outcomes, None)
-        agreeing = deciding(_kinds(outcomes), clock().seconds - begin, cheap)
+        agreeing = deciding(_compared(outcomes), clock().seconds - begin, cheap)
         if agreeing:
             return _agreed(outcomes, agreeing)
     raise too_few(outcomes)
 
 
-def _outcome(found: Callable[[int], PolarDegrees], prime: int) -> CountedDegrees:
-    """Return the numbers modulo one prime, or the reason why there are none."""
+def _outcome(degrees_modulo: Callable[[int], PolarDegrees], prime: int) -> CountedDegrees:
+    """Return the numbers modulo one prime, or the error that says why there are none."""
     try:
-        return found(prime)
+        return degrees_modulo(prime)
     except (InvalidCaseError, MethodUnavailableError) as reason:
         return reason
 
 
-def _kinds(outcomes: Mapping[int, CountedDegrees]) -> dict[int, object]:
-    """Return what is compared of each outcome: the numbers, or the kind of error."""
-    kinds: dict[int, object] = {}
+def _compared(outcomes: Mapping[int, CountedDegrees]) -> dict[int, object]:
+    """Return for each prime the value by which its outcome is compared with those of other primes.
+
+    It is the dimension with the polar degrees, or the class of the error.
+    """
+    values: dict[int, object] = {}
     for prime, outcome in outcomes.items():
-        kinds[prime] = type(outcome)
+        values[prime] = type(outcome)
         if isinstance(outcome, PolarDegrees):
-            kinds[prime] = outcome.dimension, outcome.degrees
-    return kinds
+            values[prime] = outcome.dimension, outcome.degrees
+    return values
 
 
 def _agreed(outcomes: Mapping[int, CountedDegrees], primes: tuple[int, ...]) -> PolarDegrees:
-    """Return the common result of these primes; its text names primes that give other numbers."""
+    """Return the common result of some primes; its text names the primes that gave other numbers.
+
+    Raises
+    ------
+    InvalidCaseError, MethodUnavailableError
+        If their common outcome is this error.
+    """
     outcome = outcomes[primes[0]]
     if not isinstance(outcome, PolarDegrees):
         raise outcome
@@ -252,12 +299,21 @@ def _agreed(outcomes: Mapping[int, CountedDegrees], primes: tuple[int, ...]) -> 
 def _until_limit(
     outcomes: Mapping[int, CountedDegrees], limit: TimeLimitError | MemoryLimitError | None
 ) -> PolarDegrees:
-    """Return the result at a limit; without ``limit``, the last prime reached it while counting.
+    """Return the result by the primes that finished before a limit.
+
+    If at least two agree, they are enough; one alone gives an unfinished result.
+
+    Parameters
+    ----------
+    outcomes : mapping from prime to outcome
+    limit : error, or None
+        The limit; ``None`` if the last of the outcomes reached it while counting, and has some of
+        the numbers. These are returned if no prime finished.
 
     Raises
     ------
     TimeLimitError, MemoryLimitError
-        The limit, where no prime gives numbers or they give different ones.
+        The limit, if no prime gives numbers or they give different ones.
     """
     finished = dict(outcomes)
     unfinished = str(limit)
@@ -268,30 +324,38 @@ def _until_limit(
             return _agreed(outcomes, (last,))
         unfinished = outcome.unfinished
         limit = TimeLimitError(unfinished)
-    agreeing = leading(_kinds(finished), MIN_AGREEING_PRIMES) if finished else ()
+    agreeing = leading(_compared(finished), MIN_AGREEING_PRIMES) if finished else ()
     if agreeing:
         return _agreed(finished, agreeing)
-    alone = leading(_kinds(finished), 1) if len(finished) == 1 else ()
-    if not alone:
+    if len(finished) != 1:
         raise limit
-    return replace(_agreed(finished, alone), unfinished=unfinished)
+    return replace(_agreed(finished, tuple(finished)), unfinished=unfinished)
 
 
 def _by_conormal(
     script: Script, ideal: GeneratingSet, title: str, case: dict[str, Any] | None
 ) -> PolarDegrees:
-    """Return them by the conormal variety modulo the prime that the program has."""
+    """Return the polar degrees by the conormal variety, modulo the prime that the program has.
+
+    ``ideal`` is the ideal over QQ; ``title`` and ``case`` are for the result.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the projective variety is empty.
+    """
     answer = answer_to(script)
     version = current().version
-    last = max(answer.integers("dimensions"), default=0) - 1
-    if last < 0:
+    # the dimensions of the affine cones over the components
+    dimension = max(answer.integers("dimensions"), default=0) - 1
+    if dimension < 0:
         raise InvalidCaseError("ideal", "the projective variety is empty")
     # δ_0, δ_1, … of each irreducible component; those above its dimension are zero.
     components = answer.integer_lists("polar_degrees")
-    degrees = [0] * (last + 1)
+    degrees = [0] * (dimension + 1)  # δ_n, …, δ_0
     for component in components:
-        for i, value in enumerate(component[: last + 1]):
-            degrees[last - i] += value
+        for i, value in enumerate(component[: dimension + 1]):
+            degrees[dimension - i] += value
     known = "by the conormal variety"
     if len(components) > 1:
         known += f", the sum over {len(components)} irreducible components"
@@ -301,7 +365,7 @@ def _by_conormal(
         title=title,
         case=case,
         ambient=variables - 1 if cone else variables,
-        dimension=last,
+        dimension=dimension,
         method="conormal",
         theorem=PolarData(tuple(degrees), known, ()),
         engine_version=version,
@@ -311,8 +375,10 @@ def _by_conormal(
 
 
 def conormal_script(ideal: GeneratingSet, title: str, *, prime: bool) -> Script:
-    """The Macaulay2 program that computes the conormal variety of an ideal over QQ, modulo a prime
-    that it is given.
+    """Return the Macaulay2 program for the conormal variety of an ideal over QQ, modulo a prime
+    number that it is given.
+
+    ``prime`` says whether the ideal is known to be prime; else it is decomposed.
     """
     variables = ", ".join(m2_syntax.all_to_macaulay2(ideal.ring.variables))
     # the program takes the generators modulo its prime, which must divide no denominator

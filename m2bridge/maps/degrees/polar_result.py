@@ -27,11 +27,13 @@ class PolarDegrees(PictureResult):
     Parameters
     ----------
     title : str
+        The case in words, such as the title of the model.
     case : dict or None
+        The numbers that define the case, for JSON; ``None`` without a family.
     ambient : int
-        N.
+        N, the dimension of the projective space.
     dimension : int
-        n.
+        n, the dimension of Z.
     method : {"theorem", "slices", "conormal"}
     theorem : PolarData
         The numbers, the method that gives them, and the strata that were observed.
@@ -41,7 +43,7 @@ class PolarDegrees(PictureResult):
     closure : bool
         Whether Z is the closure in projective space of a variety that is not known to be a cone.
     of_ideal : bool
-        Whether an ideal was given: then the title is the whole one.
+        Whether an ideal was given: then ``title`` is the title of the sheet, as it is.
     primes : tuple of int
         The random primes modulo which the numbers were counted; none where a theorem gives
         them. The numbers are those over QQ for all but finitely many primes; for these it is not
@@ -76,8 +78,10 @@ class PolarDegrees(PictureResult):
 
     @property
     def generic_ed_degree(self) -> int | None:
-        """The sum: of a cone over Z the number of complex critical points that the distance from a
-        general point, by a general quadratic form, has on the smooth part.
+        """The sum of the polar degrees; ``None`` unless all are known.
+
+        It is the number of complex critical points that the distance from a general point, by a
+        general quadratic form, has on the smooth part of the cone over Z.
 
         Of an affine variety that is not a cone, it is this number of the cone over its closure Z in
         projective space, which may be larger than that of the variety itself: 4 for a parabola,
@@ -90,50 +94,66 @@ class PolarDegrees(PictureResult):
 
     @property
     def _complete(self) -> bool:
+        """Whether all of δ_n, …, δ_0 are known."""
         return len(self.degrees) == self.dimension + 1
 
     @property
     def _dual(self) -> tuple[int, int] | None:
-        """Dimension and degree of the dual variety; (−1, 0) if it is empty.
+        """Dimension and degree of the dual variety; (−1, 0) if that is empty.
 
-        Its degree is the last polar degree that is not zero, δ_i, and its dimension N − 1 − i.
+        ``None`` unless all polar degrees are known. The degree is δ_i for the least i with δ_i ≠ 0,
+        and the dimension is N − 1 − i.
         """
         if not self._complete:
             return None
+        # no hyperplane is tangent to P^N itself
         if self.dimension == self.ambient:
             return -1, 0
-        defect = 0
-        while not self.degrees[self.dimension - defect]:
-            defect += 1
-        return self.ambient - 1 - defect, self.degrees[self.dimension - defect]
+        from_below = self.degrees[::-1]  # δ_0, δ_1, …
+        i = 0
+        while from_below[i] == 0:
+            i += 1
+        return self.ambient - 1 - i, from_below[i]
 
     @property
     def dual_dimension(self) -> int | None:
-        """The projective dimension of the dual variety; −1 if that is empty, as of P^N itself."""
+        """The projective dimension of the dual variety; −1 if it is empty, as that of P^N is.
+
+        ``None`` unless all polar degrees are known.
+        """
         return None if self._dual is None else self._dual[0]
 
     @property
     def dual_degree(self) -> int | None:
-        """The degree of the dual variety; 0 if it is empty."""
+        """The degree of the dual variety; 0 if it is empty.
+
+        ``None`` unless all polar degrees are known.
+        """
         return None if self._dual is None else self._dual[1]
 
     def to_sheet(self) -> Sheet:
-        """The numbers, how they are known, and what was observed."""
+        """Return the numbers with their grounds, a table of critical strata, and the picture.
+
+        The strata are those of the source of the parametrization where a theorem observed that the
+        differential can have a kernel.
+        """
         blocks: list[Block] = [Facts(_facts(self))]
-        special = [locus for locus in self.theorem.loci if locus.kernel]
-        if special:
-            rows = [(locus.name, locus.codimension, locus.kernel) for locus in special]
-            blocks.append(Table(("observed at orbit", "codimension", "kernel at most"), rows))
+        with_kernel = [stratum for stratum in self.theorem.loci if stratum.kernel > 0]
+        if with_kernel:
+            header = ("observed at orbit", "codimension", "kernel at most")
+            rows = [(one.name, one.codimension, one.kernel) for one in with_kernel]
+            blocks.append(Table(header, rows))
         blocks.append(Picture(self.page_svg))
         title = self.title if self.of_ideal else f"Polar degrees of the {self.title}"
         formulas = []
         if self.generic_ed_degree is not None:
+            # gED of the closure X̄ is a number of X̄, not of X, if X is not a cone
             variety = r"(\overline{X})" if self.closure else ""
             formulas.append(rf"\operatorname{{gED}}{variety} = {self.generic_ed_degree}")
         return Sheet(title, blocks, formulas)
 
     def to_json(self) -> dict[str, Any]:
-        """The numbers, how they are known, and what was observed."""
+        """Return the numbers, their grounds, and all strata that were observed, for JSON."""
         theorem = self.theorem
         loci = []
         for locus in theorem.loci:
@@ -163,7 +183,7 @@ class PolarDegrees(PictureResult):
         return f"polarDegrees = {{{', '.join(map(str, self.degrees))}}}"
 
     def to_csv(self) -> str:
-        """Return a line for each polar degree."""
+        """Return a line (i, δ_i) for each polar degree."""
         return csv_text(("i", "polar_degree"), zip(self._places, self.degrees, strict=True))
 
     @property
@@ -172,7 +192,11 @@ class PolarDegrees(PictureResult):
         return range(self.dimension, self.dimension - len(self.degrees), -1)
 
     def figure(self) -> Any:
-        """A bar for each of δ_n, δ_{n−1}, …; their sum is the generic ED degree."""
+        """Return a figure of matplotlib with a bar for each of δ_n, δ_{n−1}, …
+
+        Bars are logarithmic where the largest degree exceeds ``MIN_LOGARITHMIC_RATIO`` times the
+        smallest one that is not zero.
+        """
         degrees = self.degrees
         heights: Sequence[float] = degrees
         label = "polar degree δ$_i$"
@@ -243,5 +267,5 @@ def _facts(result: PolarDegrees) -> list[tuple[str, object]]:
 
 
 def short(value: int) -> str:
-    """A number in few letters: its digits, or a power of ten."""
+    """Return a number in few characters: its digits, or from 10^7 on a power of ten."""
     return str(value) if value < 10**7 else f"10^{log10(value):.2f}"

@@ -29,13 +29,19 @@ MAX_SLICE_MINORS = 5000
 
 
 def slices_program(model: Model) -> Script:
-    """The Macaulay2 program that counts points in slices; it draws a prime if it is given none."""
+    """Return the Macaulay2 program that counts points in slices for a model.
+
+    It draws a prime if it is given none.
+    """
     forms, _ = _forms(model)
     return slices_script(forms, _spanning_parameters(forms), model.title)
 
 
 def by_slices(model: Model) -> tuple[Callable[[int], PolarDegrees], Iterator[int]]:
-    """Return the function that counts points on random hyperplanes modulo a prime, and the primes.
+    """Return a function that finds the polar degrees modulo a prime, and random primes for it.
+
+    The function counts points of the source in random slices. If a limit is reached, its result is
+    unfinished.
 
     Raises
     ------
@@ -47,18 +53,20 @@ def by_slices(model: Model) -> tuple[Callable[[int], PolarDegrees], Iterator[int
         If the image is the point zero.
     """
     forms, cone = _forms(model)
-    kept = _spanning_parameters(forms)
-    last = len(kept)
-    # with `cut` hyperplanes, cut + 2 random columns are dependent: a minor for each choice of rows
-    minors = max(comb(last + 1, cut + 2) for cut in range(last + 1))
+    spanning = _spanning_parameters(forms)
+    dimension = len(spanning)
+    # With `cut` hyperplanes, cut + 2 random columns of a matrix with dimension + 1 rows have to be
+    # dependent: this is a minor for each choice of cut + 2 rows.
+    minors = max(comb(dimension + 1, cut + 2) for cut in range(dimension + 1))
     if minors > MAX_SLICE_MINORS:
         raise TooLargeError(
-            f"slices of a variety of dimension {last} take {minors} minors; at most"
+            f"slices of a variety of dimension {dimension} take {minors} minors; at most"
             f" {MAX_SLICE_MINORS}"
         )
-    script = slices_script(forms, kept, model.title)
+    script = slices_script(forms, spanning, model.title)
 
-    def found(prime: int) -> PolarDegrees:
+    def degrees_modulo(prime: int) -> PolarDegrees:
+        """The polar degrees by points that Macaulay2 counts modulo the prime."""
         answer, late = answer_until_limit(with_given_prime(script, prime))
         version = current().version
         known = "by counting points in random slices"
@@ -66,24 +74,33 @@ def by_slices(model: Model) -> tuple[Callable[[int], PolarDegrees], Iterator[int
             title=model.title,
             case=model.case,
             ambient=len(forms.coordinates) - 1,
-            dimension=last,
+            dimension=dimension,
             method="slices",
-            theorem=PolarData(_counted(answer, last), known, ()),
+            theorem=PolarData(_counted(answer, dimension), known, ()),
             engine_version=version,
             seconds=clock().seconds,
             unfinished=late,
             closure=not cone,
         )
 
-    return found, primes_for(forms.images)
+    return degrees_modulo, primes_for(forms.images)
 
 
 def _forms(model: Model) -> tuple[PolynomialMap, bool]:
-    """The parametrization of the cone over the projective variety; whether it is the model's.
+    """Return a map whose images are homogeneous coordinates of the projective variety, and whether
+    the closure of the model is seen to be a cone.
 
-    It is if weights of the parameters make all images homogeneous of weight 1; else 1 is the first
+    It is a cone if weights of the parameters make all images homogeneous of weight 1; then the
+    projective variety is that of the cone. Else it is the projective closure, and 1 is the first
     coordinate. Images are multiplied by their denominators, which is a linear change of
     coordinates.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If the parameters satisfy relations.
+    InvalidCaseError
+        If the image is the point zero.
     """
     free = model.free_map
     if free.relations:
@@ -108,55 +125,81 @@ def _forms(model: Model) -> tuple[PolynomialMap, bool]:
 def parametrizes_cone(parametrization: PolynomialMap) -> bool:
     """Whether weights of the parameters make all images homogeneous of weight 1.
 
-    There are such weights w if the equations ⟨w, monomial⟩ = 1 have a solution over QQ.
+    Then scaling the parameters by these weights scales the image, so that its closure is a cone.
+    There are such weights w if the equations ⟨w, e⟩ = 1, for the exponents e of all monomials, have
+    a solution over QQ: if a column of ones does not increase the rank of the matrix of the e.
     """
     exponents = {monomial for image in parametrization.images for monomial in image.monoms()}
     if not exponents:
         return True
-    matrix = [[*monomial, 1] for monomial in sorted(exponents)]
-    rank = flint.fmpz_mat([row[:-1] for row in matrix]).rank()
-    return bool(flint.fmpz_mat(matrix).rank() == rank)
+    with_ones = [[*monomial, 1] for monomial in sorted(exponents)]
+    rank = flint.fmpz_mat([row[:-1] for row in with_ones]).rank()
+    return bool(flint.fmpz_mat(with_ones).rank() == rank)
 
 
 def _spanning_parameters(forms: PolynomialMap) -> list[int]:
-    """Return the positions of as few parameters as suffice; the others become random numbers.
+    """Return the positions of as few parameters as suffice to parametrize the projective variety.
 
-    Their derivatives and the point itself span the tangent space of the cone, at a random point
-    modulo a long random prime.
+    The derivatives with respect to these parameters, and the point of the image itself, are a basis
+    of the tangent space of the cone, at a random point modulo a long random prime. So their number
+    is the dimension of the projective variety. All other parameters become random numbers.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the image is the point zero.
     """
     prime = next(random_primes(LONG_PRIME_BITS))
     point = [1 + secrets.randbelow(prime - 1) for _ in forms.source.variables]
     gradients = jacobian_at(forms.images, point, prime)
+    # for each coordinate its value, then its derivatives
     rows = []
     for image, gradient in zip(forms.images, gradients, strict=True):
         rows.append([int(image(*point)) % prime, *gradient])
+    # the columns that are not combinations of earlier ones
     pivots = pivot_columns(rows, prime)[0]
     if pivots[:1] != [0]:
         raise InvalidCaseError("map", "its image is the point zero")
     return [pivot - 1 for pivot in pivots[1:]]
 
 
-def slices_script(forms: PolynomialMap, kept: Sequence[int], title: str) -> Script:
-    """The Macaulay2 program that counts, modulo a prime that it is given; parameters that are not
-    kept are random numbers.
+def slices_script(forms: PolynomialMap, spanning: Sequence[int], title: str) -> Script:
+    """Return the Macaulay2 program that counts points in slices, modulo a prime that it is given.
+
+    Parameters
+    ----------
+    forms : PolynomialMap
+        Its images are homogeneous coordinates of the projective variety.
+    spanning : sequence of int
+        The positions of the parameters that are variables; all others are random numbers.
+    title : str
     """
     names = m2_syntax.all_to_macaulay2(forms.source.variables)
     values = []
     for j, name in enumerate(names):
-        values.append(f"sub({name}, sourceRing)" if j in kept else "randomNumber()")
+        values.append(f"sub({name}, sourceRing)" if j in spanning else "randomNumber()")
     written = {
         "title": title,
         "parameters": ", ".join(names),
-        "kept": ", ".join(names[j] for j in kept),
+        "kept": ", ".join(names[j] for j in spanning),
         "values": m2_syntax.sequence(values),
         "images": m2_syntax.sequence(m2_syntax.polynomial(image, names) for image in forms.images),
     }
     return render("polar_slices", ("wire",), written)
 
 
-def _counted(answer: Answer, last: int) -> tuple[int, ...]:
-    """The numbers of points that were counted, each divided by that of the general fibre."""
-    names = [f"polar_{i}" for i in range(last, -1, -1)]
+def _counted(answer: Answer, dimension: int) -> tuple[int, ...]:
+    """Return the polar degrees δ_n, δ_{n−1}, … that an answer has, where n is the dimension.
+
+    They are the numbers of points in slices, divided by the number of points of a general fibre. At
+    a limit there are fewer than n + 1.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If a number is negative or not divisible: then the points are not isolated.
+    """
+    names = [f"polar_{i}" for i in range(dimension, -1, -1)]
     counts = [answer.integer(name) for name in names if name in answer]
     fibre = answer.integer("fibre") if "fibre" in answer else 1
     if fibre < 1 or any(value < 0 or value % fibre for value in counts):

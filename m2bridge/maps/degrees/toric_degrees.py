@@ -62,12 +62,11 @@ def toric_polar_data(parametrization: PolynomialMap) -> PolarData | None:
         return None
     cone = parametrizes_cone(parametrization)
     if not cone:
-        # the further coordinate of projective space is the monomial 1
+        # the projective closure has one coordinate more, the monomial 1
         points = sorted({*points, (0,) * len(points[0])})
     try:
         degrees = toric_polar_degrees(points)
-    # points in slices do not depend on the number of faces
-    except TooLargeError:
+    except TooLargeError:  # other methods do not depend on the number of faces
         return None
     return PolarData(degrees=degrees, known=KNOWN, rests_on=(SOURCE,), closure=not cone)
 
@@ -87,23 +86,25 @@ def toric_polar_degrees(points: Sequence[IntegerVector]) -> tuple[int, ...]:
     >>> toric_polar_degrees([(0,), (2,), (3,)])
     (3, 3)
     """
-    # the torus that acts is that of the lattice of the points, whatever lattice they are in
+    # only the lattice that the points generate matters, since the torus that acts is its torus
     vectors = lattice_coordinates([(1, *point) for point in points])
-    last = len(vectors[0]) - 1
-    if len(vectors) == last + 1:
-        # a linear space
-        return (1, *(0,) * last)
+    n = len(vectors[0]) - 1
+    if len(vectors) == n + 1:
+        # independent points: the variety is a linear space
+        return (1, *(0,) * n)
     dimensions = faces(vectors)
     obstructions = euler_obstructions(vectors, dimensions)
-    # the Chern-Mather volumes
-    chern_mather = [0] * (last + 1)
-    for face, own in volumes(vectors, dimensions).items():
-        chern_mather[dimensions[face]] += own * obstructions[face]
-    signed = [(j, (-1) ** (last - j), volume) for j, volume in enumerate(chern_mather)]
+    # The Chern–Mather volume V_j is the sum of Vol(F) · Eu(F) over the faces F of dimension j.
+    chern_mather = [0] * (n + 1)
+    for face, volume in volumes(vectors, dimensions).items():
+        chern_mather[dimensions[face]] += volume * obstructions[face]
+    # δ_i = Σ_{j ≥ i} (−1)^(n−j) C(j+1, i+1) V_j
     degrees = []
-    for i in range(last, -1, -1):
-        terms = (sign * comb(j + 1, i + 1) * volume for j, sign, volume in signed if j >= i)
-        degrees.append(sum(terms))
+    for i in range(n, -1, -1):
+        degree = 0
+        for j in range(i, n + 1):
+            degree += (-1) ** (n - j) * comb(j + 1, i + 1) * chern_mather[j]
+        degrees.append(degree)
     return tuple(degrees)
 
 
@@ -112,27 +113,39 @@ def euler_obstructions(
 ) -> dict[Face, int]:
     """Return the Euler obstruction of the toric variety along the orbit of each face.
 
+    It is 1 along smooth orbits, and Eu(F) = Σ (−1)^(dim G − dim F − 1) m(F, G) Eu(G) along the
+    orbit of any other face F; the sum is over the larger faces G, and m(F, G) is the multiplicity
+    of the toric variety of G along the orbit of F.
+
+    Parameters
+    ----------
+    vectors : sequence of vectors
+        (1, p) for each point p, in a basis of the lattice that they generate.
+    dimensions : dict
+        The dimension of each face; a face is the set of the numbers of the points on it. The
+        polytope itself is a face.
+
     Raises
     ------
     TooLargeError
         If too many orbits are singular.
     """
     singular = set(dimensions) - smooth_faces(vectors, dimensions)
-    larger: dict[Face, list[Face]] = {}
+    larger_than: dict[Face, list[Face]] = {}
     pairs = 0
-    # counted before anything is computed
+    # pairs are counted before anything is computed, which takes time for each
     for face in check_deadline_in(singular):
-        larger[face] = [other for other in dimensions if face < other]
-        pairs += len(larger[face])
+        larger_than[face] = [other for other in dimensions if face < other]
+        pairs += len(larger_than[face])
         if pairs > MAX_PAIRS:
             raise TooLargeError(f"a toric variety with more than {MAX_PAIRS} pairs of orbits")
     obstructions = dict.fromkeys(dimensions, 1)
     # from facets, where the variety may not be normal, down to the vertices
-    for face in sorted(singular, key=lambda one: -dimensions[one]):
+    for face in sorted(singular, key=lambda face: -dimensions[face]):
         total = 0
-        for other in check_deadline_in(larger[face]):
-            sign = (-1) ** (dimensions[other] - dimensions[face] - 1)
-            total += sign * _multiplicity(vectors, face, other) * obstructions[other]
+        for larger in check_deadline_in(larger_than[face]):
+            sign = (-1) ** (dimensions[larger] - dimensions[face] - 1)
+            total += sign * _multiplicity(vectors, face, larger) * obstructions[larger]
         obstructions[face] = total
     return obstructions
 
@@ -140,33 +153,38 @@ def euler_obstructions(
 def smooth_faces(vectors: Sequence[IntegerVector], dimensions: dict[Face, int]) -> set[Face]:
     """Return the faces along whose orbits the toric variety is smooth.
 
-    There the quotient semigroup is that of all vectors of c natural numbers, where c is the
-    codimension: c facets contain the face, each unit vector is the vector of the heights of a point
-    over them, and the lattice of the face is all of the lattice in its span.
+    Let c be the codimension of a face. The variety is smooth along its orbit iff the semigroup of
+    the vectors modulo the face is ℕ^c: c facets contain the face, each unit vector of ℤ^c is the
+    vector of the heights of a point over these facets, and the lattice of the face is all of the
+    lattice in its span. The arguments are those of :func:`euler_obstructions`.
     """
-    last = max(dimensions.values())
+    n = max(dimensions.values())
+    # the lattice height of each point over each facet
     heights: dict[Face, IntegerVector] = {}
-    for facet in check_deadline_in(face for face in dimensions if dimensions[face] == last - 1):
+    for facet in check_deadline_in(face for face in dimensions if dimensions[face] == n - 1):
         points = [vectors[i] for i in sorted(facet)]
         (form,) = lattice_basis(list(zip(*points, strict=True)))
-        # the form is primitive, and has one sign on all points
+        # the linear form that is zero on the facet is primitive, and has one sign on all points
         products = (sum(a * b for a, b in zip(form, v, strict=True)) for v in vectors)
         heights[facet] = tuple(map(abs, products))
     smooth = set()
     for face in check_deadline_in(dimensions):
-        over = [values for facet, values in heights.items() if face <= facet]
-        if len(over) != last - dimensions[face]:
+        over_facets = [of_points for facet, of_points in heights.items() if face <= facet]
+        codimension = n - dimensions[face]
+        if len(over_facets) != codimension:
             continue
-        # the sum of the entries is 1 for unit vectors alone
-        found = {seen for seen in zip(*over, strict=True) if sum(seen) == 1}
-        inside = [vectors[i] for i in sorted(face)]
-        if len(found) == len(over) and prod(filter(None, _invariants(inside))) == 1:
+        # heights are not negative, so that a vector of them with the sum 1 is a unit vector
+        height_vectors = zip(*over_facets, strict=True)
+        unit_vectors = {vector for vector in height_vectors if sum(vector) == 1}
+        on_face = [vectors[i] for i in sorted(face)]
+        if len(unit_vectors) == codimension and _index_in_span(on_face) == 1:
             smooth.add(face)
     return smooth
 
 
 def _multiplicity(vectors: Sequence[IntegerVector], face: Face, larger: Face) -> int:
-    """The multiplicity of the toric variety of the larger face along the orbit of the smaller face.
+    """Return the multiplicity of the toric variety of the larger face along the orbit of the other
+    face.
 
     It is the index of the lattice of the face in the lattice of the larger one within its span,
     times the volume that the nonzero elements of the quotient semigroup cut off at 0. Source:
@@ -174,33 +192,39 @@ def _multiplicity(vectors: Sequence[IntegerVector], face: Face, larger: Face) ->
     Chapter 5, Theorem 3.16.
     """
     numbers = sorted(larger)
-    own = dict(zip(numbers, lattice_coordinates([vectors[i] for i in numbers]), strict=True))
-    inside = [own[i] for i in sorted(face)]
-    # integer linear forms that are zero on the face are coordinates of the quotient
-    forms = lattice_basis(list(zip(*inside, strict=True)))
-    # the face may generate a smaller lattice than its span has, where the variety is not normal
-    index = prod(filter(None, _invariants(inside)))
-    quotient = {
-        tuple(sum(a * b for a, b in zip(form, own[i], strict=True)) for form in forms)
-        for i in larger - face
-    }
-    return index * _cut_off(tuple(sorted(quotient)))
+    in_lattice = lattice_coordinates([vectors[i] for i in numbers])
+    vector_of = dict(zip(numbers, in_lattice, strict=True))
+    on_face = [vector_of[i] for i in sorted(face)]
+    # a basis of the integer linear forms that are zero on the face: coordinates of the quotient
+    forms = lattice_basis(list(zip(*on_face, strict=True)))
+    quotient = set()
+    for i in larger - face:
+        values = (sum(a * b for a, b in zip(form, vector_of[i], strict=True)) for form in forms)
+        quotient.add(tuple(values))
+    # the index is not 1 where the variety is not normal
+    return _index_in_span(on_face) * _cut_off(tuple(sorted(quotient)))
 
 
 @lru_cache(maxsize=1000)
 def _cut_off(points: tuple[IntegerVector, ...]) -> int:
-    """The volume between 0 and the convex hull of the nonzero elements of a semigroup.
+    """Return the normalized volume between 0 and the convex hull of the nonzero elements of the
+    semigroup that the points generate.
 
     The semigroup is pointed, as a quotient by a face is: 0 is a vertex of the hull of 0 and the
-    generators. Facets of the hull of the nonzero elements that can be seen from 0 are those of the
-    hull of the generators. Many faces of a polytope have the same quotients, so that results are
-    kept.
+    generators. Facets of the hull of the nonzero elements that can be seen from 0 are facets of the
+    hull of the generators; so the volume is that of the hull of 0 and the generators less that of
+    the hull of the generators. Many faces of a polytope have the same quotients, so that results
+    are cached.
     """
     zero = (0,) * len(points[0])
     return volume_in_space([zero, *points]) - volume_in_space(points)
 
 
-def _invariants(vectors: Sequence[IntegerVector]) -> list[int]:
-    """The elementary divisors of the matrix with these rows."""
+def _index_in_span(vectors: Sequence[IntegerVector]) -> int:
+    """Return the index of the lattice that the vectors generate in all integer vectors of its span.
+
+    It is the product of the elementary divisors, not zero, of the matrix with these rows.
+    """
     smith = flint.fmpz_mat(list(map(list, vectors))).snf()
-    return [abs(int(smith[i, i])) for i in range(min(smith.nrows(), smith.ncols()))]
+    divisors = [abs(int(smith[i, i])) for i in range(min(smith.nrows(), smith.ncols()))]
+    return prod(filter(None, divisors))

@@ -243,7 +243,15 @@ FILES = {
     MAP.format("s^2"): 'put polynomials in quotes: x = "s^2"',
     MAP.format("2"): 'must be a polynomial in quotes: write "2"',
     MAP.format('"s = 1"'): "found '='; no equation is expected here",
-    MAP.format('"u + s"'): "unknown name 'u'; known are s",
+    MAP.format('"u + s"'): (
+        "unknown name 'u'; known are s (in 'u + s'). Every name in a map must be declared in"
+        " parameters. How a parameter becomes a constant is said under 'Parameters as constants' in"
+        " docs/maps.md."
+    ),
+    MAP.format('"1/u"'): "declared in parameters. How a parameter becomes a constant is said under",
+    MAP.format('"s"').replace("[coo", 'relations = ["s = u"]\n[coo'): (
+        "unknown name 'u'; known are s (in 's = u'). Every name in a map must be declared"
+    ),
     "": "the table [map] is missing: write [map] in a line of its own",
     "hello\r\n": "not TOML: Expected '=' after a key",
     '{"map": {}}': "not TOML",

@@ -33,9 +33,13 @@ from m2bridge.families.attention.orbits.parametrization import coordinate, entri
 from m2bridge.families.attention.sizes import degree_formula, dimension_formula
 from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
 from m2bridge.limits import limited
-from m2bridge.maps.closure import _multigraded_dimension
 from m2bridge.maps.completeness import Core, prove_by_core
-from m2bridge.maps.equations import Equations, graded_source, low_degree_equations
+from m2bridge.maps.equations import (
+    Equations,
+    dimension_by_equations,
+    graded_source,
+    low_degree_equations,
+)
 from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.results.known import Bounds
 from tests.exact_ideals import series_of
@@ -467,6 +471,6 @@ def test_a_dimension_that_ranks_refute_stops_the_run() -> None:
     proved = prove_by_core(known(model, 1), core_of(model))
     assert proved.series is not None
     right = proved.series.dimension
-    assert _multigraded_dimension(proved, Bounds.exactly(right)).exact == right
+    assert dimension_by_equations(proved, Bounds.exactly(right)).exact == right
     with pytest.raises(ContradictionError, match="the Hilbert series of the ideal"):
-        _multigraded_dimension(proved, Bounds.exactly(right - 1))
+        dimension_by_equations(proved, Bounds.exactly(right - 1))

@@ -40,7 +40,7 @@ from m2bridge.families.deep_attention import bounds
 from m2bridge.families.deep_attention.figure import figure_3
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.limits import limited
-from m2bridge.maps.slice_surface import SliceSpace
+from m2bridge.maps.slice_space import SliceSpace
 from m2bridge.pictures import real_geometry as real_surface
 from m2bridge.pictures.graph_layout import HALF_HEIGHT, placed, rounded, straightened
 from m2bridge.pictures.real_geometry import (

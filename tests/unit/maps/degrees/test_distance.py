@@ -16,13 +16,8 @@ from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert.answers import Answer
 from m2bridge.errors import MethodUnavailableError, TimeLimitError
 from m2bridge.maps.degrees import distance
-from m2bridge.maps.degrees.distance import (
-    Agreed,
-    CriticalCount,
-    agreed,
-    read_numbers,
-    read_quadratic,
-)
+from m2bridge.maps.degrees.distance import Agreed, CriticalCount, agreed
+from m2bridge.maps.degrees.quadratic_forms import read_numbers, read_quadratic
 
 RING = PolynomialRing(QQ, ("x", "y", "z"))
 

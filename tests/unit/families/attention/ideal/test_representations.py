@@ -97,8 +97,8 @@ from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.sizes import degree_formula, dimension_formula
 from m2bridge.implicitization.implicitize import HigherDegrees, implicitize
 from m2bridge.limits import limited
-from m2bridge.maps.closure import _representations, closure as closure_of_model
-from m2bridge.maps.equations import Equations, graded_source
+from m2bridge.maps.closure import closure as closure_of_model
+from m2bridge.maps.equations import Equations, generator_representations, graded_source
 from m2bridge.results.sheet import Table
 from m2bridge.statements.statement import sharing_one_observation
 from tests.limits import Looks, RecordedEngine
@@ -775,17 +775,17 @@ def test_known_representations_are_those_found_in_the_degrees_that_were_computed
     model = SingleLayerAttention(2, 2)
     right = representations(model)
     found = implicitize(graded_source(model), 4)
-    assert _representations(Equations(found, representations=right), model) == right
+    assert generator_representations(Equations(found, representations=right), model) == right
     cubic = Representation(3, right[0].spaces, right[0].sizes, ((2, 1), (2, 1), (3, 3)))
     too_many = (*right, cubic), (*right, replace(right[0], shapes=((2,), (2,), (2, 2))))
     for wrong in (*too_many, right[1:], (replace(right[0], multiplicity=2), *right[1:])):
         with pytest.raises(ContradictionError, match="are not those of the generators"):
-            _representations(Equations(found, representations=wrong), model)
+            generator_representations(Equations(found, representations=wrong), model)
     low = implicitize(graded_source(model), 2)
     continued = low.continued([1, 12, 73, 304, 975], HigherDegrees({4: 10}, lambda: iter(())))
     for part in (low, continued):  # of degree 4 no multidegree was computed
-        assert _representations(Equations(part, representations=right), model) == right
+        assert generator_representations(Equations(part, representations=right), model) == right
         with pytest.raises(ContradictionError):
-            _representations(Equations(part, representations=right[1:]), model)
+            generator_representations(Equations(part, representations=right[1:]), model)
     with pytest.raises(ContradictionError):
-        _representations(Equations(continued, representations=(*right, cubic)), model)
+        generator_representations(Equations(continued, representations=(*right, cubic)), model)

@@ -1,0 +1,145 @@
+"""Random points of the image of a map modulo a prime, and values of monomials there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
+from random import Random
+from typing import Any
+
+import flint
+
+from m2bridge.algebra.linear_algebra import reduced_echelon
+from m2bridge.algebra.sparse_polynomial import IntegerPolynomial, Monomial, monomial_of
+from m2bridge.limits import check_deadline_in
+
+SPARE_POINTS = 5
+"""A rank is taken to be that at all points if this many more points do not increase it; else the
+dimensions would not add up.
+"""
+
+MIN_POINTS_PER_DRAW = 32
+"""The number of points drawn at once; products of values at fewer are mostly overhead."""
+
+
+@dataclass(slots=True)
+class RandomPoints:
+    """Random points of the image over GF(prime); more are drawn when they are needed.
+
+    Parameters
+    ----------
+    images : tuple of polynomials with integer coefficients
+    parameters : int
+        The number of parameters.
+    random : random.Random
+    prime : int
+    """
+
+    images: tuple[IntegerPolynomial, ...]
+    parameters: int
+    random: Random
+    prime: int
+    count: int = field(init=False, default=0)
+    values: list[list[int]] = field(init=False)
+    """``values[j][k]`` is the value of coordinate j at point k, for all ``count`` points so far."""
+
+    def __post_init__(self) -> None:
+        self.values = [[] for _ in self.images]
+
+    def require(self, count: int) -> None:
+        """Draw points until there are at least ``count``, many at a time."""
+        if count <= self.count:
+            return
+        new = max(count - self.count, MIN_POINTS_PER_DRAW)
+        self.count += new
+        draw = partial(self.random.randrange, self.prime)
+        # the values of each parameter at the new points
+        parameters = [[draw() for _ in range(new)] for _ in range(self.parameters)]
+        functions = FunctionValues(parameters, self.prime, new)
+        for values, image in check_deadline_in(zip(self.values, self.images, strict=True)):
+            values += functions.polynomial(image)
+
+    def monomials(self, monomials: Sequence[Monomial], start: int, stop: int) -> list[list[int]]:
+        """Return for each monomial its values at the points with numbers start, …, stop − 1."""
+        self.require(stop)
+        coordinates = [values[start:stop] for values in self.values]
+        factors = FunctionValues(coordinates, self.prime, stop - start)
+        return [factors.monomial(monomial) for monomial in check_deadline_in(monomials)]
+
+    def echelon(self, monomials: Sequence[Monomial]) -> tuple[Any, tuple[int, ...]]:
+        """Reduced echelon form of the matrix of values, one column per monomial, and its pivot
+        columns.
+
+        The rank is at most that over QQ of the monomials as functions on the image, and equal to it
+        unless the points or the prime are unlucky. As it is often less than half the number of
+        monomials, half as many points are tried first, and more are added as long as the rank is
+        nearly the number of points.
+        """
+        max_points = len(monomials) + SPARE_POINTS
+        start, stop = 0, min(max_points // 2 + SPARE_POINTS, max_points)
+        values: list[list[int]] = [[] for _ in monomials]
+        while True:
+            for known, more in zip(values, self.monomials(monomials, start, stop), strict=True):
+                known += more
+            entries = list(chain.from_iterable(values))
+            matrix = flint.nmod_mat(len(monomials), stop, entries, self.prime).transpose()
+            echelon, pivots = reduced_echelon(matrix)
+            # Where several points did not increase the rank, others are not expected to.
+            if len(pivots) <= stop - SPARE_POINTS or stop == max_points:
+                return echelon, pivots
+            start, stop = stop, min(2 * stop, max_points)
+
+
+class FunctionValues:
+    """The values of some functions at some points modulo a prime, and those of their products.
+
+    Parameters
+    ----------
+    values : list of lists of int
+        ``values[j][k]`` is the value of function j at point k.
+    prime : int
+    count : int
+        The number of points.
+    """
+
+    def __init__(self, values: list[list[int]], prime: int, count: int) -> None:
+        self.values = values
+        self.prime = prime
+        self.products: dict[Monomial, list[int]] = {(): [1] * count}
+
+    def monomial(self, monomial: Monomial) -> list[int]:
+        """Return the values at all points of a product of the functions, by their numbers.
+
+        The product is divided before the power of its last function: (0, 0, 1, 1) into (0, 0) and
+        (1, 1). These two, and smaller powers, are stored in ``products``, since other monomials
+        need them too.
+        """
+        product = self.products.get(monomial)
+        if product is None:
+            last = monomial[-1]
+            power_start = monomial.index(last)
+            if power_start == 0:  # a power of one function
+                product = self._product(self.monomial(monomial[:-1]), self.values[last])
+            else:
+                product = self._product(
+                    self.monomial(monomial[:power_start]), self.monomial(monomial[power_start:])
+                )
+            self.products[monomial] = product
+        return product
+
+    def polynomial(self, polynomial: IntegerPolynomial) -> list[int]:
+        """Return the values at all points of a polynomial in the functions, modulo the prime."""
+        prime = self.prime
+        total = [0] * len(self.products[()])
+        for exponents, coefficient in check_deadline_in(polynomial.items()):
+            c = coefficient % prime
+            values = self.monomial(monomial_of(exponents))
+            total = [(t + c * v) % prime for t, v in zip(total, values, strict=True)]
+        return total
+
+    def _product(self, first: list[int], second: list[int]) -> list[int]:
+        """Return the product at each point of two functions, given by their values."""
+        prime = self.prime
+        return [a * b % prime for a, b in zip(first, second, strict=True)]

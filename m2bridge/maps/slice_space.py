@@ -1,0 +1,178 @@
+"""The space of dimension 3 by which a closure is cut, and a box in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Rational
+
+from flint import fmpq
+from sympy import Expr, sympify
+from sympy.polys.rings import PolyElement
+
+from m2bridge.algebra.field import QQ
+from m2bridge.algebra.numbers import flint_rational, fraction
+from m2bridge.algebra.polynomial_map import substitute
+from m2bridge.algebra.ring import PolynomialRing, first_names, total_degree
+from m2bridge.errors import ConversionError, InvalidCaseError, check_kind
+from m2bridge.maps.model import Model, WithoutRealWeights
+
+MAX_INTERVAL_END = 10**100
+"""The largest end of an interval; its length is at least the inverse, so that floats suffice."""
+
+Span = tuple[Rational | int, Rational | int]
+"""The ends of an interval."""
+Values = Mapping[str, Expr | Rational | int]
+"""The values of some coordinates: numbers, or expressions in the variables of a slice."""
+
+
+@dataclass(frozen=True, slots=True)
+class SliceSpace:
+    """An affine-linear space of dimension 3 among the points of a closure, and a box in it.
+
+    Parameters
+    ----------
+    ring : PolynomialRing
+        The ring of polynomials in the three variables, over QQ.
+    forms : mapping from coordinate to polynomial
+        Every coordinate of the closure, in their order, as a polynomial of degree ≤ 1 in the
+        variables.
+    box : mapping from variable to (fmpq, fmpq)
+        The interval of each variable.
+    """
+
+    ring: PolynomialRing
+    forms: Mapping[str, PolyElement]
+    box: Mapping[str, tuple[fmpq, fmpq]]
+
+    @classmethod
+    def of(cls, names: Sequence[str], values: Values, box: Mapping[str, Span] | Span) -> SliceSpace:
+        """Return the space in which some coordinates have given values.
+
+        Parameters
+        ----------
+        names : sequence of str
+            All coordinates of the closure.
+        values : mapping from coordinate to number or expression
+            A coordinate without a value is a variable of its own name.
+        box : interval, or mapping from variable to interval
+            One interval is for all three variables.
+
+        Raises
+        ------
+        InvalidCaseError
+            If a name is not a coordinate, there are not three variables, an expression is not of
+            degree ≤ 1, or the intervals are not valid.
+        """
+        variables = _variables(names, values)
+        ring = PolynomialRing(QQ, variables)
+        forms = {name: _form(name, values.get(name), ring) for name in names}
+        return cls(ring, forms, _box(variables, box))
+
+    def restricted(self, polynomials: Sequence[PolyElement]) -> list[PolyElement]:
+        """Return polynomials in the coordinates as polynomials in the variables of the space.
+
+        Those that are zero on the space are left out.
+        """
+        return [value for value in map(self._substituted, polynomials) if value]
+
+    def _substituted(self, polynomial: PolyElement) -> PolyElement:
+        """Return a polynomial in the coordinates as a polynomial in the variables of the space."""
+        return substitute(polynomial, list(self.forms.values()))
+
+    def criterion(self, model: Model) -> WithoutRealWeights | None:
+        """Return the criterion of a model in the variables of the space; ``None`` if it has none.
+
+        The polynomials of its ``zero`` that vanish on the space are left out.
+        """
+        criterion = model.without_real_weights()
+        if criterion is None:
+            return None
+        zero = tuple(self.restricted(criterion.zero))
+        return WithoutRealWeights(zero, self._substituted(criterion.positive), criterion.reason)
+
+
+def _variables(names: Sequence[str], values: Values) -> tuple[str, ...]:
+    """Return the three variables of a slice: the symbols in values, and coordinates without value.
+
+    They are in the order in which they occur in ``values``, then in ``names``, the coordinates.
+
+    Raises
+    ------
+    InvalidCaseError
+        If a value is for no coordinate, a symbol is a coordinate, or there are not three variables.
+    """
+    check_kind("coordinates", values, Mapping, "a dictionary of values by coordinates")
+    variables: dict[str, None] = {}  # a set in order
+    for name, value in values.items():
+        if name not in names:
+            known = first_names(names)
+            reason = f"'{name:.60}' is not a coordinate: they are {known}"
+            raise InvalidCaseError("coordinates", reason)
+        for symbol in sorted(sympify(value, strict=True).free_symbols, key=str):
+            variables[str(symbol)] = None
+    for name in variables:
+        if name in names:
+            reason = f"'{name}' is a coordinate: give the variable another name"
+            raise InvalidCaseError("coordinates", reason)
+    for name in names:
+        if name not in values:
+            variables[name] = None
+    if len(variables) != 3:
+        left = f"leave {len(variables)} variables, and a surface is in three"
+        raise InvalidCaseError("coordinates", f"{left}: {first_names(tuple(variables))}")
+    return tuple(variables)
+
+
+def _form(name: str, value: Expr | Rational | int | None, ring: PolynomialRing) -> PolyElement:
+    """Return the value of a coordinate as a polynomial of degree at most 1 in the ring of the
+    slice.
+
+    A coordinate without a value is a variable of the ring, by its name.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the value is not such a polynomial.
+    """
+    if value is None:
+        return ring.sympy_ring.gens[ring.variables.index(name)]
+    try:
+        form = ring.polynomial(value)
+    except ConversionError as reason:
+        raise InvalidCaseError("coordinates", f"{name}: {reason}") from None
+    if total_degree(form) > 1:
+        raise InvalidCaseError("coordinates", f"{name}: '{value}' is not of degree at most 1")
+    return form
+
+
+def _box(variables: Sequence[str], box: Mapping[str, Span] | Span) -> dict[str, tuple[fmpq, fmpq]]:
+    """Return the interval of each variable, with rational ends.
+
+    ``box`` has an interval for each variable, or is one interval for all of them.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the variables with intervals are not all variables, an interval is empty, or floats
+        cannot represent its ends or its length.
+    """
+    spans = box if isinstance(box, Mapping) else dict.fromkeys(variables, box)
+    missing_or_unknown = set(spans) ^ set(variables)
+    if missing_or_unknown:
+        first = min(missing_or_unknown)
+        reason = f"has one interval for each of {', '.join(variables)}; look at '{first}'"
+        raise InvalidCaseError("box", reason)
+    ends = {}
+    for name in variables:
+        low, high = map(fraction, spans[name])
+        if low >= high:
+            reason = f"from {low!s:.60} to {high!s:.60} is not an interval for {name}"
+            raise InvalidCaseError("box", reason)
+        if max(-low, high) > MAX_INTERVAL_END or MAX_INTERVAL_END * (high - low) < 1:
+            reason = (
+                f"ends are at most {MAX_INTERVAL_END:.0e}, and its length is at least the inverse"
+            )
+            raise InvalidCaseError("box", f"{reason}: floats show it")
+        ends[name] = (flint_rational(low), flint_rational(high))
+    return ends
