@@ -56,25 +56,26 @@ def fibre(orbit: Orbit, case: Case) -> tuple[int, list[Pair]]:
     excludes it, by which a fibre is one point or two reduced ones (docs/all-sizes.md,
     theorem-fibres).
     """
-    given = representative(orbit)
-    _, V = given
-    c = function(given)
-    roots = []
+    known_point = representative(orbit)
+    _, V = known_point
+    c = function(known_point)
+    roots_of_entries = []  # for V_12, …, V_1d
     for q in range(1, case.d):
         root = V.get((0, q), 0)
         other_root = c.get((0, 0, 0, q), 0) - root
-        roots.append({root, other_root})
+        roots_of_entries.append({root, other_root})
     points = []
-    for row in product(*roots):
-        candidate = weights_with_first_row(c, (1, *row), case)
+    for entries in product(*roots_of_entries):
+        candidate = weights_with_first_row(c, (1, *entries), case)
         if function(candidate) == c:
             points.append(candidate)
-    beyond_points = [_length_at(point, case) - 1 for point in points]
-    if any(beyond_points) and len(points) > 1:
+    lengths = [_length_at(point, case) for point in points]
+    is_reduced = all(length == 1 for length in lengths)
+    if not is_reduced and len(points) > 1:
         raise ContradictionError(
             f"the fibre over orbit {orbit} of {case} has several points, some not reduced"
         )
-    return len(points) + sum(beyond_points), points
+    return sum(lengths), points
 
 
 def weights_with_first_row(c: Function, z: tuple[Any, ...], case: Case) -> Pair:
@@ -118,20 +119,21 @@ def _length_at(point: Pair, case: Case) -> int:
     ContradictionError if they are not: the theorem on fibres says that they are.
     """
     A, V = point
-    moves = []
+    moves = []  # the pairs (a_q, b_q)
     for q in range(1, case.d):
         a_q = {(q, i): -x for (p, i), x in A.items() if p == 0}
         b_q = {(k, q): x for (k, p), x in V.items() if p == 0}
         moves.append((a_q, b_q))
-    linear = [function((a, V), (A, b)) for a, b in moves]
-    linear_rank = rank(linear)
+    linear_parts = [function((a_q, V), (A, b_q)) for a_q, b_q in moves]
+    linear_rank = rank(linear_parts)
     if linear_rank == len(moves):
         return 1
-    quadratic = [function(move) for move in moves]
+    quadratic_parts = [function(move) for move in moves]
     for (a_p, b_p), (a_q, b_q) in combinations(moves, 2):
         mixed = function((a_p, b_q), (a_q, b_p))
-        quadratic.append(mixed)
-    if rank([*linear, *quadratic]) - linear_rank < comb(case.d, 2):
+        quadratic_parts.append(mixed)
+    # C(d, 2) is the number of products z_p z_q, p ≤ q, of the d − 1 unknowns
+    if rank([*linear_parts, *quadratic_parts]) - linear_rank < comb(case.d, 2):
         raise ContradictionError(
             f"a fibre of {case} is not contained in a first-order neighbourhood"
         )
@@ -142,12 +144,13 @@ def _length_at(point: Pair, case: Case) -> int:
 
 
 def differential(point: Pair, orbit: Orbit, case: Case) -> Iterator[Function]:
-    """The images under the differential of f of vectors that span a tangent space of the source.
+    """Yield the images under the differential of f of vectors that span a tangent space.
 
-    They are f(A', V) and f(A, V') at a point (A, V) over the orbit, for the A' in the tangent space
-    of D_α and for all V'. All weights of a function have the same rk A = r. D_α is smooth at rank
-    α, with the tangent vectors XA + AY for all matrices X and Y; at lower rank, and for α = d, all
-    matrices A' are tangent (docs/mathematics.md#math-smooth).
+    It is the tangent space of the source at a point (A, V) over the orbit, and the images are
+    f(A', V) for the A' in the tangent space of D_α, and f(A, V') for all V'. All weights of a
+    function have the same rk A = r. D_α is smooth at rank α, with the tangent vectors XA + AY for
+    all matrices X and Y; at lower rank, and for α = d, all matrices A' are tangent
+    (docs/mathematics.md#math-smooth).
     """
     A, V = point
     r, _, _ = orbit
@@ -218,7 +221,8 @@ def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit,
         lengths[orbit], points[orbit] = fibre(orbit, case)
         bounds[orbit] = tangent_bound(orbit, points[orbit], case)
         dimensions[orbit] = orbit_dimension(orbit, case)
-    dimension, dense = max((n, orbit) for orbit, n in dimensions.items())
+    dense = max(dimensions, key=lambda orbit: (dimensions[orbit], orbit))
+    dimension = dimensions[dense]
     length = lengths[dense]
     degree_of_source = source_degree(paths(d, alpha), dimension, case)
     is_as_expected = bounds[dense] == dimension and length == len(points[dense])
@@ -230,6 +234,7 @@ def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit,
 
     facts = []
     for orbit in orbits(case):
+        # the tangent dimension there is a bound at this orbit, too
         witness = _orbit_with_most_tangents(orbit, bounds)
         about = {
             "orbit": list(orbit),
@@ -262,21 +267,21 @@ def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit,
 
 
 def _orbit_with_most_tangents(orbit: Orbit, bounds: Mapping[Orbit, int]) -> Orbit:
-    """Return the orbit with the largest bound for tangents, of those whose closures contain this.
+    """Return the orbit with the largest bound, of those whose closures contain the given orbit.
 
     ``bounds`` has for each orbit the lower bound for the tangent dimension there. Tangent
-    dimensions only grow in a limit, so that bound holds at this orbit, too. The closure of an orbit
-    contains those for which none of the ranks r, s and dim (L + U) = r + s − m is larger
-    (docs/mathematics.md#proposition-orbits).
+    dimensions only grow in a limit, so the largest bound holds at the given orbit, too. The closure
+    of an orbit contains those for which none of the ranks r, s and dim (L + U) = r + s − m is
+    larger (docs/mathematics.md#proposition-orbits). Of several orbits with the largest bound it is
+    the given one, or else the last.
     """
     r, s, m = orbit
-    found = []
-    for larger, bound in bounds.items():
-        R, S, M = larger
+    containing = []
+    for other in bounds:
+        R, S, M = other
         if r <= R and s <= S and r + s - m <= R + S - M:
-            # of equal bounds that of the orbit itself, else that of the last orbit
-            found.append((bound, larger == orbit, larger))
-    return max(found)[2]
+            containing.append(other)
+    return max(containing, key=lambda other: (bounds[other], other == orbit, other))
 
 
 def _is_singular(
@@ -306,9 +311,10 @@ def _is_singular(
 
 
 def missing_facts(evidence: Mapping[str, Any], case: Case) -> Difference | None:
-    """The first difference between the orbits that evidence lists and those of the case, if any.
+    """The first difference between the orbits that evidence lists and those of the case.
 
-    It is found before any fibre is computed, as a small file must not ask for a long computation:
+    None if there is none. It is found before any fibre is computed, as a small file must not ask
+    for a long computation:
     the evidence must list at least α·min(d, d') orbits, because each pair (r, s) has one, and so
     the work asked for is bounded by the length of the file. That the facts have the right keys is
     seen by an example; that they are right is for the caller to compare. TooExpensiveError if the
@@ -331,7 +337,7 @@ def missing_facts(evidence: Mapping[str, Any], case: Case) -> Difference | None:
         )
     # d = d' = α = 1 has one orbit, whose facts have the right keys
     (example,) = observe(1, 1, 1)[0]["orbits"]
-    for i, given in enumerate(listed):
-        if not isinstance(given, dict) or given.keys() != example.keys():
-            return Difference(f"evidence.orbits[{i}]", f"{given!r:.80}", "facts about an orbit")
+    for i, facts in enumerate(listed):
+        if not isinstance(facts, dict) or facts.keys() != example.keys():
+            return Difference(f"evidence.orbits[{i}]", f"{facts!r:.80}", "facts about an orbit")
     return difference(len(listed), len(orbits(case)), "number of orbits")

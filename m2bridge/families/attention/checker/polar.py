@@ -49,6 +49,7 @@ def polar(certificate: Certificate) -> Content | Difference:
     rank_pairs = case.alpha * min(case.d, case.d_out)
     entries_of_ranks = case.coordinate_count * case.d * (case.d + case.d_out)
     steps = localization_steps(case) + rank_pairs * entries_of_ranks
+    # from FIRST_REFUSED_D on the number of steps is not computed, and says nothing
     if case.d >= FIRST_REFUSED_D or steps > MAX_POLAR_STEPS:
         raise TooExpensiveError("case", f"localization takes {steps:.0e} steps")
     orbits = cases.orbits(case)
@@ -63,16 +64,18 @@ def polar(certificate: Certificate) -> Content | Difference:
         loci = [locus(orbit, case) for orbit in orbits]
         points_of_fibre = 1
         lemmas = WORDS.closure["polar-observed"]
-    defect = next(i for i, value in enumerate(degrees) if value)
-    _, dense = max((cases.orbit_dimension(orbit, case), orbit) for orbit in orbits)
+    # the closure is the union of finitely many orbits: the largest is dense, its fibre generic
+    dense = max(orbits, key=lambda orbit: (cases.orbit_dimension(orbit, case), orbit))
     _, points = fibre(dense, case)
     if len(points) != points_of_fibre or not all(map(_has_small_kernel, loci)):
         raise ContradictionError(f"the theorem does not apply to {case}")
+    first_nonzero = next(i for i, value in enumerate(degrees) if value)
+    N = case.coordinate_count - 1
     answer = {
-        "polar_degrees": degrees[::-1],
+        "polar_degrees": degrees[::-1],  # certificates begin with δ_n
         "generic_ed_degree": sum(degrees),
-        "dual_degree": degrees[defect],
-        "dual_dimension": case.coordinate_count - 2 - defect,
+        "dual_degree": degrees[first_nonzero],
+        "dual_dimension": N - 1 - first_nonzero,
     }
     evidence = {"loci": loci, "generic_fibre_points": len(points)}
     return Content(answer, evidence, tuple(WORDS.lemmas[lemma] for lemma in lemmas))
@@ -80,6 +83,8 @@ def polar(certificate: Certificate) -> Content | Difference:
 
 def locus(orbit: Orbit, case: Case) -> dict[str, Any]:
     """The codimension of the points of Y over an orbit, and a bound for the kernel there.
+
+    They are ``codimension`` and ``kernel_at_most`` in the answer, beside ``orbit`` itself.
 
     Over A of rank r there are all subspaces W of dimension α that contain the columns of A: a
     Grassmannian of dimension (α − r)(d − α). So the points of Y over the orbit have (α − r)(d − α)
