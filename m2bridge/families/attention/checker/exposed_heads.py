@@ -386,16 +386,10 @@ class HeadChart:
         along_x = x.along
         along_w = w.along
         A_xw = plus(
-            times(transposed(along_x.K), along_w.Q),
-            times(transposed(along_w.K), along_x.Q),
+            times(transposed(along_x.K), along_w.Q), times(transposed(along_w.K), along_x.Q)
         )
         W_xw = plus(times(along_x.O, along_w.V), times(along_w.O, along_x.V))
-        summands = [
-            (x.A, w.W),
-            (w.A, x.W),
-            (A_xw, self.W),
-            (self.A, W_xw),
-        ]
+        summands = [(x.A, w.W), (w.A, x.W), (A_xw, self.W), (self.A, W_xw)]
         return function(*summands)
 
 

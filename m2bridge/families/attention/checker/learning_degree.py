@@ -235,19 +235,19 @@ def number_of_points(case: Case, target: Sequence[int], prime: int) -> int:
     """The number of critical points of F with q ≠ 0 modulo a prime, with multiplicities.
 
     With I = (g_1, …, g_d) let h(D, e) be the dimension of the forms of degree D modulo those whose
-    product with q^e is in I. If h(D, e) = h(D, e + 2) = h(D + 2, e) for some D ≥ 8 and e, that is
-    the number (docs/checkers.md#lemma-count). Here e is POWER, and D goes through DEGREES;
-    TooExpensiveError if none of these decides.
+    product with q^e is in I. If h(D, e) = h(D, e + 2) = h(D + 2, e) for some even D ≥ 8 and some e,
+    that is the number (docs/checkers.md#lemma-count). Here e is POWER, and D and D + 2 are in
+    DEGREES; TooExpensiveError if none of these decides.
     """
     N = numerator(case, target, prime)
     counting = Counting(critical_equations(N, case.d, prime), prime)
-    at_last_degree: int | None = None  # h(D, POWER) for the D before; None for the first
+    two_degrees_before: int | None = None  # h(degree − 2, POWER); there is none at first
     for degree in DEGREES:
         dimension = counting.dimension(degree, POWER)
-        is_stable = dimension == at_last_degree
+        is_stable = dimension == two_degrees_before
         if is_stable and counting.dimension(degree - 2, POWER + 2) == dimension:
             return dimension
-        at_last_degree = dimension
+        two_degrees_before = dimension
     raise TooExpensiveError("evidence.primes", f"not all points were found modulo {prime}")
 
 
