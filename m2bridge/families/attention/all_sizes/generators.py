@@ -239,9 +239,9 @@ def generators_of_all_sizes(
         comparisons += [
             (str(model), partial(_compared, model, closure, chosen)) for closure in with_core
         ]
-    if closures.unfinished:
-        cases, late = (), closures.unfinished
-    else:
+    cases: tuple[CrossCheck, ...] = ()
+    late = closures.unfinished
+    if not late:
         cases, late = each(comparisons)
     return GeneratorsOfAllSizes(
         closures=closures,
