@@ -28,7 +28,7 @@ point of this file M_2ᵀN_1 = 0 and M_1ᵀN_2 = 0, so that the equation is Ṁ_
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import combinations_with_replacement, product
 from random import Random
@@ -158,9 +158,9 @@ def is_stated(kind: Kind, case: Case) -> bool:
 class Direction:
     """A direction in which weights move: a tangent vector (K̇, Q̇, V̇) of all (K, Q, V)."""
 
-    K: Sparse
-    Q: Sparse
-    V: Sparse
+    K: Sparse = field(default_factory=dict)
+    Q: Sparse = field(default_factory=dict)
+    V: Sparse = field(default_factory=dict)
 
     def entries(self) -> dict[WeightPlace, int]:
         """The entries of the direction, by their places."""
@@ -249,9 +249,9 @@ class Chart:
         places_in_k = list(product(range(case.a), range(case.d)))  # those in Q are the same
         places_in_v = product(range(case.d_out), range(case.d))
         return [
-            *(Direction(K={place: 1}, Q={}, V={}) for place in places_in_k),
-            *(Direction(K={}, Q={place: 1}, V={}) for place in places_in_k),
-            *(Direction(K={}, Q={}, V={place: 1}) for place in places_in_v),
+            *(Direction(K={place: 1}) for place in places_in_k),
+            *(Direction(Q={place: 1}) for place in places_in_k),
+            *(Direction(V={place: 1}) for place in places_in_v),
         ]
 
     @cached_property
@@ -302,8 +302,10 @@ class Chart:
         M, N, R, S, H, T = (moved.get(name, {}) for name in "MNRSHT")
         K = plus(times(M, self.R), times(self.M, R))
         Q = plus(times(N, self.S), times(self.N, S))
+        # N_1ᵀK has as rows a basis of L
         N_1 = first_columns(self.N, r)
-        L_moves = moves_of_product((N_1, self.K), (first_columns(N, r), K))
+        N_1_moves = first_columns(N, r)
+        L_moves = moves_of_product((N_1, self.K), (N_1_moves, K))
         T_moves = plus(T, first_rows(L_moves, m))
         V = plus(times(H, self.T), times(self.H, T_moves))
         return Direction(K=K, Q=Q, V=V)

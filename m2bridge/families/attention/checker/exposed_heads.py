@@ -23,7 +23,7 @@ says that the first m rows of X⁻¹Z are zero. At the point of this file it is 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import product
 from random import Random
@@ -264,10 +264,10 @@ def has_descending_direction(chart: "HeadChart", nu: Function) -> bool:
 class Direction:
     """A direction in which weights move: a tangent vector (K̇, Q̇, Ȯ, V̇) of all (K, Q, O, V)."""
 
-    K: Sparse
-    Q: Sparse
-    O: Sparse
-    V: Sparse
+    K: Sparse = field(default_factory=dict)
+    Q: Sparse = field(default_factory=dict)
+    O: Sparse = field(default_factory=dict)
+    V: Sparse = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -314,11 +314,11 @@ class HeadChart:
         """Yield a basis of all directions of weights: one for each entry of K, Q, V and O."""
         d, a = self.case.d, self.case.a
         for place in product(range(a), range(d)):
-            yield Direction(K={place: 1}, Q={}, O={}, V={})
-            yield Direction(K={}, Q={place: 1}, O={}, V={})
-            yield Direction(K={}, Q={}, O={}, V={place: 1})
+            yield Direction(K={place: 1})
+            yield Direction(Q={place: 1})
+            yield Direction(V={place: 1})
         for place in product(range(self.case.d_out), range(a)):
-            yield Direction(K={}, Q={}, O={place: 1}, V={})
+            yield Direction(O={place: 1})
 
     def tangents(self) -> Iterator[Direction]:
         """Yield tangent vectors that span those of the type: derivatives of the chart.
@@ -357,9 +357,12 @@ class HeadChart:
         M, N, R, S, P, J, H, T = (moved.get(name, {}) for name in "MNRSPJHT")
         K = plus(times(M, self.R), times(self.M, R))
         Q = plus(times(N, self.S), times(self.N, S))
-        O = transposed(plus(times(P, self.H), times(self.P, H)))
+        O_transposed = plus(times(P, self.H), times(self.P, H))
+        O = transposed(O_transposed)
+        # N_1ᵀK has as rows a basis of L
         N_1 = first_columns(self.N, r)
-        L_moves = moves_of_product((N_1, self.K), (first_columns(N, r), K))
+        N_1_moves = first_columns(N, r)
+        L_moves = moves_of_product((N_1, self.K), (N_1_moves, K))
         T_moves = plus(T, first_rows(L_moves, m))
         V = plus(times(J, self.T), times(self.J, T_moves))
         return Direction(K=K, Q=Q, O=O, V=V)

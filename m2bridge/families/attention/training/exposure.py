@@ -131,10 +131,11 @@ def _is_excluded_by_factors(
     that are critical at the balanced type have the dimension of the targets exactly if its
     functions have that of the rank of the differential there. False where the lemma says nothing.
     """
+    if head_dim is None or kind.o is None or kind.v is None:
+        return False  # values are not factorized
     balanced = kind.balanced
-    has_factorized_values = kind.o is not None and kind.v is not None
-    if head_dim is None or not has_factorized_values or balanced == kind:
-        return False  # the lemma compares such a type with another one
+    if balanced == kind:
+        return False  # the lemma compares a type with another one
     at_representative = Differentials(representative(balanced, shape, head_dim), shape)
     functions = sparse_rank(at_representative.along_type)
     rank = sparse_rank(at_representative.image)
