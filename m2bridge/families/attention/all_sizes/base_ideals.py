@@ -4,6 +4,12 @@ Macaulay2 computes the ideals of thirteen base cases and two identities, and cou
 degrees of a few sizes (:class:`ComputedCases`). With the theorem about fibres they give the sets of
 sizes and orbits where something is true (:class:`SizeOrbitSets`, docs/all-sizes.md). What
 statements say of these sets stands in ``predictions.py``, and nothing of it here.
+
+A size is (d, d', a), where d' is ``dp`` in conditions. An orbit (r, s, m) of functions has
+r = rk A ≤ α = min(a, d), s = rk V, and m the dimension of the intersection of the column space of A
+and the row space of V. The fibre over a function has as points its weights (A, V) up to
+(λA, V/λ). The map is the one from all (A, V), the source, to functions; the closure is its image.
+Sets of sizes and of orbits are sets of the library isl.
 """
 
 from __future__ import annotations
@@ -182,7 +188,7 @@ class SizeOrbitSets:
 
     @classmethod
     def of(cls, strata: Sequence[Stratum], basis: ComputedCases) -> SizeOrbitSets:
-        """The facts from the fibre over every orbit.
+        """The facts from the fibres over the strata, which are all orbits together.
 
         Raises
         ------
@@ -364,11 +370,10 @@ COMPARED = tuple(starmap(LayerSizes, SMALL_SIZES))
 def compared_polar_degrees(
     seen: SizeOrbitSets,
 ) -> list[tuple[isl.Set, LayerSizes, NumbersByMethod]]:
-    """For each size of :data:`COMPARED` the sizes with the same functions, the size itself, and its
-    polar degrees.
+    """For each size of :data:`COMPARED`: the sizes with the same functions, it, its polar degrees.
 
-    These are given by two methods: by the theorem, "integrals", and, where they were counted, in
-    "slices".
+    The polar degrees are given by two methods: by the theorem, "integrals", and, where they were
+    counted, in "slices". ``seen`` has the counted ones.
     """
     compared = []
     for shape in COMPARED:

@@ -1,8 +1,11 @@
 """Zariski closures for all sizes at once: generators as representations, Hilbert function,
 dimension and degree.
 
-For each core the sizes that have it are a range of (d, d', a); what holds for the core holds in all
-of it (docs/representations.md).
+For each core (m; e, f) the sizes that have it, with e = min(a, d), f = min(d, d') and
+m = min(d, e + f), are a range of (d, d', a); what holds for the core holds in all of it
+(docs/representations.md). X, H and Y are the spaces of the linear forms l_i and v_k and of the
+variables, of dimensions d, d' and d. A type of generators is (degree, shapes, multiplicity), with
+the three partitions of a product of Schur functors in X, H and Y.
 """
 
 from collections.abc import Iterator
@@ -85,8 +88,6 @@ class ClosureOfSizes:
     Parameters
     ----------
     generators : tuple of Type
-        The types of generators: (degree, shapes, multiplicity) with the shapes, partitions, of a
-        product of Schur functors in X, H and Y.
     ring : CoordinateRing
         That of the core.
     vectors : tuple of tuples of pairs of str

@@ -5,6 +5,13 @@ columns and rows; up to the names of the indices these are fibre ideals of small
 or s ≥ 2, every unknown is determined in one of them. For r = s = 1 all equations belong to pairs of
 places, and the ideal is the sum of their known ideals. Source: ours; docs/all-sizes.md has the
 proof.
+
+An orbit (r, s, m) of functions has r = rk A, s = rk V, and m the dimension of the intersection of
+the column space of A and the row space of V; its representative is a pair (A, V) with entries 0 and
+1, A = diag(1, …, 1, 0, …, 0). The fibre over a function has as points its weights (A', V') up to
+(λA', V'/λ); z_q, the unknowns, stand for V'_1q if V'_11 = 1. A place is an index q of the
+variables, which is a row of A and a column of V. A pattern is the entries of A and V in some
+places, columns and rows.
 """
 
 import operator
@@ -123,10 +130,10 @@ DIFFERENT = "r = 1 and s = 1 and m = 0"
 def fibre_theorem(ideals: BaseIdeals) -> tuple[Stratum, ...]:
     """Length and number of points of the fibre over every orbit of every model with t ≥ 2.
 
-    Where every unknown is determined the fibre is one reduced point. Over (1, 1, 1) the ideal has
-    all monomials of degree 2 in each pair of unknowns, so it is the square of the maximal ideal.
-    Over (1, 1, 0), with the place where V_1q = 1, it has (z_2² − z_2, z_q), to which other pairs
-    add nothing: two points.
+    ``ideals`` has the fibre ideal of each base case. Where every unknown is determined the fibre is
+    one reduced point. Over (1, 1, 1) the ideal has all monomials of degree 2 in each pair of
+    unknowns, so it is the square of the maximal ideal. Over (1, 1, 0), with the place where V_1q =
+    1, it has (z_2² − z_2, z_q), to which other pairs add nothing: two points.
 
     Raises
     ------
@@ -156,7 +163,10 @@ def fibre_theorem(ideals: BaseIdeals) -> tuple[Stratum, ...]:
 
 
 def _check_empty(missing: isl.Set) -> None:
-    """Raise ContradictionError unless no orbit, and no place of one, is left out by the theorem."""
+    """Raise ContradictionError unless ``missing`` is empty.
+
+    It is the set of orbits, or places of orbits, that the theorem would leave out.
+    """
     if not missing.is_empty():
         raise ContradictionError(
             f"no selection has the last place, or there is no place with V_1q = 1, for {missing}"
@@ -178,7 +188,8 @@ def _bases(
 ) -> list[BaseCase]:
     """The base case of each pattern that occurs in one of the selections.
 
-    ContradictionError if for some pattern none has the ideal that the theorem needs.
+    ``ideals`` has the fibre ideals of base cases, and ``needed`` gives those that the theorem
+    needs. ContradictionError if a pattern belongs to no base case whose ideal is the needed one.
     """
     patterns: set[Pattern] = set()
     for selection in selections:
@@ -189,7 +200,8 @@ def _bases(
 def _stratum(condition: str, bases: list[BaseCase], *, length: str, points: int) -> Stratum:
     """The orbits of a condition, with the fibre over them and the base cases that occurred.
 
-    ``bases`` has one for each pattern, so some may occur more than once.
+    ``bases`` has one for each pattern, so some may occur more than once; ``length`` and ``points``
+    are those of the fibre.
     """
     return Stratum(
         orbits=condition,
@@ -201,9 +213,9 @@ def _stratum(condition: str, bases: list[BaseCase], *, length: str, points: int)
 
 
 def _with_ideal(pattern: Pattern, ideals: BaseIdeals, needed: NeededIdeal) -> BaseCase:
-    """Return a base case with this pattern, up to the order of places, and the ideal it needs.
+    """Return a base case with this pattern, up to the order of places, and with the needed ideal.
 
-    ContradictionError if there is none.
+    ``ideals`` and ``needed`` are those of :func:`_bases`. ContradictionError if there is none.
     """
     # Reordering the places only renames the unknowns.
     reordered_patterns = set(pattern.reordered())

@@ -3,6 +3,11 @@
 Also identities of polynomials in the sizes, the patterns of entries that representatives of orbits
 have in few places, and sets in words. Source: Verdoolaege, *isl: An Integer Set Library for the
 Polyhedral Model*, ICMS 2010. Nothing here knows a statement.
+
+An orbit (r, s, m) of functions has r = rk A ≤ α = min(a, d), s = rk V, and m the dimension of the
+intersection of the column space of A and the row space of V; its representative is a pair (A, V)
+with entries 0 and 1. φ(A, V) is the function of weights. A place is an index of the variables: a
+row of A and column of V.
 """
 
 from __future__ import annotations

@@ -3,6 +3,11 @@
 Text and source are those of the statement itself. The conditions here and the predictions of
 ``statements.py`` are written twice on purpose; a test compares them. What they are compared with
 stands in ``base_ideals.py``.
+
+A size is (d, d', a), where d' is ``dp`` in conditions, and α = min(a, d). An orbit (r, s, m) of
+functions has r = rk A, s = rk V, and m the dimension of the intersection of the column space of A
+and the row space of V; "sets of orbits" have pairs of a size and one of its orbits. All sets are
+those of the library isl.
 """
 
 from collections.abc import Callable
@@ -280,8 +285,9 @@ PREDICTIONS: dict[tuple[str, str], Prediction] = {
 
 
 def _compared(agree: isl.Set, differ: isl.Set) -> Conclusion:
-    """The conclusion about a number that agrees with the stated one for some sizes, and differs for
-    others; for all sizes left it is not decided.
+    """The conclusion about a number that agrees with the stated one, or differs, for some sizes.
+
+    For all sizes that are neither in ``agree`` nor in ``differ`` it is not decided.
     """
     return Conclusion(false=differ, unknown=ALL.subtract(agree).subtract(differ), vacuous=NONE)
 

@@ -4,6 +4,10 @@ By Lemma 2 of docs/training.md a type is not exposed if its functions with the r
 have a smaller dimension than the rank of the differential, and by Lemma 3 it is if its functions
 have this rank as their dimension. Both are polynomials in the sizes and ranks, and what they differ
 by is a sum of terms that are not negative. What the theorem states is in ``predictions.py``.
+
+A type is (r, s, m, k, q): the ranks of A = KᵀQ and V, the dimension m of the intersection of the
+column space of A and the row space of V, and the ranks of K and Q. A size is (d, d', a), with d'
+written ``dp``. f maps (A, V) to functions, and f' is its differential; K̇ is a derivative of K.
 """
 
 from __future__ import annotations

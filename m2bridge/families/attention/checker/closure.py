@@ -255,7 +255,10 @@ def _series_of_closure(candidate: Candidate) -> algebra.Series | Difference:
 
 
 def _values_at_random_weights(candidate: Candidate, seed: int) -> list[int]:
-    """The coordinates of a point of the closure: those of random integers as weights."""
+    """The coordinates of a point of the closure: those of weights that are random integers.
+
+    It is another point for each ``seed``, and the same for the same.
+    """
     random = Random(seed)
     number_of_weights = candidate.images[0].context().nvars()
     weights = [random.randrange(1, 10**6) for _ in range(number_of_weights)]
@@ -292,7 +295,8 @@ def _not_minimal(candidate: Candidate, series: algebra.Series) -> Difference | N
 def _other_invariants(candidate: Candidate, series: algebra.Series) -> Difference | None:
     """A difference if the dimension or the degree of QQ[c]/J is not that of the closure.
 
-    Those of the closure are found without J, by evidence.py and one_token.py.
+    Those of QQ[c]/J are in ``series``, its Hilbert series; those of the closure are found without
+    J, by evidence.py and one_token.py. None if they agree.
     """
     case = candidate.case
     numerator, dimension = series

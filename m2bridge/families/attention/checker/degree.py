@@ -5,7 +5,9 @@ Proved in: docs/mathematics.md (theorem-degree) and docs/checkers.md (lemma-path
 Computed here: the degree in two ways.
 On trust: nothing that is not proved there.
 
-Notation. As in case.py: d, d', α, D_α and the source.
+Notation. As in case.py: D_α is the set of the d × d matrices A of rank at most α, P(D_α) its
+projective variety, P(V) the projective space of all d' × d matrices V, and P(D_α) × P(V) the
+source of the map f, whose image is "the closure" of a case. Coordinates are bilinear in A and V.
 """
 
 from math import comb

@@ -7,7 +7,16 @@ lemma-singular-source) and docs/checkers.md (Fibres).
 Computed here: the points and the length of every fibre, ranks over QQ.
 On trust: the lemmas that a certificate lists, such as that ranks determine the closures of orbits.
 
-Notation. As in case.py.
+Notation. As in case.py, in short:
+
+* Weights are pairs (A, V) of a d × d matrix A, of rank at most α, and a d' × d matrix V, here
+  sparse, {(row, column): entry}. D_α is the set of these A. l_i and v_k are the linear forms with
+  column i of A and row k of V as coefficients, which span the spaces L and U.
+* f is the bilinear map (A, V) ↦ c; c_{k,i,p,q}, p ≤ q, is the coefficient of y_p y_q in l_i v_k. A
+  function is such a c, {(k, i, p, q): entry}. Indices begin with 0 in the code, else with 1.
+* The orbit (r, s, m) are the functions with r = rk A, s = rk V, m = dim L ∩ U; it has a
+  representative. The fibre over a function has as points its weights up to (λA, V/λ). "The map" is
+  f from the source, all (A, V) up to factors of A and V; "the closure" is its image.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -205,12 +214,12 @@ def tangent_bound(orbit: Orbit, points: Sequence[Pair], case: Case) -> int:
 def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit, list[Pair]]]:
     """The evidence about a case with t ≥ 2, and for each orbit the points (A, V) of its fibre.
 
-    The evidence is that of certificates: dimension and degree of the closure, identities, length
-    and points of the generic fibre, and for each orbit its facts. The closure is the union of
-    finitely many orbits, so the one of the largest dimension is dense: it has the dimension of the
-    closure, and its fibre is the generic one. This fibre has to be reduced, the bound for the
-    tangent dimension there has to be the dimension, and the length of the fibre has to divide the
-    degree of the source; else ContradictionError.
+    The case is given by d, d' (``d_out``) and α. The evidence is that of certificates: dimension
+    and degree of the closure, identities, length and points of the generic fibre, and for each
+    orbit its facts. The closure is the union of finitely many orbits, so the one of the largest
+    dimension is dense: it has the dimension of the closure, and its fibre is the generic one. This
+    fibre has to be reduced, the bound for the tangent dimension there has to be the dimension, and
+    the length of the fibre has to divide the degree of the source; else ContradictionError.
     """
     case = Case(d, d_out, alpha, 2)
     lengths: dict[Orbit, int] = {}
@@ -289,11 +298,12 @@ def _is_singular(
 ) -> bool | None:
     """Whether the closure is singular at an orbit, by fibre and tangent vectors; None if undecided.
 
-    ``about`` has the facts about the orbit, ``dimension`` is that of the closure. Where the map is
-    birational, a function whose fibre is not one reduced point is singular, and one whose fibre is
-    one reduced point, at which the source is smooth, is smooth
-    (docs/mathematics.md#theorem-smooth). One with more independent tangent vectors than the
-    dimension is singular in any case. ContradictionError if both are said of one orbit.
+    ``about`` has the facts about the orbit, ``dimension`` is that of the closure, and
+    ``is_birational`` says whether the map is birational. Where it is, a function whose fibre is not
+    one reduced point is singular, and one whose fibre is one reduced point, at which the source is
+    smooth, is smooth (docs/mathematics.md#theorem-smooth). One with more independent tangent
+    vectors than the dimension is singular in any case. ContradictionError if both are said of one
+    orbit.
     """
     has_more_tangents = about["tangent_lower_bound"] > dimension
     if is_birational and about["fibre_length"] > 1:

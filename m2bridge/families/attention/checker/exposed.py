@@ -9,8 +9,11 @@ Computed here: ranks over QQ of tangent vectors of a chart of each type, at one 
 modulo a prime at this point, for a random scalar product and a random ν.
 On trust: the lemmas that a certificate lists.
 
-Notation. d, d', a, f and L, U are those of case.py. A type is (k, q, r, s, m): the ranks of K, Q,
-A = KᵀQ and V, and dim L ∩ U; f is not zero, so r, s ≥ 1. The differential is that of φ, which maps
+Notation. As in case.py: f is the bilinear map from pairs of a d × d matrix A and a d' × d matrix V
+to functions c, {(k, i, p, q): entry}, p ≤ q; L is the column space of A, U the row space of V, and
+α = min(a, d). Matrices are sparse, {(row, column): entry}; Ṁ is the derivative of a matrix M. A
+type is (k, q, r, s, m): the ranks of the a × d matrices K and Q, of A = KᵀQ and of V, and
+dim L ∩ U; f is not zero, so r, s ≥ 1. The differential is that of φ, which maps
 weights to functions, φ(K, Q, V) = f(KᵀQ, V). A scalar product G and a target u give the loss
 ½ G(φ − u, φ − u); weights are critical for u exactly if ν = G(u − φ, ·) vanishes on the image of
 the differential. B(x, w) = G(dφ x, dφ w) − ν(d²φ(x, w)) for tangent vectors x of the type, all w.

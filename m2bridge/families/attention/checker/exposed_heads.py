@@ -12,8 +12,11 @@ chart; ranks of ν modulo the prime; dimensions of functions and spaces, by form
 On trust: the lemmas that a certificate lists.
 
 Notation. That of exposed.py, with a d'×a matrix O, an a×d matrix V, and W = OV in place of V. A
-type is (k, q, o, v, r, s, m): the ranks of K, Q, O, V, A = KᵀQ and W, and dim L ∩ U, where U is the
-row space of W.
+type is (k, q, o, v, r, s, m): the ranks of K, Q, O, V, A = KᵀQ and W, and dim L ∩ U, where L is the
+column space of A and U the row space of W. f maps (A, W) to functions, and φ weights to functions;
+ν is a linear functional on functions that vanishes on the image of the differential of φ, and
+B(x, w) = G(dφ x, dφ w) − ν(d²φ(x, w)). Matrices are sparse, {(row, column): entry}, and Ṁ is the
+derivative of a matrix M.
 
 The chart of a type. K = M R, Q = N S with the equation of exposed.py for MᵀN. In the same way
 Oᵀ = P H and V = J T, with P, J of o and v columns and PᵀJ of rank s. With P_1, the first s columns

@@ -6,7 +6,17 @@ Proved in: docs/completeness.md; docs/checkers.md (Equations up to a degree, Few
 Computed here: ranks over QQ of images of monomials, and of multiples of relations.
 On trust: theorem-bound there, where a Hilbert function is said to be known in all degrees.
 
-Notation. As in equations.py: I, H(n), h(n), weights, pivots and free monomials.
+Notation. As in equations.py, in short:
+
+* I is the ideal of all products l_i v_k of ``columns`` linear forms l_i that span at most α
+  dimensions and ``rows`` forms v_k, in ``variables`` variables. QQ[c] has as variables the
+  coordinates c_{k,i,p,q}, p ≤ q, the coefficients of y_p y_q in l_i v_k; x_j is the one with number
+  j. H(n) is the dimension of QQ[c]/I in degree n, and h(n) the number of sections of O(n).
+* A weight w = (H, X, Y) of a monomial in the c says how often each index k, i, and p or q occurs in
+  it. Permutations of the indices of a kind permute its entries; it is decreasing if the entries of
+  each kind are. I_w is the part of I of weight w.
+* Monomials whose images are a basis of (QQ[c]/I)_w are pivots, the others are free. The image of a
+  monomial is the polynomial in the entries of weights A and V that it is on all products.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -466,7 +476,7 @@ def packed(polynomial: Any) -> Image:
 
 
 def times(f: Image, g: Image) -> Image:
-    """The product of two polynomials; nothing cancels, as all coefficients are positive.
+    """The product of two polynomials f and g; nothing cancels, as all coefficients are positive.
 
     Exponents are added by adding keys: no digit becomes as large as the base.
     """

@@ -232,7 +232,8 @@ def _series(f: Sequence[int], d: int) -> list[int]:
 def _alternating_sums(of_A: Sequence[int], size: int) -> list[int]:
     """δ_n, …, δ_0 from the integrals of the first factor, for a second one of dimension size − 1.
 
-    δ_i is the degree of a polar class (Piene; Holme): Σ_j (−1)^j C(n+1−j, i+1) ∫ c_j(T_Y) H^{n−j}.
+    The integrals are ``of_A``, ∫ c_j(T) h_1^(n_1−j) for j = 0, …, n_1. δ_i is the degree of a polar
+    class (Piene; Holme): Σ_j (−1)^j C(n+1−j, i+1) ∫ c_j(T_Y) H^{n−j}.
     So it is the coefficient of T^{i+1} in Σ_j (−1)^j (1 + T)^{n+1−j} ∫ c_j(T_Y) H^{n−j}, where T is
     a variable. For α = d' = 1 the bundle N stands for the tangent bundle T_Y, and the second factor
     is that of q, not of V. c_j(T_Y) is the sum of the products of c_{j_1} and c_{j_2} of both

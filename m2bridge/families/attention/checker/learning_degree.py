@@ -200,9 +200,10 @@ class Quotient:
 def numerator(case: Case, target: Sequence[int], prime: int) -> Form:
     """The form N of degree 6 modulo a prime with F = N/q³, from values of F at random v.
 
-    Each value F(v) gives an equation N(v) − x q³F(v) = 0, linear in the coefficients of N and in x.
-    If their solutions are unique up to a factor, the one with x = 1 is N. There are more equations
-    than unknowns by SPARE, which have to agree; TooExpensiveError if there is no such N.
+    ``target`` has the coordinates of u. Each value F(v) gives an equation N(v) − x q³F(v) = 0,
+    linear in the coefficients of N and in x. If their solutions are unique up to a factor, the one
+    with x = 1 is N. There are more equations than unknowns by SPARE, which have to agree;
+    TooExpensiveError if there is no such N.
     """
     quotient = Quotient(case, target, prime)
     random = Random(f"{case} {prime}")
@@ -234,10 +235,10 @@ def numerator(case: Case, target: Sequence[int], prime: int) -> Form:
 def number_of_points(case: Case, target: Sequence[int], prime: int) -> int:
     """The number of critical points of F with q ≠ 0 modulo a prime, with multiplicities.
 
-    With I = (g_1, …, g_d) let h(D, e) be the dimension of the forms of degree D modulo those whose
-    product with q^e is in I. If h(D, e) = h(D, e + 2) = h(D + 2, e) for some even D ≥ 8 and some e,
-    that is the number (docs/checkers.md#lemma-count). Here e is POWER, and D and D + 2 are in
-    DEGREES; TooExpensiveError if none of these decides.
+    ``target`` has the coordinates of u. With I = (g_1, …, g_d) let h(D, e) be the dimension of the
+    forms of degree D modulo those whose product with q^e is in I. If h(D, e) = h(D, e + 2) = h(D +
+    2, e) for some even D ≥ 8 and some e, that is the number (docs/checkers.md#lemma-count). Here e
+    is POWER, and D and D + 2 are in DEGREES; TooExpensiveError if none of these decides.
     """
     N = numerator(case, target, prime)
     counting = Counting(critical_equations(N, case.d, prime), prime)

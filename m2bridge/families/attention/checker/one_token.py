@@ -8,8 +8,9 @@ bound for the dimension; the degree of the quadratic forms of rank at most s by 
 binomials, and from their Hilbert function.
 On trust: the dimensions of Schur functors in the functions on these forms; Harris and Tu.
 
-Notation. Cases, d, d', α and weights as in case.py. Q_s are the quadratic forms of rank at most s
-in d variables, as symmetric matrices; P(Q_s) is projective, and P(V) the projective space of all V.
+Notation. As in case.py: weights are a d × d matrix A of rank at most α, and a d' × d matrix V with
+rows v_k; q is the quadratic form yᵀAy. Q_s are the quadratic forms of rank at most s in d
+variables, as symmetric matrices; P(Q_s) is projective, and P(V) the projective space of all V.
 """
 
 from functools import lru_cache

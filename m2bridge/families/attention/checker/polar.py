@@ -8,11 +8,13 @@ Computed here: the points of the general fibre; the codimension and a bound for 
 orbit, by a rank; the integrals, by localization (integrals.py).
 On trust: the lemmas that a certificate lists.
 
-Notation. d, d', α, (A, V), f and orbits (r, s, m) are those of case.py; Y, W and the polar degrees
-δ_0, …, δ_n those of integrals.py. Y is the desingularization of the source, the set of all
-(W, A, V), and the parametrization on it is f. N + 1 is the number of coordinates. Over an orbit
-there are the (W, A, V) with (A, V) in it; the codimension is that of all these points in Y, and the
-kernel is that of the differential of f on Y at one of them.
+Notation. Weights (A, V), a d × d matrix A of rank at most α and a d' × d matrix V, the map f from
+weights to functions, and orbits of functions (r, s, m), with r = rk A, are those of case.py; Y, W
+and the polar degrees δ_0, …, δ_n those of integrals.py. Y is the desingularization of the source,
+the set of all (W, A, V) where W is a subspace of dimension α that contains the columns of A, and
+the parametrization on it is f. N + 1 is the number of coordinates. Over an orbit there are the
+(W, A, V) with (A, V) in it; the codimension is that of all these points in Y, and the kernel is
+that of the differential of f on Y at one of them.
 """
 
 from typing import Any

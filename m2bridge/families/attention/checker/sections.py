@@ -6,7 +6,10 @@ Proved in: docs/completeness.md (proposition-sections).
 Computed here: dimensions of representations.
 On trust: this proposition, which a certificate lists, and those of schur.py.
 
-Notation. As in equations.py: d, d', α, H(n), h(n), X, H, Y, ``columns``, ``rows``, ``variables``.
+Notation. As in equations.py: A case has ``columns`` = d linear forms l_i, the columns of a d × d
+matrix A of rank at most α, and ``rows`` = d' forms v_k, the rows of V, in ``variables`` = d
+variables. X, H, Y are the spaces of the l_i, of the v_k and of the variables, and D_α is the set of
+all A. H(n) counts the forms of degree n on the closure of all products l_i v_k, h(n) sections.
 """
 
 from itertools import product

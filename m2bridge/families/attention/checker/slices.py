@@ -10,7 +10,9 @@ left out, and each of the others is counted twice.
 On trust: that random forms modulo the prime are general, and that the multidegrees of
 LARGE_MULTIDEGREES are large enough, and DETERMINANT_POWER: a test finds the same in larger ones.
 
-Notation. d, d', α, A, V and the coordinates c are those of case.py, all for d = 2.
+Notation. Weights A, d × d of rank at most α, and V, d' × d, and the coordinates c, which are
+bilinear in them, are those of case.py, all for d = 2. k and q are vectors with A = k qᵀ, and for
+d' = 1 V = vᵀ.
 
 * Y, the source, is a product of projective spaces, its factors: that of A and that of V, or for
   α = 1, where A = k qᵀ, those of k, of q and of V. n is its dimension.

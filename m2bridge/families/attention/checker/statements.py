@@ -14,6 +14,8 @@ Notation. Cases, d, d', a, t, α, weights (A, V), orbits (r, s, m), fibres, the 
 are those of case.py; Y, W and polar degrees δ_0, …, δ_n those of integrals.py. Statements with a
 number are those of the paper by Henry, Marchetti and Kohn; others have a name in its place.
 
+* An orbit (r, s, m) of functions has r = rk A, s = rk V and m the dimension of the intersection of
+  the column space of A and the row space of V; α = min(a, d) is the largest r.
 * "Words" are a statement, or a part of one, with its key, part, text and observable: words.toml.
 * An observable is what a statement is about, such as "singular". It is predicted by the statement,
   and observed by ``evidence``, which is what ``observe`` in evidence.py finds: numbers of the
@@ -506,7 +508,7 @@ def _observed_at_orbit(observable: str, facts: Json, *, has_family: bool) -> boo
 def _witness(comparison: ComparisonAtOrbit, case: Case, dimension: int) -> Json:
     """The orbit where a statement fails, weights over it, and the numbers that show it.
 
-    ``dimension`` is that of the closure.
+    ``comparison`` is that at this orbit, and ``dimension`` is that of the closure.
     """
     facts = comparison.facts
     orbit = tuple(facts["orbit"])
@@ -529,6 +531,6 @@ def _witness(comparison: ComparisonAtOrbit, case: Case, dimension: int) -> Json:
 
 
 def as_json(pairs: list[Pair], case: Case) -> list[Json]:
-    """Weights as a certificate has them, in increasing order of A, then V."""
+    """Pairs of weights as a certificate has them, in increasing order of A, then V."""
     listed = [matrices(pair, case) for pair in pairs]
     return sorted(listed, key=itemgetter("A", "V"))
