@@ -199,7 +199,10 @@ class ClosureOfSizes:
         return [forms[form] for forms in of_type]
 
     def polynomials(self) -> list[Polynomials]:
-        """One block with the highest weight vectors, in the order of the table; none without."""
+        """One block with the highest weight vectors, in the order of the table.
+
+        The list is empty if they were not asked for, or there are no generators.
+        """
         texts = list[str]()
         for kind in self._types():
             texts += self._vectors(kind, AS_POLYNOMIALS) or ()

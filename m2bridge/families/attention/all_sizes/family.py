@@ -132,8 +132,9 @@ class AllSizes(AllSizesResult):
         return replace(sheet, blocks=[*sheet.blocks, listed])
 
     def to_macaulay2(self) -> str:
-        """Return for each statement the verdict and the sizes for which it is false, as a Macaulay2
-        hash table.
+        """Return a hash table of Macaulay2: for each statement the verdict, and where it is false.
+
+        The sizes for which it is false are given in words.
         """
         entries = []
         for verdict in self.verdicts:
@@ -284,8 +285,9 @@ def _outside(conclusion: Conclusion, size_set: isl.Set, reason: str) -> NotAppli
 def _counterexample(prediction: Prediction, conclusion: Conclusion, false: isl.Set) -> Json:
     """The first of the sizes ``false``, for which a statement is false, and what shows it.
 
-    For a statement about orbits that is the largest of the orbits where it is false, with weights
-    over it, and for singular points two dimensions. For others the orbit is ``None``.
+    ``conclusion`` has the orbits where it is false. For a statement about orbits that is the
+    largest of the orbits where it is false, with weights over it, and for singular points two
+    dimensions. For others the orbit is ``None``.
     """
     d, dp, a = integer_sets.first_point(false)
     model = SingleLayerAttention(d, dp, a)

@@ -95,8 +95,9 @@ class SizeSets(VerdictScope):
         return Decision.CONFIRMED if self.undecided_for.is_empty() else Decision.UNDECIDED
 
     def partition(self) -> dict[str, isl.Set]:
-        """The sizes for which the statement is true, false, not decided or vacuous, and those to
-        which it does not apply: disjoint sets whose union is the set of all sizes.
+        """The sizes by what is said of the statement there: disjoint sets, together all sizes.
+
+        Where it is vacuous it is true, but listed as ``vacuous`` alone.
         """
         outside = [NONE, *(out.sizes for out in self.not_applicable)]
         return {

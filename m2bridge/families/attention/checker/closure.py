@@ -93,7 +93,7 @@ def closure(certificate: Certificate) -> Content | Difference:
     """
     case = Case(**certificate.case).with_fewest_weights()
     count = case.coordinate_count
-    stored = certificate.evidence.get("coordinates")
+    stored = certificate.evidence.get("coordinates")  # compared with the names below by the caller
     texts = certificate.evidence.get("generators")
     if not isinstance(stored, list) or len(stored) != count:
         return Difference("evidence.coordinates", f"{stored!r:.200}", f"{count} coordinates")
@@ -394,7 +394,36 @@ def incomplete_on_slice(candidate: Candidate) -> Difference | None:
     fixed |= {(k, 0, 0, 0): 0 for k in outputs_from_two}
     free = [index for index in candidate.indices if index not in fixed]
 
+    # the restriction of J to Σ, whose coordinates are the free ones
+    slice_ring = algebra.ring(len(free))
+    values = {index: slice_ring.constant(value) for index, value in fixed.items()}
+    values |= dict(zip(free, slice_ring.gens(), strict=True))
+    point = [values[index] for index in candidate.indices]
+    restricted = [g.compose(*point, ctx=slice_ring) for g in candidate.generators]
+    restricted_basis = algebra.groebner_basis(restricted, slice_ring)
+
+    # the restriction of I to Σ: what does not have v in the ideal of the graph
     graph_ring = algebra.ring(len(from_two) + len(free), "lex")  # with v first
+    for element in algebra.groebner_basis(_graph_over_slice(case, free, graph_ring), graph_ring):
+        terms = element.to_dict()
+        has_v = any(any(exponents[: len(from_two)]) for exponents in terms)
+        if has_v:
+            continue
+        on_slice = {exponents[len(from_two) :]: x for exponents, x in terms.items()}
+        if not algebra.is_in(slice_ring.from_dict(on_slice), restricted_basis):
+            return Difference(
+                "generators", "not all where c_1_1_1_1 ≠ 0", "all functions that vanish on a slice"
+            )
+    return None
+
+
+def _graph_over_slice(case: Case, free: list[Index], graph_ring: Any) -> list[Any]:
+    """The equations c = f(A, V) and rk A″ < α of the graph of ``incomplete_on_slice``.
+
+    ``free`` are the indices of the coordinates of Σ. The variables of ``graph_ring`` are
+    v_2, …, v_d, and then these coordinates; the entries of A″ and V″ are among them.
+    """
+    from_two = range(1, case.d)
     unknowns = graph_ring.gens()
     v = dict(zip(from_two, unknowns[: len(from_two)], strict=True))
     c = dict(zip(free, unknowns[len(from_two) :], strict=True))
@@ -403,32 +432,14 @@ def incomplete_on_slice(candidate: Candidate) -> Difference | None:
     for q in from_two:
         A[q, 0] = -v[q]
         V[0, q] = v[q]
-        # the entries of A″ and V″ are coordinates
         A |= {(q, i): c[0, i, 0, q] for i in from_two}
-        V |= {(k, q): c[k, 0, 0, q] for k in outputs_from_two}
+        V |= {(k, q): c[k, 0, 0, q] for k in range(1, case.d_out)}
     image = function((A, V))
-    graph = [c[index] - image.get(index, 0) for index in free]
+    equations = [c[index] - image.get(index, 0) for index in free]
     for rows, columns in product(combinations(from_two, case.alpha), repeat=2):
         minor = _determinant([[A[p, i] for i in columns] for p in rows])
-        graph.append(minor)
-
-    slice_ring = algebra.ring(len(free))
-    values = {index: slice_ring.constant(value) for index, value in fixed.items()}
-    values |= dict(zip(free, slice_ring.gens(), strict=True))
-    point = [values[index] for index in candidate.indices]
-    restricted = [g.compose(*point, ctx=slice_ring) for g in candidate.generators]
-    basis = algebra.groebner_basis(restricted, slice_ring)
-    for element in algebra.groebner_basis(graph, graph_ring):
-        terms = element.to_dict()
-        has_v = any(any(exponents[: len(from_two)]) for exponents in terms)
-        if has_v:
-            continue
-        on_slice = {exponents[len(from_two) :]: x for exponents, x in terms.items()}
-        if not algebra.is_in(slice_ring.from_dict(on_slice), basis):
-            return Difference(
-                "generators", "not all where c_1_1_1_1 ≠ 0", "all functions that vanish on a slice"
-            )
-    return None
+        equations.append(minor)
+    return equations
 
 
 def _determinant(rows: list[list[Any]]) -> Any:

@@ -355,7 +355,7 @@ def _complete(weights: Sequence[int], last: int) -> list[int]:
 
 
 def _of_product(of_A: Sequence[int], of_V: Sequence[int]) -> list[int]:
-    """∫ c_j(T_Y) H^{n−j}, j = 0, …, n, from the integrals of both factors.
+    """∫ c_j(T_Y) H^{n−j}, j = 0, …, n, from the integrals ``of_A`` and ``of_V`` of both factors.
 
     Those with j_1 and j_2 contribute to j = j_1 + j_2 with the binomial coefficient at
     h_1^{n_1−j_1} h_2^{n_2−j_2} in (h_1 + h_2)^{n−j}.

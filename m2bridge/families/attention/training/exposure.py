@@ -344,14 +344,18 @@ class CriticalWeights:
     def _second_derivative(self) -> Any:
         """The matrix of ν(d²(x, w)) in the entries of the weights, modulo the prime.
 
-        It has two parts: f is bilinear in (A, W), and A and W are so in (K, Q) and (O, V).
+        It has two parts, as f is bilinear in (A, W), and A is in (K, Q), W in (O, V): the form of ν
+        on the pairs (A, W) that move with two weights, and ν of the products of two factors.
         """
-        pairs = _modulo(self.differentials.pairs_of_weights)
-        through_pairs = pairs * self._form_on_pairs() * pairs.transpose()
+        transposed_J = _modulo(self.differentials.pairs_of_weights)
+        through_pairs = transposed_J * self._form_on_pairs() * transposed_J.transpose()
         return through_pairs + self._form_on_factors()
 
     def _form_on_pairs(self) -> Any:
-        """The form ν(f(Ȧ, W')) + ν(f(A', Ẇ)) as a symmetric matrix in the entries of pairs."""
+        """The form ν(f(Ȧ, W')) + ν(f(A', Ẇ)) as a symmetric matrix in the entries of pairs.
+
+        A_pi is entry p d + i of a pair (A, W), and W_kq entry d² + k d + q.
+        """
         d, d_out = self.differentials.shape.d, self.differentials.shape.d_out
         size = d * d + d_out * d
         rows = [[0] * size for _ in range(size)]

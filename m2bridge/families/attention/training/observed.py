@@ -149,7 +149,7 @@ def observe_types(
     found: list[TypeFacts] = []
     limit = ""
     try:
-        # those that were decided stay where a limit is reached
+        # facts that were yielded before a limit stay in the list
         found.extend(facts_of(types, model, head_dim))
     except TimeLimitError as late:
         if not partial:

@@ -168,7 +168,7 @@ def _chart_script(prime: int, loss: Loss, chart: WeightChart, suffix: str = "") 
 
 
 def script_for_two_primes(loss: Loss, seed: str) -> Script:
-    """The programs that :func:`counted` runs for its first two primes, as one program.
+    """The programs that :func:`counted` runs for its first two primes with this seed, as one.
 
     The names of the answers for the second prime end with ``_again``.
     """
@@ -179,7 +179,7 @@ def script_for_two_primes(loss: Loss, seed: str) -> Script:
 
 
 def _script_for(prime: int, loss: Loss, suffix: str) -> Script:
-    """The program by which :func:`counted_modulo` counts modulo one prime."""
+    """The program by which :func:`counted_modulo` counts; ``suffix`` ends the names of answers."""
     if pays_to_eliminate(loss):
         system = eliminated_system(loss, prime, Random(f"eliminated {prime}"))
         if system is not None:

@@ -180,7 +180,7 @@ def _random_points(reduced: _Reduced, number: int, random: Random) -> list[list[
 
 
 def _exponents(variables: int, degree: int) -> list[MonomialDegrees]:
-    """The exponents of all monomials of a degree."""
+    """The exponents of all monomials of a degree in so many variables."""
     products = combinations_with_replacement(range(variables), degree)
     return [tuple(map(factors.count, range(variables))) for factors in products]
 

@@ -234,9 +234,10 @@ class Isolation:
 def _complete_chart(loss: Loss, counts: Counts, seed: int) -> WeightChart:
     """A chart with small numbers that contains all critical points, modulo the first prime.
 
-    They are all there if their numbers in the chart are those of ``counts``. Where A was eliminated
-    only the number at functions of the dense orbit is compared, as points elsewhere were left out.
-    Raises MethodUnavailableError if there is none among MOST_CHARTS charts.
+    ``seed`` determines the charts that are tried. They are all there if their numbers in the chart
+    are those of ``counts``. Where A was eliminated only the number at functions of the dense orbit
+    is compared, as points elsewhere were left out. Raises MethodUnavailableError if there is none
+    among MOST_CHARTS charts.
     """
     random = Random(f"real chart {seed}")
     for _ in range(MOST_CHARTS):

@@ -365,7 +365,8 @@ def _has_entry(matrix: str, row: str, column: str, value: int) -> str:
 def entry(matrix: str, row: str, column: str) -> str:
     """The condition for an entry of A or V, at the representative of (r, s, m), to be 1.
 
-    With indices from 0 on, A = diag(1 … 1, 0 … 0) with r ones; row k of V is e_k for k < m, and
+    ``matrix`` is "A" or "V"; row and column are numbers, or names of places. With indices from 0
+    on, A = diag(1 … 1, 0 … 0) with r ones; row k of V is e_k for k < m, and
     e_{r + k − m} for m ≤ k < s; for m = 0 the first row is e_0 + e_r.
     """
     if matrix == "A":

@@ -338,7 +338,7 @@ FORMER = {("polar", "", 1): Stated("polar_integrals", hypotheses=BOTH)}
 
 @cache
 def content(listed: tuple[Words, ...], *, symmetric: bool) -> Content:
-    """The content of a certificate on these statements: verdicts, and the evidence.
+    """The content of a certificate on the listed statements: verdicts, and the evidence.
 
     ``symmetric`` says whether singular points are decided for α = d' = 1, too. Lemmas are those of
     the observables with a verdict other than UNDECIDED.
@@ -503,8 +503,9 @@ def _counterexample(false: isl.Set, wrong: isl.Set | None, observable: str) -> J
     """The counterexample of a certificate: a size, and one of its orbits if it is about orbits.
 
     It is the first of the sizes ``false``, and of its orbits in ``wrong`` one of the largest
-    dimension, with weights over it. Weights and numbers are those of the checker of single cases,
-    for this case.
+    dimension, with weights over it. For the observable "singular" there are two numbers, the
+    dimension of the closure and a lower bound for the tangent dimension. Weights and numbers are
+    those of the checker of single cases, for this case.
     """
     point = false.lexmin().sample_point()
     values = [point.get_coordinate_val(isl.dim_type.set, i) for i in range(SIZE_LENGTH)]
