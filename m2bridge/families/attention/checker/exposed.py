@@ -65,11 +65,11 @@ def exposed(certificate: Certificate) -> Content | Difference:
     reason = failing_hypothesis(TOKENS, case)
     if reason:
         return statements(WORDS, listed, [verdict(words, reason, "") for words in listed], {})
-    weights = 2 * case.a * case.d + case.d_out * case.d
-    steps = _number_of_types_at_most(case) * weights**2 * case.coordinate_count
+    number_of_weights = 2 * case.a * case.d + case.d_out * case.d
+    steps = _number_of_types_at_most(case) * number_of_weights**2 * case.coordinate_count
     if steps > MOST_STEPS:
         raise TooExpensiveError("case", f"ranks of all types take {steps:.0e} steps")
-    facts = [dict(known) for known in facts_of_types(case)]
+    facts = [dict(about) for about in facts_of_types(case)]  # copies, as these are cached
     predicted = [list(kind) for kind in types(case) if is_stated(kind, case)]
     return compared(predicted, facts, listed)
 

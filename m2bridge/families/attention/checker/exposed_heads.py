@@ -90,11 +90,11 @@ def exposed_heads(certificate: Certificate) -> Content | Difference:
     reason = failing_hypothesis(TOKENS, case)
     if reason:
         return statements(WORDS, listed, [verdict(words, reason, "") for words in listed], {})
-    steps = _number_of_types_at_most(case) * case.coordinate_count
-    steps *= (case.a * (3 * case.d + case.d_out)) ** 2
+    number_of_weights = case.a * (3 * case.d + case.d_out)
+    steps = _number_of_types_at_most(case) * number_of_weights**2 * case.coordinate_count
     if steps > MOST_STEPS:
         raise TooExpensiveError("case", f"ranks of all types of heads take {steps:.0e} steps")
-    facts = [dict(known) for known in facts_of_types(case)]
+    facts = [dict(about) for about in facts_of_types(case)]  # copies, as these are cached
     predicted = [list(kind) for kind in types(case) if is_stated(kind, case)]
     return compared(predicted, facts, listed)
 
@@ -225,10 +225,10 @@ def is_excluded_by_factors(kind: HeadType, case: Case) -> bool:
 
     Critical weights of the type are those of the balanced type, with the same ν, where ν has rank
     at most d − max(k, q) on A and min(d' − o, d − v) on W. The pairs (f, ν) of a function f of the
-    balanced type and a ν that is critical there are an irreducible family. So it is enough that
-    this family has fewer dimensions than the space of targets, which is so exactly if the functions
-    have fewer than the differential has rank; or that both are equal, and a general ν has one of
-    the two ranks larger.
+    balanced type and a ν that is critical there are an irreducible family. Its dimension less that
+    of the space of targets is the dimension of the functions less the rank of the differential. If
+    that is negative, general targets have no such pair. If it is zero, an open set of targets has
+    general pairs, and the type is not exposed if a general ν has one of the two ranks larger.
     """
     balanced = kind.balanced
     if kind == balanced:

@@ -128,8 +128,10 @@ def _is_excluded_by_factors(
 
     Weights of the type are critical for u only if weights of the balanced type with the same A and
     W are, and ν has rank at most d − max(k, q) on A, and min(d' − o, d − v) on W. The pairs (f, ν)
-    that are critical at the balanced type have the dimension of the targets exactly if its
-    functions have that of the rank of the differential there. False where the lemma says nothing.
+    that are critical at the balanced type are an irreducible family. Its dimension less that of the
+    space of targets is the dimension of the functions of this type less the rank of the
+    differential. If that is negative, general targets have no such pair. If it is zero, a general ν
+    must not have larger ranks. False where the lemma says nothing. ``random`` chooses ν.
     """
     if head_dim is None or kind.o is None or kind.v is None:
         return False  # values are not factorized
@@ -140,8 +142,7 @@ def _is_excluded_by_factors(
     functions = sparse_rank(at_representative.along_type)
     rank = sparse_rank(at_representative.image)
     if functions < rank:
-        # fewer critical pairs than targets, whatever the ranks of ν are
-        return True
+        return True  # whatever the ranks of ν are
     if functions > rank:
         return False
     critical = CriticalWeights.random(balanced, shape, random, head_dim)
@@ -258,7 +259,8 @@ class Differentials:
     def tangents(self) -> list[list[int]]:
         """Directions of the group of changes of bases: each a list of entries of all weights.
 
-        There is one for each unit matrix E_ij in the Lie algebra of each of the groups GL.
+        There is one for each unit matrix E_ij in the Lie algebra of each of the groups GL: E_ij K
+        has row j of K as its row i, and K E_ij has column i of K as its column j.
         """
         K, Q, O, V = self.weights.K, self.weights.Q, self.weights.O, self.weights.V
         moves = []
@@ -552,8 +554,9 @@ def _units(size: int) -> Iterator[tuple[int, int]]:
 
 
 def _row_of(matrix: IntegerEntries, source: int, target: int, factor: int = 1) -> IntegerEntries:
-    """The matrix of this size whose row ``target`` is ``factor`` times the row ``source`` of a
-    matrix, with zeros elsewhere.
+    """A matrix of the same size, whose row ``target`` is ``factor`` times the row ``source``.
+
+    Elsewhere it is zero.
     """
     moved = [[0] * len(row) for row in matrix]
     moved[target] = [factor * entry for entry in matrix[source]]
@@ -561,8 +564,9 @@ def _row_of(matrix: IntegerEntries, source: int, target: int, factor: int = 1) -
 
 
 def _column_of(matrix: IntegerEntries, source: int, target: int) -> IntegerEntries:
-    """The matrix of this size whose column ``target`` is the column ``source`` of a matrix, with
-    zeros elsewhere.
+    """A matrix of the same size, whose column ``target`` is the column ``source``.
+
+    Elsewhere it is zero.
     """
     moved = [[0] * len(row) for row in matrix]
     for moved_row, row in zip(moved, matrix, strict=True):

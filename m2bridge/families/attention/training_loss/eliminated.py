@@ -135,6 +135,7 @@ def eliminated_system(loss: Loss, prime: int, random: Random) -> EliminatedSyste
     chart = _Chart.random(D.context(), random)
     conditions = []
     if reduced.shape.d <= LARGEST_MATRIX:
+        # F = wᵀA with A = M⁻¹w, and w is linear in V: so D·A has one degree less than N = D·F
         matrix = _matrix_of_forms(reduced, D, degree - 1, random)
         if matrix is not None:
             invertible = chart.restricted(_determinant(matrix))

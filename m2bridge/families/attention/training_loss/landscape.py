@@ -410,9 +410,10 @@ class Landscape:
             count, count, [int(i == j) for i in range(count) for j in range(count)]
         )
         centre = flint.arb_mat(count, 1, point)
-        around = flint.arb_mat(count, 1, [flint.arb(0, r) for r in radii])
+        box_less_centre = flint.arb_mat(count, 1, [flint.arb(0, r) for r in radii])
         slope = identity - inverse * self.values(box).hessian
-        image = centre - inverse * self.values(point).gradient + slope * around
+        newton_step = inverse * self.values(point).gradient
+        image = centre - newton_step + slope * box_less_centre
         for j, (low, high) in enumerate(sides):
             is_in_interior = box[j].contains_interior(image[j, 0])
             overlaps_side = image[j, 0].overlaps(_between(low, high))
