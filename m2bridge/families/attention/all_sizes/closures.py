@@ -106,7 +106,11 @@ class ClosureOfSizes:
 
     @property
     def condition(self) -> str:
-        """The sizes, such as ``d ≥ 4, d' = 2, a = 2``."""
+        """The sizes, such as ``d ≥ 4, d' = 2, a = 2``.
+
+        As m = min(d, e + f), d can be larger than m if m = e + f; as e = min(a, d) and
+        f = min(d, d'), a and d' can be larger than e and f if these are d, which is then m.
+        """
         e, f, m = self.core.dimensions
         of_d = f"d ≥ {m}" if m == e + f else f"d = {m}"
         of_d_out = f"d' = {f}" if f < m else f"d' ≥ {f}"

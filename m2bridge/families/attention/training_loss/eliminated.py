@@ -59,10 +59,14 @@ class EliminatedSystem(NamedTuple):
 
 
 def pays_to_eliminate(loss: Loss) -> bool:
-    """Whether A is eliminated: for one output, a ≥ d, and many unknowns."""
+    """Whether A is eliminated: for one output, a ≥ d, and many unknowns of the gradient.
+
+    For a < d the entries of A are not free, so that the loss is not quadratic in them.
+    """
     shape = loss.shape
-    unknowns = shape.d * (shape.d + shape.d_out) - 1
-    return shape.alpha == shape.d and shape.d_out == 1 and unknowns >= LEAST_UNKNOWNS
+    all_of_A = shape.alpha == shape.d
+    unknowns = shape.d * (shape.d + shape.d_out) - 1  # A and V in a chart
+    return all_of_A and shape.d_out == 1 and unknowns >= LEAST_UNKNOWNS
 
 
 class _Reduced:
