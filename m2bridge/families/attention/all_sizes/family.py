@@ -38,6 +38,7 @@ from m2bridge.families.attention.all_sizes.fibre_theorem import Stratum, fibre_t
 from m2bridge.families.attention.all_sizes.predictions import PREDICTIONS, Conclusion, Prediction
 from m2bridge.families.attention.all_sizes.size_sets import (
     NOWHERE,
+    Json,
     NotApplicable,
     SizeSets,
     counterexample_text,
@@ -52,8 +53,6 @@ from m2bridge.ideals.program import ReducedGroebnerBasis as GroebnerBasis
 from m2bridge.limits import clock, each
 from m2bridge.results.sheet import Sheet, Table, name_with_part, quoted
 from m2bridge.statements.statement import Statement, check_statements, sharing_one_observation
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
