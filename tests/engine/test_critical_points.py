@@ -410,8 +410,10 @@ def test_an_orbit_is_not_decided_where_a_point_is_missing(
     monkeypatch: pytest.MonkeyPatch, engine: Engine
 ) -> None:
     """With fewer points of a smaller rank than are listed nothing follows."""
-    right = Isolation._number
-    monkeypatch.setattr(Isolation, "_number", lambda self, condition: right(self, condition) - 1)
+    right = Isolation._number_of_points
+    monkeypatch.setattr(
+        Isolation, "_number_of_points", lambda self, condition: right(self, condition) - 1
+    )
     model = SingleLayerAttention(2, 1, 1)
     found = critical_points(model, tokens="gaussian", seed=3, engine=engine)
     assert found.real_points_elsewhere

@@ -327,7 +327,7 @@ def test_a_wrong_number_is_no_certificate_of_the_checker(
             patch.setattr(checker, name, lambda case: wrong)
             assert decided() == "REFUTED"
     evidence = certificate.evidence | {"degree": right[0] + 1}
-    found = checker._observed_of_case("polar_degrees", Case(**certificate.case), evidence)
+    found = checker._observed_in_case("polar_degrees", Case(**certificate.case), evidence)
     assert of_several(right, found) == "REFUTED"  # type: ignore[arg-type]
 
 

@@ -4,6 +4,12 @@ Macaulay2 computes the ideals of thirteen base cases and two identities, and cou
 degrees of a few sizes (:class:`ComputedCases`). With the theorem about fibres they give the sets of
 sizes and orbits where something is true (:class:`SizeOrbitSets`, docs/all-sizes.md). What
 statements say of these sets stands in ``predictions.py``, and nothing of it here.
+
+A size is (d, d', a), where d' is ``dp`` in conditions. An orbit (r, s, m) of functions has
+r = rk A ≤ α = min(a, d), s = rk V, and m the dimension of the intersection of the column space of A
+and the row space of V. The fibre over a function has as points its weights (A, V) up to
+(λA, V/λ). The map is the one from all (A, V), the source, to functions; the closure is its image.
+Sets of sizes and of orbits are sets of the library isl.
 """
 
 from __future__ import annotations
@@ -59,8 +65,12 @@ class ComputedCases:
 
 
 def base_ideals(*, polar: bool = False) -> ComputedCases:
-    """Compute the thirteen ideals and the two identities, in one run; and count polar degrees,
-    where they are few.
+    """Compute the thirteen ideals and the two identities, in one run of Macaulay2.
+
+    Parameters
+    ----------
+    polar : bool
+        Whether to count the polar degrees of the sizes :data:`COUNTED`, too.
 
     Raises
     ------
@@ -68,14 +78,14 @@ def base_ideals(*, polar: bool = False) -> ComputedCases:
         If Macaulay2 failed or reached a limit.
     """
     answer = answer_to(base_ideals_script())
-    real = answer.boolean("family_without_real_points")
-    tends = answer.boolean("family_tends_to_the_orbit")
-    counted = COUNTED if polar else ()
+    has_no_real_weights = answer.boolean("family_without_real_points")
+    tends_to_orbit = answer.boolean("family_tends_to_the_orbit")
+    counted_sizes = COUNTED if polar else ()
     return ComputedCases(
         ideals={base: _basis(answer, base) for base in BASE_CASES},
         base_locus_empty=answer.boolean("base_locus_empty"),
-        boundary_family=real and tends,
-        polar_degrees={shape: counted_polar_degrees(shape) for shape in counted},
+        boundary_family=has_no_real_weights and tends_to_orbit,
+        polar_degrees={shape: counted_polar_degrees(shape) for shape in counted_sizes},
     )
 
 
@@ -87,7 +97,11 @@ COUNTED = tuple(
 
 @cache
 def base_ideals_script() -> Script:
-    """Return the Macaulay2 program that computes the fibre ideals of the base cases."""
+    """Return the Macaulay2 program that computes the fibre ideals of the base cases.
+
+    It also decides whether the base locus is empty, and whether the family of boundary points is as
+    it should be, both for d = 2.
+    """
     values = {
         "d": 2,
         "charts": "{(1,1), (1,2)}",
@@ -100,20 +114,28 @@ def base_ideals_script() -> Script:
 
 
 def _in_the_program(base: BaseCase) -> tuple[Any, ...]:
-    """A base case, the nonzero parts of A and V of its representative, and its unknowns."""
-    return base, *nonzero_part(base.orbit, base.model), ", ".join(_unknowns(base))
+    """A base case, the nonzero parts of A and V of its representative, and its unknowns.
+
+    The unknowns are one text, ``z_2, …, z_d``.
+    """
+    nonzero_a, nonzero_v = nonzero_part(base.orbit, base.model)
+    return base, nonzero_a, nonzero_v, ", ".join(_unknowns(base))
 
 
-# Where the family of boundary points lives.
+# The family of boundary points tends to the functions of this orbit.
 BOUNDARY = BaseCase(Orbit(1, 1, 1), 2)
 
 
 def _unknowns(base: BaseCase) -> tuple[str, ...]:
+    """The names z_2, …, z_d of the unknowns of the fibre ideal: z_q stands for V_1q."""
     return tuple(f"z_{q}" for q in range(2, base.d + 1))
 
 
 def _basis(answer: Answer, base: BaseCase) -> GroebnerBasis:
-    """The Gröbner basis that Macaulay2 found for a base case, in the unknowns z_2, …, z_d."""
+    """The Gröbner basis that Macaulay2 found for a base case, in the unknowns z_2, …, z_d.
+
+    Raises ParseError if the answer is in other unknowns.
+    """
     ideal = answer.ideal(str(base))
     if ideal.ring.variables != _unknowns(base):
         raise ParseError(
@@ -145,7 +167,7 @@ SizeFormula = Callable[[Any, Any, Any, Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class SizeOrbitSets:
-    """Sets of pairs (size, orbit), and of sizes.
+    """Sets of pairs (size, orbit), "sets of orbits" in short, and sets of sizes.
 
     Parameters
     ----------
@@ -166,7 +188,7 @@ class SizeOrbitSets:
 
     @classmethod
     def of(cls, strata: Sequence[Stratum], basis: ComputedCases) -> SizeOrbitSets:
-        """The facts from the fibre over every orbit.
+        """The facts from the fibres over the strata, which are all orbits together.
 
         Raises
         ------
@@ -175,9 +197,12 @@ class SizeOrbitSets:
         """
 
         def of_length(length: str, condition: str = "1 = 1") -> isl.Set:
-            conditions = [f"({s.orbits}) and {condition}" for s in strata if s.length == length]
+            """The orbits of the strata with fibres of this length, where a condition holds."""
+            with_length = [stratum for stratum in strata if stratum.length == length]
+            conditions = [f"({stratum.orbits}) and {condition}" for stratum in with_length]
             return integer_sets.orbits(" or ".join(conditions) or "1 = 0")
 
+        # length d is one reduced point for d = 1
         one_point = of_length("1").union(of_length("d", "d = 1"))
         two_points = of_length("2")
         critical = of_length("d", "d >= 2")
@@ -211,23 +236,29 @@ class SizeOrbitSets:
         """The orbits of singular points of the closure, as far as they are known.
 
         Where the map is birational a point is smooth exactly if its fibre is one reduced point and
-        the source is smooth there (docs/mathematics.md). Where functions are those of symmetric
-        matrices these have rank one, if there are tangent vectors that show it.
+        the source is smooth there (docs/mathematics.md#theorem-smooth). Where functions are those
+        of symmetric matrices the singular points are the matrices of rank one, the orbit (1, 1, 1),
+        if there are tangent vectors that show it.
         """
-        singular = EVERY_ORBIT.subtract(self.one_point).union(integer_sets.orbits(SOURCE_SINGULAR))
-        squares = integer_sets.orbits("r = 1 and s = 1 and m = 1")
-        of_rank_one = self.symmetric.intersect(integer_sets.more_tangents_at_squares())
-        return singular.intersect(integer_sets.orbits_over(self.birational)).union(
-            squares.intersect(integer_sets.orbits_over(of_rank_one))
+        not_one_point = EVERY_ORBIT.subtract(self.one_point)
+        singular_if_birational = not_one_point.union(integer_sets.orbits(SOURCE_SINGULAR))
+        over_birational = singular_if_birational.intersect(
+            integer_sets.orbits_over(self.birational)
         )
+        squares = integer_sets.orbits("r = 1 and s = 1 and m = 1")
+        with_more_tangents = self.symmetric.intersect(integer_sets.more_tangents_at_squares())
+        over_symmetric = squares.intersect(integer_sets.orbits_over(with_more_tangents))
+        return over_birational.union(over_symmetric)
 
     @property
     def small_kernels(self) -> isl.Set:
-        """Birational sizes where the kernel of the differential is zero or below the codimension,
-        at all orbits.
+        """The birational sizes with small kernels at all orbits: the hypothesis of theorem-polar.
 
-        Codimension less kernel is at least (α − r)² where no fibre is critical, and there the
-        kernel is zero for r = α. At (1, 1, 1) the difference is (α − 1)² + (d − 1)(d' − 1).
+        A kernel of the differential, on the desingularization of the source, is small if it is zero
+        or of smaller dimension than the codimension over the orbit. Codimension less kernel is at
+        least (α − r)² where no fibre is critical, and there the kernel is zero for r = α. At
+        (1, 1, 1) the difference is (α − 1)² + (d − 1)(d' − 1), positive if α ≥ 2, or d, d' ≥ 2
+        (``integer_sets.codimensions_exceed_kernels``).
         """
         positive = "r = 1 and s = 1 and m = 1 and ((a >= 2 and d >= 2) or (d >= 2 and dp >= 2))"
         large_kernels = self.critical.subtract(integer_sets.orbits(positive))
@@ -235,18 +266,20 @@ class SizeOrbitSets:
 
     @property
     def special(self) -> isl.Set:
-        """Orbits whose fibre has more points than the generic one: all but those known to have as
-        many, or fewer.
+        """The orbits whose fibre has more points than the generic one.
+
+        The generic fibre has one point for birational sizes, and two for those that are two to one.
+        For sizes that are neither no orbit is listed.
         """
-        one = self.one_point.union(self.critical)
-        at_most_two = one.union(self.two_points)
-        over_birational = EVERY_ORBIT.subtract(one).intersect(
-            integer_sets.orbits_over(self.birational)
+        one_point_reduced_or_not = self.one_point.union(self.critical)
+        at_most_two = one_point_reduced_or_not.union(self.two_points)
+        more_than_one = EVERY_ORBIT.subtract(one_point_reduced_or_not)
+        more_than_two = EVERY_ORBIT.subtract(at_most_two)
+        over_birational = integer_sets.orbits_over(self.birational)
+        over_two_to_one = integer_sets.orbits_over(self.two_to_one)
+        return more_than_one.intersect(over_birational).union(
+            more_than_two.intersect(over_two_to_one)
         )
-        over_two_to_one = EVERY_ORBIT.subtract(at_most_two).intersect(
-            integer_sets.orbits_over(self.two_to_one)
-        )
-        return over_birational.union(over_two_to_one)
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,8 +310,8 @@ class ObservedSizes:
 UP_TO_THREE = (1, 2, 3)
 
 
-def _if(known: bool) -> isl.Set:
-    # What does not depend on the sizes is so for all of them or for none.
+def _all_or_none(known: bool) -> isl.Set:
+    """All sizes if something is known, which does not depend on the size, and none if it is not."""
     return ALL if known else NONE
 
 
@@ -291,33 +324,39 @@ OBSERVABLES: dict[str, Callable[[SizeOrbitSets], ObservedSizes]] = {
     "singular": lambda seen: ObservedSizes(
         seen.singular,
         seen.birational.union(seen.symmetric).intersect(
-            _if(seen.basis.base_locus_empty and integer_sets.tangents_exceed_dimension())
+            _all_or_none(seen.basis.base_locus_empty and integer_sets.tangents_exceed_dimension())
         ),
     ),
     "critical": lambda seen: ObservedSizes(seen.critical),
-    "boundary": lambda seen: ObservedSizes(seen.critical, _if(seen.basis.boundary_family)),
+    "boundary": lambda seen: ObservedSizes(seen.critical, _all_or_none(seen.basis.boundary_family)),
     # both are ``critical``
-    "boundary_critical": lambda seen: ObservedSizes(EVERY_ORBIT, _if(seen.basis.boundary_family)),
-    "special_fibre_points": lambda seen: ObservedSizes(seen.two_points, about=seen.special),
-    "closed": lambda seen: ObservedSizes(ALL, _if(seen.basis.base_locus_empty)),
-    "zero_fibre": lambda seen: ObservedSizes(ALL, _if(seen.basis.base_locus_empty)),
-    "products": lambda seen: ObservedSizes(
-        _if(all(map(products_determine_functions, UP_TO_THREE)))
+    "boundary_critical": lambda seen: ObservedSizes(
+        EVERY_ORBIT, _all_or_none(seen.basis.boundary_family)
     ),
-    "birational": lambda seen: ObservedSizes(seen.birational, _if(seen.basis.base_locus_empty)),
+    "special_fibre_points": lambda seen: ObservedSizes(seen.two_points, about=seen.special),
+    "closed": lambda seen: ObservedSizes(ALL, _all_or_none(seen.basis.base_locus_empty)),
+    "zero_fibre": lambda seen: ObservedSizes(ALL, _all_or_none(seen.basis.base_locus_empty)),
+    "products": lambda seen: ObservedSizes(
+        _all_or_none(all(map(products_determine_functions, UP_TO_THREE)))
+    ),
+    "birational": lambda seen: ObservedSizes(
+        seen.birational, _all_or_none(seen.basis.base_locus_empty)
+    ),
     "smooth_manifold": lambda seen: ObservedSizes(
-        integer_sets.sizes("d = 1"), _if(integer_sets.ambient_exceeds_dimension())
+        integer_sets.sizes("d = 1"), _all_or_none(integer_sets.ambient_exceeds_dimension())
     ),
 }
 
 
 def with_polar_theorem(seen: SizeOrbitSets) -> isl.Set:
-    """The sizes for which polar degrees are integrals, and general slices have no other points:
-    where the map is birational and kernels are small, as for single cases; and where functions are
-    those of symmetric matrices, α = d' = 1.
+    """The sizes for which polar degrees are the integrals of one of two theorems.
+
+    They are those with a birational map and small kernels (docs/polar-degrees.md#theorem-polar),
+    and those whose functions are those of symmetric matrices (#theorem-polar-symmetric). The set is
+    empty if the base locus is not, or kernels are not what the theorem needs.
     """
-    verified = seen.basis.base_locus_empty and integer_sets.codimensions_exceed_kernels()
-    return seen.small_kernels.union(seen.symmetric).intersect(_if(verified))
+    is_verified = seen.basis.base_locus_empty and integer_sets.codimensions_exceed_kernels()
+    return seen.small_kernels.union(seen.symmetric).intersect(_all_or_none(is_verified))
 
 
 # The sizes whose polar degrees are compared with the stated ones: a few hundredths of a second.
@@ -331,10 +370,12 @@ COMPARED = tuple(starmap(LayerSizes, SMALL_SIZES))
 def compared_polar_degrees(
     seen: SizeOrbitSets,
 ) -> list[tuple[isl.Set, LayerSizes, NumbersByMethod]]:
-    """Sizes with the same functions, one of them, and its polar degrees by the theorem and, where
-    they were counted, in slices.
+    """For each size of :data:`COMPARED`: the sizes with the same functions, it, its polar degrees.
+
+    The polar degrees are given by two methods: by the theorem, "integrals", and, where they were
+    counted, in "slices". ``seen`` has the counted ones.
     """
-    found = []
+    compared = []
     for shape in COMPARED:
         integrals = localized_polar_degrees(shape)
         assert integrals is not None, "a small case"
@@ -344,9 +385,9 @@ def compared_polar_degrees(
         of_a = f"a = {shape.alpha}"
         if shape.alpha == shape.d:  # a larger a is the same model
             of_a = f"a >= {shape.d}"
-        alike = integer_sets.sizes(f"d = {shape.d} and dp = {shape.d_out} and {of_a}")
-        found.append((alike, shape, NumbersByMethod(tuple(by_method))))
-    return found
+        same_functions = integer_sets.sizes(f"d = {shape.d} and dp = {shape.d_out} and {of_a}")
+        compared.append((same_functions, shape, NumbersByMethod(tuple(by_method))))
+    return compared
 
 
 # For each number that is observed: sizes, and its value there.
@@ -355,9 +396,12 @@ FORMULAS: dict[str, Callable[[SizeOrbitSets], tuple[tuple[isl.Set, SizeFormula],
         (ALL, lambda d, dp, alpha, D: integer_sets.source_dimension(d, dp, alpha) - 1),
     ),
     "degree": lambda seen: (
-        (seen.birational.intersect(_if(seen.basis.base_locus_empty)), lambda d, dp, alpha, D: D),
         (
-            seen.two_to_one.intersect(_if(seen.basis.base_locus_empty)),
+            seen.birational.intersect(_all_or_none(seen.basis.base_locus_empty)),
+            lambda d, dp, alpha, D: D,
+        ),
+        (
+            seen.two_to_one.intersect(_all_or_none(seen.basis.base_locus_empty)),
             lambda d, dp, alpha, D: D / 2,
         ),
     ),

@@ -1,8 +1,11 @@
 """Zariski closures for all sizes at once: generators as representations, Hilbert function,
 dimension and degree.
 
-For each core the sizes that have it are a range of (d, d', a); what holds for the core holds in all
-of it (docs/representations.md).
+For each core (m; e, f) the sizes that have it, with e = min(a, d), f = min(d, d') and
+m = min(d, e + f), are a range of (d, d', a); what holds for the core holds in all of it
+(docs/representations.md). X, H and Y are the spaces of the linear forms l_i and v_k and of the
+variables, of dimensions d, d' and d. A type of generators is (degree, shapes, multiplicity), with
+the three partitions of a product of Schur functors in X, H and Y.
 """
 
 from collections.abc import Iterator
@@ -50,13 +53,15 @@ SMALL_FORMS = ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1), (2, 2), (2, 3), (3, 2), (
 
 
 def _cores() -> Iterator[CoreSize]:
-    """The cores with these forms."""
+    """Yield the cores (m; e, f) with numbers of forms in :data:`SMALL_FORMS`.
+
+    m is the number of variables, from max(e, f) to e + f.
+    """
     for e, f in SMALL_FORMS:
-        # all numbers of variables there are, but for large cores, which take long
-        largest = e + f
-        if largest > 4:
-            largest = 3
-        for m in range(max(e, f), largest + 1):
+        largest_m = e + f
+        if largest_m > 4:
+            largest_m = 3  # larger cores take long
+        for m in range(max(e, f), largest_m + 1):
             yield CoreSize(m, e, f)
 
 
@@ -72,19 +77,22 @@ SECTIONS = (
     " S_(n−i, 1^i) X · dim S_(n−j, 1^j) H · dim S_(2n−i−j−1, 1^(i+j+1)) Y over i < e, j < d', 1 ≤ i"
     " + j ≤ d − 2"
 )
+BY_DETERMINANTS, AS_POLYNOMIALS = 0, 1
+"""The two forms in which a highest weight vector is written."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClosureOfSizes:
-    """The closures with one core.
+    """The closures of all sizes with one core (m; e, f), of m variables and e and f linear forms.
 
     Parameters
     ----------
     generators : tuple of Type
     ring : CoordinateRing
+        That of the core.
     vectors : tuple of tuples of pairs of str
         For each type of generators highest weight vectors, by determinants and as polynomials, if
-        they were asked for.
+        they were asked for; else empty.
     """
 
     generators: tuple[Type, ...]
@@ -98,7 +106,11 @@ class ClosureOfSizes:
 
     @property
     def condition(self) -> str:
-        """The sizes, such as ``d ≥ 4, d' = 2, a = 2``."""
+        """The sizes, such as ``d ≥ 4, d' = 2, a = 2``.
+
+        As m = min(d, e + f), d can be larger than m if m = e + f; as e = min(a, d) and
+        f = min(d, d'), a and d' can be larger than e and f if these are d, which is then m.
+        """
         e, f, m = self.core.dimensions
         of_d = f"d ≥ {m}" if m == e + f else f"d = {m}"
         of_d_out = f"d' = {f}" if f < m else f"d' ≥ {f}"
@@ -109,6 +121,7 @@ class ClosureOfSizes:
     def sizes(self) -> tuple[Expr, Expr]:
         """d and d' as numbers where they are fixed, else as symbols."""
         e, f, m = self.core.dimensions
+        # as in ``condition``: d is free for m = e + f, and d' for f = m
         d = D if m == e + f else Integer(m)
         d_out = D_OUT if f == m else Integer(f)
         return d, d_out
@@ -122,34 +135,40 @@ class ClosureOfSizes:
 
     @property
     def degree(self) -> Expr:
-        """The degree, that of the source or half of it; see docs/mathematics.md."""
+        """The degree, that of the source or half of it (docs/mathematics.md#theorem-degree)."""
         d, d_out = self.sizes
         e = self.core.columns
         # The degree of the projective variety of matrices of rank ≤ e, by Giambelli's formula.
-        matrices = Integer(1)
+        of_matrices = Integer(1)
         for j in range(e):
-            matrices *= factorial(2 * d - 2 * e + j) * factorial(j) / factorial(d - e + j) ** 2
+            of_matrices *= factorial(2 * d - 2 * e + j) * factorial(j) / factorial(d - e + j) ** 2
         projective_dimension = e * (2 * d - e) + d * d_out - 2
-        source = binomial(projective_dimension, d * d_out - 1) * matrices
+        of_source = binomial(projective_dimension, d * d_out - 1) * of_matrices
         # The map is two to one: V, and A of rank one, have linear forms that can be exchanged.
-        if e == self.core.rows == 1 < self.core.variables:
-            return source / 2
-        return source
+        is_two_to_one = e == self.core.rows == 1 < self.core.variables
+        return of_source / 2 if is_two_to_one else of_source
 
     def number(self, shapes: PartitionTriple) -> Expr:
-        """The dimension of a type, as a polynomial."""
+        """The dimension of the product of Schur functors with these shapes, as a polynomial.
+
+        The shapes are those in X, H and Y, of dimensions d, d' and d.
+        """
         d, d_out = self.sizes
         return factor(Mul(*map(_dimension, shapes, (d, d_out, d))))
 
     def numbers(self, shape: LayerSizes | None = None) -> dict[int, Expr]:
-        """The numbers of generators by degree, as polynomials, or their values at a size."""
-        counts = dict.fromkeys((n for n, *_ in self.generators), Integer(0))
-        for n, shapes, number in self.generators:
-            counts[n] += number * self.number(shapes)
+        """The numbers of generators by degree, as polynomials in d and d'.
+
+        With ``shape`` they are the values of the polynomials at this size. Degrees without
+        generators are left out.
+        """
+        counts = dict.fromkeys((degree for degree, *_ in self.generators), Integer(0))
+        for degree, shapes, multiplicity in self.generators:
+            counts[degree] += multiplicity * self.number(shapes)
         if shape is not None:
             size = {D: shape.d, D_OUT: shape.d_out}
-            counts = {n: count.subs(size) for n, count in counts.items()}
-        return {n: factor(count) for n, count in counts.items() if count != 0}
+            counts = {degree: count.subs(size) for degree, count in counts.items()}
+        return {degree: factor(count) for degree, count in counts.items() if count != 0}
 
     def table(self) -> Table:
         """Return the table of generators of this closure."""
@@ -158,29 +177,39 @@ class ClosureOfSizes:
             header.append("highest weight vector")
         rows = list[tuple[object, ...]]()
         for kind in self._types():
-            degree, shapes, number = kind
-            row = [degree, _written(kind), _formula(number * self.number(shapes))]
-            vectors = self._vectors(kind, 0)
+            degree, shapes, multiplicity = kind
+            row = [degree, _written(kind), _formula(multiplicity * self.number(shapes))]
+            vectors = self._vectors(kind, BY_DETERMINANTS)
             if vectors:
                 row.append("; ".join(vectors))
             rows.append(tuple(row))
         return Table(header, rows or [("–", "none", 0)], f"{self.condition}: {self.core}")
 
     def _types(self) -> Iterator[Type]:
-        """The types of generators that are not zero for these sizes."""
-        return (kind for kind in self.generators if self.number(kind[1]) != 0)
+        """Yield the types of generators whose dimension is not zero for all of these sizes."""
+        for kind in self.generators:
+            _degree, shapes, _multiplicity = kind
+            if self.number(shapes) != 0:
+                yield kind
 
     def _vectors(self, kind: Type, form: int) -> list[str] | None:
-        """Return highest weight vectors, by determinants or as polynomials, if computed."""
+        """Return the highest weight vectors of a type; ``None`` if they were not asked for.
+
+        ``form`` is BY_DETERMINANTS or AS_POLYNOMIALS.
+        """
         if not self.vectors:
             return None
-        return [forms[form] for forms in self.vectors[self.generators.index(kind)]]
+        of_type = self.vectors[self.generators.index(kind)]
+        return [forms[form] for forms in of_type]
 
     def polynomials(self) -> list[Polynomials]:
-        """The highest weight vectors, in the order of the table."""
+        """One block with the highest weight vectors, in the order of the table.
+
+        The list is empty if they were not asked for, or there are no generators.
+        """
         texts = list[str]()
         for kind in self._types():
-            texts += self._vectors(kind, 1) or ()
+            texts += self._vectors(kind, AS_POLYNOMIALS) or ()
         if not texts:
             return []
         return [Polynomials(len(texts), lambda: texts, "highest weight vectors")]
@@ -193,26 +222,36 @@ class ClosureOfSizes:
         return Facts([*numbers, ("Hilbert function", function)])
 
     def less_than_sections(self, n: int) -> list[Representation]:
-        """All representations of sections of degree n that forms have not: H(n) lacks them.
+        """The representations in the sections of O(n) that are in no form of degree n.
 
-        Here h(n) is the dimension of the sections of O(n) on the projective closure, and H(n) that
-        of the forms of degree n on it (docs/completeness.md, Proposition 2).
+        h(n) is the dimension of the sections of O(n) on the projective closure, and H(n) that of
+        the forms of degree n on it (docs/completeness.md, Proposition 2); so h(n) − H(n) is the
+        dimension of these representations together.
         """
-        return [_named(*kind) for kind in self.ring.missing if kind[0] == n]
+        return [
+            _named(degree, shapes, multiplicity)
+            for degree, shapes, multiplicity in self.ring.missing
+            if degree == n
+        ]
 
     def hilbert_equations(self) -> list[str]:
         """Return the Hilbert function: an equation for each small n, and one for all larger n."""
         start = self.ring.sections_from
-        if not start:
+        if start == 0:
             return ["H(n) = h(n) for all n ≥ 0"]
         equations = []
         for n in range(start):
-            less = "".join(f" − dim {part}" for part in self.less_than_sections(n))
+            missing = self.less_than_sections(n)
+            less = "".join(f" − dim {representation}" for representation in missing)
             equations.append(f"H({n}) = h({n}){less}")
         return [*equations, f"H(n) = h(n) for n ≥ {start}"]
 
     def to_certificate(self) -> dict[str, Any]:
-        """Return the entry of a certificate about these closures."""
+        """Return the entry of a certificate about these closures.
+
+        The Hilbert function is that of the core, H(0), …, H(s), where the bound on the degrees of
+        generators is s + 1.
+        """
         values = []
         for n in range(self.ring.bound):
             types = self.ring.multiplicities[n]
@@ -241,11 +280,11 @@ class ClosureOfSizes:
 
     def _type_json(self, kind: Type) -> dict[str, Any]:
         """A type of generators, with their number as a polynomial in d and d'."""
-        _, shapes, number = kind
+        _degree, shapes, multiplicity = kind
         return _named(*kind).type_json() | {
-            "dimension": str(number * self.number(shapes)),
-            "highest_weight_vectors": self._vectors(kind, 1),
-            "products_of_determinants": self._vectors(kind, 0),
+            "dimension": str(multiplicity * self.number(shapes)),
+            "highest_weight_vectors": self._vectors(kind, AS_POLYNOMIALS),
+            "products_of_determinants": self._vectors(kind, BY_DETERMINANTS),
         }
 
 
@@ -285,8 +324,8 @@ class AllClosures(Result):
             ("not finished", self.unfinished or None),
         ]
         blocks: list[Block] = [Facts(facts)]
-        for part in self.ranges:
-            blocks += [part.table(), *part.polynomials(), part.facts()]
+        for closure in self.ranges:
+            blocks += [closure.table(), *closure.polynomials(), closure.facts()]
         title = "Zariski closures of lightning self-attention for all sizes, t ≥ 2, over QQ"
         return Sheet(title, blocks)
 
@@ -297,16 +336,16 @@ class AllClosures(Result):
             "field": "QQ",
             "seconds": round(self.seconds, 3),
             "sections": SECTIONS,
-            "closures": [part.to_json() for part in self.ranges],
+            "closures": [closure.to_json() for closure in self.ranges],
             "unfinished": self.unfinished or None,
         }
 
     def to_macaulay2(self) -> str:
         """Return for each range the largest degree of a generator, as a Macaulay2 hash table."""
         entries = []
-        for part in self.ranges:
-            largest = part.to_json()["generated_in_degrees_at_most"]
-            entries.append(f"{quoted(part.condition, readable=True)} => {largest}")
+        for closure in self.ranges:
+            largest = closure.to_json()["generated_in_degrees_at_most"]
+            entries.append(f"{quoted(closure.condition, readable=True)} => {largest}")
         return f"generatedInDegreesAtMost = hashTable {{{', '.join(entries)}}}"
 
 
@@ -344,27 +383,32 @@ def closures_of_all_sizes(
 
 
 def _closure_of_sizes(size: CoreSize, vectors: bool = False) -> ClosureOfSizes:
-    """The closures with one core, with highest weight vectors if they are asked for."""
-    found = generators(size)
-    asked = found if vectors else ()
+    """The closures with one core; with ``vectors`` also highest weight vectors of generators."""
+    types = generators(size)
+    types_with_vectors = types if vectors else ()
     written = []
-    for (_, shapes, _), vectors_of_type in highest_weights.vectors(size, asked):
-        forms = [(one.formula, highest_weights.written(one, shapes)) for one in vectors_of_type]
-        written.append(tuple(forms))
-    return ClosureOfSizes(found, coordinate_ring(size), tuple(written))
+    for (_, shapes, _), vectors_of_type in highest_weights.vectors(size, types_with_vectors):
+        both_forms = (
+            (vector.formula, highest_weights.written(vector, shapes)) for vector in vectors_of_type
+        )
+        written.append(tuple(both_forms))
+    return ClosureOfSizes(types, coordinate_ring(size), tuple(written))
 
 
 def _dimension(shape: tuple[int, ...], size: Expr) -> Expr:
-    """The dimension of a Schur functor of a space: Π (size + j − i)/hook(i, j) over all cells."""
+    """The dimension of the Schur functor with a shape of a space of dimension ``size``.
+
+    It is Π (size + j − i)/hook(i, j) over all cells (i, j) of the shape, by hooks and contents.
+    """
     heights = columns(shape)
     numerator = Integer(1)
     hooks = 1
     for i, length in enumerate(shape):
         for j in range(length):
             numerator *= size + j - i
-            # the cell itself, those to its right, and those below it
-            right, below = length - j - 1, heights[j] - i - 1
-            hooks *= 1 + right + below
+            cells_to_the_right = length - j - 1
+            cells_below = heights[j] - i - 1
+            hooks *= 1 + cells_to_the_right + cells_below
     return numerator / hooks
 
 
@@ -373,11 +417,13 @@ _named = partial(representation, (0, 0, 0))
 
 
 def _written(kind: Type) -> Formula:
+    """A type in words, as text and in LaTeX."""
     named = _named(*kind)
     return Formula(str(named), named.latex)
 
 
 def _formula(expression: Expr) -> Formula:
+    """A polynomial as text and in LaTeX."""
     return Formula(expression_text(expression), latex(expression))
 
 
@@ -389,7 +435,7 @@ SMALL_CORES = tuple(core for core in CORES if core not in LARGE_CORES)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClosuresQuestion(ComputedQuestion[AllSizesCase, AllClosures]):
-    """Which closures there are for all sizes with one of some cores.
+    """What the generators of closures are, for all sizes with one of some cores.
 
     Parameters
     ----------
@@ -408,7 +454,7 @@ class ClosuresQuestion(ComputedQuestion[AllSizesCase, AllClosures]):
         return found
 
     def content(self, model: AllSizesCase, observed: AllClosures) -> Content:
-        """The generators of each core."""
+        """The generators for each core, with its Hilbert function, and the lemmas behind them."""
         lemmas = tuple(WORDS.lemmas[name] for name in WORDS.closure["for-all-sizes"])
         return Content(
             {"closures": [part.to_certificate() for part in observed.ranges]}, {}, lemmas
@@ -416,32 +462,32 @@ class ClosuresQuestion(ComputedQuestion[AllSizesCase, AllClosures]):
 
     def summary(self, answer: dict[str, Any]) -> str:
         """Return the numbers of cores and representations, and the largest degree, in words."""
-        parts = answer["closures"]
+        closures = answer["closures"]
         degrees = list[int]()
-        for part in parts:
-            degrees += [kind["degree"] for kind in part["representations"]]
-        types, largest = len(degrees), max(degrees)
+        for closure in closures:
+            degrees += [kind["degree"] for kind in closure["representations"]]
         return (
-            f"{plural(len(parts), 'core')}, {types} representations of generators,"
-            f" of degree ≤ {largest}; these are all"
+            f"{plural(len(closures), 'core')}, {len(degrees)} representations of generators,"
+            f" of degree ≤ {max(degrees)}; these are all"
         )
 
 
-def _about(key: str, cores: tuple[CoreSize, ...], which: str) -> ClosuresQuestion:
-    """The question about the closures for all sizes with these cores."""
+def _question(key: str, cores: tuple[CoreSize, ...], in_words: str) -> ClosuresQuestion:
+    """The question about the closures for all sizes with these cores, which ``in_words`` names."""
     text = (
         "Minimal generators of the ideal of the Zariski closure as representations, with the"
-        f" Hilbert function of the core, for all sizes with {which}."
+        f" Hilbert function of the core, for all sizes with {in_words}."
     )
     return ClosuresQuestion(key=key, text=text, cores=cores)
 
 
 def _questions() -> Iterator[ClosuresQuestion]:
-    """The questions: one for all small cores, and one for each large core."""
-    yield _about("closures", SMALL_CORES, "one of the cores that are small enough to be verified")
+    """Yield the questions: one for all small cores, and one for each large core."""
+    of_small_cores = "one of the cores that are small enough to be verified"
+    yield _question("closures", SMALL_CORES, of_small_cores)
     for core in LARGE_CORES:
         m, e, f = core.variables, core.columns, core.rows
-        yield _about(f"closures-{m}-{e}-{f}", (core,), f"the core ({m}; {e}, {f})")
+        yield _question(f"closures-{m}-{e}-{f}", (core,), f"the core ({m}; {e}, {f})")
 
 
 QUESTIONS = tuple(_questions())

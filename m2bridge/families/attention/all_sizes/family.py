@@ -7,7 +7,7 @@ fibres, on which all rests: ours, docs/all-sizes.md. Closures for all sizes stan
 ``closures.py``.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Unpack
@@ -15,7 +15,6 @@ from typing import Any, ClassVar, Unpack
 import islpy as isl
 
 from m2bridge.citation import LIGHTNING
-from m2bridge.crosscheck.scope import VerdictScope
 from m2bridge.crosscheck.verdict import Verdict
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script
@@ -30,7 +29,6 @@ from m2bridge.families.all_sizes import (
 from m2bridge.families.attention.all_sizes import integer_sets
 from m2bridge.families.attention.all_sizes.base_ideals import (
     ALL,
-    NONE,
     ComputedCases,
     SizeOrbitSets,
     base_ideals,
@@ -38,6 +36,14 @@ from m2bridge.families.attention.all_sizes.base_ideals import (
 )
 from m2bridge.families.attention.all_sizes.fibre_theorem import Stratum, fibre_theorem
 from m2bridge.families.attention.all_sizes.predictions import PREDICTIONS, Conclusion, Prediction
+from m2bridge.families.attention.all_sizes.size_sets import (
+    NOWHERE,
+    Json,
+    NotApplicable,
+    SizeSets,
+    counterexample_text,
+    reasons,
+)
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits.orbits import generic_orbit, orbits, representative
 from m2bridge.families.attention.orbits.tangents import orbit_dimension, orbit_tangents
@@ -45,186 +51,8 @@ from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.base import AnswerRow, Question
 from m2bridge.ideals.program import ReducedGroebnerBasis as GroebnerBasis
 from m2bridge.limits import clock, each
-from m2bridge.results.base import Decision
-from m2bridge.results.sheet import Sheet, Table, matrix_text, name_with_part, quoted
+from m2bridge.results.sheet import Sheet, Table, name_with_part, quoted
 from m2bridge.statements.statement import Statement, check_statements, sharing_one_observation
-
-Json = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotApplicable:
-    """Sizes to which a statement does not apply, and whether its conclusion holds there.
-
-    Parameters
-    ----------
-    sizes : set of sizes
-    reason : str
-        The hypothesis that fails.
-    holds_for, fails_for, undecided_for : sets of sizes
-        Parts of them.
-    """
-
-    sizes: isl.Set
-    reason: str
-    holds_for: isl.Set
-    fails_for: isl.Set
-    undecided_for: isl.Set
-
-
-# How sets of sizes are called in JSON, and the answer that a statement has there.
-PARTS = {
-    "fails_for": "false",
-    "undecided_for": "not decided",
-    "holds_for": "true",
-    "vacuous_for": "vacuous",
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SizeSets(VerdictScope):
-    """The sizes for which a statement holds.
-
-    REFUTED if it is false for some size to which it applies; else UNDECIDED if the facts leave some
-    size open.
-
-    Parameters
-    ----------
-    holds_for, fails_for, undecided_for : sets of sizes
-        Together all sizes to which it applies.
-    vacuous_for : set of sizes
-        The sizes among ``holds_for`` without any function that the statement is about.
-    not_applicable : tuple of NotApplicable
-    witness : dict or None
-        The first size for which it is false, the largest orbit where it is, weights of a function
-        in this orbit, and what shows it: the dimension, the tangent dimension. Without an orbit it
-        is not about orbits.
-    """
-
-    holds_for: isl.Set
-    fails_for: isl.Set
-    undecided_for: isl.Set
-    vacuous_for: isl.Set
-    not_applicable: tuple[NotApplicable, ...]
-    witness: Json | None = None
-
-    @property
-    def failing(self) -> isl.Set:
-        """The sizes for which it is false."""
-        return self.fails_for
-
-    @property
-    def undecided(self) -> isl.Set:
-        """The sizes for which it is not decided."""
-        return self.undecided_for
-
-    @property
-    def decision(self) -> Decision:
-        """The verdict that follows from these sets."""
-        if not self.fails_for.is_empty():
-            return Decision.REFUTED
-        return Decision.CONFIRMED if self.undecided_for.is_empty() else Decision.UNDECIDED
-
-    def partition(self) -> dict[str, isl.Set]:
-        """The sizes for which the statement is true, false, not decided or vacuous, and those to
-        which it does not apply: disjoint sets whose union is the set of all sizes.
-        """
-        outside = [NONE, *(out.sizes for out in self.not_applicable)]
-        return {
-            "true": self.holds_for.subtract(self.vacuous_for),
-            "false": self.fails_for,
-            "not decided": self.undecided_for,
-            "vacuous": self.vacuous_for,
-            "does not apply": integer_sets.union(outside),
-        }
-
-    def data(self, form: Callable[[isl.Set], Any]) -> Json:
-        """Return the extent with its sets of sizes in a form."""
-
-        def parts(some: NotApplicable | SizeSets, *names: str) -> Json:
-            return {name: form(getattr(some, name)) for name in names}
-
-        outside = []
-        for out in self.not_applicable:
-            sets = parts(out, "sizes", "holds_for", "fails_for", "undecided_for")
-            outside.append({"hypothesis": out.reason, **sets})
-        return {**parts(self, *PARTS), "not_applicable": outside, "counterexample": self.witness}
-
-    def to_data(self) -> Json:
-        """Return the scope with the canonical texts of its sets of sizes.
-
-        Raises
-        ------
-        MethodUnavailableError
-            If a set of sizes has no canonical text.
-        """
-        return self.data(integer_sets.canonical)
-
-    def to_json(self) -> Json:
-        """Return the extent with its sets of sizes in words and exactly."""
-        data = self.data(
-            lambda some: {"words": integer_sets.words(some), "isl": integer_sets.text(some)}
-        )
-        outside = []
-        for out in data["not_applicable"]:
-            renamed = {"reason": out.pop("hypothesis"), "sizes": out.pop("sizes")}
-            renamed |= {f"conclusion_{name}": value for name, value in out.items()}
-            outside.append(renamed)
-        return data | {"not_applicable": outside}
-
-    def reasons(self) -> list[str]:
-        """Return for which sizes it is true and to which it does not apply; and size, orbit,
-        weights if it is false.
-        """
-        lines = reasons(self.data(integer_sets.words), str)
-        if self.witness is not None:
-            lines.append(f"the first counterexample: {counterexample_text(self.witness)}")
-        return lines
-
-
-def reasons(data: Json, in_words: Callable[[Any], str]) -> list[str]:
-    """Return in words for which sizes a statement is true, and where it does not apply, from the
-    data of a verdict.
-
-    Where a hypothesis fails, the text says whether the conclusion still holds.
-    """
-
-    def answers(some: Json) -> dict[str, str]:
-        """The answers ``true``, ``false``, … that occur, each with its sizes in words."""
-        found = {}
-        for part, answer in PARTS.items():
-            if part not in some:  # where a statement does not apply, nothing is vacuous
-                continue
-            where = in_words(some[part])
-            if where != NOWHERE:
-                found[answer] = where
-        return found
-
-    lines = [f"{answer} for {where}" for answer, where in answers(data).items()]
-    for out in data["not_applicable"]:
-        inside = answers(out)
-        conclusion = ", ".join(f"{answer} for {where}" for answer, where in inside.items())
-        if len(inside) == 1:
-            # The conclusion holds for all of these sizes, which need not be repeated.
-            (conclusion,) = inside
-        outside = f"does not apply for {in_words(out['sizes'])} ({out['hypothesis']})"
-        lines.append(f"{outside}, where the rest of it is {conclusion}")
-    return lines
-
-
-def counterexample_text(found: Json | None) -> str:
-    """Return the first size for which a statement is false in words, from the data; empty if there
-    is none.
-    """
-    if found is None:
-        return ""
-    where = f"(d, d', a) = ({found['d']}, {found['d_out']}, {found['a']})"
-    if found["orbit"] is None:
-        return where
-    orbit = f"orbit ({', '.join(str(found['orbit'][name]) for name in 'rsm')})"
-    weights = [f"{name} = {matrix_text(found[name])}" for name in ("A", "V")]
-    numbers = [f"{name.replace('_', ' ')} {value}" for name, value in found["numbers"].items()]
-    return ", ".join((where, orbit, *weights, *numbers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +107,10 @@ class AllSizes(AllSizesResult):
         }
 
     def _partitions(self) -> list[tuple[str, dict[str, isl.Set]]]:
-        """Return the partition of all sizes for each statement, by its name: true, false, … ."""
+        """Return the name of each statement, and the sets of sizes of :meth:`SizeSets.partition`.
+
+        Together the sets are all sizes, by the answers ``true``, ``false``, … there.
+        """
         listed = []
         for verdict in self.verdicts:
             assert isinstance(verdict.extent, SizeSets), "the extent of every verdict here"
@@ -300,8 +131,9 @@ class AllSizes(AllSizesResult):
         return replace(sheet, blocks=[*sheet.blocks, listed])
 
     def to_macaulay2(self) -> str:
-        """Return for each statement the verdict and the sizes for which it is false, as a Macaulay2
-        hash table.
+        """Return a hash table of Macaulay2: for each statement the verdict, and where it is false.
+
+        The sizes for which it is false are given in words.
         """
         entries = []
         for verdict in self.verdicts:
@@ -338,13 +170,12 @@ class AllSizes(AllSizesResult):
 
 
 def _fibre_json(stratum: Stratum) -> Json:
+    """The fields of a stratum, with the names of its base cases in place of these."""
     return asdict(stratum) | {"ideals": list(map(str, stratum.ideals))}
 
 
 def ideals_json(basis: ComputedCases) -> list[Json]:
-    """The Gröbner bases: polynomials as lists of terms, exponents and coefficient, the largest
-    first.
-    """
+    """The reduced Gröbner basis of each base case, with its orbit and d, in increasing order."""
     return [
         {**base.orbit.to_json(), "d": base.d, "groebner_basis": _polynomials(ideal)}
         for base, ideal in sorted(basis.ideals.items())
@@ -352,30 +183,38 @@ def ideals_json(basis: ComputedCases) -> list[Json]:
 
 
 def _polynomials(ideal: GroebnerBasis) -> list[list[list[Any]]]:
-    listed = sorted(ideal, key=_graded_reverse_lexicographic, reverse=True)
+    """The polynomials of a Gröbner basis, that with the largest leading monomial first."""
+    listed = sorted(ideal, key=_leading_monomial_in_order, reverse=True)
     return [_terms_json(terms) for terms in listed]
 
 
 def _terms_json(terms: Any) -> list[list[Any]]:
+    """The terms of a polynomial, each as [exponents, text of the coefficient]."""
     return [[list(monomial), str(coefficient)] for monomial, coefficient in terms]
 
 
-def _graded_reverse_lexicographic(terms: Any) -> tuple[int, list[int]]:
-    """The place of the leading monomial of a polynomial in the order of its basis."""
-    leading = terms[0][0]
-    return sum(leading), [-exponent for exponent in reversed(leading)]
+def _leading_monomial_in_order(terms: Any) -> tuple[int, list[int]]:
+    """The key of the leading monomial of a polynomial in graded reverse lexicographic order.
+
+    The terms are pairs (exponents, coefficient), the leading one first. Larger monomials have
+    larger keys: the degree decides, then the last exponents, of which the smaller is larger.
+    """
+    exponents, _ = terms[0]
+    return sum(exponents), [-exponent for exponent in reversed(exponents)]
 
 
 def is_stated(statement: Statement) -> bool:
-    """Return whether the statement has a form for all sizes."""
+    """Return whether the statement has a prediction for sets of sizes."""
     return (statement.key, statement.part) in PREDICTIONS
 
 
 def decide(
     basis: ComputedCases, stated: Sequence[tuple[Statement, Prediction]]
 ) -> tuple[tuple[Stratum, ...], tuple[Verdict, ...], str]:
-    """The fibres and verdicts that follow from the base ideals, and the limit that ended them
-    early, if one did.
+    """The fibres over all orbits, the verdicts, and the limit that ended the verdicts early.
+
+    All follow from the base ideals; ``stated`` has the statements with their predictions. The limit
+    is empty if none was reached.
 
     Raises
     ------
@@ -397,16 +236,19 @@ def decide(
 def _verdict(
     statement: Statement, prediction: Prediction, facts: SizeOrbitSets, counts: dict[str, int]
 ) -> Verdict:
-    """The verdict on a statement: sizes where a hypothesis fails are those of the first that does.
+    """The verdict on a statement, with the sizes where each of its hypotheses fails first.
 
-    The prediction is compared for these sizes too, as if the hypothesis held.
+    The prediction is compared with the facts for these sizes too, as if the hypotheses held.
+    ``counts`` has the numbers of ideals and of patterns, which the words for what was computed
+    name.
     """
     conclusion = prediction.conclusion(facts)
-    applies = ALL
+    applies = ALL  # where no hypothesis so far fails
     outside = []
     for hypothesis in prediction.hypotheses:
         satisfied = integer_sets.sizes(hypothesis.condition)
-        outside.append(_outside(conclusion, applies.subtract(satisfied), hypothesis.reason))
+        fails_first = applies.subtract(satisfied)
+        outside.append(_outside(conclusion, fails_first, hypothesis.reason))
         applies = applies.intersect(satisfied)
     holds, false, unknown = conclusion.on(applies)
     extent = SizeSets(
@@ -428,26 +270,35 @@ def _verdict(
     )
 
 
-def _outside(conclusion: Conclusion, some: isl.Set, reason: str) -> NotApplicable:
-    """Sizes where a hypothesis fails, and whether the conclusion holds there."""
-    holds, false, unknown = conclusion.on(some)
+def _outside(conclusion: Conclusion, size_set: isl.Set, reason: str) -> NotApplicable:
+    """The sizes ``size_set``, where a hypothesis fails, and whether the conclusion holds there.
+
+    ``reason`` says in words which hypothesis it is.
+    """
+    holds, false, unknown = conclusion.on(size_set)
     return NotApplicable(
-        sizes=some, reason=reason, holds_for=holds, fails_for=false, undecided_for=unknown
+        sizes=size_set, reason=reason, holds_for=holds, fails_for=false, undecided_for=unknown
     )
 
 
 def _counterexample(prediction: Prediction, conclusion: Conclusion, false: isl.Set) -> Json:
-    """The first of the sizes for which a statement is false, the largest orbit where it is, and
-    what shows it.
+    """The first of the sizes ``false``, for which a statement is false, and what shows it.
+
+    ``conclusion`` has the orbits where it is false. For a statement about orbits that is the
+    largest of the orbits where it is false, with weights over it, and for singular points two
+    dimensions. For others the orbit is ``None``.
     """
     d, dp, a = integer_sets.first_point(false)
     model = SingleLayerAttention(d, dp, a)
     found = {"d": d, "d_out": dp, "a": a}
     if conclusion.wrong is None:
         return {**found, "orbit": None, "A": [], "V": [], "numbers": {}}
-    size, wrong = (d, dp, a), conclusion.wrong
-    failing = [one for one in orbits(model) if integer_sets.contains(wrong, (*size, *one.cells))]
-    _, orbit = max((orbit_dimension(one, model), one) for one in failing)
+    failing = []
+    for candidate in orbits(model):
+        size_and_orbit = (d, dp, a, *candidate.cells)
+        if integer_sets.contains(conclusion.wrong, size_and_orbit):
+            failing.append(candidate)
+    _, orbit = max((orbit_dimension(candidate, model), candidate) for candidate in failing)
     A, V = (list(map(list, matrix)) for matrix in representative(orbit, model))
     numbers = {}
     if prediction.observable == "singular":
@@ -501,17 +352,13 @@ def cross_check_all_sizes(
     )
 
 
-# The phrase for the empty set.
-NOWHERE = "no size"
-
-
 EVERY_SIZE = AllSizesCase(
     "attention-all-sizes", "lightning self-attention for all d, d', a ≥ 1 and all t ≥ 2"
 )
 
 
 class AttentionOfAllSizes(AllSizesFamily):
-    """The family with this one case."""
+    """The family with one case, which is single-layer attention of all sizes at once."""
 
     __slots__ = ()
 
@@ -532,9 +379,10 @@ class AttentionOfAllSizes(AllSizesFamily):
         return cross_check_all_sizes()
 
     def row(self, key: str, verdict: dict[str, Any]) -> AnswerRow:
-        """Return a row for a verdict, with its sets of sizes in words.
+        """Return a row for a verdict of a certificate, with its sets of sizes in words.
 
-        ValueError is raised if the verdict does not follow from the sets.
+        ``key`` is that of the statement. Raises ValueError if the verdict does not follow from the
+        sets.
         """
         follows = "CONFIRMED"
         if integer_sets.phrase(verdict["undecided_for"]) != NOWHERE:
@@ -576,9 +424,9 @@ class ExposedOfAllSizes(AllSizesQuestion):
         return self.key
 
     def observe(self, model: AllSizesCase) -> AllSizes:
-        """Decide it; raises TimeLimitError at the limit."""
-        stated = [one for one in REGISTRY if one.key == self.key]
-        result: AllSizes = complete_result(cross_check_all_sizes(stated))
+        """Decide the statement with this key; raises TimeLimitError at the limit."""
+        statements = [statement for statement in REGISTRY if statement.key == self.key]
+        result: AllSizes = complete_result(cross_check_all_sizes(statements))
         return result
 
     def names(self) -> tuple[str, ...]:

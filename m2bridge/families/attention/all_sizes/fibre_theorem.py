@@ -5,6 +5,13 @@ columns and rows; up to the names of the indices these are fibre ideals of small
 or s ≥ 2, every unknown is determined in one of them. For r = s = 1 all equations belong to pairs of
 places, and the ideal is the sum of their known ideals. Source: ours; docs/all-sizes.md has the
 proof.
+
+An orbit (r, s, m) of functions has r = rk A, s = rk V, and m the dimension of the intersection of
+the column space of A and the row space of V; its representative is a pair (A, V) with entries 0 and
+1, A = diag(1, …, 1, 0, …, 0). The fibre over a function has as points its weights (A', V') up to
+(λA', V'/λ); z_q, the unknowns, stand for V'_1q if V'_11 = 1. A place is an index q of the
+variables, which is a row of A and a column of V. A pattern is the entries of A and V in some
+places, columns and rows.
 """
 
 import operator
@@ -46,7 +53,10 @@ class BaseCase:
 
     @property
     def pattern(self) -> Pattern:
-        """The entries of the representative in nonzero columns of A and nonzero rows of V."""
+        """The entries of the representative: the first r columns of A and the first s rows of V.
+
+        All other columns and rows are zero.
+        """
         A, V = representative(self.orbit, self.model)
         return Pattern(tuple(row[: self.orbit.r] for row in A), V[: self.orbit.s])
 
@@ -67,8 +77,8 @@ BASE_CASES = tuple(BaseCase(orbit, d) for orbit, sizes in BASE_SIZES.items() for
 # positive.
 BaseIdeals = Mapping[BaseCase, ReducedGroebnerBasis]
 
-# The ideal that the theorem needs, by the base case.
-Wanted = Callable[[BaseCase], ReducedGroebnerBasis]
+# The ideal that the theorem needs for a base case, by its reduced Gröbner basis.
+NeededIdeal = Callable[[BaseCase], ReducedGroebnerBasis]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +122,7 @@ DETERMINED: dict[str, tuple[Selection, ...]] = {
     ),
 }
 
+# A = k qᵀ, V = h vᵀ: here k and v are proportional, or not.
 ALIKE = "r = 1 and s = 1 and m = 1"
 DIFFERENT = "r = 1 and s = 1 and m = 0"
 
@@ -119,10 +130,10 @@ DIFFERENT = "r = 1 and s = 1 and m = 0"
 def fibre_theorem(ideals: BaseIdeals) -> tuple[Stratum, ...]:
     """Length and number of points of the fibre over every orbit of every model with t ≥ 2.
 
-    Where every unknown is determined the fibre is one reduced point. Over (1, 1, 1) the ideal has
-    all monomials of degree 2 in each pair of unknowns, so it is the square of the maximal ideal.
-    Over (1, 1, 0), with the place where V_1q = 1, it has (z_2² − z_2, z_q), to which other pairs
-    add nothing: two points.
+    ``ideals`` has the fibre ideal of each base case. Where every unknown is determined the fibre is
+    one reduced point. Over (1, 1, 1) the ideal has all monomials of degree 2 in each pair of
+    unknowns, so it is the square of the maximal ideal. Over (1, 1, 0), with the place where V_1q =
+    1, it has (z_2² − z_2, z_q), to which other pairs add nothing: two points.
 
     Raises
     ------
@@ -132,12 +143,14 @@ def fibre_theorem(ideals: BaseIdeals) -> tuple[Stratum, ...]:
     """
     # An unknown z_x is determined where x is the last place of a selection.
     for condition, selections in DETERMINED.items():
-        every = isl.Set(f"{{ [{ORBIT}, x] : {IS_ORBIT} and {condition} and 2 <= x and x <= d }}")
-        reached = union([selection.last_places() for selection in selections])
-        _check_empty(every.subtract(reached))
+        all_places = isl.Set(
+            f"{{ [{ORBIT}, x] : {IS_ORBIT} and {condition} and 2 <= x and x <= d }}"
+        )
+        determined = union([selection.last_places() for selection in selections])
+        _check_empty(all_places.subtract(determined))
     # Over (1, 1, 0) the second point is that of a place q ≥ 2 with V_1q = 1: there is one.
-    entry = f"exists (q : 2 <= q and q <= d and ({entry_of_v('1', 'q')}))"
-    _check_empty(orbits(DIFFERENT).subtract(orbits(entry)))
+    has_place = f"exists (q : 2 <= q and q <= d and ({entry_of_v('1', 'q')}))"
+    _check_empty(orbits(DIFFERENT).subtract(orbits(has_place)))
     strata = []
     for condition, selections in DETERMINED.items():
         bases = _bases(selections, ideals, one_point)
@@ -150,7 +163,10 @@ def fibre_theorem(ideals: BaseIdeals) -> tuple[Stratum, ...]:
 
 
 def _check_empty(missing: isl.Set) -> None:
-    """Check that nothing is left out by the theorem; raises ContradictionError."""
+    """Raise ContradictionError unless ``missing`` is empty.
+
+    It is the set of orbits, or places of orbits, that the theorem would leave out.
+    """
     if not missing.is_empty():
         raise ContradictionError(
             f"no selection has the last place, or there is no place with V_1q = 1, for {missing}"
@@ -158,21 +174,35 @@ def _check_empty(missing: isl.Set) -> None:
 
 
 def _pairs(condition: str) -> tuple[Selection, ...]:
-    """Return the selections of one place, and of two places, in addition to the first place."""
-    one = Selection(f"{condition} and 2 <= q", ("1", "q"), free=("q",))
-    return one, Selection(f"{condition} and 2 <= p and p < q", ("1", "p", "q"), free=("p", "q"))
+    """Return the selections of one more place than the first, q, and of two more, p < q.
+
+    ``condition`` says for which orbits they are.
+    """
+    one_place = Selection(f"{condition} and 2 <= q", ("1", "q"), free=("q",))
+    two_places = Selection(f"{condition} and 2 <= p and p < q", ("1", "p", "q"), free=("p", "q"))
+    return one_place, two_places
 
 
-def _bases(selections: tuple[Selection, ...], ideals: BaseIdeals, wanted: Wanted) -> list[BaseCase]:
-    """The base case of each pattern that occurs, if its ideal is the one that the theorem needs."""
+def _bases(
+    selections: tuple[Selection, ...], ideals: BaseIdeals, needed: NeededIdeal
+) -> list[BaseCase]:
+    """The base case of each pattern that occurs in one of the selections.
+
+    ``ideals`` has the fibre ideals of base cases, and ``needed`` gives those that the theorem
+    needs. ContradictionError if a pattern belongs to no base case whose ideal is the needed one.
+    """
     patterns: set[Pattern] = set()
     for selection in selections:
         patterns |= selection.patterns()
-    return [_with_ideal(pattern, ideals, wanted) for pattern in patterns]
+    return [_with_ideal(pattern, ideals, needed) for pattern in patterns]
 
 
 def _stratum(condition: str, bases: list[BaseCase], *, length: str, points: int) -> Stratum:
-    """The orbits of a condition, with the fibre over them and the base cases that occurred."""
+    """The orbits of a condition, with the fibre over them and the base cases that occurred.
+
+    ``bases`` has one for each pattern, so some may occur more than once; ``length`` and ``points``
+    are those of the fibre.
+    """
     return Stratum(
         orbits=condition,
         length=length,
@@ -182,12 +212,15 @@ def _stratum(condition: str, bases: list[BaseCase], *, length: str, points: int)
     )
 
 
-def _with_ideal(pattern: Pattern, ideals: BaseIdeals, wanted: Wanted) -> BaseCase:
-    """Return the base case with this pattern; its ideal must be the one that the proof needs."""
+def _with_ideal(pattern: Pattern, ideals: BaseIdeals, needed: NeededIdeal) -> BaseCase:
+    """Return a base case with this pattern, up to the order of places, and with the needed ideal.
+
+    ``ideals`` and ``needed`` are those of :func:`_bases`. ContradictionError if there is none.
+    """
     # Reordering the places only renames the unknowns.
-    orders = set(pattern.reordered())
+    reordered_patterns = set(pattern.reordered())
     for base, ideal in ideals.items():
-        if ideal == wanted(base) and base.pattern in orders:
+        if ideal == needed(base) and base.pattern in reordered_patterns:
             return base
     raise ContradictionError(
         f"no base case has the pattern {pattern} and the ideal that the theorem needs"
@@ -195,9 +228,9 @@ def _with_ideal(pattern: Pattern, ideals: BaseIdeals, wanted: Wanted) -> BaseCas
 
 
 def one_point(base: BaseCase) -> ReducedGroebnerBasis:
-    """The ideal of one reduced point: z_q − V_1q for all q."""
+    """The ideal of one reduced point: z_q − V_1q for q = 2, …, d."""
     constant = (0,) * (base.d - 1)
-    values = base.pattern.V[0][1:]
+    values = base.pattern.V[0][1:]  # V_12, …, V_1d
     generators = []
     for z_q, value in zip(_unknowns(base), values, strict=True):
         terms = [(z_q, 1)]
@@ -215,29 +248,33 @@ def squares(base: BaseCase) -> ReducedGroebnerBasis:
 
 
 def two_points(base: BaseCase) -> ReducedGroebnerBasis:
-    """The ideal of the points (0, …, 0) and (1, 0, …, 0): z_2² − z_2, and the other unknowns."""
+    """The ideal of the points (0, …, 0) and (1, 0, …, 0): z_2² − z_2, and z_3, …, z_d."""
     z_2, *others = _unknowns(base)
-    of_one_place = ((_times(z_2, z_2), 1), (z_2, -1))
+    two_values_of_z_2 = ((_times(z_2, z_2), 1), (z_2, -1))
     zeros = [((z_q, 1),) for z_q in others]
-    return frozenset([of_one_place, *zeros])
+    return frozenset([two_values_of_z_2, *zeros])
 
 
 def _pair_of_different(base: BaseCase) -> ReducedGroebnerBasis:
-    """The ideal of a pair of places over (1, 1, 0): two points, if V_1q = 1 in one of them."""
+    """The ideal of a pair of places over (1, 1, 0): two points, if V_1q = 1 in one of them.
+
+    Else it is the square of the maximal ideal.
+    """
     if 1 in base.pattern.V[0][1:]:
         return two_points(base)
     return squares(base)
 
 
-# The exponents of z_2, …, z_d.
+# The exponents of z_2, …, z_d in a monomial.
 UnknownExponents = tuple[int, ...]
 
 
 def _times(first: UnknownExponents, second: UnknownExponents) -> UnknownExponents:
+    """The product of two monomials."""
     return tuple(map(operator.add, first, second))
 
 
 def _unknowns(base: BaseCase) -> list[UnknownExponents]:
-    """The unknowns z_2, …, z_d as monomials."""
+    """The unknowns z_2, …, z_d as monomials: unit vectors of exponents."""
     number = base.d - 1
     return [tuple(int(p == q) for p in range(number)) for q in range(number)]

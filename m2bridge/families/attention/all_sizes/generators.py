@@ -38,7 +38,8 @@ from m2bridge.statements.statement import GlobalStatement, Statement
 MAX_COMPARED_CASE_SIZE = 4
 
 
-# The predictions of the statements about generators, by key: numbers, or degrees alone.
+# The class of the values that the statements about generators predict, by key: numbers of
+# generators, or degrees alone.
 VALUES = {"generators": GeneratorNumbers, "generated": GeneratorDegrees}
 # Those that have a form for all sizes.
 ABOUT_GENERATORS = tuple(
@@ -107,12 +108,12 @@ class GeneratorsOfAllSizes(VerdictsResult):
             ("not finished", self.unfinished or None),
         ]
         ranges = []
-        for part in self.closures.ranges:
+        for closure in self.closures.ranges:
             # A line for each degree, as numbers are long polynomials in the sizes.
-            condition = part.condition
-            for degree, number in part.numbers().items() or [("–", 0)]:
+            condition = closure.condition
+            for degree, number in closure.numbers().items() or [("–", 0)]:
                 ranges.append((condition, degree, expression_text(number)))
-                condition = ""
+                condition = ""  # once is enough
         cases = [(str(case.model), case.verdicts[0].reason) for case in self.cases]
         tables = [
             Table(("sizes", "degree", "generators"), ranges),
@@ -138,10 +139,11 @@ class GeneratorsOfAllSizes(VerdictsResult):
 def for_all_sizes(
     statement: GlobalStatement[LayerSizes], cores: Sequence[CoreSize]
 ) -> GlobalStatement[LayerSizes]:
-    """The statement in words with the sizes that it is about: those with one of these cores."""
-    listed = ", ".join(f"({core.variables}, {core.columns}, {core.rows})" for core in cores)
+    """The statement in the words for all sizes, which name the cores that the sizes have."""
+    triples = [f"({core.variables}, {core.columns}, {core.rows})" for core in cores]
     words = SIZES_WORDS.words(statement.key, statement.part)
-    return replace(statement, text=words.text.format(cores=listed), source=words.source)
+    text = words.text.format(cores=", ".join(triples))
+    return replace(statement, text=text, source=words.source)
 
 
 def _verdict(
@@ -150,7 +152,11 @@ def _verdict(
     cases: tuple[CrossCheck, ...],
     late: str,
 ) -> Verdict:
-    """The verdict on a statement for all sizes with these cores."""
+    """The verdict on a statement for all sizes with these cores.
+
+    ``cases`` are the single cases that were compared, and ``late`` is the limit that was reached
+    before all were, or empty.
+    """
     return Verdict(
         statement=for_all_sizes(statement, cores),
         extent=_extent(statement, cores, cases, late),
@@ -162,11 +168,13 @@ def _verdict(
 def _extent(
     statement: Statement, cores: Sequence[CoreSize], cases: tuple[CrossCheck, ...], late: str
 ) -> AmongCores:
-    """The extent of a statement: one case that is computed without the core can refute it.
+    """Whether a statement holds for all sizes with these cores: one compared case can refute it.
 
-    Otherwise the computation for the cores proves it for all of their sizes.
+    Otherwise the computation for the cores proves it for all of their sizes; but it is undecided
+    where a limit, ``late``, was reached before all cases were compared.
     """
-    number, complete = 0, 0
+    compared = 0
+    confirmed = 0  # the generators of all degrees were compared
     for case in cases:
         for verdict in case.verdicts:
             if verdict.statement.key != statement.key:
@@ -174,14 +182,16 @@ def _extent(
             if verdict.decision is Decision.REFUTED:
                 because = f"{case.model}: {verdict.reason}"
                 return AmongCores(decision=Decision.REFUTED, because=because)
-            number += 1
+            compared += 1
             if verdict.decision is Decision.CONFIRMED:
-                complete += 1
+                confirmed += 1
     if late:
         return AmongCores(decision=Decision.UNDECIDED, because=late)
     proved = f"proved for all sizes with these {len(cores)} cores; nothing is said of others"
-    alike = f"{number} cases computed without the core agree, {complete} of them in all degrees"
-    return AmongCores(decision=Decision.CONFIRMED, because=f"{proved}; {alike}")
+    agreeing = (
+        f"{compared} cases computed without the core agree, {confirmed} of them in all degrees"
+    )
+    return AmongCores(decision=Decision.CONFIRMED, because=f"{proved}; {agreeing}")
 
 
 @computation
@@ -192,13 +202,16 @@ def generators_of_all_sizes(
     statements: Sequence[Statement] = ABOUT_GENERATORS,
     **options: Unpack[RunOptions],
 ) -> GeneratorsOfAllSizes:
-    """Hold the generators for all sizes with these cores against every case that can be computed
-    without its core.
+    """Compare the generators for all sizes with these cores with those of single cases.
+
+    The single cases are computed without their core. With the verdicts on the statements the
+    closures for all sizes are returned.
 
     Parameters
     ----------
+    cores : tuple of CoreSize
     largest : int
-        The largest d and d' of these cases.
+        The largest d and d' of the single cases.
     statements : sequence of Statement
         The statements about generators, or one of them.
 
@@ -211,19 +224,27 @@ def generators_of_all_sizes(
     EngineError
         If Macaulay2 failed.
     """
+    # refuses statements of which none is about generators
     split_by_all_sizes_form(statements, ABOUT_GENERATORS.__contains__)
     chosen = [statement for statement in ABOUT_GENERATORS if statement in statements]
-    found = closures_of_all_sizes(cores)
-    checks: list[tuple[str, Callable[[], CrossCheck]]] = []
-    for size in product(range(1, largest + 1), repeat=3):
-        model = SingleLayerAttention(*size)
+    closures = closures_of_all_sizes(cores)
+    comparisons: list[tuple[str, Callable[[], CrossCheck]]] = []
+    for d, d_out, a in product(range(1, largest + 1), repeat=3):
+        model = SingleLayerAttention(d, d_out, a)
         if model.a > model.d:  # the same functions as with a = d
             continue
-        ranges = [part for part in found.ranges if part.core == CoreSize.of(model)]
-        checks += [(str(model), partial(_compared, model, part, chosen)) for part in ranges]
-    cases, late = ((), found.unfinished) if found.unfinished else each(checks)
+        core = CoreSize.of(model)
+        with_core = [closure for closure in closures.ranges if closure.core == core]
+        # none if the core is not in the list, else one
+        comparisons += [
+            (str(model), partial(_compared, model, closure, chosen)) for closure in with_core
+        ]
+    cases: tuple[CrossCheck, ...] = ()
+    late = closures.unfinished
+    if not late:
+        cases, late = each(comparisons)
     return GeneratorsOfAllSizes(
-        closures=found,
+        closures=closures,
         cases=cases,
         verdicts=tuple(_verdict(statement, cores, cases, late) for statement in chosen),
         seconds=clock().seconds,
@@ -233,27 +254,29 @@ def generators_of_all_sizes(
 
 def _compared(
     model: SingleLayerAttention,
-    part: ClosureOfSizes,
+    closure: ClosureOfSizes,
     statements: Sequence[GlobalStatement[LayerSizes]],
 ) -> CrossCheck:
-    """Compare one case with its prediction by the polynomials for all sizes.
+    """Compare the generators of one case with the polynomials for all sizes with its core.
+
+    The predictions of ``statements`` are replaced by the values of the polynomials of ``closure``.
 
     Raises
     ------
     TimeLimitError
         If a limit was reached before anything was found.
     """
-    numbers = {degree: int(number) for degree, number in part.numbers(model).items()}
-    stated = []
+    numbers = {degree: int(number) for degree, number in closure.numbers(model).items()}
+    with_values = []
     for statement in statements:
         value = VALUES[statement.key].of(numbers)
-        stated.append(replace(statement, predict=partial(_predicted, value)))
-    found = cross_check(model, statements=stated)
-    if found.observations is None:
-        raise TimeLimitError(found.unfinished)
-    return found
+        with_values.append(replace(statement, predict=partial(_predicted, value)))
+    comparison = cross_check(model, statements=with_values)
+    if comparison.observations is None:
+        raise TimeLimitError(comparison.unfinished)
+    return comparison
 
 
 def _predicted(value: GeneratorNumbers, model: LayerSizes) -> GeneratorNumbers:
-    """The value itself, as the prediction of a statement for one model."""
+    """Return ``value``: with it bound, this is the prediction of a statement for one model."""
     return value

@@ -3,6 +3,11 @@
 Also identities of polynomials in the sizes, the patterns of entries that representatives of orbits
 have in few places, and sets in words. Source: Verdoolaege, *isl: An Integer Set Library for the
 Polyhedral Model*, ICMS 2010. Nothing here knows a statement.
+
+An orbit (r, s, m) of functions has r = rk A ≤ α = min(a, d), s = rk V, and m the dimension of the
+intersection of the column space of A and the row space of V; its representative is a pair (A, V)
+with entries 0 and 1. φ(A, V) is the function of weights. A place is an index of the variables: a
+row of A and column of V.
 """
 
 from __future__ import annotations
@@ -22,7 +27,7 @@ from m2bridge.certificates.wording import wording
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.statements.statement import IntegerMatrix
 
-# d' is dp in the library's language.
+# A size, where d' is dp in the library's language.
 SIZE = "d, dp, a"
 POSITIVE = "1 <= d and 1 <= dp and 1 <= a"
 ORBIT = f"{SIZE}, r, s, m"
@@ -35,7 +40,7 @@ IS_ORBIT = (
 
 
 def sizes(condition: str = "") -> isl.Set:
-    """The sizes that satisfy a condition."""
+    """The sizes that satisfy a condition on d, dp and a; all sizes for an empty one."""
     return isl.Set(text_of(condition))
 
 
@@ -45,19 +50,26 @@ def text_of(condition: str = "") -> str:
 
 
 def orbits(condition: str = "") -> isl.Set:
-    """The pairs of a size and one of its orbits that satisfy a condition."""
+    """The pairs of a size and one of its orbits that satisfy a condition on d, dp, a, r, s, m.
+
+    Such a set is called a set of orbits, in short. For an empty condition these are all orbits.
+    """
     return isl.Set(_text(ORBIT, IS_ORBIT, condition))
 
 
-def _text(names: str, always: str, condition: str) -> str:
-    """The points that satisfy what always holds and a condition, in the library's language."""
+def _text(names: str, necessary: str, condition: str) -> str:
+    """A set in the library's language: points with these coordinates that satisfy two conditions.
+
+    The second one, ``condition``, may be empty, and then always holds.
+    """
+    conditions = necessary
     if condition:
-        always = f"{always} and ({condition})"
-    return f"{{ [{names}] : {always} }}"
+        conditions = f"{necessary} and ({condition})"
+    return f"{{ [{names}] : {conditions} }}"
 
 
 def with_some(orbit_set: isl.Set) -> isl.Set:
-    """The sizes over which the set has an orbit."""
+    """The sizes over which the set has an orbit: its projection, which forgets r, s and m."""
     return orbit_set.project_out(isl.dim_type.set, 3, 3)
 
 
@@ -67,24 +79,24 @@ def orbits_over(size_set: isl.Set) -> isl.Set:
 
 
 def union(sets: list[isl.Set]) -> isl.Set:
-    """Return the union of the sets."""
+    """Return the union of the sets, of which there is at least one."""
     return reduce(isl.Set.union, sets)
 
 
-def text(some: isl.Set) -> str:
+def text(integer_set: isl.Set) -> str:
     """The set in the library's language, which it reads again."""
-    return str(some.coalesce())
+    return str(integer_set.coalesce())
 
 
-def contains(some: isl.Set, point: tuple[int, ...]) -> bool:
+def contains(integer_set: isl.Set, point: tuple[int, ...]) -> bool:
     """Whether the set has this point."""
-    return bool(isl.Set(f"{{ {list(point)} }}").is_subset(some))
+    return bool(isl.Set(f"{{ {list(point)} }}").is_subset(integer_set))
 
 
-def first_point(some: isl.Set) -> tuple[int, ...]:
+def first_point(integer_set: isl.Set) -> tuple[int, ...]:
     """The lexicographically first point of a set that is not empty."""
-    point = some.lexmin().sample_point()
-    places = range(some.n_dim())
+    point = integer_set.lexmin().sample_point()
+    places = range(integer_set.n_dim())
     coordinates = [point.get_coordinate_val(isl.dim_type.set, place) for place in places]
     return tuple(coordinate.to_python() for coordinate in coordinates)
 
@@ -94,56 +106,60 @@ NAMES = ("d", "dp", "a", "D")
 
 
 def variables(*names: str) -> list[Any]:
-    """The variables of a polynomial ring over QQ."""
+    """The variables with these names of a polynomial ring over QQ that has no others."""
     return list(flint.fmpq_mpoly_ctx.get(names, flint.Ordering.degrevlex).gens())
 
 
 def source_dimension(d: Any, dp: Any, alpha: Any) -> Any:
-    """The dimension of {rk A ≤ α} × {V}."""
-    # The codimension is (d − α)² by Harris, *Algebraic Geometry: A First Course*, 12.2.
+    """The dimension of all (A, V) with rk A ≤ α, for integers or polynomials.
+
+    The A have codimension (d − α)² in the d × d matrices (Harris, *Algebraic Geometry: A First
+    Course*, 12.2).
+    """
     return d**2 - (d - alpha) ** 2 + d * dp
 
 
 def zeros(polynomial: Any) -> isl.Set | None:
     """Return the sizes where a polynomial in d, dp, a, D is zero; ``None`` if this is undecided.
 
-    D is the degree of the source. The zeros are a Presburger set if every factor of the polynomial
-    is D, or linear and without D.
+    D is the degree of the source, a positive number for each size. The zeros are a set of isl if
+    every factor of the polynomial is D, or linear and without D: else they are undecided.
     """
     if polynomial == 0:
         return sizes()
     _, factors = polynomial.factor()
-    found = sizes("1 = 0")
-    for factor, _ in factors:
-        # The degree of the source is positive.
+    zero_set = sizes("1 = 0")
+    for factor, _multiplicity in factors:
         if str(factor) == "D":
-            continue
-        for exponents, _ in factor.terms():
-            if sum(exponents) > 1 or exponents[-1]:
+            continue  # nowhere zero
+        for exponents, _coefficient in factor.terms():
+            is_linear = sum(exponents) <= 1
+            has_degree_of_source = exponents[-1] > 0
+            if not is_linear or has_degree_of_source:
                 return None
-        found = found.union(sizes(f"{_polynomial_text(factor)} = 0"))
-    return found
+        zero_set = zero_set.union(sizes(f"{_polynomial_text(factor)} = 0"))
+    return zero_set
 
 
-def _polynomial_text(factor: Any) -> str:
-    """A multiple with integer coefficients in the language of the library: ``2 * d + -1 * a + 1``.
+def _polynomial_text(polynomial: Any) -> str:
+    """A multiple with integer coefficients of a linear polynomial, in the library's language.
 
-    The polynomial is linear.
+    An example is ``2 * d + -1 * a + 1``.
     """
-    scale = lcm(*(int(c.q) for c in factor.coeffs()))
+    scale = lcm(*(int(c.q) for c in polynomial.coeffs()))
     terms = []
-    for exponents, c in factor.terms():
-        names = [name for name, e in zip(NAMES, exponents, strict=True) if e]
+    for exponents, c in polynomial.terms():
+        names = [name for name, exponent in zip(NAMES, exponents, strict=True) if exponent]
         terms.append(" * ".join([str(int(c * scale)), *names]))
     return " + ".join(terms)
 
 
 def tangents_exceed_dimension() -> bool:
-    """Whether the tangent space at rk A < α < d exceeds the dimension by (d − α)², which is
-    positive.
+    """Whether the tangent space at rk A < α < d has (d − α)² > 0 dimensions more than the closure.
 
-    The curves φ(A + sB, V), rk B = 1, stay in the neuromanifold; with all φ(A, V + sW) their
-    tangents span a space of dimension d² + d d' − 1, if the fibre is one reduced point.
+    This is an identity of polynomials. The curves φ(A + sB, V), rk B = 1, stay in the
+    neuromanifold; with all φ(A, V + sW) their tangents span a space of dimension d² + d d' − 1, if
+    the fibre is one reduced point (docs/mathematics.md#lemma-singular-source).
     """
     d, dp, alpha, _ = variables(*NAMES)
     tangents = d**2 + d * dp - 1
@@ -168,17 +184,18 @@ def more_tangents_at_squares() -> isl.Set:
 
 
 def codimensions_exceed_kernels() -> bool:
-    """Whether codimensions less kernels on the desingularization are sums of squares and products.
+    """Whether codimension less kernel, on the desingularization, is a sum of squares and products.
 
-    Over the orbit (r, s, m) there is a Grassmannian, to which (α − r)(d − α) of the kernel are
-    tangent; at (1, 1, 1) there are d − 1 dimensions more. That a product is not negative follows
-    from the conditions on orbits.
+    It is (α − r)² + (d − s)(d' − s) + m(m + d − r − s), where no product is negative. The points of
+    the desingularization over a point of the orbit (r, s, m) are a Grassmannian of dimension
+    (α − r)(d − α), whose tangent vectors are the kernel where the fibre is reduced. At (1, 1, 1)
+    the kernel has d − 1 dimensions more, and (α − 1)² + (d − 1)(d' − 1) is left.
     """
     d, dp, alpha, r, s, m = variables("d", "dp", "alpha", "r", "s", "m")
     orbit = r * (2 * d - r) + s * (d + dp - s) - m * (m + d - r - s) - 1
-    of_subspaces = (alpha - r) * (d - alpha)
-    codimension = source_dimension(d, dp, alpha) - 1 - orbit - of_subspaces
-    excess = codimension - of_subspaces
+    grassmannian = (alpha - r) * (d - alpha)
+    codimension = source_dimension(d, dp, alpha) - 1 - orbit - grassmannian
+    excess = codimension - grassmannian
     if excess != (alpha - r) ** 2 + (d - s) * (dp - s) + m * (m + d - r - s):
         return False
     # s ≤ d, s ≤ d', m ≥ 0 and m ≥ r + s − d on every orbit: the products are not negative
@@ -198,9 +215,10 @@ def ambient_exceeds_dimension() -> bool:
     u, w = variables("u", "w")
     difference = _ambient_excess(u + 2, w + 1)
     coefficients = dict(difference.terms())
-    if min(coefficients.values()) <= 0 or (0, 0) not in coefficients:
+    constant = (0, 0)  # its exponents
+    if min(coefficients.values()) <= 0 or constant not in coefficients:
         return False
-    one = w**0
+    one = w**0  # as a polynomial
     return bool(_ambient_excess(one, w + 1) == 0)
 
 
@@ -210,7 +228,7 @@ def _ambient_excess(d: Any, dp: Any) -> Any:
 
 
 class Pattern(NamedTuple):
-    """Entries of the representative in some places.
+    """Entries of the representative of an orbit in some places: rows of A, and columns of V.
 
     Parameters
     ----------
@@ -225,9 +243,9 @@ class Pattern(NamedTuple):
     V: IntegerMatrix
 
     def reordered(self) -> Iterator[Pattern]:
-        """Return the pattern with its places permuted in all ways that fix the first place."""
-        for rest in permutations(range(1, len(self.A))):
-            order = (0, *rest)
+        """Yield the pattern with its places permuted in each way that fixes the first place."""
+        for others in permutations(range(1, len(self.A))):
+            order = (0, *others)
             A = tuple(self.A[p] for p in order)
             V = [tuple(row[p] for p in order) for row in self.V]
             yield Pattern(A, tuple(V))
@@ -235,17 +253,18 @@ class Pattern(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Places, columns and rows, as linear forms in the symbols d, dp, a, r, s, m and the free
-    indices.
+    """Some places, columns of A and rows of V, for orbits of all sizes that satisfy a condition.
+
+    Their indices are linear forms in d, dp, a, r, s, m and in free indices, such as ``r + 2 - m``.
 
     Parameters
     ----------
     condition : str
-        A condition on orbits and free indices.
+        A condition on d, dp, a, r, s, m and the free indices.
     places, columns, rows : tuple of str
-        The first of each is ``1``.
+        The indices, from 1 on; the first of each is ``1``.
     free : tuple of str
-        Names of the free indices.
+        Names of the free indices, which take all values that the condition allows.
     """
 
     condition: str
@@ -261,19 +280,20 @@ class Selection:
         """
         conditions = [entry_of_a(p, i) for p, i in product(self.places, self.columns)]
         conditions += [entry_of_v(k, p) for k, p in product(self.rows, self.places)]
-        found: list[tuple[tuple[int, ...], isl.Set]] = [((), self._set(self._conditions))]
+        # the entries so far, and the orbits and free indices where they are these
+        occurring: list[tuple[tuple[int, ...], isl.Set]] = [((), self._set(self._conditions))]
         for condition in conditions:
-            one = self._set(condition)
-            parts = []
-            for entries, some in found:
-                parts.append(((*entries, 1), some.intersect(one)))
-                parts.append(((*entries, 0), some.subtract(one)))
-            # Otherwise there would be a part for each of the 2^n matrices.
-            found = [part for part in parts if not part[1].is_empty()]
-        return {self._pattern(entries) for entries, _ in found}
+            where_one = self._set(condition)
+            divided = []
+            for entries, where in occurring:
+                divided.append(((*entries, 1), where.intersect(where_one)))
+                divided.append(((*entries, 0), where.subtract(where_one)))
+            # With empty sets there would be one for each of the 2^n matrices.
+            occurring = [(entries, where) for entries, where in divided if not where.is_empty()]
+        return {self._pattern(entries) for entries, _ in occurring}
 
     def last_places(self) -> isl.Set:
-        """The pairs of an orbit and an index x that is the last place of the selection."""
+        """The pairs of an orbit and an index x that is the last place for some free indices."""
         reached = f"{self._conditions} and x = {self.places[-1]}"
         if self.free:
             reached = f"exists ({', '.join(self.free)} : {reached})"
@@ -281,22 +301,22 @@ class Selection:
 
     @property
     def _conditions(self) -> str:
-        """The condition that all indices are indices of entries, with that of the selection."""
-        inside = [f"1 <= {p} and {p} <= d" for p in self.places]
-        inside += [f"{i} <= d" for i in self.columns]
-        inside += [f"{k} <= dp" for k in self.rows]
-        return " and ".join([IS_ORBIT, *inside, f"({self.condition})"])
+        """The condition of the selection, and that all its indices are indices of entries."""
+        bounds = [f"1 <= {p} and {p} <= d" for p in self.places]
+        bounds += [f"{i} <= d" for i in self.columns]
+        bounds += [f"{k} <= dp" for k in self.rows]
+        return " and ".join([IS_ORBIT, *bounds, f"({self.condition})"])
 
     def _set(self, condition: str) -> isl.Set:
-        """The orbits and free indices that satisfy a condition."""
+        """The pairs of an orbit and values of the free indices that satisfy a condition."""
         names = ", ".join((ORBIT, *self.free))
         return isl.Set(f"{{ [{names}] : {condition} }}")
 
     def _pattern(self, entries: tuple[int, ...]) -> Pattern:
         """The pattern with these entries, row by row, those of A first."""
-        of_A = len(self.places) * len(self.columns)
-        A = _rows(entries[:of_A], len(self.columns))
-        V = _rows(entries[of_A:], len(self.places))
+        entries_of_a = len(self.places) * len(self.columns)
+        A = _rows(entries[:entries_of_a], len(self.columns))
+        V = _rows(entries[entries_of_a:], len(self.places))
         return Pattern(A, V)
 
 
@@ -307,12 +327,15 @@ def _rows(entries: tuple[int, ...], length: int) -> IntegerMatrix:
 
 
 def entry_of_a(p: str, i: str) -> str:
-    """The condition for A_pi of the representative to be 1: A = Σ_{p ≤ r} e_p e_pᵀ."""
+    """The condition for A_pi of the representative to be 1: A = Σ_{p ≤ r} e_p e_pᵀ.
+
+    p and i are indices from 1 on, as text.
+    """
     return f"{p} = {i} and {p} <= r"
 
 
 def entry_of_v(k: str, q: str) -> str:
-    """The condition for V_kq of the representative to be 1.
+    """The condition for V_kq of the representative to be 1, with k and q as text.
 
     Row k is e_k for k ≤ m, and e_{r+k−m} for m < k ≤ s; for m = 0 row 1 is e_1 + e_{r+1}.
     """
@@ -329,13 +352,15 @@ WORDS = wording(Path(__file__).parent / "words.toml")
 PHRASES = WORDS.phrases
 
 
-def words(some: isl.Set) -> str:
-    """The set in words: ``2 ≤ a < d, except (a, d') = (2, 1)``."""
-    # Without a phrase it is as the library writes it.
-    return _phrase(some) or text(some)
+def words(size_set: isl.Set) -> str:
+    """The set of sizes in words: ``2 ≤ a < d, except (a, d') = (2, 1)``.
+
+    Without a phrase it is as the library writes it.
+    """
+    return _phrase(size_set) or text(size_set)
 
 
-def canonical(some: isl.Set) -> str:
+def canonical(size_set: isl.Set) -> str:
     """Return the one text that certificates have for this set.
 
     Each release of isl writes a set in other ways, so that it is not the text of the library.
@@ -345,29 +370,31 @@ def canonical(some: isl.Set) -> str:
     MethodUnavailableError
         If there is no phrase for it in ``words.toml``.
     """
-    known = _phrase(some)
-    if not known:
-        raise MethodUnavailableError(f"a certificate needs a phrase in words.toml for {text(some)}")
-    return text_of(PHRASES[known])
+    in_words = _phrase(size_set)
+    if not in_words:
+        raise MethodUnavailableError(
+            f"a certificate needs a phrase in words.toml for {text(size_set)}"
+        )
+    return text_of(PHRASES[in_words])
 
 
-def phrase(text: str) -> str:
+def phrase(canonical_text: str) -> str:
     """The words for a set in a certificate; ValueError if the text is not canonical."""
-    for known, condition in PHRASES.items():
-        if text_of(condition) == text:
-            return known
-    raise ValueError(f"not a set of sizes: {text!r:.80}")
+    for in_words, condition in PHRASES.items():
+        if text_of(condition) == canonical_text:
+            return in_words
+    raise ValueError(f"not a set of sizes: {canonical_text!r:.80}")
 
 
-def _phrase(some: isl.Set) -> str:
-    """The phrase for a set; empty if there is none."""
-    for known, meant in _sets().items():
-        if some.is_equal(meant):
-            return known
+def _phrase(size_set: isl.Set) -> str:
+    """The phrase for a set of sizes; empty if there is none."""
+    for in_words, with_phrase in _sets_by_phrase().items():
+        if size_set.is_equal(with_phrase):
+            return in_words
     return ""
 
 
 @cache
-def _sets() -> dict[str, isl.Set]:
-    """The set of each phrase."""
-    return {known: sizes(condition) for known, condition in PHRASES.items()}
+def _sets_by_phrase() -> dict[str, isl.Set]:
+    """The set of sizes of each phrase."""
+    return {in_words: sizes(condition) for in_words, condition in PHRASES.items()}

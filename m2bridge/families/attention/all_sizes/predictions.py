@@ -3,6 +3,11 @@
 Text and source are those of the statement itself. The conditions here and the predictions of
 ``statements.py`` are written twice on purpose; a test compares them. What they are compared with
 stands in ``base_ideals.py``.
+
+A size is (d, d', a), where d' is ``dp`` in conditions, and α = min(a, d). An orbit (r, s, m) of
+functions has r = rk A, s = rk V, and m the dimension of the intersection of the column space of A
+and the row space of V; "sets of orbits" have pairs of a size and one of its orbits. All sets are
+those of the library isl.
 """
 
 from collections.abc import Callable
@@ -80,10 +85,12 @@ class Conclusion:
     vacuous: isl.Set
     wrong: isl.Set | None = None
 
-    def on(self, some: isl.Set) -> tuple[isl.Set, isl.Set, isl.Set]:
-        """Return for which of these sizes it is so, is not so, and is not decided."""
-        false, unknown = some.intersect(self.false), some.intersect(self.unknown)
-        return some.subtract(false).subtract(unknown), false, unknown
+    def on(self, size_set: isl.Set) -> tuple[isl.Set, isl.Set, isl.Set]:
+        """Return for which of these sizes it is true, is false, and is not decided."""
+        false = size_set.intersect(self.false)
+        unknown = size_set.intersect(self.unknown)
+        true = size_set.subtract(false).subtract(unknown)
+        return true, false, unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +100,7 @@ class SetPrediction:
     Parameters
     ----------
     observable : str
-        A key of :data:`.facts.OBSERVABLES`.
+        A key of :data:`.base_ideals.OBSERVABLES`.
     condition : str
         A condition on (d, d', a, r, s, m), or on (d, d', a) for a statement about sizes; an empty
         one always holds.
@@ -109,15 +116,20 @@ class SetPrediction:
     concerns: str = ""
 
     def conclusion(self, facts: SizeOrbitSets) -> Conclusion:
-        """Compare the statement with the orbits, or sizes, for which the observable is true."""
+        """Compare the statement with the orbits, or sizes, for which the observable is true.
+
+        A statement about orbits is false for the sizes with some orbit where it differs, among
+        those that it concerns and for which the observable is defined.
+        """
         observed = OBSERVABLES[self.observable](facts)
         unknown = ALL.subtract(observed.known)
         if observed.of_sizes:
-            differ = _difference(observed.true, sizes(self.condition))
-            return Conclusion(false=differ.intersect(observed.known), unknown=unknown, vacuous=NONE)
+            different_sizes = _difference(observed.true, sizes(self.condition))
+            false = different_sizes.intersect(observed.known)
+            return Conclusion(false=false, unknown=unknown, vacuous=NONE)
         about = orbits(self.concerns).intersect(observed.about)
-        differ = _difference(observed.true, orbits(self.condition))
-        wrong = differ.intersect(about).intersect(orbits_over(observed.known))
+        different_orbits = _difference(observed.true, orbits(self.condition))
+        wrong = different_orbits.intersect(about).intersect(orbits_over(observed.known))
         vacuous = ALL.subtract(with_some(about))
         return Conclusion(
             false=with_some(wrong),
@@ -135,10 +147,10 @@ class FormulaPrediction:
     Parameters
     ----------
     observable : str
-        A key of :data:`.facts.FORMULAS`.
+        A key of :data:`.base_ideals.FORMULAS`.
     cases : tuple of pairs
         Disjoint conditions on (d, d', a) that are all sizes together, and the number where they are
-        satisfied.
+        satisfied, as a function of d, d', α and the degree D of the source.
     hypotheses : tuple of Hypothesis
     """
 
@@ -147,31 +159,37 @@ class FormulaPrediction:
     hypotheses: tuple[Hypothesis, ...] = ()
 
     def conclusion(self, facts: SizeOrbitSets) -> Conclusion:
-        """Compare the statement with the observed number, piece by piece."""
+        """Compare the statement with the observed number, one set of sizes after the other.
+
+        On each of the sets both numbers are polynomials: the sizes where an observed formula
+        holds, those where a condition of the statement does, and those where α is a, or d.
+        """
         d, dp, a, D = variables(*NAMES)
         agree, differ = NONE, NONE
-        branches = (("a <= d", a), ("a > d", d))  # α = min(a, d) is no polynomial
-        pieces = product(FORMULAS[self.observable](facts), self.cases, branches)
-        for (where, observed), (condition, predicted), (branch, alpha) in pieces:
+        values_of_alpha = (("a <= d", a), ("a > d", d))  # min(a, d) is no polynomial
+        combinations = product(FORMULAS[self.observable](facts), self.cases, values_of_alpha)
+        for (where, observed), (condition, predicted), (of_alpha, alpha) in combinations:
             equal = zeros(predicted(d, dp, alpha, D) - observed(d, dp, alpha, D))
             if equal is None:  # not known to be a set of isl: it stays open
                 continue
-            piece = where.intersect(sizes(condition)).intersect(sizes(branch))
-            agree = agree.union(piece.intersect(equal))
-            differ = differ.union(piece.subtract(equal))
+            size_set = where.intersect(sizes(condition)).intersect(sizes(of_alpha))
+            agree = agree.union(size_set.intersect(equal))
+            differ = differ.union(size_set.subtract(equal))
         return _compared(agree, differ)
 
 
 @dataclass(frozen=True, slots=True)
 class NumbersPrediction:
-    """Several numbers for each size, by a statement, which no polynomial gives: they are compared
-    at some sizes, and follow from the theorem at the others.
+    """Polar degrees for each size, by a statement, which no polynomial gives.
+
+    They are compared at some sizes, and follow from the theorem on polar degrees at the others.
 
     Parameters
     ----------
     predict : callable
         The numbers of a size; ``None`` where it is too large, as no small one is.
     observable : str
+        ``polar_degrees``: the key of the words for what was computed and is on trust.
     hypotheses : tuple of Hypothesis
     """
 
@@ -180,18 +198,19 @@ class NumbersPrediction:
     hypotheses: tuple[Hypothesis, ...] = ()
 
     def conclusion(self, facts: SizeOrbitSets) -> Conclusion:
-        """Compare the statement with the numbers of some sizes; the theorem gives those of all
-        sizes where its conditions hold.
+        """Compare the statement with the numbers of some sizes.
+
+        The theorem gives those of all sizes where its conditions hold; the other sizes are open.
         """
         differ = NONE
-        for alike, shape, observed in compared_polar_degrees(facts):
+        for same_functions, shape, observed in compared_polar_degrees(facts):
             predicted = self.predict(shape)
             assert predicted is not None, "a small case"
             decision, _ = observed.against(predicted)
             if decision is Decision.REFUTED:
-                differ = differ.union(alike)
+                differ = differ.union(same_functions)
         known = with_polar_theorem(facts)
-        return Conclusion(differ.intersect(known), ALL.subtract(known), NONE)
+        return Conclusion(false=differ.intersect(known), unknown=ALL.subtract(known), vacuous=NONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,8 +220,9 @@ class TypePrediction:
     Parameters
     ----------
     condition : str
-        On (d, d', a, r, s, m, k, q).
+        On (d, d', a, r, s, m, k, q): the types that the statement calls exposed.
     observable : str
+        ``exposed_types``: the key of the words for what was computed and is on trust.
     hypotheses : tuple of Hypothesis
     """
 
@@ -211,7 +231,10 @@ class TypePrediction:
     hypotheses: tuple[Hypothesis, ...] = ()
 
     def conclusion(self, facts: SizeOrbitSets) -> Conclusion:
-        """Compare the statement with the types that are exposed."""
+        """Compare the statement with the types that are exposed.
+
+        It is false for the sizes with some type where both differ, and no size is open.
+        """
         differ = _difference(exposed_types(facts), types(self.condition))
         return Conclusion(false=with_some_type(differ), unknown=NONE, vacuous=NONE)
 
@@ -262,10 +285,13 @@ PREDICTIONS: dict[tuple[str, str], Prediction] = {
 
 
 def _compared(agree: isl.Set, differ: isl.Set) -> Conclusion:
-    """The conclusion about numbers that agree for some sizes and differ for others."""
+    """The conclusion about a number that agrees with the stated one, or differs, for some sizes.
+
+    For all sizes that are neither in ``agree`` nor in ``differ`` it is not decided.
+    """
     return Conclusion(false=differ, unknown=ALL.subtract(agree).subtract(differ), vacuous=NONE)
 
 
 def _difference(first: isl.Set, second: isl.Set) -> isl.Set:
-    """Return the symmetric difference of the sets."""
+    """Return the symmetric difference of the sets: what is in one of them only."""
     return first.subtract(second).union(second.subtract(first))

@@ -94,7 +94,10 @@ class Case:
 
 
 def name(case: Mapping[str, Any]) -> str:
-    """The name of a case, such as ``d3-dout2-a2-t2``; CertificateError if there is no such case."""
+    """The name of a case, such as ``d3-dout2-a2-t2``.
+
+    CertificateError unless the keys are d, d_out, a and t, with integers from 1 to 999999999.
+    """
     numbers = [case.get(key) for key in ("d", "d_out", "a", "t")]
     # Python counts a bool as an int, but it is not a size
     are_numbers = all(type(n) is int and 0 < n < 10**9 for n in numbers)
@@ -104,7 +107,7 @@ def name(case: Mapping[str, Any]) -> str:
 
 
 def function(*pairs: Pair) -> Function:
-    """The sum of f(A, V) over pairs (A, V): coordinates of the products l_i v_k, by their indices.
+    """The sum of f(A, V) over pairs (A, V), as its nonzero coordinates by their indices.
 
     A_pi V_kq occurs in one coordinate only, the coefficient of y_p y_q in l_i v_k; so
     c_{k,i,p,p} = A_pi V_kp, and for p < q c_{k,i,p,q} = A_pi V_kq + A_qi V_kp. As f is bilinear,
@@ -158,7 +161,7 @@ def orbit_dimension(orbit: Orbit, case: Case) -> int:
 
 
 def representative(orbit: Orbit) -> Pair:
-    """Weights (A, V) over an orbit, with A_11 = V_11 = 1.
+    """Weights (A, V) over an orbit (r, s, m), with A_11 = V_11 = 1.
 
     A = diag(1 … 1, 0 … 0), so L is spanned by e_1, …, e_r. V has the rows e_1, …, e_m in L, and
     e_{r+1}, …, e_{r+s−m} outside it. For m = 0 the first row is e_1 + e_{r+1} instead, so that V_11
@@ -169,7 +172,7 @@ def representative(orbit: Orbit) -> Pair:
     V = {(k, k): 1 for k in range(m)}
     for k in range(m, s):
         V[k, r + k - m] = 1
-    V[0, 0] = 1
+    V[0, 0] = 1  # which it is already unless m = 0
     return A, V
 
 
@@ -190,7 +193,7 @@ def with_exchanged_vectors(pair: Pair) -> Pair:
 
 
 def matrices(weights: Pair, case: Case) -> dict[str, list[list[Any]]]:
-    """The weights as certificates have them: A and V as lists of rows."""
+    """The weights as certificates have them: A and V as lists of rows, with their zeros."""
     A, V = weights
     columns = range(case.d)
     return {
@@ -266,23 +269,25 @@ def products_determine_functions() -> bool:
 def images(
     rows: int, columns: int, variables: int, alpha: int, t: int = 2
 ) -> dict[tuple[int, ...], Any]:
-    """The coordinates of generic weights, polynomials in these, by their indices in order, k first.
+    """The coordinates of generic weights as polynomials in the entries of these, by their indices.
 
-    V has the size rows × variables, and A variables × columns; columns of A after the first α are
-    combinations of these, which is so on a dense part of the matrices of rank ≤ α. So a polynomial
-    in the coordinates vanishes on the closure exactly if it is zero at these images. For t ≥ 2
-    c_{k,i,p,q} is the coefficient of x_i y_p y_q in output k, where x is a token and y a different
-    token: the sum of A_pi V_kq over the orders of p ≤ q. For t = 1 there is one token x, and the
-    coordinate (k, p, q, r) with p ≤ q ≤ r is the coefficient of x_p x_q x_r in output k: a sum over
-    the orders of p, q, r.
+    The indices (k, i, p, q), or (k, p, q, r) for t = 1, are in increasing order. V has the size
+    rows × variables, and A variables × columns, for a case d' × d and d × d. Columns of A after the
+    first α are combinations of the first α, which is so on a dense part of the matrices of rank
+    ≤ α. So a polynomial in the coordinates vanishes on the closure exactly if it is zero at these
+    images. For t ≥ 2 c_{k,i,p,q} is the coefficient of x_i y_p y_q in output k, where x is a token
+    and y a different token: A_pi V_kq + A_qi V_kp for p < q, and A_pi V_kp for p = q. For t = 1
+    there is one token x, and the coordinate (k, p, q, r) with p ≤ q ≤ r is the coefficient of
+    x_p x_q x_r in output k: the sum of A_pj V_kq over the different orders (p, j, q) of the three
+    indices.
     """
     V, A = _generic_weights(rows, columns, variables, min(alpha, columns))
     found: dict[tuple[int, ...], Any] = {}
     if t == 1:
         triples = list(combinations_with_replacement(range(variables), 3))
-        for k, indices in product(range(rows), triples):
-            orders = set(permutations(indices))
-            found[k, *indices] = sum(A[p][j] * V[k][q] for p, j, q in orders)
+        for k, triple in product(range(rows), triples):
+            orders = set(permutations(triple))
+            found[k, *triple] = sum(A[p][j] * V[k][q] for p, j, q in orders)
         return found
     pairs = list(combinations_with_replacement(range(variables), 2))
     for k, i, (p, q) in product(range(rows), range(columns), pairs):
@@ -296,26 +301,27 @@ def images(
 def _generic_weights(
     rows: int, columns: int, variables: int, alpha: int
 ) -> tuple[list[list[Any]], list[list[Any]]]:
-    """V and A with variables as entries; columns of A after the first α are combinations of these.
+    """The matrices V and A of ``images`` as lists of rows, with polynomials as entries.
 
-    The coefficients of the combinations are variables, too.
+    The entries of V and of the first α columns of A are variables. The other columns of A are
+    combinations of the first α, whose coefficients are variables, too.
     """
     other_columns = columns - alpha
     count = rows * variables + variables * alpha + alpha * other_columns
     unknowns = iter(ring(count).gens())
-    V = _matrix(unknowns, rows, variables)
-    first_columns = _matrix(unknowns, variables, alpha)
-    factors = _matrix(unknowns, alpha, other_columns)
+    V = _matrix_of(unknowns, rows, variables)
+    first_columns = _matrix_of(unknowns, variables, alpha)
+    factors = _matrix_of(unknowns, alpha, other_columns)
     A = []
     for row in first_columns:
-        others = []
+        combinations = []
         for i in range(other_columns):
             combination = sum(row[j] * factors[j][i] for j in range(alpha))
-            others.append(combination)
-        A.append([*row, *others])
+            combinations.append(combination)
+        A.append([*row, *combinations])
     return V, A
 
 
-def _matrix(unknowns: Iterator[Any], rows: int, columns: int) -> list[list[Any]]:
-    """A matrix with the next unknowns as entries."""
+def _matrix_of(unknowns: Iterator[Any], rows: int, columns: int) -> list[list[Any]]:
+    """The rows of a matrix with the next rows · columns unknowns as entries, which are used up."""
     return [list(islice(unknowns, columns)) for _ in range(rows)]

@@ -87,15 +87,17 @@ class Candidate:
 def closure(certificate: Certificate) -> Content | Difference:
     """The content of a certificate that follows from its generators, or the first failing check.
 
-    It has the Hilbert series of QQ[c]/I with dimension and degree, how many generators there are in
-    each degree, and tangent dimensions at the orbits. TooExpensiveError for too large a case.
+    The content has the Hilbert series of QQ[c]/I with dimension and degree, how many generators
+    there are in each degree, and tangent dimensions at the orbits. TooExpensiveError for too large
+    a case.
     """
     case = Case(**certificate.case).with_fewest_weights()
     count = case.coordinate_count
-    stored = certificate.evidence.get("coordinates")
+    stored = certificate.evidence.get("coordinates")  # compared with the names below by the caller
     texts = certificate.evidence.get("generators")
     if not isinstance(stored, list) or len(stored) != count:
         return Difference("evidence.coordinates", f"{stored!r:.200}", f"{count} coordinates")
+    # each coordinate is a polynomial in the weights, and is refused before it is expanded
     exponents = count * case.d * (case.d + case.d_out)
     if exponents > algebra.MAX_EXPONENT_ENTRIES:
         raise TooExpensiveError(
@@ -138,7 +140,11 @@ def closure(certificate: Certificate) -> Content | Difference:
 
 
 def candidate_of(case: Case, texts: Any) -> Candidate | Difference:
-    """The ideal J with generators of these texts; a difference unless all are homogeneous."""
+    """The ideal J with generators of these texts, or a difference.
+
+    ``texts`` is what a certificate has as generators, perhaps no list. A difference if a text is no
+    polynomial in the names of the coordinates, or not homogeneous.
+    """
     try:
         polynomials = algebra.read(texts, names_of_coordinates(case))
     except CertificateError as reason:
@@ -147,8 +153,8 @@ def candidate_of(case: Case, texts: Any) -> Candidate | Difference:
     generators = []
     for terms in polynomials:
         # in certificates c_{1,1,1,1} is the first variable
-        moved = {(*others, first): c for (first, *others), c in terms.items()}
-        generators.append(ring.from_dict(moved))
+        with_first_last = {(*others, first): c for (first, *others), c in terms.items()}
+        generators.append(ring.from_dict(with_first_last))
     if not all(_is_homogeneous(g) for g in generators):
         return Difference("homogeneous generators", "inhomogeneous ones", "homogeneous ones")
     images = _images(case)
@@ -182,7 +188,7 @@ def names_of_coordinates(case: Case) -> list[str]:
 
 
 def _is_homogeneous(polynomial: Any) -> bool:
-    """Whether all terms of a polynomial have one degree; it is not so for zero."""
+    """Whether all terms of a polynomial have one degree; False for the polynomial zero."""
     return len({sum(exponents) for exponents in polynomial.monoms()}) == 1
 
 
@@ -190,8 +196,8 @@ def _tangent_dimensions(candidate: Candidate) -> list[dict[str, Any]]:
     """The tangent dimension at each orbit, as certificates have it; none for t = 1.
 
     It is the number of coordinates less the rank of the Jacobian matrix of generators of I at a
-    point. It is the same at all points of an orbit, and the representative is one. For t = 1 orbits
-    are not known.
+    point. It is the same at all points of an orbit, and the representative is one. For t = 1 the
+    list is empty, as orbits are not known.
     """
     found: list[dict[str, Any]] = []
     if candidate.case.t == 1:
@@ -209,7 +215,7 @@ def _tangent_dimensions(candidate: Candidate) -> list[dict[str, Any]]:
 
 
 def _series_of_closure(candidate: Candidate) -> algebra.Series | Difference:
-    """The Hilbert series of QQ[c]/I, or the first check for J = I that fails.
+    """The Hilbert series of QQ[c]/I, numerator and dimension, or the first check of J = I to fail.
 
     What costs least comes first: values of the generators at one point of the closure; then a
     Gröbner basis of J, whose leading monomials give its Hilbert series, so its dimension and
@@ -240,14 +246,19 @@ def _series_of_closure(candidate: Candidate) -> algebra.Series | Difference:
     failure = failure or _not_minimal(candidate, series)
     if failure:
         return failure
-    weights = candidate.images[0].context()
-    if any(g.compose(*candidate.images, ctx=weights) for g in generators):
-        return not_on_closure
+    ring_of_weights = candidate.images[0].context()
+    for g in generators:
+        at_generic_weights = g.compose(*candidate.images, ctx=ring_of_weights)
+        if at_generic_weights != 0:
+            return not_on_closure
     return series
 
 
 def _values_at_random_weights(candidate: Candidate, seed: int) -> list[int]:
-    """The coordinates of a point of the closure: those of random integers as weights."""
+    """The coordinates of a point of the closure: those of weights that are random integers.
+
+    It is another point for each ``seed``, and the same for the same.
+    """
     random = Random(seed)
     number_of_weights = candidate.images[0].context().nvars()
     weights = [random.randrange(1, 10**6) for _ in range(number_of_weights)]
@@ -259,22 +270,23 @@ def _not_minimal(candidate: Candidate, series: algebra.Series) -> Difference | N
 
     Needed in degree n are dim J_n less the dimension of what the generators of lower degree
     generate in it: the rank of their multiples by monomials. As QQ[c]/J has the Hilbert function H,
-    which ``series`` gives, dim J_n is the number of monomials of degree n less H(n).
+    which ``series`` gives, dim J_n is the number of monomials of degree n less H(n). None if all
+    numbers are right; TooExpensiveError if there are too many multiples.
     """
     count = len(candidate.indices)
-    for n, stored in sorted(candidate.degrees.items()):
+    for n, number_of_generators in sorted(candidate.degrees.items()):
         lower = [g for g in candidate.generators if g.total_degree() < n]
-        exponents = 0
+        exponents = 0  # of all terms of the multiples of degree n
         for g in lower:
-            factors = comb(count + n - g.total_degree() - 1, count - 1)
-            exponents += count * len(g) * factors
+            monomial_factors = comb(count + n - g.total_degree() - 1, count - 1)
+            exponents += count * len(g) * monomial_factors
         if exponents > algebra.MAX_EXPONENT_ENTRIES:
             raise TooExpensiveError(
                 "monomials", f"multiples of generators in degree {n} have {exponents} exponents"
             )
         dimension = comb(count + n - 1, n) - algebra.hilbert_function(series, n)
         needed = dimension - algebra.rank(algebra.multiples(lower, n, count))
-        failure = difference(stored, needed, f"minimal generators.{n}")
+        failure = difference(number_of_generators, needed, f"minimal generators.{n}")
         if failure:
             return failure
     return None
@@ -283,7 +295,8 @@ def _not_minimal(candidate: Candidate, series: algebra.Series) -> Difference | N
 def _other_invariants(candidate: Candidate, series: algebra.Series) -> Difference | None:
     """A difference if the dimension or the degree of QQ[c]/J is not that of the closure.
 
-    Those of the closure are found without J, by evidence.py and one_token.py.
+    Those of QQ[c]/J are in ``series``, its Hilbert series; those of the closure are found without
+    J, by evidence.py and one_token.py. None if they agree.
     """
     case = candidate.case
     numerator, dimension = series
@@ -336,9 +349,9 @@ def unstable(candidate: Candidate, basis: Any) -> Difference | None:
 
 
 def _lie_algebra(candidate: Candidate) -> Iterator[dict[int, Any]]:
-    """The derivations of QQ[c] that span the Lie algebra of U.
+    """Yield the derivations of QQ[c] that span the Lie algebra of U.
 
-    Each is given by its values at the variables, by their numbers; where it is zero there is none.
+    A derivation is a map {number of a variable: its value there}, where values zero are left out.
     U is generated by l_j ↦ l_j + l_1, v_j ↦ v_j + v_1, y_1 ↦ y_1 + y_j. To first order c_{k,j,p,q}
     gains c_{k,1,p,q}, c_{j,i,p,q} gains c_{1,i,p,q}, and, as y_1 y_q becomes y_1 y_q + y_j y_q,
     c_{k,i,j,q} gains c_{k,i,1,q}: twice that for q = 1, where y_1² becomes y_1² + 2 y_1 y_j.
@@ -354,15 +367,15 @@ def _lie_algebra(candidate: Candidate) -> Iterator[dict[int, Any]]:
             if k == j:
                 on_v[number] = variable[0, i, p, q]
             if j in (p, q):
-                other = p + q - j  # of p and q the one that is not replaced
-                on_y[number] = variable[k, i, 0, other]
-                if other == 0:
+                not_replaced = p + q - j  # the other one of p and q
+                on_y[number] = variable[k, i, 0, not_replaced]
+                if not_replaced == 0:
                     on_y[number] *= 2
         yield from (on_l, on_v, on_y)
 
 
 def incomplete_on_slice(candidate: Candidate) -> Difference | None:
-    """A difference if I, restricted to the slice Σ, has more elements than J.
+    """A difference if I, restricted to the slice Σ, has more elements than J; None if it has not.
 
     Σ is the affine space c_{1,1,1,1} = 1, c_{1,i,1,1} = c_{k,1,1,1} = c_{1,1,1,q} = 0. There I is
     the ideal of the image of A = (1 0; −v A″), V = (1 vᵀ; 0 V″) with rk A″ < α
@@ -381,7 +394,36 @@ def incomplete_on_slice(candidate: Candidate) -> Difference | None:
     fixed |= {(k, 0, 0, 0): 0 for k in outputs_from_two}
     free = [index for index in candidate.indices if index not in fixed]
 
+    # the restriction of J to Σ, whose coordinates are the free ones
+    slice_ring = algebra.ring(len(free))
+    values = {index: slice_ring.constant(value) for index, value in fixed.items()}
+    values |= dict(zip(free, slice_ring.gens(), strict=True))
+    point = [values[index] for index in candidate.indices]
+    restricted = [g.compose(*point, ctx=slice_ring) for g in candidate.generators]
+    restricted_basis = algebra.groebner_basis(restricted, slice_ring)
+
+    # the restriction of I to Σ: what does not have v in the ideal of the graph
     graph_ring = algebra.ring(len(from_two) + len(free), "lex")  # with v first
+    for element in algebra.groebner_basis(_graph_over_slice(case, free, graph_ring), graph_ring):
+        terms = element.to_dict()
+        has_v = any(any(exponents[: len(from_two)]) for exponents in terms)
+        if has_v:
+            continue
+        on_slice = {exponents[len(from_two) :]: x for exponents, x in terms.items()}
+        if not algebra.is_in(slice_ring.from_dict(on_slice), restricted_basis):
+            return Difference(
+                "generators", "not all where c_1_1_1_1 ≠ 0", "all functions that vanish on a slice"
+            )
+    return None
+
+
+def _graph_over_slice(case: Case, free: list[Index], graph_ring: Any) -> list[Any]:
+    """The equations c = f(A, V) and rk A″ < α of the graph of ``incomplete_on_slice``.
+
+    ``free`` are the indices of the coordinates of Σ. The variables of ``graph_ring`` are
+    v_2, …, v_d, and then these coordinates; the entries of A″ and V″ are among them.
+    """
+    from_two = range(1, case.d)
     unknowns = graph_ring.gens()
     v = dict(zip(from_two, unknowns[: len(from_two)], strict=True))
     c = dict(zip(free, unknowns[len(from_two) :], strict=True))
@@ -390,35 +432,18 @@ def incomplete_on_slice(candidate: Candidate) -> Difference | None:
     for q in from_two:
         A[q, 0] = -v[q]
         V[0, q] = v[q]
-        # the entries of A″ and V″ are coordinates
         A |= {(q, i): c[0, i, 0, q] for i in from_two}
-        V |= {(k, q): c[k, 0, 0, q] for k in outputs_from_two}
+        V |= {(k, q): c[k, 0, 0, q] for k in range(1, case.d_out)}
     image = function((A, V))
-    graph = [c[index] - image.get(index, 0) for index in free]
+    equations = [c[index] - image.get(index, 0) for index in free]
     for rows, columns in product(combinations(from_two, case.alpha), repeat=2):
         minor = _determinant([[A[p, i] for i in columns] for p in rows])
-        graph.append(minor)
-
-    slice_ring = algebra.ring(len(free))
-    values = {index: slice_ring.constant(value) for index, value in fixed.items()}
-    values |= dict(zip(free, slice_ring.gens(), strict=True))
-    point = [values[index] for index in candidate.indices]
-    restricted = [g.compose(*point, ctx=slice_ring) for g in candidate.generators]
-    basis = algebra.groebner_basis(restricted, slice_ring)
-    for element in algebra.groebner_basis(graph, graph_ring):
-        terms = element.to_dict()
-        if any(any(exponents[: len(from_two)]) for exponents in terms):
-            continue  # it has v
-        on_slice = {exponents[len(from_two) :]: x for exponents, x in terms.items()}
-        if not algebra.is_in(slice_ring.from_dict(on_slice), basis):
-            return Difference(
-                "generators", "not all where c_1_1_1_1 ≠ 0", "all functions that vanish on a slice"
-            )
-    return None
+        equations.append(minor)
+    return equations
 
 
 def _determinant(rows: list[list[Any]]) -> Any:
-    """The determinant of a matrix, at least of size 1, by its first row."""
+    """The determinant of a square matrix, at least of size 1, expanded along its first row."""
     first, *others = rows
     if not others:
         return first[0]
@@ -440,15 +465,17 @@ def _last_degree(candidate: Candidate) -> int:
     beyond; that no generators follow is proved by algebra.is_cohen_macaulay or on trust.
     """
     count = candidate.case.coordinate_count
-    fitting = 1
+    last_with_few_monomials = 1
     for n in (2, 3, 4):
         if comb(count + n - 1, n) <= MAX_MONOMIALS_PER_DEGREE:
-            fitting = n
-    return max([*candidate.degrees, fitting])
+            last_with_few_monomials = n
+    return max([*candidate.degrees, last_with_few_monomials])
 
 
 def _incomplete_in_low_degrees(candidate: Candidate, series: algebra.Series) -> Difference | None:
     """A difference if in some degree QQ[f]/J may have another dimension than QQ[f]/I, for t = 1.
+
+    None if the dimensions agree in degrees 1, …, ``_last_degree``.
 
     ``series`` is the Hilbert series of QQ[f]/J. I is homogeneous in the indices k of outputs, and
     in the indices p, q, r of inputs; so QQ[f]/I is a sum of parts by these indices. The values of
@@ -465,6 +492,7 @@ def _incomplete_in_low_degrees(candidate: Candidate, series: algebra.Series) -> 
     for n in range(1, last + 1):
         lower_bound = 0
         for monomials in _parts(candidate, n):
+            # as many points as monomials let the rank be the dimension of the part
             while len(points) < len(monomials):
                 point = _values_at_random_weights(candidate, seed=len(points))
                 points.append(point)
@@ -483,8 +511,9 @@ def _incomplete_in_low_degrees(candidate: Candidate, series: algebra.Series) -> 
 def _parts(candidate: Candidate, n: int) -> list[list[tuple[int, ...]]]:
     """The monomials of degree n for t = 1, in a list for each part.
 
-    A monomial is the tuple of the numbers of its variables; a part has the monomials in which the
-    same indices k of outputs and the same indices p, q, r of inputs occur, as often.
+    A monomial is the increasing tuple of the numbers of its variables, each as often as it occurs.
+    A part has the monomials in which the same indices k of outputs and the same indices p, q, r of
+    inputs occur, as often.
     """
     parts: dict[Any, list[tuple[int, ...]]] = {}
     for monomial in combinations_with_replacement(range(len(candidate.indices)), n):

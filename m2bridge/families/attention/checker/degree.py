@@ -5,7 +5,9 @@ Proved in: docs/mathematics.md (theorem-degree) and docs/checkers.md (lemma-path
 Computed here: the degree in two ways.
 On trust: nothing that is not proved there.
 
-Notation. As in case.py: d, d', α, D_α and the source.
+Notation. As in case.py: D_α is the set of the d × d matrices A of rank at most α, P(D_α) its
+projective variety, P(V) the projective space of all d' × d matrices V, and P(D_α) × P(V) the
+source of the map f, whose image is "the closure" of a case. Coordinates are bilinear in A and V.
 """
 
 from math import comb
@@ -22,24 +24,25 @@ take longer than all the rest of a check.
 """
 
 
-def source_degree(of_determinantal: int, dimension: int, case: Case) -> int:
+def source_degree(degree_of_determinantal: int, dimension: int, case: Case) -> int:
     """The degree of the source P(D_α) × P(V) under forms of bidegree (1, 1), such as coordinates.
 
-    ``of_determinantal`` is deg P(D_α), and ``dimension`` that of the closure as a cone. The degree
-    is C(δ_A + δ_V, δ_V) deg P(D_α), with the dimensions δ_A of P(D_α) and δ_V = d d' − 1 of P(V)
-    (docs/mathematics.md#theorem-degree). As fibres are finite, δ_A + δ_V is the dimension of the
-    closure as a projective variety, one less than that of the cone.
+    ``degree_of_determinantal`` is deg P(D_α), and ``dimension`` that of the closure as a cone. The
+    degree is C(δ_A + δ_V, δ_V) deg P(D_α), with the dimensions δ_A of P(D_α) and δ_V = d d' − 1 of
+    P(V) (docs/mathematics.md#theorem-degree). As fibres are finite, δ_A + δ_V is the dimension of
+    the closure as a projective variety, one less than that of the cone.
     """
-    of_v = case.d * case.d_out - 1
-    return comb(dimension - 1, of_v) * of_determinantal
+    delta_v = case.d * case.d_out - 1
+    return comb(dimension - 1, delta_v) * degree_of_determinantal
 
 
 def check_source_degree(degree: int, dimension: int, case: Case) -> None:
     """Compute the degree of the source by a second method; ContradictionError if it differs.
 
-    ``dimension`` is that of the closure. For α = 1 and α = d the source is a Segre variety, whose
-    degree is a number of factorizations; between, the degree of P(D_α) is taken from its Hilbert
-    function, unless D_α is so large that this takes too long: then nothing is computed.
+    ``degree`` is what the first method found, and ``dimension`` that of the closure, as a cone. For
+    α = 1 and α = d the source is a Segre variety, whose degree is a number of factorizations;
+    between, the degree of P(D_α) is taken from its Hilbert function, unless D_α, of dimension
+    α(2d − α), is so large that this takes too long: then nothing is compared.
     """
     if case.alpha in (1, case.d):
         again = section_points(case)
@@ -61,7 +64,7 @@ def paths(d: int, alpha: int) -> int:
     not meet, by the lemma of Lindström, Gessel and Viennot; and a Gröbner basis of the minors says
     that they are as many as the degree (docs/checkers.md#lemma-paths).
     """
-    ends = range(d - alpha, d)
+    ends = range(d - alpha, d)  # indices i and j here begin with 0
     numbers = [[comb(i + j, i) for j in ends] for i in ends]
     return int(flint.fmpz_mat(numbers).det())
 
@@ -74,10 +77,10 @@ def degree_by_values(d: int, alpha: int) -> int:
     dim D_α − 1 and with the leading coefficient deg / D!. So its D-th difference, Σ (−1)^(D − n)
     C(D, n) h(n), is the degree.
     """
-    last = alpha * (2 * d - alpha) - 1
+    D = alpha * (2 * d - alpha) - 1
     total = 0
-    for n in range(last + 1):
-        total += (-1) ** (last - n) * comb(last, n) * determinantal(d, alpha, n)
+    for n in range(D + 1):
+        total += (-1) ** (D - n) * comb(D, n) * determinantal(d, alpha, n)
     return total
 
 
@@ -93,9 +96,9 @@ def section_points(case: Case) -> int:
     roots_of_factors = [case.d**2 - 1, case.d * case.d_out - 1]
     if case.alpha == 1:
         roots_of_factors = [case.d - 1, case.d - 1, case.d * case.d_out - 1]
-    ways = 1
-    left = sum(roots_of_factors)
+    factorizations = 1
+    roots_left = sum(roots_of_factors)
     for roots in roots_of_factors:
-        ways *= comb(left, roots)
-        left -= roots
-    return ways
+        factorizations *= comb(roots_left, roots)
+        roots_left -= roots
+    return factorizations

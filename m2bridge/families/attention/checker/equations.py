@@ -50,11 +50,13 @@ from m2bridge.families.attention.checker.statements import WORDS
 def up_to_a_degree(certificate: Certificate) -> Content | Difference:
     """The content for the degree up to which a certificate says something, and perhaps beyond.
 
-    It has H and the numbers of minimal generators up to this degree; the dimension and the degree
-    of the closure, which are those of h, as H and h agree for large n; and h by its coefficients. A
-    Hilbert series, and whether the generators found are all, are found only where the certificate
-    has a series. A difference for a certificate without a degree, or with a series that is not
-    proved; TooExpensiveError for a case or a degree that is too large.
+    That degree, ``max_degree``, is the only thing beside the case that is taken from the
+    certificate. The content has H and the numbers of minimal generators up to this degree; the
+    dimension and the degree of the closure, which are those of h, as H and h agree for large n; and
+    h by its coefficients. A Hilbert series, and whether the generators found are all, are found
+    only where the certificate has a series. A difference for a certificate without a degree, for
+    one token, or with a series that is not proved; TooExpensiveError for a case or a degree that is
+    too large.
     """
     case = Case(**certificate.case).with_fewest_weights()
     last = certificate.answer.get("max_degree")
@@ -66,9 +68,9 @@ def up_to_a_degree(certificate: Certificate) -> Content | Difference:
         raise TooExpensiveError(
             "number of coordinates", f"degree {last} in {case.coordinate_count} coordinates"
         )
-    values, numbers = low_degrees(case, last)
+    values, numbers_of_generators = low_degrees(case, last)
     generators = {}
-    for n, by_weight in numbers.items():
+    for n, by_weight in numbers_of_generators.items():
         # all permutations of a weight have as many
         counts = [permutation_count(weight) * count for weight, count in by_weight.items()]
         generators[str(n)] = sum(counts)
@@ -95,7 +97,7 @@ def up_to_a_degree(certificate: Certificate) -> Content | Difference:
         more = [sections_of_case(case, n) for n in beyond]
         answer["hilbert_series"] = series([*values, *more], dimension)
     kinds = []
-    for n, by_weight in numbers.items():
+    for n, by_weight in numbers_of_generators.items():
         kinds.extend(representations(n, by_weight))
     answer["representations"] = sorted(kinds, key=by_degree)
     lemmas = [WORDS.lemmas[lemma] for lemma in WORDS.closure[scope]]
@@ -110,17 +112,17 @@ def low_degrees(case: Case, last: int) -> tuple[list[int], dict[int, dict[Weight
     """
     ideal = Products(rows=case.d_out, columns=case.d, variables=case.d, alpha=case.alpha)
     values = [ideal.hilbert_function(n) for n in range(last + 1)]
-    numbers = {}
+    numbers_of_generators = {}
     for n in range(1, last + 1):
-        found = ideal.generator_numbers(n)
-        if found:
-            numbers[n] = found
-    return values, numbers
+        by_weight = ideal.generator_numbers(n)
+        if by_weight:
+            numbers_of_generators[n] = by_weight
+    return values, numbers_of_generators
 
 
 @lru_cache(maxsize=64)
 def all_degrees(case: Case, last: int) -> tuple[int, bool]:
-    """From which degree on H = h, and whether the generators of degree ≤ last are proved to be all.
+    """The n from which on H = h, and whether generators of degree ≤ ``last`` are proved to be all.
 
     If the core (m; e, f), e = α, f = min(d, d'), m = min(d, e + f), has no generators of degree
     above ``last``, then neither has the case but for minors of its coordinates: of size e + 1 if
@@ -135,14 +137,16 @@ def all_degrees(case: Case, last: int) -> tuple[int, bool]:
     core = Products(rows=f, columns=e, variables=m, alpha=e)
     values, start = core.up_to_sections()
     bound = len(values)  # B = s + 1, as the values are H(0), …, H(s)
-    size_of_minors = 1
+    sizes_of_minors = []
     if e < case.d:
-        size_of_minors = max(size_of_minors, e + 1)
+        sizes_of_minors.append(e + 1)
     if f < case.d_out:
-        size_of_minors = max(size_of_minors, case.d + 1)
+        sizes_of_minors.append(case.d + 1)  # here f = d
     if m < case.d:
-        size_of_minors = max(size_of_minors, e + f + 1)
-    if last < size_of_minors:
+        sizes_of_minors.append(e + f + 1)
+    if any(size > last for size in sizes_of_minors):
         return start, False
-    beyond = range(last + 1, bound + 1)
-    return start, not any(core.generators(core.balanced_weight(n)) for n in beyond)
+    for n in range(last + 1, bound + 1):
+        if core.generators(core.balanced_weight(n)) > 0:
+            return start, False
+    return start, True

@@ -7,7 +7,16 @@ lemma-singular-source) and docs/checkers.md (Fibres).
 Computed here: the points and the length of every fibre, ranks over QQ.
 On trust: the lemmas that a certificate lists, such as that ranks determine the closures of orbits.
 
-Notation. As in case.py.
+Notation. As in case.py, in short:
+
+* Weights are pairs (A, V) of a d × d matrix A, of rank at most α, and a d' × d matrix V, here
+  sparse, {(row, column): entry}. D_α is the set of these A. l_i and v_k are the linear forms with
+  column i of A and row k of V as coefficients, which span the spaces L and U.
+* f is the bilinear map (A, V) ↦ c; c_{k,i,p,q}, p ≤ q, is the coefficient of y_p y_q in l_i v_k. A
+  function is such a c, {(k, i, p, q): entry}. Indices begin with 0 in the code, else with 1.
+* The orbit (r, s, m) are the functions with r = rk A, s = rk V, m = dim L ∩ U; it has a
+  representative. The fibre over a function has as points its weights up to (λA, V/λ). "The map" is
+  f from the source, all (A, V) up to factors of A and V; "the closure" is its image.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -56,25 +65,26 @@ def fibre(orbit: Orbit, case: Case) -> tuple[int, list[Pair]]:
     excludes it, by which a fibre is one point or two reduced ones (docs/all-sizes.md,
     theorem-fibres).
     """
-    given = representative(orbit)
-    _, V = given
-    c = function(given)
-    roots = []
+    known_point = representative(orbit)
+    _, V = known_point
+    c = function(known_point)
+    roots_of_entries = []  # for V_12, …, V_1d
     for q in range(1, case.d):
         root = V.get((0, q), 0)
         other_root = c.get((0, 0, 0, q), 0) - root
-        roots.append({root, other_root})
+        roots_of_entries.append({root, other_root})
     points = []
-    for row in product(*roots):
-        candidate = weights_with_first_row(c, (1, *row), case)
+    for entries in product(*roots_of_entries):
+        candidate = weights_with_first_row(c, (1, *entries), case)
         if function(candidate) == c:
             points.append(candidate)
-    beyond_points = [_length_at(point, case) - 1 for point in points]
-    if any(beyond_points) and len(points) > 1:
+    lengths = [_length_at(point, case) for point in points]
+    is_reduced = all(length == 1 for length in lengths)
+    if not is_reduced and len(points) > 1:
         raise ContradictionError(
             f"the fibre over orbit {orbit} of {case} has several points, some not reduced"
         )
-    return len(points) + sum(beyond_points), points
+    return sum(lengths), points
 
 
 def weights_with_first_row(c: Function, z: tuple[Any, ...], case: Case) -> Pair:
@@ -118,20 +128,21 @@ def _length_at(point: Pair, case: Case) -> int:
     ContradictionError if they are not: the theorem on fibres says that they are.
     """
     A, V = point
-    moves = []
+    moves = []  # the pairs (a_q, b_q)
     for q in range(1, case.d):
         a_q = {(q, i): -x for (p, i), x in A.items() if p == 0}
         b_q = {(k, q): x for (k, p), x in V.items() if p == 0}
         moves.append((a_q, b_q))
-    linear = [function((a, V), (A, b)) for a, b in moves]
-    linear_rank = rank(linear)
+    linear_parts = [function((a_q, V), (A, b_q)) for a_q, b_q in moves]
+    linear_rank = rank(linear_parts)
     if linear_rank == len(moves):
         return 1
-    quadratic = [function(move) for move in moves]
+    quadratic_parts = [function(move) for move in moves]
     for (a_p, b_p), (a_q, b_q) in combinations(moves, 2):
         mixed = function((a_p, b_q), (a_q, b_p))
-        quadratic.append(mixed)
-    if rank([*linear, *quadratic]) - linear_rank < comb(case.d, 2):
+        quadratic_parts.append(mixed)
+    # C(d, 2) is the number of products z_p z_q, p ≤ q, of the d − 1 unknowns
+    if rank([*linear_parts, *quadratic_parts]) - linear_rank < comb(case.d, 2):
         raise ContradictionError(
             f"a fibre of {case} is not contained in a first-order neighbourhood"
         )
@@ -142,12 +153,13 @@ def _length_at(point: Pair, case: Case) -> int:
 
 
 def differential(point: Pair, orbit: Orbit, case: Case) -> Iterator[Function]:
-    """The images under the differential of f of vectors that span a tangent space of the source.
+    """Yield the images under the differential of f of vectors that span a tangent space.
 
-    They are f(A', V) and f(A, V') at a point (A, V) over the orbit, for the A' in the tangent space
-    of D_α and for all V'. All weights of a function have the same rk A = r. D_α is smooth at rank
-    α, with the tangent vectors XA + AY for all matrices X and Y; at lower rank, and for α = d, all
-    matrices A' are tangent (docs/mathematics.md#math-smooth).
+    It is the tangent space of the source at a point (A, V) over the orbit, and the images are
+    f(A', V) for the A' in the tangent space of D_α, and f(A, V') for all V'. All weights of a
+    function have the same rk A = r. D_α is smooth at rank α, with the tangent vectors XA + AY for
+    all matrices X and Y; at lower rank, and for α = d, all matrices A' are tangent
+    (docs/mathematics.md#math-smooth).
     """
     A, V = point
     r, _, _ = orbit
@@ -202,12 +214,12 @@ def tangent_bound(orbit: Orbit, points: Sequence[Pair], case: Case) -> int:
 def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit, list[Pair]]]:
     """The evidence about a case with t ≥ 2, and for each orbit the points (A, V) of its fibre.
 
-    The evidence is that of certificates: dimension and degree of the closure, identities, length
-    and points of the generic fibre, and for each orbit its facts. The closure is the union of
-    finitely many orbits, so the one of the largest dimension is dense: it has the dimension of the
-    closure, and its fibre is the generic one. This fibre has to be reduced, the bound for the
-    tangent dimension there has to be the dimension, and the length of the fibre has to divide the
-    degree of the source; else ContradictionError.
+    The case is given by d, d' (``d_out``) and α. The evidence is that of certificates: dimension
+    and degree of the closure, identities, length and points of the generic fibre, and for each
+    orbit its facts. The closure is the union of finitely many orbits, so the one of the largest
+    dimension is dense: it has the dimension of the closure, and its fibre is the generic one. This
+    fibre has to be reduced, the bound for the tangent dimension there has to be the dimension, and
+    the length of the fibre has to divide the degree of the source; else ContradictionError.
     """
     case = Case(d, d_out, alpha, 2)
     lengths: dict[Orbit, int] = {}
@@ -218,7 +230,8 @@ def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit,
         lengths[orbit], points[orbit] = fibre(orbit, case)
         bounds[orbit] = tangent_bound(orbit, points[orbit], case)
         dimensions[orbit] = orbit_dimension(orbit, case)
-    dimension, dense = max((n, orbit) for orbit, n in dimensions.items())
+    dense = max(dimensions, key=lambda orbit: (dimensions[orbit], orbit))
+    dimension = dimensions[dense]
     length = lengths[dense]
     degree_of_source = source_degree(paths(d, alpha), dimension, case)
     is_as_expected = bounds[dense] == dimension and length == len(points[dense])
@@ -230,6 +243,7 @@ def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit,
 
     facts = []
     for orbit in orbits(case):
+        # the tangent dimension there is a bound at this orbit, too
         witness = _orbit_with_most_tangents(orbit, bounds)
         about = {
             "orbit": list(orbit),
@@ -262,21 +276,21 @@ def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit,
 
 
 def _orbit_with_most_tangents(orbit: Orbit, bounds: Mapping[Orbit, int]) -> Orbit:
-    """Return the orbit with the largest bound for tangents, of those whose closures contain this.
+    """Return the orbit with the largest bound, of those whose closures contain the given orbit.
 
     ``bounds`` has for each orbit the lower bound for the tangent dimension there. Tangent
-    dimensions only grow in a limit, so that bound holds at this orbit, too. The closure of an orbit
-    contains those for which none of the ranks r, s and dim (L + U) = r + s − m is larger
-    (docs/mathematics.md#proposition-orbits).
+    dimensions only grow in a limit, so the largest bound holds at the given orbit, too. The closure
+    of an orbit contains those for which none of the ranks r, s and dim (L + U) = r + s − m is
+    larger (docs/mathematics.md#proposition-orbits). Of several orbits with the largest bound it is
+    the given one, or else the last.
     """
     r, s, m = orbit
-    found = []
-    for larger, bound in bounds.items():
-        R, S, M = larger
+    containing = []
+    for other in bounds:
+        R, S, M = other
         if r <= R and s <= S and r + s - m <= R + S - M:
-            # of equal bounds that of the orbit itself, else that of the last orbit
-            found.append((bound, larger == orbit, larger))
-    return max(found)[2]
+            containing.append(other)
+    return max(containing, key=lambda other: (bounds[other], other == orbit, other))
 
 
 def _is_singular(
@@ -284,11 +298,12 @@ def _is_singular(
 ) -> bool | None:
     """Whether the closure is singular at an orbit, by fibre and tangent vectors; None if undecided.
 
-    ``about`` has the facts about the orbit, ``dimension`` is that of the closure. Where the map is
-    birational, a function whose fibre is not one reduced point is singular, and one whose fibre is
-    one reduced point, at which the source is smooth, is smooth
-    (docs/mathematics.md#theorem-smooth). One with more independent tangent vectors than the
-    dimension is singular in any case. ContradictionError if both are said of one orbit.
+    ``about`` has the facts about the orbit, ``dimension`` is that of the closure, and
+    ``is_birational`` says whether the map is birational. Where it is, a function whose fibre is not
+    one reduced point is singular, and one whose fibre is one reduced point, at which the source is
+    smooth, is smooth (docs/mathematics.md#theorem-smooth). One with more independent tangent
+    vectors than the dimension is singular in any case. ContradictionError if both are said of one
+    orbit.
     """
     has_more_tangents = about["tangent_lower_bound"] > dimension
     if is_birational and about["fibre_length"] > 1:
@@ -306,9 +321,10 @@ def _is_singular(
 
 
 def missing_facts(evidence: Mapping[str, Any], case: Case) -> Difference | None:
-    """The first difference between the orbits that evidence lists and those of the case, if any.
+    """The first difference between the orbits that evidence lists and those of the case.
 
-    It is found before any fibre is computed, as a small file must not ask for a long computation:
+    None if there is none. It is found before any fibre is computed, as a small file must not ask
+    for a long computation:
     the evidence must list at least α·min(d, d') orbits, because each pair (r, s) has one, and so
     the work asked for is bounded by the length of the file. That the facts have the right keys is
     seen by an example; that they are right is for the caller to compare. TooExpensiveError if the
@@ -331,7 +347,7 @@ def missing_facts(evidence: Mapping[str, Any], case: Case) -> Difference | None:
         )
     # d = d' = α = 1 has one orbit, whose facts have the right keys
     (example,) = observe(1, 1, 1)[0]["orbits"]
-    for i, given in enumerate(listed):
-        if not isinstance(given, dict) or given.keys() != example.keys():
-            return Difference(f"evidence.orbits[{i}]", f"{given!r:.80}", "facts about an orbit")
+    for i, facts in enumerate(listed):
+        if not isinstance(facts, dict) or facts.keys() != example.keys():
+            return Difference(f"evidence.orbits[{i}]", f"{facts!r:.80}", "facts about an orbit")
     return difference(len(listed), len(orbits(case)), "number of orbits")

@@ -9,8 +9,11 @@ Computed here: ranks over QQ of tangent vectors of a chart of each type, at one 
 modulo a prime at this point, for a random scalar product and a random ν.
 On trust: the lemmas that a certificate lists.
 
-Notation. d, d', a, f and L, U are those of case.py. A type is (k, q, r, s, m): the ranks of K, Q,
-A = KᵀQ and V, and dim L ∩ U; f is not zero, so r, s ≥ 1. The differential is that of φ, which maps
+Notation. As in case.py: f is the bilinear map from pairs of a d × d matrix A and a d' × d matrix V
+to functions c, {(k, i, p, q): entry}, p ≤ q; L is the column space of A, U the row space of V, and
+α = min(a, d). Matrices are sparse, {(row, column): entry}; Ṁ is the derivative of a matrix M. A
+type is (k, q, r, s, m): the ranks of the a × d matrices K and Q, of A = KᵀQ and of V, and
+dim L ∩ U; f is not zero, so r, s ≥ 1. The differential is that of φ, which maps
 weights to functions, φ(K, Q, V) = f(KᵀQ, V). A scalar product G and a target u give the loss
 ½ G(φ − u, φ − u); weights are critical for u exactly if ν = G(u − φ, ·) vanishes on the image of
 the differential. B(x, w) = G(dφ x, dφ w) − ν(d²φ(x, w)) for tangent vectors x of the type, all w.
@@ -28,7 +31,7 @@ point of this file M_2ᵀN_1 = 0 and M_1ᵀN_2 = 0, so that the equation is Ṁ_
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import combinations_with_replacement, product
 from random import Random
@@ -44,8 +47,8 @@ from m2bridge.errors import TooExpensiveError
 from m2bridge.families.attention.checker.case import Case, Function, Sparse, function, without_zeros
 from m2bridge.families.attention.checker.statements import TOKENS, WORDS, failing_hypothesis
 
-Kind = tuple[int, int, int, int, int]
-Place = tuple[int, int]  # of an entry of A or V
+Kind = tuple[int, int, int, int, int]  # a type (k, q, r, s, m)
+Place = tuple[int, int]  # row and column of an entry of A or V
 WeightPlace = tuple[str, int, int]  # the name of a matrix, K, Q or V, and the place in it
 
 MOST_STEPS = 10**9
@@ -62,11 +65,11 @@ def exposed(certificate: Certificate) -> Content | Difference:
     reason = failing_hypothesis(TOKENS, case)
     if reason:
         return statements(WORDS, listed, [verdict(words, reason, "") for words in listed], {})
-    weights = 2 * case.a * case.d + case.d_out * case.d
-    steps = _number_of_types_at_most(case) * weights**2 * case.coordinate_count
+    number_of_weights = 2 * case.a * case.d + case.d_out * case.d
+    steps = _number_of_types_at_most(case) * number_of_weights**2 * case.coordinate_count
     if steps > MOST_STEPS:
         raise TooExpensiveError("case", f"ranks of all types take {steps:.0e} steps")
-    facts = [dict(known) for known in facts_of_types(case)]
+    facts = [dict(about) for about in facts_of_types(case)]  # copies, as these are cached
     predicted = [list(kind) for kind in types(case) if is_stated(kind, case)]
     return compared(predicted, facts, listed)
 
@@ -76,20 +79,30 @@ def compared(
 ) -> Content:
     """The content with the facts about all types, and the verdicts on the listed statements.
 
-    ``predicted`` are the types that are exposed by the theorem. It is refuted by a type that is
-    decided otherwise, and confirmed only where all types are decided.
+    The theorem on exposed types is refuted by a type that is decided otherwise, and confirmed only
+    where all types are decided.
+
+    Parameters
+    ----------
+    predicted : list of types, each a list of ranks
+        Those that are exposed by the theorem.
+    facts : list
+        For each type of the case what ``facts_of`` finds.
+    listed : sequence of Words
+        The statements that a certificate lists.
     """
-    seen = sorted(one["type"] for one in facts if one["exposed"])
-    undecided = sorted(one["type"] for one in facts if one["exposed"] is None)
+    observed = sorted(about["type"] for about in facts if about["exposed"])
+    undecided = sorted(about["type"] for about in facts if about["exposed"] is None)
     predicted = sorted(predicted)
+    predicted_of_decided = [kind for kind in predicted if kind not in undecided]
     outcome = "CONFIRMED"
     if undecided:
         outcome = "UNDECIDED"
-    if seen != [kind for kind in predicted if kind not in undecided]:
+    if observed != predicted_of_decided:
         outcome = "REFUTED"
     values = {
         "predicted": {"exposed": predicted, "undecided": []},
-        "observed": {"exposed": seen, "undecided": undecided},
+        "observed": {"exposed": observed, "undecided": undecided},
     }
     verdicts = [verdict(words, None, outcome, **values) for words in listed]
     return statements(WORDS, listed, verdicts, {"types": facts})
@@ -105,14 +118,18 @@ def facts_of_types(case: Case) -> tuple[dict[str, Any], ...]:
 
 
 def _number_of_types_at_most(case: Case) -> int:
+    """An upper bound for the number of types, from the largest values of the five ranks.
+
+    k, q and r are at most α, s at most min(d, d'), and m is one of 0, …, α.
+    """
     return case.alpha**3 * min(case.d, case.d_out) * (case.alpha + 1)
 
 
 def types(case: Case) -> list[Kind]:
-    """All types, in increasing order.
+    """All types (k, q, r, s, m) of a case, in increasing order.
 
-    rk KᵀQ ≥ k + q − a, and all ranks from there to the smaller of k and q occur. L + U fits into d
-    dimensions.
+    r = rk KᵀQ ≥ k + q − a, and all ranks from there to the smaller of k and q occur. m = dim L ∩ U
+    is at least r + s − d, because L + U, of dimension r + s − m, is in R^d.
     """
     ranks = range(1, case.alpha + 1)
     found: list[Kind] = []
@@ -126,22 +143,27 @@ def types(case: Case) -> list[Kind]:
 
 
 def is_stated(kind: Kind, case: Case) -> bool:
-    """Whether the theorem says that a type is exposed (docs/training.md#theorem-exposed)."""
+    """Whether the theorem says that a type is exposed (docs/training.md#theorem-exposed).
+
+    It does exactly if the three conditions below hold.
+    """
     k, q, r, s, m = kind
     if not k == q == r:
         return False
     if s < min(case.d, case.d_out):
         return False
-    return m == max(0, r + s - case.d) or (r, s, m) == (1, 1, 1)
+    intersection_is_smallest = m == max(0, r + s - case.d)
+    is_of_squares = (r, s, m) == (1, 1, 1)
+    return intersection_is_smallest or is_of_squares
 
 
 @dataclass(frozen=True)
 class Direction:
-    """A direction in which weights move: a tangent vector of all (K, Q, V)."""
+    """A direction in which weights move: a tangent vector (K̇, Q̇, V̇) of all (K, Q, V)."""
 
-    K: Sparse
-    Q: Sparse
-    V: Sparse
+    K: Sparse = field(default_factory=dict)
+    Q: Sparse = field(default_factory=dict)
+    V: Sparse = field(default_factory=dict)
 
     def entries(self) -> dict[WeightPlace, int]:
         """The entries of the direction, by their places."""
@@ -153,24 +175,30 @@ class Direction:
 
 
 def facts_of(kind: Kind, case: Case) -> dict[str, Any]:
-    """What a certificate says of a type: dimensions, ranks, and what follows from them."""
+    """What a certificate says of a type: dimensions, ranks, and what follows from them.
+
+    Dimensions are ranks of tangent vectors of the type: of the functions, and of the functions
+    together with the row spaces of K and Q. ``exposed`` is None if no lemma decides, and ``saddle``
+    is None unless weights of an exposed type are proved to be saddles of the loss.
+    """
     k, q, r, _, _ = kind
     chart = Chart(kind, case)
     all_images = [chart.image(w) for w in chart.all_directions]
-    of_type = [chart.image(x) for x in chart.tangents]
-    differential = rank(all_images)
-    functions = rank(of_type)
-    extended = []
-    for x, image in zip(chart.tangents, of_type, strict=True):
-        extended.append(image | chart.moved_spaces(x))
-    with_spaces = rank(extended)
+    images_of_type = [chart.image(x) for x in chart.tangents]
+    differential_rank = rank(all_images)
+    functions = rank(images_of_type)
+    images_with_spaces = []
+    for x, image in zip(chart.tangents, images_of_type, strict=True):
+        # the indices of moved_spaces are negative, so the two have none in common
+        images_with_spaces.append(image | chart.moved_spaces(x))
+    with_spaces = rank(images_with_spaces)
     nu = random_functional(all_images, case, Random(f"{case} {kind}"))
     rank_of_form = int(form(chart, all_images, nu).rank())
     is_exposed = None
-    if rank_of_form == differential:
-        is_exposed = True
-    elif with_spaces < differential:
-        is_exposed = False
+    if rank_of_form == differential_rank:
+        is_exposed = True  # Lemma 1
+    elif with_spaces < differential_rank:
+        is_exposed = False  # Lemma 2
     # the Hessian changes its sign where ν(f(xyᵀ, V)) does: docs/training.md#theorem-saddles
     is_saddle = None
     if is_exposed and k == q == r < case.a and not vanishes_on_a(chart, nu, case):
@@ -179,7 +207,7 @@ def facts_of(kind: Kind, case: Case) -> dict[str, Any]:
         "type": list(kind),
         "functions": functions,
         "functions_with_spaces": with_spaces,
-        "rank": differential,
+        "rank": differential_rank,
         "form_rank": rank_of_form,
         "exposed": is_exposed,
         "saddle": is_saddle,
@@ -192,10 +220,12 @@ class Chart:
     At the point M and N have different unit vectors as columns but for the first r, which are the
     same; R and S have the first unit vectors as rows. So K and Q have ones at (i, i) and at (j, j)
     for j < r, (j + k − r, j) for j ≥ r; and L is spanned by e_1, …, e_r. U is spanned by e_1, …,
-    e_m and by unit vectors that are not in L, those that are not in the row space of K first.
+    e_m and by unit vectors that are not in L, those that are not in the row space of K first. All
+    matrices are those of the top of the file, by the same letters.
     """
 
     def __init__(self, kind: Kind, case: Case) -> None:
+        """Set the matrices of the point for a type of a case."""
         k, q, r, s, m = kind
         self.kind = kind
         self.case = case
@@ -204,9 +234,12 @@ class Chart:
         self.R = {(i, i): 1 for i in range(k)}
         self.S = {(j, j): 1 for j in range(q)}
         self.H = {(i, i): 1 for i in range(s)}
-        outside = [*range(k, case.d), *range(r, k)]
         self.T = {(i, i): 1 for i in range(m)}
-        self.T |= {(m + i, place): 1 for i, place in enumerate(outside[: s - m])}
+        # the j of the unit vectors e_j outside L: L is spanned by the first r, and the row space of
+        # K by the first k
+        outside_l = [*range(k, case.d), *range(r, k)]
+        for i, j in enumerate(outside_l[: s - m], start=m):
+            self.T[i, j] = 1
         self.K = times(self.M, self.R)
         self.Q = times(self.N, self.S)
         self.V = times(self.H, self.T)
@@ -214,30 +247,36 @@ class Chart:
 
     @cached_property
     def all_directions(self) -> list[Direction]:
-        """All directions of weights, one for each entry."""
+        """A basis of all directions of weights: one for each entry of K, then of Q, then of V."""
         case = self.case
-        heads = list(product(range(case.a), range(case.d)))
-        of_values = product(range(case.d_out), range(case.d))
+        places_in_k = list(product(range(case.a), range(case.d)))  # those in Q are the same
+        places_in_v = product(range(case.d_out), range(case.d))
         return [
-            *(Direction(K={place: 1}, Q={}, V={}) for place in heads),
-            *(Direction(K={}, Q={place: 1}, V={}) for place in heads),
-            *(Direction(K={}, Q={}, V={place: 1}) for place in of_values),
+            *(Direction(K={place: 1}) for place in places_in_k),
+            *(Direction(Q={place: 1}) for place in places_in_k),
+            *(Direction(V={place: 1}) for place in places_in_v),
         ]
 
     @cached_property
     def tangents(self) -> list[Direction]:
-        """The tangent vectors of the type: the derivatives of the chart by its parameters."""
+        """Tangent vectors that span those of the type: derivatives of the chart by parameters."""
         return list(self._tangents())
 
     def _tangents(self) -> Iterator[Direction]:
+        """Yield the derivative of the chart by each of its parameters.
+
+        They are the entries of M, N, R, S, H, of Y and of the rows of T from m on, where M and N
+        are tied by Ṁ_2ᵀN_2 + M_2ᵀṄ_2 = 0. Column j ≥ r of N is the unit vector with number
+        j + k − r, and column j of M the one with number j.
+        """
         k, q, r, s, m = self.kind
         a, d = self.case.a, self.case.d
         for i, j in product(range(a), range(k)):  # M moves
-            moved: dict[tuple[int, int], int] = {}
+            taken_back: dict[tuple[int, int], int] = {}
             if j >= r and k <= i < k + q - r:
-                # entry (j, i) of M_2ᵀN_2 moves, and N_2 takes it back
-                moved = {(j, r + i - k): -1}
-            yield self._direction(M={(i, j): 1}, N=moved)
+                # entry (j, r + i − k) of MᵀN, one of M_2ᵀN_2, moves, and N_2 takes it back
+                taken_back = {(j, r + i - k): -1}
+            yield self._direction(M={(i, j): 1}, N=taken_back)
         for i, j in product(range(a), range(q)):  # N moves
             if j >= r and r <= i < k:
                 # this is what takes back the moves of M
@@ -255,23 +294,27 @@ class Chart:
             yield self._direction(T={place: 1})
 
     def _direction(self, **moved: Sparse) -> Direction:
-        """The direction of weights in which some of the matrices of the chart move.
+        """The direction (K̇, Q̇, V̇) of weights in which some of the matrices of the chart move.
 
-        The first m rows of T are those of Y N_1ᵀM R: they move with N_1, M and R, too.
+        ``moved`` has the derivatives of these by their letters; the other matrices do not move. The
+        first m rows of T are those of Y N_1ᵀM R = Y N_1ᵀK, with Y = (1 | 0) at the point: beside
+        what Ṫ says they move by the first m rows of the derivative of N_1ᵀK.
         """
         _, _, r, _, m = self.kind
+        # derivatives, by the letters of the matrices themselves
         M, N, R, S, H, T = (moved.get(name, {}) for name in "MNRSHT")
         K = plus(times(M, self.R), times(self.M, R))
         Q = plus(times(N, self.S), times(self.N, S))
+        # N_1ᵀK has as rows a basis of L
         N_1 = first_columns(self.N, r)
-        # N_1ᵀM R is N_1ᵀK
-        L_moves = moves_of_product((N_1, self.K), (first_columns(N, r), K))
+        N_1_moves = first_columns(N, r)
+        L_moves = moves_of_product((N_1, self.K), (N_1_moves, K))
         T_moves = plus(T, first_rows(L_moves, m))
         V = plus(times(H, self.T), times(self.H, T_moves))
-        return Direction(K, Q, V)
+        return Direction(K=K, Q=Q, V=V)
 
     def moves_of_a(self, x: Direction) -> Sparse:
-        """By how much A moves: K̇ᵀQ + KᵀQ̇."""
+        """The derivative of A along a direction x: Ȧ = K̇ᵀQ + KᵀQ̇."""
         return moves_of_product((self.K, self.Q), (x.K, x.Q))
 
     def image(self, x: Direction) -> Function:
@@ -279,16 +322,21 @@ class Chart:
         return function((self.moves_of_a(x), self.V), (self.A, x.V))
 
     def moved_spaces(self, x: Direction) -> Function:
-        """By how much the row spaces of K and Q move: what K̇ and Q̇ are outside of them."""
+        """By how much the row spaces of K and Q move along x: what K̇ and Q̇ are outside of them.
+
+        At the point these spaces are spanned by the first k, and the first q unit vectors, so it is
+        the entries of K̇ in columns from k on, and of Q̇ from q on. They have the indices (−1, row,
+        column) and (−2, row, column), which no coordinate of a function has.
+        """
         k, q, _, _, _ = self.kind
-        moved: Function = {}
+        moves: Function = {}
         for (i, j), y in x.K.items():
             if j >= k:
-                moved[-1, i, j] = y
+                moves[-1, i, j] = y
         for (i, j), y in x.Q.items():
             if j >= q:
-                moved[-2, i, j] = y
-        return moved
+                moves[-2, i, j] = y
+        return moves
 
 
 def coordinates(case: Case) -> list[tuple[int, ...]]:
@@ -301,53 +349,60 @@ def coordinates(case: Case) -> list[tuple[int, ...]]:
 
 
 def random_functional(images: Sequence[Function], case: Case, random: Random) -> Function:
-    """A random ν modulo the prime that vanishes on all these functions, by its coordinates."""
+    """A random linear functional ν modulo the prime that vanishes on all these images.
+
+    It is given by its values on the coordinates of functions, by their indices.
+    """
     indices = coordinates(case)
+    # FLINT's square matrix has a basis of the kernel in its first columns, and zeros in the others
     kernel, dimension = modular(images, indices).nullspace()
-    # the other columns of the kernel are zero
     factors = [random.randrange(PRIME) for _ in range(dimension)]
     factors += [0] * (len(indices) - dimension)
-    found = (kernel * flint.nmod_mat(len(indices), 1, factors, PRIME)).entries()
-    return dict(zip(indices, map(int, found), strict=True))
+    entries = (kernel * flint.nmod_mat(len(indices), 1, factors, PRIME)).entries()
+    return dict(zip(indices, map(int, entries), strict=True))
 
 
-def value(nu: Function, of: Function) -> int:
-    """The value of ν on a function."""
-    return sum(nu[index] * x for index, x in of.items())
+def value(nu: Function, c: Function) -> int:
+    """The value of a linear functional ν on a function c, not reduced modulo the prime."""
+    return sum(nu[index] * x for index, x in c.items())
 
 
 def form(chart: Chart, all_images: Sequence[Function], nu: Function) -> Any:
-    """The matrix of B modulo the prime: a row for each tangent vector of the type, and a column for
-    each entry of weights.
+    """The matrix of B, T (D G Dᵀ − H), modulo the prime.
 
-    G is Σ g c² over the coordinates c, with random g > 0; ``all_images`` are the rows of D.
+    It has a row for each tangent vector of the type, and a column for each entry of weights. G is
+    Σ g c² over the coordinates c, with random g > 0; ``all_images`` are the rows of D.
     """
     random = Random(str(chart.kind))
     indices = coordinates(chart.case)
-    weights = {index: random.randrange(1, PRIME) for index in indices}
-    differential = modular(all_images, indices)
-    weighted = modular([_scaled(image, weights) for image in all_images], indices)
-    of_weights = weighted * differential.transpose() - hessian(chart, nu)
+    g = {index: random.randrange(1, PRIME) for index in indices}
+    D = modular(all_images, indices)
+    D_times_G = modular([_scaled(image, g) for image in all_images], indices)
+    form_on_entries = D_times_G * D.transpose() - hessian(chart, nu)
     places = weight_places(chart.case)
-    tangents = modular([x.entries() for x in chart.tangents], places)
-    return tangents * of_weights
+    T = modular([x.entries() for x in chart.tangents], places)
+    return T * form_on_entries
 
 
 def hessian(chart: Chart, nu: Function) -> Any:
     """The Hessian matrix of ν∘φ at the point of the chart, modulo the prime.
 
-    φ is linear in each of K, Q and V. The second derivative by entries of K and Q is ν(f(A', V))
-    with A' = K'ᵀQ', and by entries of K or Q and of V it is ν(f(A', V')), where A' = K'ᵀQ or KᵀQ'.
+    It is square, with rows and columns in the order of ``weight_places``. φ is linear in each of K,
+    Q and V, so second derivatives by two entries of one matrix are zero. Those by entries of K and
+    Q are ν(f(A', V)) with A' = K'ᵀQ', and by entries of K or Q and of V ν(f(A', V')), where A' =
+    K'ᵀQ or KᵀQ'; here K', Q' and V' are the unit matrices of the entries.
     """
     case = chart.case
     values = _values_of_products(case, nu)
-    on_a: dict[Place, int] = {}  # ν(f(E, V)) for the unit matrices E
+    # by the place of an entry of A: ν(f(E, V)), where E is the unit matrix of this entry
+    values_at_v: dict[Place, int] = {}
     for (place_in_a, place_in_v), y in values.items():
         if place_in_v in chart.V:
-            on_a[place_in_a] = on_a.get(place_in_a, 0) + y * chart.V[place_in_v]
+            summand = y * chart.V[place_in_v]
+            values_at_v[place_in_a] = values_at_v.get(place_in_a, 0) + summand
     # K with Q: ν(f(E, V))
     rows: dict[WeightPlace, dict[WeightPlace, int]] = {}
-    for (p, i), y in on_a.items():
+    for (p, i), y in values_at_v.items():
         for j in range(case.a):
             # K' = E_jp and Q' = E_ji give A' = E_pi
             rows.setdefault(("K", j, p), {})["Q", j, i] = y
@@ -370,22 +425,26 @@ def hessian(chart: Chart, nu: Function) -> Any:
 
 
 def _values_of_products(case: Case, nu: Function) -> dict[tuple[Place, Place], int]:
-    """The form F: the value of ν on f(E, E') for all unit matrices E and E', by their places."""
-    heads = product(range(case.d), repeat=2)
-    outputs = list(product(range(case.d_out), range(case.d)))
+    """The form F by its coefficients: ν(f(E, E')), by the places of the ones of E and E'.
+
+    E is a unit matrix of the size of A, with its one at (p, i), and E' one of the size of V, with
+    its one at (k, q): then f(E, E') has the coordinate c_{k,i,p,q} alone, or c_{k,i,q,p} for q < p.
+    """
+    places_in_a = product(range(case.d), repeat=2)
+    places_in_v = list(product(range(case.d_out), range(case.d)))
     found = {}
-    for (p, i), (k, q) in product(heads, outputs):
+    for (p, i), (k, q) in product(places_in_a, places_in_v):
         found[(p, i), (k, q)] = nu[k, i, min(p, q), max(p, q)]
     return found
 
 
-def _scaled(function: Function, weights: Mapping[Any, int]) -> Function:
-    """The coordinates of a function, each times its weight."""
-    return {index: x * weights[index] for index, x in function.items()}
+def _scaled(function: Function, factors: Mapping[Any, int]) -> Function:
+    """The coordinates of a function, each times the factor with the same index."""
+    return {index: x * factors[index] for index, x in function.items()}
 
 
 def weight_places(case: Case) -> list[WeightPlace]:
-    """The places of all entries of K, of Q and of V, in the order of the rows of the file."""
+    """The places of all entries of K, then of Q, then of V, each matrix row by row."""
     rows = {"K": case.a, "Q": case.a, "V": case.d_out}
     found: list[WeightPlace] = []
     for name, count in rows.items():
@@ -394,17 +453,24 @@ def weight_places(case: Case) -> list[WeightPlace]:
 
 
 def modular(rows: Sequence[Mapping[Any, int]], columns: Sequence[Any]) -> Any:
-    """The matrix modulo the prime with these rows, each a map from columns to entries."""
-    number = {column: j for j, column in enumerate(columns)}
+    """The matrix modulo the prime with these rows, each a map from labels of columns to entries.
+
+    ``columns`` has the labels of all columns in their order, such as indices of coordinates.
+    Entries that a row does not have are zero.
+    """
+    number = {label: j for j, label in enumerate(columns)}
     found = flint.nmod_mat(len(rows), len(columns), PRIME)
     for i, row in enumerate(rows):
-        for column, x in row.items():
-            found[i, number[column]] = x
+        for label, x in row.items():
+            found[i, number[label]] = x
     return found
 
 
 def vanishes_on_a(chart: Chart, nu: Function, case: Case) -> bool:
-    """Whether ν is zero, modulo the prime, on all f(A', V)."""
+    """Whether ν is zero, modulo the prime, on f(A', V) for all d × d matrices A'.
+
+    As that is linear in A', those with a single entry, 1, decide.
+    """
     for p, i in product(range(case.d), repeat=2):
         if value(nu, function(({(p, i): 1}, chart.V))) % PRIME:
             return False
@@ -413,12 +479,12 @@ def vanishes_on_a(chart: Chart, nu: Function, case: Case) -> bool:
 
 def times(left: Sparse, right: Sparse) -> Sparse:
     """The product of two matrices."""
-    rows: dict[int, list[tuple[int, Any]]] = {}
-    for (i, j), y in right.items():
-        rows.setdefault(i, []).append((j, y))
+    rows_of_right: dict[int, list[tuple[int, Any]]] = {}  # columns and entries, by row
+    for (j, column), y in right.items():
+        rows_of_right.setdefault(j, []).append((column, y))
     found: dict[tuple[int, int], Any] = {}
     for (i, j), x in left.items():
-        for column, y in rows.get(j, ()):
+        for column, y in rows_of_right.get(j, ()):
             found[i, column] = found.get((i, column), 0) + x * y
     return without_zeros(found)
 
@@ -437,17 +503,17 @@ def transposed(matrix: Sparse) -> Sparse:
 
 
 def moves_of_product(factors: tuple[Sparse, Sparse], moved: tuple[Sparse, Sparse]) -> Sparse:
-    """By how much XᵀY moves with X and Y: ẊᵀY + XᵀẎ."""
+    """The derivative ẊᵀY + XᵀẎ of XᵀY, from ``factors`` (X, Y) and their derivatives ``moved``."""
     X, Y = factors
-    X_moved, Y_moved = moved
-    return plus(times(transposed(X_moved), Y), times(transposed(X), Y_moved))
+    X_moves, Y_moves = moved
+    return plus(times(transposed(X_moves), Y), times(transposed(X), Y_moves))
 
 
 def first_columns(matrix: Sparse, count: int) -> Sparse:
-    """A matrix with its first columns only."""
+    """The first ``count`` columns of a matrix."""
     return {(i, j): x for (i, j), x in matrix.items() if j < count}
 
 
 def first_rows(matrix: Sparse, count: int) -> Sparse:
-    """A matrix with its first rows only."""
+    """The first ``count`` rows of a matrix."""
     return {(i, j): x for (i, j), x in matrix.items() if i < count}

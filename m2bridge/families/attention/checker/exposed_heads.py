@@ -12,8 +12,11 @@ chart; ranks of ν modulo the prime; dimensions of functions and spaces, by form
 On trust: the lemmas that a certificate lists.
 
 Notation. That of exposed.py, with a d'×a matrix O, an a×d matrix V, and W = OV in place of V. A
-type is (k, q, o, v, r, s, m): the ranks of K, Q, O, V, A = KᵀQ and W, and dim L ∩ U, where U is the
-row space of W.
+type is (k, q, o, v, r, s, m): the ranks of K, Q, O, V, A = KᵀQ and W, and dim L ∩ U, where L is the
+column space of A and U the row space of W. f maps (A, W) to functions, and φ weights to functions;
+ν is a linear functional on functions that vanishes on the image of the differential of φ, and
+B(x, w) = G(dφ x, dφ w) − ν(d²φ(x, w)). Matrices are sparse, {(row, column): entry}, and Ṁ is the
+derivative of a matrix M.
 
 The chart of a type. K = M R, Q = N S with the equation of exposed.py for MᵀN. In the same way
 Oᵀ = P H and V = J T, with P, J of o and v columns and PᵀJ of rank s. With P_1, the first s columns
@@ -23,7 +26,7 @@ says that the first m rows of X⁻¹Z are zero. At the point of this file it is 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import product
 from random import Random
@@ -87,11 +90,11 @@ def exposed_heads(certificate: Certificate) -> Content | Difference:
     reason = failing_hypothesis(TOKENS, case)
     if reason:
         return statements(WORDS, listed, [verdict(words, reason, "") for words in listed], {})
-    steps = _number_of_types_at_most(case) * case.coordinate_count
-    steps *= (case.a * (3 * case.d + case.d_out)) ** 2
+    number_of_weights = case.a * (3 * case.d + case.d_out)
+    steps = _number_of_types_at_most(case) * number_of_weights**2 * case.coordinate_count
     if steps > MOST_STEPS:
         raise TooExpensiveError("case", f"ranks of all types of heads take {steps:.0e} steps")
-    facts = [dict(known) for known in facts_of_types(case)]
+    facts = [dict(about) for about in facts_of_types(case)]  # copies, as these are cached
     predicted = [list(kind) for kind in types(case) if is_stated(kind, case)]
     return compared(predicted, facts, listed)
 
@@ -106,53 +109,73 @@ def facts_of_types(case: Case) -> tuple[dict[str, Any], ...]:
 
 
 def _number_of_types_at_most(case: Case) -> int:
+    """An upper bound for the number of types, from the largest values of the seven ranks.
+
+    k, q and r are at most α, o at most min(a, d'), v at most α, s at most min(d, d'), and m is one
+    of 0, …, α.
+    """
     of_values = min(case.a, case.d_out) * case.alpha * min(case.d, case.d_out)
     return case.alpha**3 * of_values * (case.alpha + 1)
 
 
-def ranks_of_products(left: int, inner: int, right: int) -> list[tuple[int, int, int]]:
-    """The ranks of a left × inner matrix, an inner × right one, and their nonzero product."""
+def ranks_of_products(rows: int, inner: int, columns: int) -> list[tuple[int, int, int]]:
+    """All (rk X, rk Y, rk XY) for a rows × inner matrix X and an inner × columns one Y, XY ≠ 0.
+
+    rk XY ≥ rk X + rk Y − inner (Sylvester), and all values from there to the smaller of rk X and
+    rk Y occur.
+    """
     found = []
-    for one in range(1, min(left, inner) + 1):
-        for other in range(1, min(inner, right) + 1):
-            least = max(1, one + other - inner)
-            found += [(one, other, common) for common in range(least, min(one, other) + 1)]
+    for rank_x in range(1, min(rows, inner) + 1):
+        for rank_y in range(1, min(inner, columns) + 1):
+            least = max(1, rank_x + rank_y - inner)
+            most = min(rank_x, rank_y)
+            found += [(rank_x, rank_y, rank_xy) for rank_xy in range(least, most + 1)]
     return found
 
 
 def types(case: Case) -> list[HeadType]:
-    """All types, in the order of their ranks (k, q, r, s, m, o, v). L + U fits into R^d."""
-    of_a = ranks_of_products(case.d, case.a, case.d)
-    of_w = ranks_of_products(case.d_out, case.a, case.d)
+    """All types of a case, in the order of their ranks (k, q, r, s, m, o, v).
+
+    m = dim L ∩ U is at least r + s − d, because L + U, of dimension r + s − m, is in R^d.
+    """
+    of_a = ranks_of_products(case.d, case.a, case.d)  # of Kᵀ, Q and A
+    of_w = ranks_of_products(case.d_out, case.a, case.d)  # of O, V and W
     found = []
     for (k, q, r), (o, v, s) in product(of_a, of_w):
         least = max(0, r + s - case.d)
         most = min(r, s)
-        shared = range(least, most + 1)
-        found += [HeadType(k=k, q=q, o=o, v=v, r=r, s=s, m=m) for m in shared]
+        dimensions = range(least, most + 1)
+        found += [HeadType(k=k, q=q, o=o, v=v, r=r, s=s, m=m) for m in dimensions]
     return sorted(found, key=_place_in_order)
 
 
 def _place_in_order(kind: HeadType) -> tuple[int, ...]:
-    """What decides where a type stands among all types."""
+    """The ranks in the order in which types are compared: those of exposed.py, then o and v."""
     return (kind.k, kind.q, kind.r, kind.s, kind.m, kind.o, kind.v)
 
 
 def is_stated(kind: HeadType, case: Case) -> bool:
-    """Whether the theorem says that a type is exposed (docs/training.md#theorem-exposed)."""
+    """Whether the theorem says that a type is exposed (docs/training.md#theorem-exposed).
+
+    It does exactly if the four conditions below hold.
+    """
     if not kind.k == kind.q == kind.r:
         return False
     if kind.o - kind.s > max(0, case.d_out - case.d):
         return False
     if kind.v - kind.s > max(0, case.d - case.d_out):
         return False
-    return kind.m == max(0, kind.r + kind.s - case.d) or kind.r == kind.s == kind.m == 1
+    intersection_is_smallest = kind.m == max(0, kind.r + kind.s - case.d)
+    is_of_squares = kind.r == kind.s == kind.m == 1
+    return intersection_is_smallest or is_of_squares
 
 
 def dimension_with_spaces(kind: HeadType, case: Case) -> int:
-    """The dimension of the functions with the row spaces of K, Q, V and the column space of O.
+    """The dimension of all (f, row K, row Q, col O, row V): functions f with these four spaces.
 
-    These spaces contain those of A and W, and are otherwise free.
+    That is the number of Lemma 2. The spaces contain the column and row space of A, and those of
+    W, and are otherwise free: the row spaces of K, of dimension k, are those of dimension k − r in
+    the quotient of R^d by L, a Grassmannian of dimension (k − r)(d − k); and so on.
     """
     of_k = (kind.k - kind.r) * (case.d - kind.k)
     of_q = (kind.q - kind.r) * (case.d - kind.q)
@@ -162,23 +185,27 @@ def dimension_with_spaces(kind: HeadType, case: Case) -> int:
 
 
 def dimension_of_functions(kind: HeadType, case: Case) -> int:
-    """The dimension of the orbit (r, s, m)."""
+    """The dimension of the functions of a type: they are the orbit (r, s, m) of case.py."""
     return orbit_dimension((kind.r, kind.s, kind.m), case)
 
 
 def facts_of(kind: HeadType, case: Case) -> dict[str, Any]:
-    """What a certificate says of a type: dimensions, ranks, and what follows from them."""
+    """What a certificate says of a type: dimensions, ranks, and what follows from them.
+
+    ``exposed`` is None if no lemma decides, and ``saddle`` is None unless weights of an exposed
+    type are proved to be saddles of the loss.
+    """
     chart = HeadChart(kind, case)
     images = [chart.image(w) for w in chart.all_directions]
-    differential = rank(images)
+    differential_rank = rank(images)
     with_spaces = dimension_with_spaces(kind, case)
     nu = random_functional(images, case, Random(f"{case} {kind}"))
     rank_of_form = rank_modulo(form(chart, images, nu))
     is_exposed = None
-    if rank_of_form == differential:
-        is_exposed = True
-    elif with_spaces < differential or is_bounded(kind, case):
-        is_exposed = False
+    if rank_of_form == differential_rank:
+        is_exposed = True  # Lemma 1
+    elif with_spaces < differential_rank or is_excluded_by_factors(kind, case):
+        is_exposed = False  # Lemma 2, Lemma 4
     is_saddle = None
     if is_exposed and has_descending_direction(chart, nu):
         is_saddle = True
@@ -186,35 +213,38 @@ def facts_of(kind: HeadType, case: Case) -> dict[str, Any]:
         "type": list(kind),
         "functions": dimension_of_functions(kind, case),
         "functions_with_spaces": with_spaces,
-        "rank": differential,
+        "rank": differential_rank,
         "form_rank": rank_of_form,
         "exposed": is_exposed,
         "saddle": is_saddle,
     }
 
 
-def is_bounded(kind: HeadType, case: Case) -> bool:
-    """Whether Lemma 4 proves that a type is not exposed.
+def is_excluded_by_factors(kind: HeadType, case: Case) -> bool:
+    """Whether Lemma 4 proves that a type is not exposed; False also where it says nothing.
 
     Critical weights of the type are those of the balanced type, with the same ν, where ν has rank
-    at most d − max(k, q) on A and min(d' − o, d − v) on W. The pairs of functions of the balanced
-    type and ν are irreducible. So it is enough that they have fewer dimensions than there are
-    targets; or as many, and general ν larger ranks.
+    at most d − max(k, q) on A and min(d' − o, d − v) on W. The pairs (f, ν) of a function f of the
+    balanced type and a ν that is critical there are an irreducible family. Its dimension less that
+    of the space of targets is the dimension of the functions less the rank of the differential. If
+    that is negative, general targets have no such pair. If it is zero, an open set of targets has
+    general pairs, and the type is not exposed if a general ν has one of the two ranks larger.
     """
     balanced = kind.balanced
     if kind == balanced:
-        return False
+        return False  # the lemma compares a type with another one
     chart = HeadChart(balanced, case)
     images = [chart.image(w) for w in chart.all_directions]
-    functions, differential = dimension_of_functions(balanced, case), rank(images)
-    if functions != differential:
-        return functions < differential
+    functions = dimension_of_functions(balanced, case)
+    differential_rank = rank(images)
+    if functions != differential_rank:
+        return functions < differential_rank
     nu = random_functional(images, case, Random(f"{case} {balanced} {kind}"))
-    on_a = rank_modulo(matrix_on_a(chart, nu))
-    on_w = rank_modulo(matrix_on_w(chart, nu))
-    most_on_a = case.d - max(kind.k, kind.q)
-    most_on_w = min(case.d_out - kind.o, case.d - kind.v)
-    return on_a > most_on_a or on_w > most_on_w
+    rank_on_a = rank_modulo(matrix_on_a(chart, nu))
+    rank_on_w = rank_modulo(matrix_on_w(chart, nu))
+    largest_on_a = case.d - max(kind.k, kind.q)
+    largest_on_w = min(case.d_out - kind.o, case.d - kind.v)
+    return rank_on_a > largest_on_a or rank_on_w > largest_on_w
 
 
 def has_descending_direction(chart: "HeadChart", nu: Function) -> bool:
@@ -226,25 +256,26 @@ def has_descending_direction(chart: "HeadChart", nu: Function) -> bool:
     with e·e' ≠ 0, and K + εexᵀ with Q + εe'yᵀ changes A by ε²(e·e')xyᵀ only. In the same way for O
     and V (docs/training.md#theorem-saddles). True is proved; False may come from an unlucky prime.
     """
-    kind, most = chart.kind, chart.case.a
-    if kind.k == kind.q == kind.r < most and rank_modulo(matrix_on_a(chart, nu)):
+    kind = chart.kind
+    a = chart.case.a
+    if kind.k == kind.q == kind.r < a and rank_modulo(matrix_on_a(chart, nu)) > 0:
         return True
-    return bool(kind.o == kind.v == kind.s < most and rank_modulo(matrix_on_w(chart, nu)))
+    return kind.o == kind.v == kind.s < a and rank_modulo(matrix_on_w(chart, nu)) > 0
 
 
 @dataclass(frozen=True)
 class Direction:
-    """A direction in which weights move: a tangent vector of all (K, Q, O, V)."""
+    """A direction in which weights move: a tangent vector (K̇, Q̇, Ȯ, V̇) of all (K, Q, O, V)."""
 
-    K: Sparse
-    Q: Sparse
-    O: Sparse
-    V: Sparse
+    K: Sparse = field(default_factory=dict)
+    Q: Sparse = field(default_factory=dict)
+    O: Sparse = field(default_factory=dict)
+    V: Sparse = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Moves:
-    """By how much A and W move along a direction of weights."""
+    """The derivatives Ȧ and Ẇ of A and W along a direction of weights, ``along``."""
 
     along: Direction
     A: Sparse
@@ -257,9 +288,11 @@ class HeadChart:
     At the point M and N have different unit vectors as columns but for the first r, which are the
     same, and P and J but for the first s; R, S and H have the first unit vectors as rows. T has
     e_1, …, e_m, then those outside the row space of K, those in it but not in L, the rest of L.
+    All matrices are those of the top of the file, by the same letters.
     """
 
     def __init__(self, kind: HeadType, case: Case) -> None:
+        """Set the matrices of the point for a type of a case, and list all directions there."""
         k, q, o, v, r, s, m = kind
         self.kind = kind
         self.case = case
@@ -268,8 +301,10 @@ class HeadChart:
         self.R = identity(k)
         self.S = identity(q)
         self.H = identity(o)
-        places = [*range(m), *range(k, case.d), *range(r, k), *range(m, r)]
-        self.T: Sparse = dict.fromkeys(enumerate(places[:v]), 1)
+        # the j of the e_j that are rows of T, in the order of the docstring of the class: L is
+        # spanned by the first r, and the row space of K by the first k
+        units = [*range(m), *range(k, case.d), *range(r, k), *range(m, r)]
+        self.T: Sparse = dict.fromkeys(enumerate(units[:v]), 1)
         self.K = times(self.M, self.R)
         self.Q = times(self.N, self.S)
         self.O = transposed(times(self.P, self.H))
@@ -279,22 +314,28 @@ class HeadChart:
         self.all_directions = list(self._all_directions())
 
     def _all_directions(self) -> Iterator[Direction]:
-        """All directions of weights, one for each entry."""
+        """Yield a basis of all directions of weights: one for each entry of K, Q, V and O."""
         d, a = self.case.d, self.case.a
         for place in product(range(a), range(d)):
-            yield Direction({place: 1}, {}, {}, {})
-            yield Direction({}, {place: 1}, {}, {})
-            yield Direction({}, {}, {}, {place: 1})
+            yield Direction(K={place: 1})
+            yield Direction(Q={place: 1})
+            yield Direction(V={place: 1})
         for place in product(range(self.case.d_out), range(a)):
-            yield Direction({}, {}, {place: 1}, {})
+            yield Direction(O={place: 1})
 
     def tangents(self) -> Iterator[Direction]:
-        """The tangent vectors of the type: the derivatives of the chart by its parameters."""
+        """Yield tangent vectors that span those of the type: derivatives of the chart.
+
+        The parameters are the entries of M, N, R, S, P, J, H, of Y and of the rows of T from m on,
+        where M, N and P, J are tied by the equations of the chart. Rows of MᵀN_2 from r on must not
+        move, as M_1ᵀN_1 moves freely and MᵀN keeps its rank; in the same way rows of PᵀJ_2 from s
+        on, and because of Ż = 0 also its first m.
+        """
         k, q, o, v, r, s, m = self.kind
         a, d = self.case.a, self.case.d
-        for M, N in moves_of_factors(a, k, q, r, tied=range(r, k)):
+        for M, N in moves_of_factors(a, k, q, r, fixed_rows=range(r, k)):
             yield self._direction(M=M, N=N)
-        for P, J in moves_of_factors(a, o, v, s, tied=[*range(m), *range(s, o)]):
+        for P, J in moves_of_factors(a, o, v, s, fixed_rows=[*range(m), *range(s, o)]):
             yield self._direction(P=P, J=J)
         for place in product(range(k), range(d)):
             yield self._direction(R={place: 1})
@@ -308,23 +349,29 @@ class HeadChart:
             yield self._direction(T={place: 1})
 
     def _direction(self, **moved: Sparse) -> Direction:
-        """The direction of weights in which some of the matrices of the chart move.
+        """The direction (K̇, Q̇, Ȯ, V̇) of weights in which some of the matrices of the chart move.
 
-        The first m rows of T are those of Y N_1ᵀM R: they move with N_1, M and R, too.
+        ``moved`` has the derivatives of these by their letters; the other matrices do not move. The
+        first m rows of T are those of Y N_1ᵀM R = Y N_1ᵀK, with Y = (1 | 0) at the point: beside
+        what Ṫ says they move by the first m rows of the derivative of N_1ᵀK.
         """
         r, m = self.kind.r, self.kind.m
+        # derivatives, by the letters of the matrices themselves
         M, N, R, S, P, J, H, T = (moved.get(name, {}) for name in "MNRSPJHT")
         K = plus(times(M, self.R), times(self.M, R))
         Q = plus(times(N, self.S), times(self.N, S))
-        O = transposed(plus(times(P, self.H), times(self.P, H)))
+        O_transposed = plus(times(P, self.H), times(self.P, H))
+        O = transposed(O_transposed)
+        # N_1ᵀK has as rows a basis of L
         N_1 = first_columns(self.N, r)
-        L_moves = moves_of_product((N_1, self.K), (first_columns(N, r), K))
+        N_1_moves = first_columns(N, r)
+        L_moves = moves_of_product((N_1, self.K), (N_1_moves, K))
         T_moves = plus(T, first_rows(L_moves, m))
         V = plus(times(J, self.T), times(self.J, T_moves))
-        return Direction(K, Q, O, V)
+        return Direction(K=K, Q=Q, O=O, V=V)
 
     def moves(self, x: Direction) -> Moves:
-        """By how much A and W move: Ȧ = K̇ᵀQ + KᵀQ̇ and Ẇ = ȮV + OV̇."""
+        """The derivatives of A and W along x: Ȧ = K̇ᵀQ + KᵀQ̇ and Ẇ = ȮV + OV̇."""
         return Moves(
             along=x,
             A=moves_of_product((self.K, self.Q), (x.K, x.Q)),
@@ -339,56 +386,70 @@ class HeadChart:
     def second_derivative(self, x: Moves, w: Moves) -> Function:
         """The second derivative of φ: f(Ȧ_x, Ẇ_w) + f(Ȧ_w, Ẇ_x) + f(A_xw, W) + f(A, W_xw).
 
-        The second derivatives of A and W are A_xw = K̇_xᵀQ̇_w + K̇_wᵀQ̇_x and
-        W_xw = Ȯ_xV̇_w + Ȯ_wV̇_x.
+        x and w are the moves along two directions, by which it is taken. The second derivatives of
+        A and W are A_xw = K̇_xᵀQ̇_w + K̇_wᵀQ̇_x and W_xw = Ȯ_xV̇_w + Ȯ_wV̇_x.
         """
+        along_x = x.along
+        along_w = w.along
         A_xw = plus(
-            times(transposed(x.along.K), w.along.Q), times(transposed(w.along.K), x.along.Q)
+            times(transposed(along_x.K), along_w.Q), times(transposed(along_w.K), along_x.Q)
         )
-        W_xw = plus(times(x.along.O, w.along.V), times(w.along.O, x.along.V))
-        pairs = [(x.A, w.W), (w.A, x.W), (A_xw, self.W), (self.A, W_xw)]
-        return function(*pairs)
+        W_xw = plus(times(along_x.O, along_w.V), times(along_w.O, along_x.V))
+        summands = [(x.A, w.W), (w.A, x.W), (A_xw, self.W), (self.A, W_xw)]
+        return function(*summands)
 
 
-def unit_factors(left: int, right: int, common: int) -> tuple[Sparse, Sparse]:
-    """Two matrices of different unit vectors, of these ranks, whose first columns are the same."""
-    other: dict[tuple[int, int], int] = {}
-    for j in range(right):
-        row = j if j < common else left + j - common
-        other[row, j] = 1
-    return identity(left), other
+def unit_factors(rank_m: int, rank_n: int, common: int) -> tuple[Sparse, Sparse]:
+    """Matrices M and N with different unit vectors as columns, of which the first are the same.
+
+    M = (e_1 | … | e_rank_m), and N begins with the first ``common`` columns of M and goes on with
+    the unit vectors that follow those of M. So rk MᵀN is ``common``.
+    """
+    N: dict[tuple[int, int], int] = {}
+    for j in range(rank_n):
+        row = j if j < common else rank_m + j - common
+        N[row, j] = 1
+    return identity(rank_m), N
 
 
 def identity(size: int) -> Sparse:
-    """The first unit vectors."""
+    """The matrix with ones at (i, i) for i < size, of any numbers of rows and columns from size on.
+
+    Its columns, and its rows, are the first unit vectors.
+    """
     return {(i, i): 1 for i in range(size)}
 
 
 def moves_of_factors(
-    inner: int, left: int, right: int, common: int, *, tied: Sequence[int]
+    rows: int, rank_m: int, rank_n: int, common: int, *, fixed_rows: Sequence[int]
 ) -> Iterator[tuple[Sparse, Sparse]]:
-    """Moves of :func:`unit_factors` M and N, of which ``tied`` rows of MᵀN_2 must not move.
+    """Yield a basis of the moves (Ṁ, Ṅ) of M and N that do not move some rows of MᵀN_2.
 
-    N_2 are the columns of N that are not those of M: row left + j − common of column j. An entry
-    (i, j) of MᵀN_2 moves with entry (left + j − common, i) of M, and with entry (i, j) of N.
+    M and N are those of ``unit_factors`` for the same three numbers, with so many ``rows``. N_2 are
+    the columns of N that are not those of M: column j, for j ≥ common, is the unit vector with
+    number rank_m + j − common. An entry (i, j) of MᵀN_2 moves with entry (rank_m + j − common, i)
+    of M, and with entry (i, j) of N. ``fixed_rows`` are the i for which it must not move: there a
+    move of M is taken back by one of N.
     """
-    for row, i in product(range(inner), range(left)):
+    for row, i in product(range(rows), range(rank_m)):
         taken_back: Sparse = {}
-        if i in tied and left <= row < left + right - common:
-            taken_back = {(i, common + row - left): -1}
+        if i in fixed_rows and rank_m <= row < rank_m + rank_n - common:
+            taken_back = {(i, common + row - rank_m): -1}
         yield {(row, i): 1}, taken_back
-    for i, j in product(range(inner), range(right)):
-        if i in tied and j >= common:
+    for i, j in product(range(rows), range(rank_n)):
+        if i in fixed_rows and j >= common:
             # this is what takes back the moves of M
             continue
         yield {}, {(i, j): 1}
 
 
 def form(chart: HeadChart, images: Sequence[Function], nu: Function) -> list[list[int]]:
-    """The matrix of B: a row for each tangent vector of the type, a column for each entry.
+    """The matrix of B modulo the prime, as rows.
 
-    G is Σ g c² over the coordinates c, with random g > 0. B is bilinear, so its rows are
-    combinations of those for the single entries of weights.
+    It has a row for each tangent vector of the type, and a column for each entry of weights.
+    ``images`` are those of ``chart.all_directions`` under the differential, in their order. G is
+    Σ g c² over the coordinates c, with random g > 0. B is bilinear, so its rows are combinations of
+    those for the single entries of weights.
     """
     random = Random(str(chart.kind))
     g = {index: random.randrange(1, PRIME) for index in coordinates(chart.case)}
@@ -403,8 +464,8 @@ def form(chart: HeadChart, images: Sequence[Function], nu: Function) -> list[lis
             row.append((product_of_images - second) % PRIME)
         on_entries.append(row)
     tangents = [entries_of(x, chart) for x in chart.tangents()]
-    found = modular(tangents) * modular(on_entries)
-    return [list(map(int, row)) for row in found.tolist()]
+    form_on_tangents = modular(tangents) * modular(on_entries)
+    return [list(map(int, row)) for row in form_on_tangents.tolist()]
 
 
 def modular(rows: Sequence[Sequence[int]]) -> Any:
@@ -413,22 +474,32 @@ def modular(rows: Sequence[Sequence[int]]) -> Any:
 
 
 def entries_of(x: Direction, chart: HeadChart) -> list[int]:
-    """A direction as a combination of those of single entries."""
-    found = []
+    """The coefficients of a direction x in the basis ``chart.all_directions``, in its order.
+
+    Each of the basis has one entry, and the coefficient is the entry of x at the same place.
+    """
+    coefficients = []
     for unit in chart.all_directions:
         for name in ("K", "Q", "O", "V"):
-            entries = getattr(x, name)
-            found += [entries.get(place, 0) for place in getattr(unit, name)]
-    return found
+            matrix = getattr(x, name)
+            coefficients += [matrix.get(place, 0) for place in getattr(unit, name)]
+    return coefficients
 
 
 def matrix_on_a(chart: HeadChart, nu: Function) -> list[list[int]]:
     """The form A' ↦ ν(f(A', W)) as a d×d matrix, modulo the prime."""
-    size = range(chart.case.d)
-    return [[value(nu, function(({(p, i): 1}, chart.W))) % PRIME for i in size] for p in size]
+    indices = range(chart.case.d)
+    rows = []
+    for p in indices:
+        images = [function(({(p, i): 1}, chart.W)) for i in indices]
+        rows.append([value(nu, image) % PRIME for image in images])
+    return rows
 
 
 def matrix_on_w(chart: HeadChart, nu: Function) -> list[list[int]]:
     """The form W' ↦ ν(f(A, W')) as a d'×d matrix, modulo the prime."""
-    rows, columns = range(chart.case.d_out), range(chart.case.d)
-    return [[value(nu, function((chart.A, {(k, q): 1}))) % PRIME for q in columns] for k in rows]
+    rows = []
+    for k in range(chart.case.d_out):
+        images = [function((chart.A, {(k, q): 1})) for q in range(chart.case.d)]
+        rows.append([value(nu, image) % PRIME for image in images])
+    return rows

@@ -6,7 +6,17 @@ Proved in: docs/completeness.md; docs/checkers.md (Equations up to a degree, Few
 Computed here: ranks over QQ of images of monomials, and of multiples of relations.
 On trust: theorem-bound there, where a Hilbert function is said to be known in all degrees.
 
-Notation. As in equations.py: I, H(n), h(n), weights, pivots and free monomials.
+Notation. As in equations.py, in short:
+
+* I is the ideal of all products l_i v_k of ``columns`` linear forms l_i that span at most α
+  dimensions and ``rows`` forms v_k, in ``variables`` variables. QQ[c] has as variables the
+  coordinates c_{k,i,p,q}, p ≤ q, the coefficients of y_p y_q in l_i v_k; x_j is the one with number
+  j. H(n) is the dimension of QQ[c]/I in degree n, and h(n) the number of sections of O(n).
+* A weight w = (H, X, Y) of a monomial in the c says how often each index k, i, and p or q occurs in
+  it. Permutations of the indices of a kind permute its entries; it is decreasing if the entries of
+  each kind are. I_w is the part of I of weight w.
+* Monomials whose images are a basis of (QQ[c]/I)_w are pivots, the others are free. The image of a
+  monomial is the polynomial in the entries of weights A and V that it is on all products.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -45,7 +55,7 @@ MIN_SPARSE_MATRIX_ENTRIES = 100_000_000
 ELIMINATION_PRIME = 2**26 - 5
 """FLINT eliminates fast modulo primes of this size. Nothing is concluded from it alone."""
 
-Monomial = tuple[int, ...]  # numbers of coordinates, increasing
+Monomial = tuple[int, ...]  # the numbers of its coordinates, increasing, each as often as it occurs
 # a polynomial in A and V: coefficients by exponents, which are the digits of the key to base 2^16
 Image = dict[int, int]
 
@@ -74,9 +84,9 @@ class Part:
 
     @cached_property
     def echelon(self) -> Any:
-        """The reduced echelon form of ``images`` modulo PRIME.
+        """The reduced echelon form of ``images`` modulo ELIMINATION_PRIME.
 
-        TooExpensiveError if the rank differs from the rank over QQ.
+        TooExpensiveError if the rank differs from the rank over QQ: then the prime is unlucky.
         """
         echelon, rank = flint.nmod_mat(self.images, ELIMINATION_PRIME).rref()
         if rank != self.rank:
@@ -108,30 +118,30 @@ class Part:
         its coefficients at the free monomials determine an element of I_w, and as there are dim I_w
         of these, they are its coordinates in a basis of I_w.
         """
-        columns = sorted(set(range(len(self.monomials))).difference(self.pivots))
-        return {self.monomials[column]: number for number, column in enumerate(columns)}
+        free_columns = sorted(set(range(len(self.monomials))).difference(self.pivots))
+        return {self.monomials[column]: number for number, column in enumerate(free_columns)}
 
     @cached_property
     def relations(self) -> list[dict[Monomial, int]]:
-        """A basis of I_w over QQ, with integral coefficients.
+        """A basis of I_w over QQ: polynomials with integral coefficients, by their monomials.
 
         Modulo the prime there is one element for each free monomial: this one less a combination of
         pivots before it. Its coefficients are lifted to fractions; that the result vanishes on the
         closure is checked over ZZ. So there are dim I_w elements of I_w, which are independent, as
         each has a free monomial of its own. TooExpensiveError if one does not vanish.
         """
-        number = {monomial: column for column, monomial in enumerate(self.monomials)}
+        column_of = {monomial: column for column, monomial in enumerate(self.monomials)}
         vectors = []
         for monomial in self.free_monomials:
-            free_column = number[monomial]
-            fractions = {free_column: (1, 1)}
+            free_column = column_of[monomial]
+            fractions = {free_column: (1, 1)}  # numerator and denominator, by column
             for i, pivot in enumerate(self.pivots):
                 residue = int(self.echelon[i, free_column])
                 if residue:
                     fractions[pivot] = fraction(-residue, ELIMINATION_PRIME)
             scale = lcm(*(denominator for _, denominator in fractions.values()))
             vectors.append({j: x * scale // y for j, (x, y) in fractions.items()})
-        if any(self.images * matrix(vectors, len(number)).transpose()):
+        if any(self.images * matrix(vectors, len(column_of)).transpose()):
             raise TooExpensiveError(
                 "answer", f"not decided: a relation of weight {self.weight} has large coefficients"
             )
@@ -141,9 +151,9 @@ class Part:
 class Products:
     """The ideal I of the products of forms l_i and v_k, part by part.
 
-    There are ``columns`` forms l_i, which span at most α dimensions, and ``rows`` forms v_k, in so
-    many variables. A degree with more than ``most_monomials`` monomials is refused. Parts, once
-    computed, are kept.
+    There are ``columns`` forms l_i, which span at most α dimensions, and ``rows`` forms v_k, in
+    ``variables`` variables. A degree with more than ``most_monomials`` monomials is refused. Parts,
+    once computed, are kept.
     """
 
     def __init__(
@@ -179,7 +189,8 @@ class Products:
     def weights(self, n: int) -> list[Weight]:
         """The decreasing weights of degree n: all others are permutations of one of these.
 
-        TooExpensiveError if there are too many monomials of this degree.
+        The entries for the indices k, and those for i, have the sum n; those for p and q together
+        have the sum 2n. TooExpensiveError if there are too many monomials of this degree.
         """
         count = len(self.coordinates)
         if comb(count + n - 1, n) > self.most_monomials:
@@ -198,9 +209,11 @@ class Products:
         representation of the degree has it (docs/completeness.md, What ``closure`` does with it).
         """
         weight = []
-        for total, size in ((n, self.rows), (n, self.columns), (2 * n, self.variables)):
-            each, more = divmod(total, size)
-            weight.append((each + 1,) * more + (each,) * (size - more))
+        for total, indices in ((n, self.rows), (n, self.columns), (2 * n, self.variables)):
+            least, indices_with_one_more = divmod(total, indices)
+            indices_with_least = indices - indices_with_one_more
+            counts = (least + 1,) * indices_with_one_more + (least,) * indices_with_least
+            weight.append(counts)
         return tuple(weight)
 
     def hilbert_function(self, n: int) -> int:
@@ -267,62 +280,77 @@ class Products:
         whose unit vectors are in the span of the rows are left out first, which leaves the number
         of columns less the rank as it was.
         """
-        free = self.part(weight).free_monomials
-        rows, columns = without_unit_vectors(self.multiples(weight), range(len(free)))
+        free_monomials = self.part(weight).free_monomials
+        rows, columns = without_unit_vectors(self.multiples(weight), range(len(free_monomials)))
+        width = len(columns)
+        is_large = len(rows) * width >= MIN_SPARSE_MATRIX_ENTRIES
         # most weights have no generators, and that is seen from nonzero entries alone
-        if len(rows) * len(columns) >= MIN_SPARSE_MATRIX_ENTRIES and span_modulo_prime(
-            rows, len(columns)
-        ):
+        if is_large and span_modulo_prime(rows, width):
             return 0
-        return len(columns) - int(matrix(rows, len(columns)).rank())
+        return width - int(matrix(rows, width).rank())
 
     def multiples(self, weight: Weight) -> Iterator[dict[int, int]]:
-        """The multiples x_j g, of weight w, of elements g of parts of I of one degree less.
+        """Yield the multiples x_j g, of weight w, of elements g of parts of I of one degree less.
 
-        They are given by their coefficients at free monomials of w, which determine an element of
-        I_w. For each coordinate x_j, of weight w_j, the g are a basis of I_(w − w_j): the relations
-        of the decreasing weight that w − w_j is a permutation of, with indices renamed by this
-        permutation.
+        A multiple is {number of a free monomial of w: coefficient there}, which determines an
+        element of I_w. For each coordinate x_j, of weight w_j, the g are a basis of I_(w − w_j):
+        the relations of the decreasing weight that w − w_j is a permutation of, with indices
+        renamed by this permutation.
         """
-        free = self.part(weight).free_monomials
+        free_monomials = self.part(weight).free_monomials
         for j, coordinate in enumerate(self.coordinates):
-            rest = without(weight, coordinate)
+            rest = without(weight, coordinate)  # w − w_j
             if rest is None or not any(rest[0]):  # no multiple of x_j, or x_j itself
                 continue
             part = self.part(decreasing(rest))
             if not part.relations:
                 continue
-            # the permutation: for each kind of index the indices, the most frequent one first
-            k_at, i_at, p_at = (indices_by_frequency(counts) for counts in rest)
-            renamed = []
-            for k, i, p, q in self.coordinates:
-                first, second = sorted((p_at[p], p_at[q]))
-                renamed.append(self.number[k_at[k], i_at[i], first, second])
-            # the column of x_j times a renamed monomial; coefficients elsewhere are not needed
-            at = {}
+            renamed = self._renamed_by_frequency(rest)
+            # for monomials of the part, the number of x_j times the renamed monomial if it is free;
+            # coefficients elsewhere are not needed
+            number_of_multiple = {}
             for monomial in part.monomials:
                 multiple = sorted([j, *(renamed[x] for x in monomial)])
-                number = free.get(tuple(multiple))
+                number = free_monomials.get(tuple(multiple))
                 if number is not None:
-                    at[monomial] = number
+                    number_of_multiple[monomial] = number
             for relation in part.relations:
-                yield {at[monomial]: c for monomial, c in relation.items() if monomial in at}
+                yield {
+                    number_of_multiple[monomial]: c
+                    for monomial, c in relation.items()
+                    if monomial in number_of_multiple
+                }
+
+    def _renamed_by_frequency(self, weight: Weight) -> list[int]:
+        """For each coordinate the number of that with renamed indices.
+
+        Indices of each kind are renamed by the permutation that takes 0 to the most frequent index
+        in ``weight``, 1 to the next one, and so on. So it takes monomials of the decreasing weight
+        to monomials of ``weight``.
+        """
+        new_k, new_i, new_p = (indices_by_frequency(counts) for counts in weight)
+        renamed = []
+        for k, i, p, q in self.coordinates:
+            first, second = sorted((new_p[p], new_p[q]))
+            renamed.append(self.number[new_k[k], new_i[i], first, second])
+        return renamed
 
     def part(self, weight: Weight) -> Part:
         """The part of a decreasing weight: its monomials, their images, the rank of these."""
         if weight not in self._parts:
             # monomials with few c_{k,i,p,q}, p < q, become pivots: then relations are short
             monomials = sorted(self.monomials(weight), key=self.mixed)
-            by_exponents: dict[int, dict[int, int]] = {}
+            # a row for each monomial in A and V, by its exponents; a column for each of monomials
+            rows_by_exponents: dict[int, dict[int, int]] = {}
             for column, monomial in enumerate(monomials):
                 for exponents, coefficient in self.image(monomial).items():
-                    by_exponents.setdefault(exponents, {})[column] = coefficient
-            coefficients = matrix(list(by_exponents.values()), len(monomials))
+                    rows_by_exponents.setdefault(exponents, {})[column] = coefficient
+            image_matrix = matrix(list(rows_by_exponents.values()), len(monomials))
             self._parts[weight] = Part(
                 weight=weight,
                 monomials=monomials,
-                images=coefficients,
-                rank=int(coefficients.rank()),
+                images=image_matrix,
+                rank=int(image_matrix.rank()),
             )
         return self._parts[weight]
 
@@ -330,15 +358,18 @@ class Products:
         """The monomials of a weight in the coordinates with numbers from ``first`` on.
 
         Each is a tuple of numbers that do not decrease. The coordinates are in the order of k, as
-        many for each k; so each monomial begins with one of the least k that the weight has.
+        many for each k; so each monomial begins with a coordinate of the least k that the weight
+        has. For the weight of degree 0 there is the empty monomial alone.
         """
-        k = next((k for k, count in enumerate(weight[0]) if count), None)
-        if k is None:
+        least_k = next((k for k, count in enumerate(weight[0]) if count), None)
+        if least_k is None:
             return [()]
         if (weight, first) not in self._monomials:
-            for_each_k = len(self.coordinates) // self.rows
+            coordinates_per_k = len(self.coordinates) // self.rows
+            start = max(first, least_k * coordinates_per_k)
+            stop = (least_k + 1) * coordinates_per_k
             found: list[Monomial] = []
-            for j in range(max(first, k * for_each_k), (k + 1) * for_each_k):
+            for j in range(start, stop):
                 rest = without(weight, self.coordinates[j])
                 if rest is not None:
                     found.extend((j, *others) for others in self.monomials(rest, j))
@@ -357,14 +388,16 @@ class Products:
     def image(self, monomial: Monomial) -> Image:
         """The image of a monomial, a polynomial in A and V.
 
-        It is that of the monomial without its last coordinate, which is kept, times the last one's.
+        It is the image of the monomial without its last coordinate, which is kept for other
+        monomials with this beginning, times the image of the last coordinate.
         """
         if not monomial:
-            return {0: 1}
-        beginning = monomial[:-1]
+            return {0: 1}  # the polynomial 1
+        *others, last = monomial
+        beginning = tuple(others)
         if beginning not in self._images_of_beginnings:
             self._images_of_beginnings[beginning] = self.image(beginning)
-        return times(self._images_of_beginnings[beginning], self.images[monomial[-1]])
+        return times(self._images_of_beginnings[beginning], self.images[last])
 
 
 # Weights.
@@ -374,20 +407,20 @@ def without(weight: Weight, coordinate: tuple[int, ...]) -> Weight | None:
     """A weight less that of a coordinate c_{k,i,p,q}; None if an entry would be negative."""
     k, i, p, q = coordinate
     H, X, Y = weight
-    if not (H[k] and X[i] and Y[p] and Y[q]):
+    if H[k] == 0 or X[i] == 0 or Y[p] == 0 or Y[q] == 0:
         return None
     if p == q and Y[p] == 1:
-        return None
+        return None  # c_{k,i,p,p} takes two
     return one_less(H, k), one_less(X, i), one_less(one_less(Y, p), q)
 
 
 def one_less(counts: tuple[int, ...], index: int) -> tuple[int, ...]:
-    """The numbers of occurrences of the indices of a kind, with one less for ``index``."""
+    """``counts``, how often each index of one kind occurs, with one less for ``index``."""
     return (*counts[:index], counts[index] - 1, *counts[index + 1 :])
 
 
 def indices_by_frequency(counts: tuple[int, ...]) -> list[int]:
-    """The indices of a kind, the most frequent first; ``counts`` says how often each occurs."""
+    """The indices of one kind, the most frequent first; ``counts`` says how often each occurs."""
     return sorted(range(len(counts)), key=counts.__getitem__, reverse=True)
 
 
@@ -397,7 +430,10 @@ def decreasing(weight: Weight) -> Weight:
 
 
 def permutation_count(weight: Weight) -> int:
-    """The number of weights that are permutations of a weight within the three kinds of indices."""
+    """The number of weights that are permutations of a weight within the three kinds of indices.
+
+    For each kind it is a multinomial coefficient: permutations of equal entries change nothing.
+    """
     total = 1
     for counts in weight:
         total *= factorial(len(counts))
@@ -412,15 +448,15 @@ def sum_of_squares(weight: Weight) -> int:
 
 
 def is_above(weight: Weight, lower: Weight) -> bool:
-    """Whether a weight is above or equal to ``lower`` in the dominance order, for each kind of
-    index.
+    """Whether a weight is above or equal to ``lower`` in the dominance order.
 
-    It is if the sums of its first j entries are at least as large, for each kind and each j.
+    It is if the sums of its first j entries are at least those of ``lower``, for each kind of index
+    and each j. Both weights are decreasing.
     """
     for counts, lower_counts in zip(weight, lower, strict=True):
-        for more, less in zip(accumulate(counts), accumulate(lower_counts), strict=True):
-            if more < less:
-                return False
+        sums = zip(accumulate(counts), accumulate(lower_counts), strict=True)
+        if any(of_first < lower_of_first for of_first, lower_of_first in sums):
+            return False
     return True
 
 
@@ -428,7 +464,10 @@ def is_above(weight: Weight, lower: Weight) -> bool:
 
 
 def packed(polynomial: Any) -> Image:
-    """The coefficients of a polynomial, by exponents as digits to base 2^16, above all degrees."""
+    """The coefficients of a polynomial, by the number whose digits to base 2^16 are the exponents.
+
+    The exponent of variable j is the digit at (2^16)^j. The base is above all degrees.
+    """
     found = {}
     for exponents, coefficient in polynomial.terms():
         digits = [int(exponent) << 16 * j for j, exponent in enumerate(exponents)]
@@ -437,14 +476,15 @@ def packed(polynomial: Any) -> Image:
 
 
 def times(f: Image, g: Image) -> Image:
-    """The product of two polynomials; nothing cancels, as all coefficients are positive.
+    """The product of two polynomials f and g; nothing cancels, as all coefficients are positive.
 
     Exponents are added by adding keys: no digit becomes as large as the base.
     """
     found: Image = {}
-    for n, y in g.items():
-        for m, x in f.items():
-            found[m + n] = found.get(m + n, 0) + x * y
+    for exponents_of_g, y in g.items():
+        for exponents_of_f, x in f.items():
+            exponents = exponents_of_f + exponents_of_g
+            found[exponents] = found.get(exponents, 0) + x * y
     return found
 
 
@@ -453,27 +493,28 @@ def without_unit_vectors(
 ) -> tuple[list[dict[int, int]], list[int]]:
     """The matrix without the columns whose unit vectors are seen to be in the span of its rows.
 
-    Returned are the rows in the columns that stay, renumbered, without rows of zeros; and these
-    columns. A row with one entry says that the unit vector of its column is in the span, so this
-    column can be left out of all rows, which may leave others with one entry; and so on. Each time
-    the number of columns and the rank are one less, so their difference does not change.
+    Rows are maps from columns to nonzero entries. Returned are the rows in the columns that stay,
+    numbered from 0, without rows of zeros; and these columns by their former numbers. A row with
+    one entry says that the unit vector of its column is in the span, so this column can be left out
+    of all rows, which may leave others with one entry; and so on. Each time the number of columns
+    and the rank are one less, so their difference does not change.
     """
-    listed = list(rows)
-    left = set(columns)
-    before = -1
-    while len(left) != before:
-        before = len(left)
-        for row in listed:
-            entries = left.intersection(row)
+    all_rows = list(rows)
+    columns_left = set(columns)
+    count_before = -1
+    while len(columns_left) != count_before:
+        count_before = len(columns_left)
+        for row in all_rows:
+            entries = columns_left.intersection(row)
             if len(entries) == 1:
-                left -= entries
-    position = {column: j for j, column in enumerate(sorted(left))}
-    others = []
-    for row in listed:
-        kept = {position[column]: c for column, c in row.items() if column in left}
-        if kept:
-            others.append(kept)
-    return others, sorted(left)
+                columns_left -= entries
+    position = {column: j for j, column in enumerate(sorted(columns_left))}
+    rows_left = []
+    for row in all_rows:
+        shorter = {position[column]: c for column, c in row.items() if column in columns_left}
+        if shorter:
+            rows_left.append(shorter)
+    return rows_left, sorted(columns_left)
 
 
 def span_modulo_prime(rows: Iterable[Mapping[int, int]], width: int) -> bool:
@@ -481,43 +522,43 @@ def span_modulo_prime(rows: Iterable[Mapping[int, int]], width: int) -> bool:
 
     For a minor that is not zero modulo a prime is not zero, and so the rank over QQ is no smaller.
     This is Gaussian elimination with rows given by nonzero entries. In turn the shortest row is
-    taken, and from all others the column is cleared in which it has an entry and fewest of them
-    have one: so few entries are added.
+    taken out, and its multiples are subtracted from the rows left to clear a column: of those where
+    it has an entry the one in which the fewest rows left have one. So few entries are added.
     """
-    left: dict[int, dict[int, int]] = {}
-    rows_with: dict[int, set[int]] = {}
-    for number, given in enumerate(rows):
-        left[number] = {
-            column: c % ELIMINATION_PRIME for column, c in given.items() if c % ELIMINATION_PRIME
-        }
-        for column in left[number]:
+    rows_left: dict[int, dict[int, int]] = {}
+    rows_with: dict[int, set[int]] = {}  # for each column, the rows left with an entry there
+    for number, row in enumerate(rows):
+        residues = {column: c % ELIMINATION_PRIME for column, c in row.items()}
+        rows_left[number] = {column: x for column, x in residues.items() if x}
+        for column in rows_left[number]:
             rows_with.setdefault(column, set()).add(number)
     rank = 0
-    by_length = [(len(row), number) for number, row in left.items()]
+    by_length = [(len(row), number) for number, row in rows_left.items()]
     heapify(by_length)
     while rank < width and by_length:
         length, number = heappop(by_length)
         # a row is listed again whenever it changes
-        if number not in left or len(left[number]) != length:
+        if number not in rows_left or len(rows_left[number]) != length:
             continue
-        row = left.pop(number)
-        if not row:
+        pivot_row = rows_left.pop(number)
+        if not pivot_row:
             continue
-        for column in row:
+        for column in pivot_row:
             rows_with[column].remove(number)
-        pivot = min(row, key=lambda column: len(rows_with[column]))
-        inverse = pow(row[pivot], -1, ELIMINATION_PRIME)
+        pivot = min(pivot_row, key=lambda column: len(rows_with[column]))
+        inverse = pow(pivot_row[pivot], -1, ELIMINATION_PRIME)
         for other in tuple(rows_with[pivot]):
-            multiple = left[other][pivot] * inverse
-            for column, c in row.items():
-                entry = (left[other].get(column, 0) - multiple * c) % ELIMINATION_PRIME
+            other_row = rows_left[other]
+            multiple = other_row[pivot] * inverse
+            for column, c in pivot_row.items():
+                entry = (other_row.get(column, 0) - multiple * c) % ELIMINATION_PRIME
                 if entry:
-                    left[other][column] = entry
+                    other_row[column] = entry
                     rows_with[column].add(other)
                 else:
-                    left[other].pop(column, None)
+                    other_row.pop(column, None)
                     rows_with[column].discard(other)
-            heappush(by_length, (len(left[other]), other))
+            heappush(by_length, (len(other_row), other))
         rank += 1
     return rank == width
 
@@ -535,15 +576,17 @@ def fraction(x: int, p: int) -> tuple[int, int]:
     """Numerator and denominator of the fraction with the residue x modulo p, both up to √(p/2).
 
     Wang's algorithm: in Euclid's algorithm for p and x each remainder is a multiple of x modulo p;
-    the first one up to √(p/2) is the numerator, and the multiplier the denominator. There is one
-    such fraction at most; where there is none, the denominator is larger.
+    the first one up to √(p/2) is the numerator, and the multiplier the denominator, which is made
+    positive. There is one such fraction at most; where there is none, the denominator is larger.
     """
-    before, remainder = p, x % p
-    multiplier_before, multiplier = 0, 1
+    previous_remainder, remainder = p, x % p
+    previous_multiplier, multiplier = 0, 1
     while remainder * remainder > p // 2:
-        quotient = before // remainder
-        before, remainder = remainder, before - quotient * remainder
-        multiplier_before, multiplier = multiplier, multiplier_before - quotient * multiplier
+        quotient = previous_remainder // remainder
+        next_remainder = previous_remainder - quotient * remainder
+        next_multiplier = previous_multiplier - quotient * multiplier
+        previous_remainder, remainder = remainder, next_remainder
+        previous_multiplier, multiplier = multiplier, next_multiplier
     if multiplier < 0:
         return -remainder, -multiplier
     return remainder, multiplier

@@ -62,8 +62,9 @@ FIRST_REFUSED_D = 100
 def localization_steps(case: Case) -> int:
     """The steps of localization on Y: its fixed points, times the square of n.
 
-    For d ≥ FIRST_REFUSED_D the number says nothing, as binomial coefficients are not computed: such
-    a case is refused whatever it is.
+    There is a fixed point for each subspace W spanned by α of d basis vectors, and each line in
+    W ⊗ K^d and each in the space of V spanned by a basis vector. For d ≥ FIRST_REFUSED_D the number
+    says nothing, as large binomial coefficients take long: such a case is refused whatever it is.
     """
     n = case.projective_dimension
     subspaces = comb(min(case.d, FIRST_REFUSED_D - 1), case.alpha)
@@ -72,12 +73,15 @@ def localization_steps(case: Case) -> int:
 
 
 def is_affordable(case: Case) -> bool:
-    """Whether a verdict compares the polar degrees of a case: where they do not take too long."""
+    """Whether a verdict compares the polar degrees of a case: where they do not take too long.
+
+    That depends on the Grassmannian of subspaces of K^d of dimension ``rank``.
+    """
     if case.projective_dimension >= MAX_CONE_DIMENSION:
         return False
     rank = 2 if case.is_of_symmetric_matrices else case.alpha
-    moves = rank * (case.d - rank)
-    return comb(case.d, rank) * moves**2 <= MAX_LOCALIZATION_STEPS
+    dimension = rank * (case.d - rank)
+    return comb(case.d, rank) * dimension**2 <= MAX_LOCALIZATION_STEPS
 
 
 def stated_polar_degrees(case: Case) -> list[int] | None:
@@ -127,11 +131,12 @@ def integrals_in_chow_ring(d: int, alpha: int) -> list[int]:
         degree = d - 1 - i - j
         if degree >= 0:
             M[i, j] = phi[degree]
-    product_matrix = C * M
-    # A coefficient of the characteristic polynomial is a sum of principal minors up to its sign.
-    value = (-1) ** alpha * int(product_matrix.charpoly()[d - alpha])
-    lowest = alpha * (alpha - 1)
-    return _digits(value, bits, lowest + alpha * (2 * d - alpha))[lowest:]
+    characteristic_polynomial = (C * M).charpoly()
+    # its coefficient at degree d − α is, up to the sign, the sum of the principal minors of size α
+    e_alpha = (-1) ** alpha * int(characteristic_polynomial[d - alpha])
+    lowest = alpha * (alpha - 1)  # the power of u that divides e_α(C M)
+    number_of_integrals = alpha * (2 * d - alpha)  # n_1 + 1
+    return _digits(e_alpha, bits, lowest + number_of_integrals)[lowest:]
 
 
 @cache
@@ -141,7 +146,8 @@ def symmetric_in_chow_ring(d: int) -> list[int]:
         −½ t³ [y^{d−1} z^{d−1}] (y − z)² φ(y) φ(z) Σ_k (t^{k+1} − u^{k+1}) (y + z)^k,
 
     t = 1 + u, φ(y) = (1 − u·y)^d / (1 − 2t·y) (docs/polar-degrees.md#proposition-polar-symmetric).
-    Here u is a power of two, as above; the bound has every sign positive, and u = 1.
+    Here u is a power of two, and the coefficients are digits, as in ``integrals_in_chow_ring``. A
+    bound for them is the value with every sign positive, and u = 1.
     """
     bits = _symmetric_value(d, u=1, t=2, sign=1).bit_length() + 2
     u = 1 << bits
@@ -150,27 +156,39 @@ def symmetric_in_chow_ring(d: int) -> list[int]:
 
 
 def _symmetric_value(d: int, *, u: int, t: int, sign: int) -> int:
-    """This number for these u and t; with sign 1 all terms are added."""
-    phi = []
+    """The value of the expression in ``symmetric_in_chow_ring`` for numbers u and t.
+
+    ``sign`` is −1, or 1 for a bound: then all terms are added, where the expression subtracts.
+    """
+    phi = []  # the coefficients of φ, by powers of y
     for m in range(d):
         terms = [(sign * u) ** i * comb(d, i) * (2 * t) ** (m - i) for i in range(m + 1)]
         phi.append(sum(terms))
-    # −½ (y − z)² is y z less half of the squares, which stand in symmetric places
+    # −½ (y − z)² is y z − ½ (y² + z²). By the symmetry in y and z both squares contribute equally,
+    # so y² stands for the half of both.
     total = 0
     for k in range(2 * d - 3):
-        mixed = squares = 0
+        from_mixed = 0
+        from_squares = 0
         for i in range(max(0, k - d + 1), min(k, d - 1) + 1):
-            of_y, of_z = d - 1 - i, d - 1 - k + i  # powers that are left for y z, or a square
-            if of_y >= 1 and of_z >= 1:
-                mixed += comb(k, i) * phi[of_y - 1] * phi[of_z - 1]
-            if of_y >= 2:
-                squares += comb(k, i) * phi[of_y - 2] * phi[of_z]
-        total += (t ** (k + 1) + sign * u ** (k + 1)) * (mixed + sign * squares)
+            # (y + z)^k has C(k, i) y^i z^(k−i), which leaves these powers of y^(d−1) z^(d−1)
+            power_of_y = d - 1 - i
+            power_of_z = d - 1 - (k - i)
+            if power_of_y >= 1 and power_of_z >= 1:
+                from_mixed += comb(k, i) * phi[power_of_y - 1] * phi[power_of_z - 1]
+            if power_of_y >= 2:
+                from_squares += comb(k, i) * phi[power_of_y - 2] * phi[power_of_z]
+        difference_of_powers = t ** (k + 1) + sign * u ** (k + 1)
+        total += difference_of_powers * (from_mixed + sign * from_squares)
     return t**3 * total
 
 
 def _digits(value: int, bits: int, count: int) -> list[int]:
-    """The first digits of a number to the base 2^bits, which may be negative."""
+    """The lowest ``count`` digits of a number to the base u = 2^bits, from −u/2 to u/2 − 1.
+
+    The lowest digit comes first. These are the coefficients of a polynomial with the given value at
+    u, if they are in these bounds.
+    """
     digits = []
     for _ in range(count):
         digit = value % (1 << bits)
@@ -188,32 +206,34 @@ def _coefficient_bound(d: int, alpha: int) -> int:
     the product of the sums of its rows.
     """
     phi = _series([2, 1, 1], d)  # with u = 1, and every sign positive
-    row = 0  # at least the sum of any row of C M
-    for a, b in product(range(d), repeat=2):
-        row += comb(a + b, a) * sum(phi[: d - b])
-    bound: int = comb(d, alpha) * row**alpha
+    sum_of_row = 0  # at least that of any row of C M: it is the sum of all entries
+    for i, j in product(range(d), repeat=2):
+        sum_of_row += comb(i + j, i) * sum(phi[: d - j])
+    number_of_minors = comb(d, alpha)
+    bound: int = number_of_minors * sum_of_row**alpha
     return bound
 
 
-def _series(numerator: Sequence[int], d: int) -> list[int]:
+def _series(f: Sequence[int], d: int) -> list[int]:
     """The coefficients of 1, y, …, y^{d−1} in (f / (1 − y))^d, for the polynomial f in y.
 
-    ``numerator`` has the coefficients of f, that of 1 first.
+    ``f`` is given by its coefficients, that of 1 first.
     """
     coefficients = [1] + [0] * (d - 1)
     for _ in range(d):
         multiplied = []
         for k in range(d):
-            below = min(k, len(numerator) - 1) + 1
-            multiplied.append(sum(numerator[i] * coefficients[k - i] for i in range(below)))
-        coefficients = list(accumulate(multiplied))  # divided by 1 − y
+            last = min(k, len(f) - 1)
+            multiplied.append(sum(f[i] * coefficients[k - i] for i in range(last + 1)))
+        coefficients = list(accumulate(multiplied))  # division by 1 − y sums coefficients up
     return coefficients
 
 
 def _alternating_sums(of_A: Sequence[int], size: int) -> list[int]:
     """δ_n, …, δ_0 from the integrals of the first factor, for a second one of dimension size − 1.
 
-    δ_i is the degree of a polar class (Piene; Holme): Σ_j (−1)^j C(n+1−j, i+1) ∫ c_j(T_Y) H^{n−j}.
+    The integrals are ``of_A``, ∫ c_j(T) h_1^(n_1−j) for j = 0, …, n_1. δ_i is the degree of a polar
+    class (Piene; Holme): Σ_j (−1)^j C(n+1−j, i+1) ∫ c_j(T_Y) H^{n−j}.
     So it is the coefficient of T^{i+1} in Σ_j (−1)^j (1 + T)^{n+1−j} ∫ c_j(T_Y) H^{n−j}, where T is
     a variable. For α = d' = 1 the bundle N stands for the tangent bundle T_Y, and the second factor
     is that of q, not of V. c_j(T_Y) is the sum of the products of c_{j_1} and c_{j_2} of both
@@ -221,20 +241,20 @@ def _alternating_sums(of_A: Sequence[int], size: int) -> list[int]:
     coefficient. The integral of c_{j_2} h_2^{n_2−j_2} over the second factor, a projective space,
     is C(size, j_2).
     """
-    last_A = len(of_A) - 1
-    n = last_A + size - 1
-    shifted = flint.fmpz_poly([1, 1])
+    n_1 = len(of_A) - 1
+    n_2 = size - 1
+    n = n_1 + n_2
+    one_plus_T = flint.fmpz_poly([1, 1])
     total = flint.fmpz_poly([])
-    # Horner's rule: the first factor 1 + T belongs to j = n
+    # Horner's rule: in the end the summand of j = n has one factor 1 + T, and that of j = 0 n + 1
     for j in range(n + 1):
-        integral = 0
-        for second in range(min(j, size - 1) + 1):
-            first = j - second
-            if first <= last_A:
-                powers = comb(n - j, size - 1 - second)
-                integral += of_A[first] * comb(size, second) * powers
-        total = total * shifted + (-1) ** j * integral
-    total *= shifted
+        integral = 0  # of c_j(T_Y) H^{n−j}
+        for j_2 in range(min(j, n_2) + 1):
+            j_1 = j - j_2
+            if j_1 <= n_1:
+                integral += of_A[j_1] * comb(size, j_2) * comb(n - j, n_2 - j_2)
+        total = total * one_plus_T + (-1) ** j * integral
+    total *= one_plus_T
     return [int(total[i + 1]) for i in range(n, -1, -1)]
 
 
@@ -254,59 +274,63 @@ def localized_integrals(d: int, alpha: int) -> list[int]:
     integrals is a fraction.
     """
     rank = alpha * d
-    moves = alpha * (d - alpha)
-    # by k and m: ∫ c_{moves−k−m}(T) c_k(E) s_m(E) over the Grassmannian, of dimension ``moves``
-    degrees = [(k, m) for k in range(moves + 1) for m in range(moves + 1 - k)]
+    dimension = alpha * (d - alpha)  # of the Grassmannian
+    # by k and m: the integral of c_{dimension−k−m}(T) c_k(E) s_m(E) over the Grassmannian
+    degrees = [(k, m) for k in range(dimension + 1) for m in range(dimension + 1 - k)]
     on_grassmannian = dict.fromkeys(degrees, flint.fmpq(0))
-    for chosen in combinations([j**2 for j in range(d)], alpha):
-        others = [j**2 for j in range(d) if j**2 not in chosen]
-        differences = [b - a for a in chosen for b in others]
-        weights = [a for a in chosen for _ in range(d)]
-        tangent = _elementary(differences, moves)
-        chern = _elementary(weights, moves)
-        segre = _complete([-weight for weight in weights], moves)
-        euler = prod(differences)
+    squares = [j**2 for j in range(d)]  # the weights of the torus on K^d
+    for inside in combinations(squares, alpha):
+        outside = [weight for weight in squares if weight not in inside]
+        differences = [b - a for a in inside for b in outside]
+        weights_of_e = [a for a in inside for _ in range(d)]
+        tangent = _elementary(differences, dimension)
+        chern = _elementary(weights_of_e, dimension)
+        segre = _complete([-weight for weight in weights_of_e], dimension)
+        denominator = prod(differences)
         for k, m in degrees:
-            value = tangent[moves - k - m] * chern[k] * segre[m]
-            on_grassmannian[k, m] += flint.fmpq(value, euler)
-    integrals = [0] * (rank + moves)
+            value = tangent[dimension - k - m] * chern[k] * segre[m]
+            on_grassmannian[k, m] += flint.fmpq(value, denominator)
+    integrals = [0] * (rank + dimension)
     for (k, m), total in on_grassmannian.items():
         if total.q != 1:
             raise ContradictionError(f"localization over rank {alpha} of size {d} gives fractions")
+        # c_k(E) (1 + h)^{αd−k} has h^power with a binomial coefficient, and h^power h^{n_1−j} is
+        # h^{αd−1+m} for j = dimension − m + power
         for power in range(min(rank - k, rank - 1 + m) + 1):
-            integrals[moves - m + power] += comb(rank - k, power) * int(total.p)
+            integrals[dimension - m + power] += comb(rank - k, power) * int(total.p)
     return integrals
 
 
 def polar_degrees_of_symmetric_matrices(case: Case) -> list[int]:
-    """δ_0, …, δ_n for functions q ⊗ c, with N in place of the tangent bundle."""
-    of_q = [comb(case.d, j) for j in range(case.d)]
+    """δ_0, …, δ_n for functions q ⊗ c, α = d' = 1, with N in place of the tangent bundle."""
+    of_q = [comb(case.d, j) for j in range(case.d)]  # the integrals of the P^(d−1) of q
     return _in_binomials(_of_product(localized_symmetric(case.d), of_q))
 
 
 @cache
 def localized_symmetric(d: int) -> list[int]:
-    """∫ c_j(N) h^{2d−2−j} over P(S²S) for all j, N = S²S(1) − O + S ⊗ Q(1).
+    """∫ c_j(N) h^{2d−2−j} over P(S²S) for j = 0, …, 2d − 2, N = S²S(1) − O + S ⊗ Q(1).
 
-    A fixed point is a coordinate plane S of K^d, and one of the weights of S²S. The torus has
-    squares as weights, all sums of two of which have to be different within a plane.
+    A fixed point is a coordinate plane S of K^d, with weights a and b, and a line in S²S, one of
+    those with the weights 2a, a + b and 2b: then h has minus this weight. The torus has squares as
+    weights on K^d; 2a, a + b and 2b are different. The tangent space of P(S²) there has as weights
+    the differences of the other two and that of the line; and N has these, and a + c, b + c less
+    that of the line, for the weights c of Q.
     """
     last = 2 * d - 2
     integrals = [flint.fmpq(0)] * (last + 1)
     weights = [j**2 for j in range(d)]
     for a, b in combinations(weights, 2):
         others = [c for c in weights if c not in (a, b)]
-        of_plane = prod((c - a) * (c - b) for c in others)
-        for h, moves in (
-            (2 * a, (b - a, 2 * b - 2 * a)),
-            (a + b, (a - b, b - a)),
-            (2 * b, (a - b, 2 * a - 2 * b)),
-        ):
-            normal = [*moves, *(a + c - h for c in others), *(b + c - h for c in others)]
-            chern = _elementary(normal, last)
-            euler = of_plane * moves[0] * moves[1]
+        product_on_grassmannian = prod((c - a) * (c - b) for c in others)
+        weights_of_squares = (2 * a, a + b, 2 * b)
+        for line in weights_of_squares:
+            of_lines = [weight - line for weight in weights_of_squares if weight != line]
+            of_s_and_q = [weight + c - line for weight in (a, b) for c in others]
+            chern = _elementary([*of_lines, *of_s_and_q], last)
+            denominator = product_on_grassmannian * prod(of_lines)
             for j in range(last + 1):
-                integrals[j] += flint.fmpq(chern[j] * (-h) ** (last - j), euler)
+                integrals[j] += flint.fmpq(chern[j] * (-line) ** (last - j), denominator)
     if any(integral.q != 1 for integral in integrals):
         raise ContradictionError(f"localization over symmetric matrices of size {d}: fractions")
     return [int(integral.p) for integral in integrals]
@@ -331,16 +355,17 @@ def _complete(weights: Sequence[int], last: int) -> list[int]:
 
 
 def _of_product(of_A: Sequence[int], of_V: Sequence[int]) -> list[int]:
-    """∫ c_j(T_Y) H^{n−j}, j = 0, …, n, from the integrals of both factors.
+    """∫ c_j(T_Y) H^{n−j}, j = 0, …, n, from the integrals ``of_A`` and ``of_V`` of both factors.
 
     Those with j_1 and j_2 contribute to j = j_1 + j_2 with the binomial coefficient at
     h_1^{n_1−j_1} h_2^{n_2−j_2} in (h_1 + h_2)^{n−j}.
     """
-    n = len(of_A) + len(of_V) - 2
+    n_1 = len(of_A) - 1
+    n = n_1 + len(of_V) - 1
     integrals = [0] * (n + 1)
-    for (first, a), (second, v) in product(enumerate(of_A), enumerate(of_V)):
-        j = first + second
-        integrals[j] += comb(n - j, len(of_A) - 1 - first) * a * v
+    for (j_1, integral_1), (j_2, integral_2) in product(enumerate(of_A), enumerate(of_V)):
+        j = j_1 + j_2
+        integrals[j] += comb(n - j, n_1 - j_1) * integral_1 * integral_2
     return integrals
 
 
@@ -374,19 +399,19 @@ def _integrals(case: Case) -> list[int]:
     """
     n = case.projective_dimension
     integrals = [flint.fmpq(0)] * (n + 1)
-    for hyperplane, tangents in fixed_points(case):
-        factors = [flint.fmpz_poly([1, weight]) for weight in tangents]
+    for weight_of_h, tangent_weights in fixed_points(case):
+        factors = [flint.fmpz_poly([1, weight]) for weight in tangent_weights]
         chern = prod(factors, start=flint.fmpz_poly([1]))
-        euler = prod(tangents)
+        denominator = prod(tangent_weights)
         for j in range(n + 1):
-            integrals[j] += flint.fmpq(chern[j] * hyperplane ** (n - j), euler)
+            integrals[j] += flint.fmpq(chern[j] * weight_of_h ** (n - j), denominator)
     if any(integral.q != 1 for integral in integrals):
         raise ContradictionError(f"localization for {case} gives fractions")
     return [int(integral.p) for integral in integrals]
 
 
 def fixed_points(case: Case) -> Iterator[tuple[int, list[int]]]:
-    """For each fixed point the weight of H, and the n weights of the tangent space of Y.
+    """Yield for each fixed point the weight of H, and the n weights of the tangent space of Y.
 
     Y is the set of subspaces W of K^d of dimension α, with a line in W ⊗ K^d, that of A, and a line
     in the space of V. The torus has the weights d i² on the basis of the first K^d, k + 1 on that
@@ -398,10 +423,10 @@ def fixed_points(case: Case) -> Iterator[tuple[int, list[int]]]:
     """
     d = case.d
     weights_of_v = [j**2 for j in range(d * case.d_out)]
-    for chosen in combinations(range(d), case.alpha):
-        others = [b for b in range(d) if b not in chosen]
-        of_subspace = [d * (b**2 - a**2) for a, b in product(chosen, others)]
-        weights_of_a = [d * i**2 + k + 1 for i, k in product(chosen, range(d))]
+    for inside in combinations(range(d), case.alpha):  # the basis vectors of W
+        outside = [i for i in range(d) if i not in inside]
+        of_subspace = [d * (j**2 - i**2) for i, j in product(inside, outside)]
+        weights_of_a = [d * i**2 + k + 1 for i, k in product(inside, range(d))]
         for weight_a, weight_v in product(weights_of_a, weights_of_v):
             of_line_a = [x - weight_a for x in weights_of_a if x != weight_a]
             of_line_v = [x - weight_v for x in weights_of_v if x != weight_v]

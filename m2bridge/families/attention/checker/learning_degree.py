@@ -29,9 +29,11 @@ from m2bridge.families.attention.checker.case import Case
 from m2bridge.families.attention.checker.statements import TOKENS, WORDS, failing_hypothesis
 
 Exponents = tuple[int, ...]
+"""The exponents of v_1, …, v_d in a monomial."""
 Form = Mapping[Exponents, int]
-"""A form in v by its monomials, modulo a prime."""
+"""A form in v: its coefficients modulo a prime, by monomials."""
 Feature = tuple[int, int, int]
+"""The indices (i, p, q), p ≤ q, of a coordinate c_{i,p,q}."""
 
 HYPOTHESES = (*TOKENS, "one-output")
 LARGEST_DIMENSION = 4
@@ -39,6 +41,7 @@ LARGEST_DIMENSION = 4
 minute; for d = 5 they have some ten thousand."""
 SMALLEST_PRIME, LARGEST_PRIME = 2**14, 2**15
 LARGEST_TARGET = 9
+"""The largest absolute value of the entries of a target."""
 SPARE = 5
 """Values of F beyond those that determine N."""
 POWER = 2
@@ -48,10 +51,11 @@ DEGREES = range(8, 18, 2)
 
 
 def learning_degree(certificate: Certificate) -> Content | Difference:
-    """The content of a certificate on the number of critical points: two counts, and the verdict.
+    """The content of a certificate on the number of critical points: that number, and the verdict.
 
-    A difference if the primes are none, or a count modulo one of them is not the stored number.
-    TooExpensiveError for large d.
+    The points are counted modulo each of the two primes of the certificate. A difference if these
+    are not two primes within the bounds, or if one of the counts is not the stored number.
+    TooExpensiveError for d above LARGEST_DIMENSION.
     """
     case = Case(**certificate.case)
     listed = WORDS.listed("learning-degree", certificate.answer)
@@ -70,7 +74,7 @@ def learning_degree(certificate: Certificate) -> Content | Difference:
         if count != stored:
             found = f"{count} modulo {prime}"
             return Difference("evidence.learning_degree", f"{stored!r:.80}", found)
-    predicted = stirling_number(case.d + 2, 3)
+    predicted = stirling_number(case.d + 2, 3)  # theorem-learning-degree
     verdicts = [global_verdict(words, None, predicted, counts[0]) for words in listed]
     evidence = {"learning_degree": counts[0], "primes": primes, "target": target}
     return statements(WORDS, listed, verdicts, evidence)
@@ -80,58 +84,73 @@ QUESTIONS = {"learning-degree": learning_degree}
 
 
 def _are_two_primes(primes: Any) -> bool:
-    """Whether this is a list of two different primes within the bounds."""
+    """Whether what a certificate has as primes is a list of two different primes in the bounds."""
     if not isinstance(primes, list) or len(primes) != 2 or primes[0] == primes[1]:
         return False
-    are_numbers = all(type(p) is int and SMALLEST_PRIME < p < LARGEST_PRIME for p in primes)
-    return are_numbers and all(flint.fmpz(p).is_prime() for p in primes)
+    # Python counts a bool as an int, but it is not a prime
+    are_in_bounds = all(type(p) is int and SMALLEST_PRIME < p < LARGEST_PRIME for p in primes)
+    return are_in_bounds and all(flint.fmpz(p).is_prime() for p in primes)
 
 
 def stirling_number(elements: int, blocks: int) -> int:
-    """The number of partitions of a set into this many blocks, by their recursion."""
+    """The number of partitions of a set of so many elements into nonempty blocks, at least one.
+
+    By recursion: the last element is in a block with others, one of ``blocks``, or alone.
+    """
     if elements == blocks or blocks == 1:
         return 1
     if elements < blocks:
         return 0
     with_others = blocks * stirling_number(elements - 1, blocks)
-    return with_others + stirling_number(elements - 1, blocks - 1)
+    alone = stirling_number(elements - 1, blocks - 1)
+    return with_others + alone
 
 
 def random_target(case: Case) -> list[int]:
-    """The coordinates of the target: always the same random integers for a number of them."""
+    """The coordinates of the target u, in the order of ``features``.
+
+    They are the first of one sequence of random integers, the same for all cases and all checks.
+    """
     random = Random("target 0")
     return [random.randint(-LARGEST_TARGET, LARGEST_TARGET) for _ in range(case.coordinate_count)]
 
 
 def features(d: int) -> list[Feature]:
-    """The indices (i, p, q) of the coordinates."""
+    """The indices (i, p, q), p ≤ q, of all coordinates, in increasing order."""
     pairs = list(combinations_with_replacement(range(d), 2))
     return [(i, p, q) for i in range(d) for p, q in pairs]
 
 
-def normal_moment(one: Feature, other: Feature, t: int) -> int:
-    """E[S_pq x_i · S_uv x_j], by Wick's formula: a sum over the pairings of the six entries.
+def normal_moment(first: Feature, second: Feature, t: int) -> int:
+    """E[S_pq x_i · S_uv x_j] for t standard normal tokens, where the features are ipq and juv.
 
-    Entries of x, and of the tokens y and z of the two sums, have the same index in each pair, and
-    belong to one token. So pairs identify some of x, y and z, and there are t for each of y and z
-    that is not identified with x or with the other one.
+    S_pq is the sum of y_p y_q over the tokens y, and S_uv that of z_u z_v over the tokens z. By
+    Wick's formula the expectation is a sum over the ways to put the six entries x_i, y_p, y_q, x_j,
+    z_u, z_v into pairs. A way contributes only where the two entries of each pair have the same
+    index and belong to one token: then it contributes 1 for each choice of y and z. So pairs
+    identify some of x, y and z with each other; and there are t choices for each class of these but
+    that of x, which is one given token.
     """
-    (i, p, q), (j, u, v) = one, other
+    (i, p, q), (j, u, v) = first, second
     entries = [("x", i), ("y", p), ("y", q), ("x", j), ("z", u), ("z", v)]
     total = 0
     for pairs in pairings(list(range(6))):
         if any(entries[m][1] != entries[n][1] for m, n in pairs):
-            continue
-        token = {name: name for name in "xyz"}
+            continue  # entries with different indices are independent, of mean zero
+        class_of = {token: token for token in "xyz"}  # each class by the name of one of it
         for m, n in pairs:
-            kept, lost = token[entries[m][0]], token[entries[n][0]]
-            token = {name: kept if of == lost else of for name, of in token.items()}
-        total += t ** (len(set(token.values())) - 1)
+            joined = class_of[entries[m][0]]
+            former = class_of[entries[n][0]]
+            for token in "xyz":
+                if class_of[token] == former:
+                    class_of[token] = joined
+        number_of_classes = len(set(class_of.values()))
+        total += t ** (number_of_classes - 1)
     return total
 
 
 def pairings(items: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
-    """All ways to put things into pairs."""
+    """Yield all ways to put an even number of things into pairs, each as the list of its pairs."""
     if not items:
         yield []
         return
@@ -142,25 +161,35 @@ def pairings(items: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
 
 
 class Quotient:
-    """F as a function with values modulo a prime."""
+    """F = wᵀM⁻¹w as a function of v with values modulo a prime, for the target u of a case.
+
+    ``gram`` is G, and ``gram_of_target`` is G u, both in the order of ``features``.
+    """
 
     def __init__(self, case: Case, target: Sequence[int], prime: int) -> None:
+        """Compute G and G u; ``target`` has the coordinates of u."""
         self.d, self.prime = case.d, prime
         self.features = features(case.d)
         pairs = product(self.features, repeat=2)
-        moments = [normal_moment(one, other, case.t) % prime for one, other in pairs]
+        moments = [normal_moment(first, second, case.t) % prime for first, second in pairs]
         size = len(self.features)
         self.gram = flint.nmod_mat(size, size, moments, prime)
-        self.linear = self.gram * flint.nmod_mat(size, 1, [x % prime for x in target], prime)
+        u = flint.nmod_mat(size, 1, [x % prime for x in target], prime)
+        self.gram_of_target = self.gram * u
 
     def value(self, v: Sequence[int]) -> int | None:
-        """F(v); ``None`` where M(v) is not invertible."""
+        """F(v); ``None`` where M(v) is not invertible.
+
+        C(v) has a row for each coordinate and a column for each entry A_pi, with number p d + i:
+        c_{i,p,q} is A_pi v_q + A_qi v_p, and A_pi v_p for p = q.
+        """
         C = flint.nmod_mat(len(self.features), self.d**2, self.prime)
         for row, (i, p, q) in enumerate(self.features):
             C[row, p * self.d + i] = v[q]
             if p != q:
                 C[row, q * self.d + i] = v[p]
-        M, w = C.transpose() * (self.gram * C), C.transpose() * self.linear
+        M = C.transpose() * (self.gram * C)
+        w = C.transpose() * self.gram_of_target
         try:
             A = M.solve(w)
         except ZeroDivisionError:
@@ -169,7 +198,13 @@ class Quotient:
 
 
 def numerator(case: Case, target: Sequence[int], prime: int) -> Form:
-    """The form N of degree 6 with F = N/q³, from values of F; more values have to agree."""
+    """The form N of degree 6 modulo a prime with F = N/q³, from values of F at random v.
+
+    ``target`` has the coordinates of u. Each value F(v) gives an equation N(v) − x q³F(v) = 0,
+    linear in the coefficients of N and in x. If their solutions are unique up to a factor, the one
+    with x = 1 is N. There are more equations than unknowns by SPARE, which have to agree;
+    TooExpensiveError if there is no such N.
+    """
     quotient = Quotient(case, target, prime)
     random = Random(f"{case} {prime}")
     exponents = list(monomials(case.d, 6))
@@ -179,95 +214,112 @@ def numerator(case: Case, target: Sequence[int], prime: int) -> Form:
         v = [random.randrange(prime) for _ in range(case.d)]
         value = quotient.value(v)
         q = sum(x * x for x in v) % prime
-        if value is None or not q:
-            continue
+        if value is None or q == 0:
+            continue  # F has no value there
         rows += [monomial_value(v, exponent, prime) for exponent in exponents]
         rows.append(-value * pow(q, 3, prime) % prime)
         count += 1
     kernel, nullity = flint.nmod_mat(count, len(exponents) + 1, rows, prime).nullspace()
-    scale = int(kernel[len(exponents), 0]) if nullity == 1 else 0
-    if not scale:
+    scale = int(kernel[len(exponents), 0]) if nullity == 1 else 0  # x, in one solution
+    if scale == 0:
         raise TooExpensiveError("evidence.primes", f"no numerator was found modulo {prime}")
     inverse = pow(scale, -1, prime)
-    found = {e: int(kernel[place, 0]) * inverse % prime for place, e in enumerate(exponents)}
-    return {e: x for e, x in found.items() if x}
+    N = {}
+    for place, exponent in enumerate(exponents):
+        coefficient = int(kernel[place, 0]) * inverse % prime
+        if coefficient:
+            N[exponent] = coefficient
+    return N
 
 
 def number_of_points(case: Case, target: Sequence[int], prime: int) -> int:
     """The number of critical points of F with q ≠ 0 modulo a prime, with multiplicities.
 
-    With I = (g_1, …, g_d) let h(D, e) be the dimension of the forms of degree D modulo those whose
-    product with q^e is in I. If h(D, e) = h(D, e + 2) = h(D + 2, e) for some D ≥ 8 and e, that is
-    the number (docs/checkers.md#lemma-count).
+    ``target`` has the coordinates of u. With I = (g_1, …, g_d) let h(D, e) be the dimension of the
+    forms of degree D modulo those whose product with q^e is in I. If h(D, e) = h(D, e + 2) = h(D +
+    2, e) for some even D ≥ 8 and some e, that is the number (docs/checkers.md#lemma-count). Here e
+    is POWER, and D and D + 2 are in DEGREES; TooExpensiveError if none of these decides.
     """
-    counting = Counting(critical_equations(numerator(case, target, prime), case.d, prime), prime)
-    before: int | None = None
+    N = numerator(case, target, prime)
+    counting = Counting(critical_equations(N, case.d, prime), prime)
+    two_degrees_before: int | None = None  # h(degree − 2, POWER); there is none at first
     for degree in DEGREES:
-        found = counting.dimension(degree, POWER)
-        if before == found and counting.dimension(degree - 2, POWER + 2) == found:
-            return found
-        before = found
+        dimension = counting.dimension(degree, POWER)
+        is_stable = dimension == two_degrees_before
+        if is_stable and counting.dimension(degree - 2, POWER + 2) == dimension:
+            return dimension
+        two_degrees_before = dimension
     raise TooExpensiveError("evidence.primes", f"not all points were found modulo {prime}")
 
 
 def critical_equations(N: Form, d: int, prime: int) -> Sequence[Form]:
-    """The forms q ∂_j N − 3 N ∂_j q, of degree 7."""
-    found = []
+    """The forms g_j = q ∂_j N − 3 N ∂_j q, j = 1, …, d, of degree 7, modulo a prime."""
+    equations = []
     for j in range(d):
-        form = dict(multiplied(derivative(N, j), square(d), prime))
-        for exponent, x in N.items():
-            # ∂_j q = 2 v_j
-            moved = raised(exponent, j, 1)
-            form[moved] = (form.get(moved, 0) - 6 * x) % prime
-        found.append({exponent: x for exponent, x in form.items() if x})
-    return found
+        g_j = dict(multiplied(derivative(N, j), square(d), prime))
+        for exponents, x in N.items():
+            # −3 N ∂_j q = −6 v_j N
+            raised_exponents = raised(exponents, j, 1)
+            g_j[raised_exponents] = (g_j.get(raised_exponents, 0) - 6 * x) % prime
+        equations.append({exponents: x for exponents, x in g_j.items() if x})
+    return equations
 
 
 class Counting:
-    """The ideal I of critical equations modulo a prime, degree by degree."""
+    """The ideal I of the critical equations g_1, …, g_d modulo a prime, degree by degree."""
 
     def __init__(self, equations: Sequence[Form], prime: int) -> None:
+        """Take the forms g_1, …, g_d, one for each variable."""
         self.equations, self.prime = equations, prime
         self.d = len(equations)
-        self.rows_by_degree: dict[int, tuple[list[Form], int]] = {}
+        self.multiples_by_degree: dict[int, tuple[list[Form], int]] = {}
 
     def dimension(self, degree: int, power: int) -> int:
-        """h(degree, power): how many dimensions q^power times all forms adds to I."""
-        largest = degree + 2 * power
-        of_ideal, rank_of_ideal = self._ideal(largest)
+        """The number h(degree, power) of ``number_of_points``.
+
+        It is by how much the dimension of I, in degree ``degree`` + 2 ``power``, grows if the
+        products of all forms of this degree with q^power are added.
+        """
+        degree_of_products = degree + 2 * power
+        in_ideal, rank_of_ideal = self._ideal(degree_of_products)
         q_to_power: Form = {(0,) * self.d: 1}
         for _ in range(power):
             q_to_power = multiplied(q_to_power, square(self.d), self.prime)
-        others = [shifted(q_to_power, by) for by in monomials(self.d, degree)]
-        return self._rank([*of_ideal, *others], largest) - rank_of_ideal
+        products = [shifted(q_to_power, factor) for factor in monomials(self.d, degree)]
+        return self._rank([*in_ideal, *products], degree_of_products) - rank_of_ideal
 
     def _ideal(self, degree: int) -> tuple[list[Form], int]:
-        """The multiples of the equations of a degree, and the dimension of their span."""
-        if degree not in self.rows_by_degree:
-            rows: list[Form] = []
+        """Forms that span I in a degree, and its dimension; both are kept for the next call.
+
+        They are the multiples of the equations, of degree 7, by monomials.
+        """
+        if degree not in self.multiples_by_degree:
+            multiples: list[Form] = []
             for equation in self.equations:
-                rows += [shifted(equation, by) for by in monomials(self.d, degree - 7)]
-            self.rows_by_degree[degree] = rows, self._rank(rows, degree)
-        return self.rows_by_degree[degree]
+                factors = monomials(self.d, degree - 7)
+                multiples += [shifted(equation, factor) for factor in factors]
+            self.multiples_by_degree[degree] = multiples, self._rank(multiples, degree)
+        return self.multiples_by_degree[degree]
 
     def _rank(self, forms: Sequence[Form], degree: int) -> int:
-        places = {exponent: place for place, exponent in enumerate(monomials(self.d, degree))}
-        matrix = flint.nmod_mat(len(forms), len(places), self.prime)
+        """The dimension of the span of forms of one degree, modulo the prime."""
+        columns = {exponents: j for j, exponents in enumerate(monomials(self.d, degree))}
+        matrix = flint.nmod_mat(len(forms), len(columns), self.prime)
         for row, form in enumerate(forms):
-            for exponent, x in form.items():
-                matrix[row, places[exponent]] = x
+            for exponents, x in form.items():
+                matrix[row, columns[exponents]] = x
         return int(matrix.rank())
 
 
 def monomials(variables: int, degree: int) -> Iterator[Exponents]:
-    """The exponents of all monomials of a degree; none for a negative one."""
+    """Yield the exponents of each monomial of a degree; nothing for a negative degree."""
     if degree >= 0:
         for factors in combinations_with_replacement(range(variables), degree):
             yield tuple(map(factors.count, range(variables)))
 
 
 def monomial_value(v: Sequence[int], exponents: Exponents, prime: int) -> int:
-    """The value of a monomial modulo a prime."""
+    """The value of a monomial at v, modulo a prime."""
     value = 1
     for x, exponent in zip(v, exponents, strict=True):
         value = value * pow(x, exponent, prime) % prime
@@ -279,25 +331,29 @@ def square(d: int) -> Form:
     return {tuple(2 * (i == j) for i in range(d)): 1 for j in range(d)}
 
 
-def raised(exponents: Exponents, j: int, by: int) -> Exponents:
-    """The exponents of a monomial times a power of v_j."""
-    return (*exponents[:j], exponents[j] + by, *exponents[j + 1 :])
+def raised(exponents: Exponents, j: int, power: int) -> Exponents:
+    """The exponents of a monomial times v_j^power, where ``power`` may be −1."""
+    return (*exponents[:j], exponents[j] + power, *exponents[j + 1 :])
 
 
 def derivative(form: Form, j: int) -> Form:
-    """The derivative by v_j."""
+    """The derivative of a form by v_j; its coefficients are not reduced modulo the prime."""
     return {raised(e, j, -1): e[j] * x for e, x in form.items() if e[j]}
 
 
-def shifted(form: Form, by: Exponents) -> Form:
-    """A form times a monomial."""
-    return {tuple(map(sum, zip(e, by, strict=True))): x for e, x in form.items()}
+def shifted(form: Form, monomial: Exponents) -> Form:
+    """A form times a monomial, which adds the exponents of the monomial to all exponents."""
+    found = {}
+    for exponents, x in form.items():
+        sums = map(sum, zip(exponents, monomial, strict=True))
+        found[tuple(sums)] = x
+    return found
 
 
-def multiplied(one: Form, other: Form, prime: int) -> Form:
-    """The product of two forms."""
+def multiplied(first: Form, second: Form, prime: int) -> Form:
+    """The product of two forms, with coefficients reduced modulo the prime."""
     found: dict[Exponents, int] = {}
-    for exponents, x in other.items():
-        for e, y in shifted(one, exponents).items():
-            found[e] = (found.get(e, 0) + x * y) % prime
+    for monomial, x in second.items():
+        for exponents, y in shifted(first, monomial).items():
+            found[exponents] = (found.get(exponents, 0) + x * y) % prime
     return found

@@ -8,8 +8,9 @@ bound for the dimension; the degree of the quadratic forms of rank at most s by 
 binomials, and from their Hilbert function.
 On trust: the dimensions of Schur functors in the functions on these forms; Harris and Tu.
 
-Notation. Cases, d, d', α and weights as in case.py. Q_s are the quadratic forms of rank at most s
-in d variables, as symmetric matrices; P(Q_s) is projective, and P(V) the projective space of all V.
+Notation. As in case.py: weights are a d × d matrix A of rank at most α, and a d' × d matrix V with
+rows v_k; q is the quadratic form yᵀAy. Q_s are the quadratic forms of rank at most s in d
+variables, as symmetric matrices; P(Q_s) is projective, and P(V) the projective space of all V.
 """
 
 from functools import lru_cache
@@ -49,43 +50,55 @@ def degree(case: Case) -> int:
     of three linear forms, and v can be each.
     """
     rank = _largest_rank(case)
-    of_forms = _forms_of_rank(case.d, rank) - 1
-    of_values = case.d * case.d_out - 1
-    points = 3 if case.d_out == 1 and rank == 2 else 1
-    source = comb(of_forms + of_values, of_values) * _degree_of_forms(case.d, rank)
-    return source // points
+    dimension_of_forms = _forms_of_rank(case.d, rank) - 1
+    dimension_of_values = case.d * case.d_out - 1
+    points_of_fibre = 3 if case.d_out == 1 and rank == 2 else 1
+    degree_of_segre = comb(dimension_of_forms + dimension_of_values, dimension_of_values)
+    degree_of_source = degree_of_segre * _degree_of_forms(case.d, rank)
+    return degree_of_source // points_of_fibre
 
 
 def _largest_rank(case: Case) -> int:
-    """The largest rank s of the quadratic form yᵀAy, a sum of α products of two linear forms."""
+    """The largest rank s of the quadratic form yᵀAy.
+
+    As A has rank α, it is a sum of α products of two linear forms, each of rank at most two.
+    """
     return min(2 * case.alpha, case.d)
 
 
 def _forms_of_rank(d: int, rank: int) -> int:
-    """The dimension of Q_s: forms on quotients of dimension s, which are a Grassmannian."""
+    """The dimension of Q_s for s = ``rank``, as a cone.
+
+    A form of rank s is one on a quotient of dimension s: the quotients are a Grassmannian, of
+    dimension s(d − s), and the forms on each have C(s + 1, 2) coefficients.
+    """
     return rank * (d - rank) + comb(rank + 1, 2)
 
 
 @lru_cache(maxsize=8)
 def _rank_of_differential(case: Case) -> int:
-    """The rank of the differential of the coordinates at random weights, modulo a prime."""
+    """The rank of the differential of the coordinates at random weights, modulo a prime.
+
+    It is a lower bound for the rank over QQ.
+    """
     coordinates = list(images(case.d_out, case.d, case.d, case.alpha, case.t).values())
     random = Random(0)
-    count = coordinates[0].context().nvars()
-    weights = [random.randrange(1, 10**6) for _ in range(count)]
-    rows = []
+    number_of_weights = coordinates[0].context().nvars()
+    weights = [random.randrange(1, 10**6) for _ in range(number_of_weights)]
+    jacobian = []
     for coordinate in coordinates:
-        row = [int(coordinate.derivative(j)(*weights)) for j in range(count)]
-        rows.append(row)
-    return algebra.rank_modulo(rows)
+        row = [int(coordinate.derivative(j)(*weights)) for j in range(number_of_weights)]
+        jacobian.append(row)
+    return algebra.rank_modulo(jacobian)
 
 
 @lru_cache(maxsize=8)
 def _degree_of_forms(d: int, rank: int) -> int:
-    """The degree of P(Q_s), by a product and, where dim Q_s is at most MAX_HILBERT_VALUES, by
-    values.
+    """The degree of P(Q_s) for s = ``rank``, by the product of Harris and Tu.
 
-    Harris and Tu, Topology 23, 1984, Proposition 12. Raises ContradictionError if they differ.
+    Topology 23, 1984, Proposition 12. Where dim Q_s is at most MAX_HILBERT_VALUES, as larger ones
+    take long, it is compared with that by values of the Hilbert function; ContradictionError if
+    they differ.
     """
     numerator = prod(comb(d + i, d - rank - i) for i in range(d - rank))
     denominator = prod(comb(2 * i + 1, i) for i in range(d - rank))
@@ -100,19 +113,20 @@ def _degree_of_forms(d: int, rank: int) -> int:
 
 
 def degree_by_values(d: int, rank: int) -> int:
-    """The degree of P(Q_s) from its Hilbert function h(n).
+    """The degree of P(Q_s), for s = ``rank``, from its Hilbert function h(n).
 
     h(n) = Σ dim S_2λ K^d over the partitions λ of n with at most s parts, 2λ of the double length.
     Functions on Q_s are the invariants of the orthogonal group in functions on s × d matrices, so
     Cohen–Macaulay with a negative a-invariant (Hochster, Roberts; Knop, J. Algebra 127, 1989), and
-    h is a polynomial for all n ≥ 0. Its last difference is the degree, as in case.degree_by_values.
+    h is a polynomial for all n ≥ 0, of degree D = dim Q_s − 1 and with the leading coefficient
+    deg / D!. So its D-th difference, Σ (−1)^(D − n) C(D, n) h(n), is the degree.
     """
-    last = _forms_of_rank(d, rank) - 1
+    D = _forms_of_rank(d, rank) - 1
     total = 0
-    for n in range(last + 1):
+    for n in range(D + 1):
         value = 0
         for shape in partitions(n, rank, n):
             doubled = tuple(2 * part for part in shape)
             value += schur_dimension(doubled, d)
-        total += (-1) ** (last - n) * comb(last, n) * value
+        total += (-1) ** (D - n) * comb(D, n) * value
     return total

@@ -8,11 +8,13 @@ Computed here: the points of the general fibre; the codimension and a bound for 
 orbit, by a rank; the integrals, by localization (integrals.py).
 On trust: the lemmas that a certificate lists.
 
-Notation. d, d', α, (A, V), f and orbits (r, s, m) are those of case.py; Y, W and the polar degrees
-δ_0, …, δ_n those of integrals.py. Y is the desingularization of the source, the set of all
-(W, A, V), and the parametrization on it is f. N + 1 is the number of coordinates. Over an orbit
-there are the (W, A, V) with (A, V) in it; the codimension is that of all these points in Y, and the
-kernel is that of the differential of f on Y at one of them.
+Notation. Weights (A, V), a d × d matrix A of rank at most α and a d' × d matrix V, the map f from
+weights to functions, and orbits of functions (r, s, m), with r = rk A, are those of case.py; Y, W
+and the polar degrees δ_0, …, δ_n those of integrals.py. Y is the desingularization of the source,
+the set of all (W, A, V) where W is a subspace of dimension α that contains the columns of A, and
+the parametrization on it is f. N + 1 is the number of coordinates. Over an orbit there are the
+(W, A, V) with (A, V) in it; the codimension is that of all these points in Y, and the kernel is
+that of the differential of f on Y at one of them.
 """
 
 from typing import Any
@@ -49,6 +51,7 @@ def polar(certificate: Certificate) -> Content | Difference:
     rank_pairs = case.alpha * min(case.d, case.d_out)
     entries_of_ranks = case.coordinate_count * case.d * (case.d + case.d_out)
     steps = localization_steps(case) + rank_pairs * entries_of_ranks
+    # from FIRST_REFUSED_D on the number of steps is not computed, and says nothing
     if case.d >= FIRST_REFUSED_D or steps > MAX_POLAR_STEPS:
         raise TooExpensiveError("case", f"localization takes {steps:.0e} steps")
     orbits = cases.orbits(case)
@@ -63,16 +66,18 @@ def polar(certificate: Certificate) -> Content | Difference:
         loci = [locus(orbit, case) for orbit in orbits]
         points_of_fibre = 1
         lemmas = WORDS.closure["polar-observed"]
-    defect = next(i for i, value in enumerate(degrees) if value)
-    _, dense = max((cases.orbit_dimension(orbit, case), orbit) for orbit in orbits)
+    # the closure is the union of finitely many orbits: the largest is dense, its fibre generic
+    dense = max(orbits, key=lambda orbit: (cases.orbit_dimension(orbit, case), orbit))
     _, points = fibre(dense, case)
     if len(points) != points_of_fibre or not all(map(_has_small_kernel, loci)):
         raise ContradictionError(f"the theorem does not apply to {case}")
+    first_nonzero = next(i for i, value in enumerate(degrees) if value)
+    N = case.coordinate_count - 1
     answer = {
-        "polar_degrees": degrees[::-1],
+        "polar_degrees": degrees[::-1],  # certificates begin with δ_n
         "generic_ed_degree": sum(degrees),
-        "dual_degree": degrees[defect],
-        "dual_dimension": case.coordinate_count - 2 - defect,
+        "dual_degree": degrees[first_nonzero],
+        "dual_dimension": N - 1 - first_nonzero,
     }
     evidence = {"loci": loci, "generic_fibre_points": len(points)}
     return Content(answer, evidence, tuple(WORDS.lemmas[lemma] for lemma in lemmas))
@@ -80,6 +85,8 @@ def polar(certificate: Certificate) -> Content | Difference:
 
 def locus(orbit: Orbit, case: Case) -> dict[str, Any]:
     """The codimension of the points of Y over an orbit, and a bound for the kernel there.
+
+    They are ``codimension`` and ``kernel_at_most`` in the answer, beside ``orbit`` itself.
 
     Over A of rank r there are all subspaces W of dimension α that contain the columns of A: a
     Grassmannian of dimension (α − r)(d − α). So the points of Y over the orbit have (α − r)(d − α)

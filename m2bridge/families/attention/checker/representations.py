@@ -49,20 +49,21 @@ LARGE_CORES: tuple[Core, ...] = ((3, 3, 3), (4, 2, 2))
 MAX_CORE_MONOMIALS = 10_000_000
 """The core (4; 2, 2) has 8.1 million monomials of degree 6, its bound, and no other has as many."""
 
-Representation = dict[str, Any]  # degree, partitions X, H, Y, and multiplicity
+Representation = dict[str, Any]  # "degree", the partitions "X", "H", "Y", and "multiplicity"
 
 
 def _cores() -> list[Core]:
     """The cores (m; e, f) of a certificate: those with max(e, f) ≤ m ≤ e + f up to the limits.
 
-    Every core of a case is of this form, as e, f ≤ d and m = min(d, e + f); and d = m has it.
+    Every core of a case is of this form, as e, f ≤ d and m = min(d, e + f). And each of this form
+    is the core of a case, of that with d = m.
     """
     found: list[Core] = []
     for e, f in CORE_FORM_COUNTS:
-        most = MAX_VARIABLES_OF_MANY_FORMS
+        most_variables = MAX_VARIABLES_OF_MANY_FORMS
         if e == 1 or f == 1:
-            most = MAX_CORE_VARIABLES
-        found.extend((m, e, f) for m in range(max(e, f), min(e + f, most) + 1))
+            most_variables = MAX_CORE_VARIABLES
+        found.extend((m, e, f) for m in range(max(e, f), min(e + f, most_variables) + 1))
     return found
 
 
@@ -72,9 +73,9 @@ CORES = _cores()
 def closures(certificate: Certificate, cores: Sequence[Core] = CORES) -> Content | Difference:
     """The content of a certificate on closures for all sizes with one of these cores.
 
-    Nothing in the certificate is asked of it: the question, which it answers, names the cores.
+    ``certificate`` is not read: the question that it answers names the cores.
     """
-    answer = {"closures": [closure(*size) for size in cores]}
+    answer = {"closures": [closure(m, e, f) for m, e, f in cores]}
     lemmas = [WORDS.lemmas[lemma] for lemma in WORDS.closure["for-all-sizes"]]
     return Content(answer, {}, tuple(lemmas))
 
@@ -101,7 +102,7 @@ def closure(m: int, e: int, f: int) -> dict[str, Any]:
     values, start, of_core = core(m, e, f)
     return {
         "core": {"variables": m, "columns": e, "rows": f},
-        "bound": len(values),
+        "bound": len(values),  # s + 1
         "hilbert_function": values,
         "sections_from": start,
         "representations": sorted([*of_core, *minors(m, e, f)], key=by_degree),
@@ -138,7 +139,11 @@ def core_itself(m: int, e: int, f: int) -> tuple[list[int], int, list[Representa
 
 
 def products(*, rows: int, columns: int, variables: int, alpha: int) -> Products:
-    """The ideal of products that are a core, or have one row, column or variable more."""
+    """The ideal of the products of ``rows`` forms v_k and ``columns`` forms l_i.
+
+    The l_i span at most α dimensions. The sizes are those of a core, or of a core with one form or
+    one variable more; so degrees have up to MAX_CORE_MONOMIALS monomials.
+    """
     return Products(
         rows=rows,
         columns=columns,
@@ -160,7 +165,7 @@ def minors(m: int, e: int, f: int) -> list[Representation]:
     e + 1 rows needs one l_i more than the core has, so its representations are found in the
     products with e + 1 forms l_i that span e dimensions, and in the same way for the others.
     """
-    determinants = []
+    determinants = []  # the size of the minors, and the products in whose ideal they are
     if e < m:
         with_column = products(rows=f, columns=e + 1, variables=m, alpha=e)
         determinants.append((e + 1, with_column))
@@ -171,8 +176,8 @@ def minors(m: int, e: int, f: int) -> list[Representation]:
         with_variable = products(rows=f, columns=e, variables=m + 1, alpha=e)
         determinants.append((m + 1, with_variable))
     found: list[Representation] = []
-    for n, ideal in determinants:
-        kinds = representations(n, ideal.generator_numbers(n))
+    for size, ideal in determinants:
+        kinds = representations(size, ideal.generator_numbers(size))
         found.extend(kind for kind in kinds if has_more_rows(kind, m, e, f))
     return found
 

@@ -27,9 +27,9 @@ Weight = tuple[Partition, ...]
 
 
 def partitions(n: int, parts: int, largest: int) -> Iterator[Partition]:
-    """The partitions of n into at most ``parts`` parts, none above ``largest``, padded with zeros.
+    """Yield the partitions of n into at most ``parts`` parts, none above ``largest``.
 
-    They come in decreasing order.
+    They have length ``parts``, with zeros at their end, and come in decreasing order.
     """
     if parts == 0:
         if n == 0:
@@ -41,7 +41,10 @@ def partitions(n: int, parts: int, largest: int) -> Iterator[Partition]:
 
 
 def symmetric(size: int, n: int) -> int:
-    """The dimension of S_n K^size, the number of monomials of degree n in ``size`` variables."""
+    """The dimension of S_n K^size, the number of monomials of degree n in ``size`` variables.
+
+    Zero for negative n.
+    """
     if n < 0:
         return 0
     return comb(size + n - 1, n)
@@ -82,13 +85,13 @@ def schur_dimension(shape: Partition, size: int) -> int:
 
 
 def determinantal(size: int, rank: int, n: int) -> int:
-    """The dimension of the polynomials of degree n on square matrices of a size and at most a rank.
+    """The dimension of the polynomials of degree n on the size × size matrices of at most a rank.
 
     By Cauchy's formula they are the sum of S_λ ⊗ S_λ, of K^size each, over the partitions λ of n
     with at most ``rank`` parts (De Concini, Eisenbud, Procesi, Invent. Math. 56, 1980).
     """
     if rank >= size:
-        return symmetric(size * size, n)
+        return symmetric(size * size, n)  # all matrices
     return sum(schur_dimension(shape, size) ** 2 for shape in partitions(n, rank, n))
 
 
@@ -96,18 +99,21 @@ def determinantal(size: int, rank: int, n: int) -> int:
 def tableaux(shape: Partition, weight: Partition) -> int:
     """The dimension of a weight space of S_λ: the number of semistandard tableaux of shape λ.
 
-    ``weight`` says how often each entry occurs. The boxes with the largest entry are a horizontal
-    strip: without them row i is not shorter than row i + 1 was, and the other boxes, of the shape
-    ``inner``, are a tableau of the other entries. So the number is a sum over all ``inner``.
+    ``weight`` says how often each entry occurs, the largest entry at last. The boxes with the
+    largest entry are a horizontal strip: without them row i is not shorter than row i + 1 was, and
+    the other boxes, of the shape ``inner``, are a tableau of the other entries. So the number is a
+    sum over all ``inner``. With no entries there is one tableau, of the shape without boxes.
     """
     if not weight:
-        return int(not any(shape))
-    lengths = []
-    for length, below in zip(shape, (*shape[1:], 0), strict=True):
-        lengths.append(range(below, length + 1))
+        has_boxes = any(shape)
+        return 0 if has_boxes else 1
+    inner_lengths = []  # for each row of the shape the lengths that it can have in inner
+    for length, next_length in zip(shape, (*shape[1:], 0), strict=True):
+        inner_lengths.append(range(next_length, length + 1))
     total = 0
-    for inner in product(*lengths):
-        if sum(shape) - sum(inner) == weight[-1]:
+    for inner in product(*inner_lengths):
+        boxes_of_largest = sum(shape) - sum(inner)
+        if boxes_of_largest == weight[-1]:
             total += tableaux(inner, weight[:-1])
     return total
 
@@ -115,23 +121,26 @@ def tableaux(shape: Partition, weight: Partition) -> int:
 def representations(n: int, dimensions: Mapping[Weight, int]) -> list[dict[str, Any]]:
     """The representation of degree n with these dimensions of weight spaces, as a sum of products.
 
-    ``dimensions`` has those of decreasing weights (H, X, Y); a list of products S_λX ⊗ S_μH ⊗ S_νY
-    with their multiplicities is returned. The highest weight that is left is that of a product,
-    with its dimension as multiplicity. The weight spaces of this product, by tableaux, are taken
-    away, and so on; in characteristic zero weights determine a representation.
+    ``dimensions`` has the dimensions by decreasing weights (H, X, Y). The answer has for each
+    product S_λX ⊗ S_μH ⊗ S_νY in the sum its "degree" n, the partitions "X", "H" and "Y" without
+    zeros, and its "multiplicity". The highest weight that is left is that of a product, with its
+    dimension as multiplicity. The weight spaces of this product, by tableaux, are taken away, and
+    so on; in characteristic zero weights determine a representation.
     """
-    left = dict(dimensions)
-    found = []
-    for highest in sorted(left, reverse=True):
-        multiplicity = left[highest]
+    dimensions_left = dict(dimensions)
+    products = []
+    for highest in sorted(dimensions_left, reverse=True):
+        multiplicity = dimensions_left[highest]
         if multiplicity == 0:
             continue
-        for weight in left:
-            spaces = [tableaux(*pair) for pair in zip(highest, weight, strict=True)]
-            left[weight] -= multiplicity * prod(spaces)
+        for weight in dimensions_left:
+            of_factors = [
+                tableaux(shape, counts) for shape, counts in zip(highest, weight, strict=True)
+            ]
+            dimensions_left[weight] -= multiplicity * prod(of_factors)
         H, X, Y = ([part for part in shape if part] for shape in highest)
-        found.append({"degree": n, "X": X, "H": H, "Y": Y, "multiplicity": multiplicity})
-    return found
+        products.append({"degree": n, "X": X, "H": H, "Y": Y, "multiplicity": multiplicity})
+    return products
 
 
 def by_degree(kind: dict[str, Any]) -> list[Any]:

@@ -6,7 +6,10 @@ Proved in: docs/completeness.md (proposition-sections).
 Computed here: dimensions of representations.
 On trust: this proposition, which a certificate lists, and those of schur.py.
 
-Notation. As in equations.py: d, d', α, H(n), h(n), X, H, Y, ``columns``, ``rows``, ``variables``.
+Notation. As in equations.py: A case has ``columns`` = d linear forms l_i, the columns of a d × d
+matrix A of rank at most α, and ``rows`` = d' forms v_k, the rows of V, in ``variables`` = d
+variables. X, H, Y are the spaces of the l_i, of the v_k and of the variables, and D_α is the set of
+all A. H(n) counts the forms of degree n on the closure of all products l_i v_k, h(n) sections.
 """
 
 from itertools import product
@@ -22,18 +25,22 @@ from m2bridge.families.attention.checker.schur import determinantal, hook, symme
 def number_of_sections(n: int, *, rows: int, columns: int, variables: int, alpha: int) -> int:
     """The number h(n) of sections of O(n) over the closure; H(n) ≤ h(n), equal for large n.
 
-    The forms l_i are d, for a case, or α free ones, for a core. Sections are the polynomials of
-    degree n in A of rank ≤ α and of degree n in V that do not separate points which the products
-    l_i v_k do not. So h(n) is the number of all polynomials, less that of sections of the cokernel
-    M of O → F_* O, the functions on weights modulo those on products: all of them extend
-    (docs/completeness.md#proposition-sections). M has a filtration. Its first quotient is about
-    values: A = k qᵀ, V = h vᵀ and (v qᵀ, h kᵀ) have the same products, so those polynomials are
-    lost that change sign with k and v exchanged. The others are about derivatives where both
-    weights come together, k = v: of order i in the directions of A across this locus, j in V.
+    There are ``rows`` forms v_k and ``columns`` forms l_i, in ``variables`` variables: for a case
+    d' and d in d, of which the l_i span at most α dimensions, and for a core α free l_i.
+
+    Sections are the polynomials of degree n in A of rank ≤ α and of degree n in V that do not
+    separate points which the products l_i v_k do not. So h(n) is the number of all polynomials,
+    less that of sections of the cokernel M of O → F_* O, the functions on weights modulo those on
+    products: all of them extend (docs/completeness.md#proposition-sections). M has a filtration.
+    Its first quotient is about values: A = k qᵀ, V = h vᵀ and (v qᵀ, h kᵀ) have the same products,
+    so those polynomials are lost that change sign with k and v exchanged. The other quotients are
+    about derivatives where both weights come together, k = v: of order i in the directions of A
+    across this locus, and j in those of V.
     """
     # K[D_α]_n ⊗ S_n(H ⊗ Y): all functions on the source
     polynomials_in_a = symmetric(columns * variables, n)
     if alpha < columns:
+        # a case, where A is square: columns = variables = d
         polynomials_in_a = determinantal(columns, alpha, n)
     total = polynomials_in_a * symmetric(rows * variables, n)
     # S_n X ⊗ S_n H ⊗ Λ² S_n Y: on A = k qᵀ, V = h vᵀ those that change sign with k and v exchanged
@@ -60,8 +67,10 @@ def sections_of_case(case: Case, n: int) -> int:
 def series(values: list[int], dimension: int) -> dict[str, Any]:
     """The series Σ H(n) T^n as a numerator over (1 − T)^dimension, from values H(0), H(1), ….
 
-    The numerator is the product of the series and (1 − T)^dimension, cut off behind the last value.
-    If H is a polynomial of degree < dimension for all n > n_0, it has no term above
+    The answer has the coefficients of the numerator, that of 1 first, without zeros at the end, and
+    ``dimension`` as exponent of the denominator. The numerator is the product of the series and
+    (1 − T)^dimension, cut off behind the last value, as further terms need further values. If H is
+    a polynomial of degree < dimension for all n > n_0, the numerator has no term above
     T^(n_0 + dimension); so H(0), …, H(n_0 + dimension) are enough.
     """
     multiplied = flint.fmpz_poly(values) * flint.fmpz_poly([1, -1]) ** dimension
@@ -83,10 +92,11 @@ def hilbert_coefficients(case: Case) -> list[int]:
     is that of h(0) alone, and is left out. The summand of highest degree in n is that of the first
     i with x ≠ 0: so i = M − D, and with i = M − D + j the number e_j is (−1)^(M − D) x.
     """
-    most = case.source_dimension
-    values = [sections_of_case(case, n) for n in range(most + 1)]
-    numerator = flint.fmpz_poly(series(values, most)["numerator"])
-    at_one = [int(x) for x in numerator(flint.fmpz_poly([1, 1])).coeffs()]  # in T − 1
-    at_one += [0] * (most - len(at_one))
-    first = next(i for i, x in enumerate(at_one) if x)
-    return [(-1) ** first * x for x in at_one[first:most]]
+    M = case.source_dimension
+    values = [sections_of_case(case, n) for n in range(M + 1)]
+    N = flint.fmpz_poly(series(values, M)["numerator"])
+    # N(T + 1) has the coefficients of N in powers of T − 1
+    in_powers = [int(x) for x in N(flint.fmpz_poly([1, 1])).coeffs()]
+    in_powers += [0] * (M - len(in_powers))
+    first = next(i for i, x in enumerate(in_powers) if x)  # M − D
+    return [(-1) ** first * x for x in in_powers[first:M]]

@@ -10,7 +10,9 @@ left out, and each of the others is counted twice.
 On trust: that random forms modulo the prime are general, and that the multidegrees of
 LARGE_MULTIDEGREES are large enough, and DETERMINANT_POWER: a test finds the same in larger ones.
 
-Notation. d, d', α, A, V and the coordinates c are those of case.py, all for d = 2.
+Notation. Weights A, d × d of rank at most α, and V, d' × d, and the coordinates c, which are
+bilinear in them, are those of case.py, all for d = 2. k and q are vectors with A = k qᵀ, and for
+d' = 1 V = vᵀ.
 
 * Y, the source, is a product of projective spaces, its factors: that of A and that of V, or for
   α = 1, where A = k qᵀ, those of k, of q and of V. n is its dimension.
@@ -68,15 +70,22 @@ has their number, as those of 1.0 do.
 
 
 def is_counted_always(case: Case) -> bool:
-    """Whether certificates have the numbers of points of a case, if points are counted at all."""
+    """Whether points of a case are counted in every certificate, as far as ``slices.py`` has them.
+
+    Where it is False they are counted only if the certificate has their numbers.
+    """
     return case.d_out <= MAX_CHEAP_OUTPUTS
 
 
 def counted_polar_degrees(case: Case) -> list[int | None] | None:
-    """The polar degrees δ_n, …, δ_0 of a case, by counting; None where nothing is counted."""
-    if case.d != 2 or (case.d_out, case.alpha) not in LARGE_MULTIDEGREES:
+    """The polar degrees δ_n, …, δ_0 of a case, by counting; None where nothing is counted.
+
+    Points are counted for d = 2 and the (d', α) of LARGE_MULTIDEGREES.
+    """
+    sizes = (case.d_out, case.alpha)
+    if case.d != 2 or sizes not in LARGE_MULTIDEGREES:
         return None
-    return list(counted(case.d_out, case.alpha, LARGE_MULTIDEGREES[case.d_out, case.alpha]))
+    return list(counted(case.d_out, case.alpha, LARGE_MULTIDEGREES[sizes]))
 
 
 @cache
@@ -91,10 +100,10 @@ def counted(d_out: int, alpha: int, degree: tuple[int, ...]) -> tuple[int, ...]:
     if alpha == 1:
         sizes = (2, 2, 2 * d_out)
     source = Source(sizes=sizes, degree=degree)
-    numbers = range(source.dimension, -1, -1)
+    from_n_to_zero = range(source.dimension, -1, -1)
     if d_out == alpha == 1:
-        return tuple(source.number_of_pairs(i) for i in numbers)
-    return tuple(source.number_of_points(i) for i in numbers)
+        return tuple(source.number_of_pairs(i) for i in from_n_to_zero)
+    return tuple(source.number_of_points(i) for i in from_n_to_zero)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +128,7 @@ class Source:
 
     @cached_property
     def number(self) -> dict[Monomial, int]:
-        """The monomials of the multidegree, each with its number: the columns of matrices."""
+        """The number of each monomial of the multidegree: its column in matrices."""
         return {monomial: j for j, monomial in enumerate(monomials(self.sizes, self.degree))}
 
     def number_of_points(self, hyperplanes: int) -> int:
@@ -140,7 +149,7 @@ class Source:
         restriction, spanning = self._slice(hyperplanes)
         functions = int(restriction.ncols())
         if hyperplanes == self.dimension or functions == 0:
-            return functions
+            return functions  # for no functions at all, zero
         relations = self._relations(spanning, restriction)
         return len(spanning) * functions - rank_of(relations)
 
@@ -151,48 +160,66 @@ class Source:
         bijective on the part of the cokernel that lives there, and a high power of it is zero on
         the rest; so the rank of this power counts the points: that of the relations with the
         multiples of the power, less that of the relations. For n hyperplanes no point has D = 0.
+
+        The cokernel is one of vectors with an entry for each of the forms of ``_slice``: the power
+        is taken in each of the entries, with zeros in the other ones.
         """
         restriction, spanning = self._slice(hyperplanes)
         functions = int(restriction.ncols())
         if hyperplanes == self.dimension:
             return functions // 2
         relations = self._relations(spanning, restriction)
-        powers = (self._multiples_of_determinant() * restriction).tolist()
-        rows = []
-        for place, row in product(range(len(spanning)), powers):
+        powers_on_section = (self._multiples_of_determinant() * restriction).tolist()
+        power_in_an_entry = []
+        for place, power in product(range(len(spanning)), powers_on_section):
             before = [0] * (place * functions)
             after = [0] * ((len(spanning) - 1 - place) * functions)
-            rows.append([*before, *map(int, row), *after])
-        return (rank_of([*relations, *rows]) - rank_of(relations)) // 2
+            power_in_an_entry.append([*before, *map(int, power), *after])
+        rank_with_powers = rank_of([*relations, *power_in_an_entry])
+        return (rank_with_powers - rank_of(relations)) // 2
 
     def _slice(self, hyperplanes: int) -> tuple[Any, list[Form]]:
-        """The restriction to this number of hyperplanes, and forms that span a linear space."""
+        """The restriction to i = ``hyperplanes`` general hyperplanes, and i + 2 general forms.
+
+        The restriction is the matrix of ``_restriction``; the forms span a general linear space of
+        hyperplanes, of dimension i + 1. Both are the same whenever the function is called.
+        """
         random = Random(hyperplanes)
         equations = [self._general_form(random) for _ in range(hyperplanes)]
         spanning = [self._general_form(random) for _ in range(hyperplanes + 2)]
         return self._restriction(equations), spanning
 
     def _relations(self, spanning: Sequence[Form], restriction: Any) -> list[list[int]]:
-        """The multiples of the vectors of derivatives, with the entries of all forms in a row."""
-        # for each form a matrix with a row for each vector and multiple, all in the same order
-        derivatives = [self._derivatives(form) * restriction for form in spanning]
+        """The multiples of the vectors of derivatives, as functions on the section, in rows.
+
+        A vector has the derivatives of all forms ``spanning`` by one variable. A row has its
+        entries one after the other, each by its coefficients in the basis that ``restriction``
+        takes functions to.
+        """
+        # for each form a matrix with a row for each variable and multiple, all in the same order
+        matrices = [self._derivatives(form) * restriction for form in spanning]
         relations = []
-        for row in zip(*(found.tolist() for found in derivatives), strict=True):
-            entries: list[int] = []
-            for part in row:
-                entries += [int(x) for x in part]
-            relations.append(entries)
+        for entries in zip(*(derivatives.tolist() for derivatives in matrices), strict=True):
+            relation: list[int] = []
+            for entry in entries:
+                relation += [int(coefficient) for coefficient in entry]
+            relations.append(relation)
         return relations
 
     def _multiples_of_determinant(self) -> Any:
-        """The multiples in the multidegree of a power of D = k_1 v_2 − k_2 v_1: a row for each.
+        """The multiples in the multidegree of the e-th power of D = k_1 v_2 − k_2 v_1, in rows.
 
-        By the binomial theorem D^n = Σ_s (−1)^s C(n, s) (k_1 v_2)^(n−s) (k_2 v_1)^s.
+        e is DETERMINANT_POWER. By the binomial theorem the power is
+        Σ_s (−1)^s C(e, s) (k_1 v_2)^(e−s) (k_2 v_1)^s. The factors of Y are those of k, q and V.
         """
-        of_k, of_q, of_V = self.degree  # D has no q
-        lower = [of_k - DETERMINANT_POWER, of_q, of_V - DETERMINANT_POWER]
+        degree_of_k, degree_of_q, degree_of_V = self.degree
+        degree_of_multiplier = [
+            degree_of_k - DETERMINANT_POWER,
+            degree_of_q,  # D has no q
+            degree_of_V - DETERMINANT_POWER,
+        ]
         rows = []
-        for monomial in monomials(self.sizes, lower):
+        for monomial in monomials(self.sizes, degree_of_multiplier):
             row: Row = {}
             for s in range(DETERMINANT_POWER + 1):
                 multiple = monomial
@@ -208,49 +235,52 @@ class Source:
         """A random combination of the coordinates, which are A_pi V_kq + A_qi V_kp, and A_pi V_kp.
 
         A_pi is the variable 2 p + i of its factor, or k_p q_i if A = k qᵀ; V_kq is the variable
-        2 k + q of the last one.
+        2 k + q of the last factor. The summands A_pi V_kq and A_qi V_kp of a coordinate have the
+        same random coefficient.
         """
         form: Form = {}
         pairs = list(combinations_with_replacement(range(2), 2))
         outputs = range(self.sizes[-1] // 2)
+        has_factors_of_k_and_q = len(self.sizes) == 3
         for k, i, (p, q) in product(outputs, range(2), pairs):
             coefficient = random.randrange(1, SLICE_PRIME)
-            for row, column in {(p, q), (q, p)}:
-                of_a: tuple[int, ...] = (2 * row + i,)
-                if len(self.sizes) == 3:
-                    of_a = (row, i)
-                form[*of_a, 2 * k + column] = coefficient
+            for row_of_a, column_of_v in {(p, q), (q, p)}:
+                variables_of_a: tuple[int, ...] = (2 * row_of_a + i,)
+                if has_factors_of_k_and_q:
+                    variables_of_a = (row_of_a, i)
+                form[*variables_of_a, 2 * k + column_of_v] = coefficient
         return form
 
     def _restriction(self, equations: Sequence[Form]) -> Any:
         """The matrix that takes functions of the multidegree to functions on a section of Y.
 
-        It has a row for each monomial, and columns by a basis of the functions on the section,
-        where the multiples of its equations are zero. In the reduced echelon form of these each
-        leading monomial is a combination of the monomials that lead no row: these are the basis.
+        The section is where the forms ``equations`` are zero. The matrix has a row for each
+        monomial, and a column for each element of a basis of the functions on the section, where
+        the multiples of the equations are zero. In the reduced echelon form of these each leading
+        monomial is a combination of the monomials that lead no row: the latter are the basis.
         """
-        lower = [e - 1 for e in self.degree]
-        rows = []
-        for form, monomial in product(equations, monomials(self.sizes, lower)):
+        degree_of_multiplier = [e - 1 for e in self.degree]
+        multiples = []
+        for form, monomial in product(equations, monomials(self.sizes, degree_of_multiplier)):
             multiple: Row = {}
             for variables, coefficient in form.items():
                 multiple[self.number[times(monomial, dict(enumerate(variables)))]] = coefficient
-            rows.append(multiple)
+            multiples.append(multiple)
         size = len(self.number)
-        reduced, rank = matrix(rows, size).rref()
-        leading = []
+        reduced, rank = matrix(multiples, size).rref()
+        leading = []  # the columns in which the rows of the echelon form begin
         column = 0
         for row in range(rank):
             while int(reduced[row, column]) == 0:
                 column += 1
             leading.append(column)
-        others = sorted(set(range(size)).difference(leading))
-        found = flint.nmod_mat(size, len(others), SLICE_PRIME)
-        for position, column in enumerate(others):
-            found[column, position] = 1
-            for row, first in enumerate(leading):
-                found[first, position] = -int(reduced[row, column])
-        return found
+        basis = sorted(set(range(size)).difference(leading))
+        restriction = flint.nmod_mat(size, len(basis), SLICE_PRIME)
+        for position, column in enumerate(basis):
+            restriction[column, position] = 1
+            for row, leading_column in enumerate(leading):
+                restriction[leading_column, position] = -int(reduced[row, column])
+        return restriction
 
     def _derivatives(self, form: Form) -> Any:
         """The matrix with all multiples, in the multidegree, of the derivatives of a form as rows.
@@ -261,24 +291,25 @@ class Source:
         """
         rows = []
         for factor, size in enumerate(self.sizes):
-            lower = [e - 1 for e in self.degree]
-            lower[factor] += 1
+            degree_of_multiplier = [e - 1 for e in self.degree]
+            degree_of_multiplier[factor] += 1
             for variable in range(size):
+                # of the derivative: the variables of the other factors, and the coefficient
                 terms = []
                 for variables, coefficient in form.items():
-                    others = dict(enumerate(variables))
-                    if others.pop(factor) == variable:
-                        terms.append((others, coefficient))
-                for monomial in monomials(self.sizes, lower):
+                    variables_by_factor = dict(enumerate(variables))
+                    if variables_by_factor.pop(factor) == variable:
+                        terms.append((variables_by_factor, coefficient))
+                for monomial in monomials(self.sizes, degree_of_multiplier):
                     row: Row = {}
-                    for others, coefficient in terms:
-                        row[self.number[times(monomial, others)]] = coefficient
+                    for variables_by_factor, coefficient in terms:
+                        row[self.number[times(monomial, variables_by_factor)]] = coefficient
                     rows.append(row)
         return matrix(rows, len(self.number))
 
 
 def rank_of(rows: Sequence[Sequence[int]]) -> int:
-    """The rank of a matrix modulo the prime."""
+    """The rank modulo SLICE_PRIME of a matrix with these rows, of which there is at least one."""
     entries: list[int] = []
     for row in rows:
         entries += row
@@ -286,19 +317,25 @@ def rank_of(rows: Sequence[Sequence[int]]) -> int:
 
 
 def monomials(sizes: Sequence[int], degree: Sequence[int]) -> list[Monomial]:
-    """The monomials of a multidegree in factors with ``sizes`` variables."""
-    factors = []
+    """The monomials of a multidegree in factors with ``sizes`` variables.
+
+    Both sequences have an entry for each factor of Y.
+    """
+    monomials_of_factors = []
     for size, e in zip(sizes, degree, strict=True):
-        factors.append(list(combinations_with_replacement(range(size), e)))
-    return list(product(*factors))
+        monomials_of_factors.append(list(combinations_with_replacement(range(size), e)))
+    return list(product(*monomials_of_factors))
 
 
 def times(monomial: Monomial, variables: dict[int, int]) -> Monomial:
-    """The product of a monomial and variables, at most one of each factor, by its number."""
-    parts = list(monomial)
+    """The product of a monomial and variables, at most one of each factor.
+
+    ``variables`` is {number of a factor: number of a variable of it}.
+    """
+    by_factor = list(monomial)
     for factor, variable in variables.items():
-        parts[factor] = tuple(sorted((*parts[factor], variable)))
-    return tuple(parts)
+        by_factor[factor] = tuple(sorted((*by_factor[factor], variable)))
+    return tuple(by_factor)
 
 
 def matrix(rows: Sequence[Row], size: int) -> Any:

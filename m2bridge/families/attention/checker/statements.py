@@ -14,6 +14,8 @@ Notation. Cases, d, d', a, t, α, weights (A, V), orbits (r, s, m), fibres, the 
 are those of case.py; Y, W and polar degrees δ_0, …, δ_n those of integrals.py. Statements with a
 number are those of the paper by Henry, Marchetti and Kohn; others have a name in its place.
 
+* An orbit (r, s, m) of functions has r = rk A, s = rk V and m the dimension of the intersection of
+  the column space of A and the row space of V; α = min(a, d) is the largest r.
 * "Words" are a statement, or a part of one, with its key, part, text and observable: words.toml.
 * An observable is what a statement is about, such as "singular". It is predicted by the statement,
   and observed by ``evidence``, which is what ``observe`` in evidence.py finds: numbers of the
@@ -27,7 +29,7 @@ from functools import partial
 from math import comb, factorial
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from m2bridge.certificates.form import Certificate, Content, Difference
 from m2bridge.certificates.wording import Words, wording
@@ -49,6 +51,9 @@ from m2bridge.families.attention.checker.slices import counted_polar_degrees, is
 
 WORDS = wording(Path(__file__).parents[1] / "words.toml")
 Json = dict[str, Any]
+# The observed value of an observable of a case: yes or no, a number, or polar degrees δ_n, …, δ_0
+# by the names of methods; None if it is not known.
+Observed = int | dict[str, list[int | None]] | None
 
 
 # Predictions of the statements, for a case or at an orbit of a case. They are also evaluated where
@@ -113,7 +118,10 @@ def has_rank_at_most_one(orbit: Orbit, case: Case) -> bool:
 
 
 def singular_locus(orbit: Orbit, case: Case) -> bool:
-    """Whether an orbit is singular by docs/mathematics.md#theorem-singular-locus."""
+    """Whether an orbit is singular by docs/mathematics.md#theorem-singular-locus.
+
+    The theorem has three cases: matrices A of any rank (a ≥ d), of rank one (a = 1), and between.
+    """
     r, s, _ = orbit
     if case.a >= case.d:
         return r == s == 1
@@ -122,24 +130,24 @@ def singular_locus(orbit: Orbit, case: Case) -> bool:
     return r <= case.a - 1
 
 
-def exchanged(orbit: Orbit, case: Case) -> list[Json]:
+def fibre_of_rank_one(orbit: Orbit, case: Case) -> list[Json]:
     """The fibre by Theorem 3.2 where A and V have rank one, as certificates have weights.
 
     It is A = k qᵀ, V = h vᵀ, here with q = h = e_1, and A = v qᵀ, V = h kᵀ: one point if k = v.
     """
-    given = representative(orbit)
-    other = with_exchanged_vectors(given)
-    if other == given:
-        return as_json([given], case)
-    return as_json([given, other], case)
+    point = representative(orbit)
+    exchanged = with_exchanged_vectors(point)
+    if exchanged == point:
+        return as_json([point], case)
+    return as_json([point, exchanged], case)
 
 
-def itself(orbit: Orbit, case: Case) -> list[Json]:
-    """The fibre by Theorem 3.2 for other ranks: the representative alone."""
+def fibre_of_other_ranks(orbit: Orbit, case: Case) -> list[Json]:
+    """The fibre by Theorem 3.2 where A or V has a rank above one: the representative alone."""
     return as_json([representative(orbit)], case)
 
 
-# The hypotheses of statements, in the order in which they are checked.
+# The hypotheses of statements, by their names in words.toml, in the order of the checks.
 TOKENS = ("several-tokens",)
 PAPER = (*TOKENS, "not-degenerate")
 NONDEGENERATE = (*PAPER, "two-dimensions")
@@ -164,8 +172,8 @@ FORMER: dict[tuple[str, str, int], tuple[Hypotheses, Callable[[Case], bool]]] = 
     ("polar", "", 1): (NONDEGENERATE, always)
 }
 AT_ORBITS: dict[tuple[str, str], tuple[Hypotheses, Callable[[Orbit, Case], Any]]] = {
-    ("3.2", "rank one"): (TOKENS, exchanged),
-    ("3.2", "otherwise"): (TOKENS, itself),
+    ("3.2", "rank one"): (TOKENS, fibre_of_rank_one),
+    ("3.2", "otherwise"): (TOKENS, fibre_of_other_ranks),
     ("3.4", "ii"): (NONDEGENERATE, is_square),
     ("3.4", "iii"): (NONDEGENERATE, has_rank_at_most_one),
     ("A.3", ""): (NONDEGENERATE, is_square),
@@ -178,7 +186,8 @@ AT_ORBITS: dict[tuple[str, str], tuple[Hypotheses, Callable[[Orbit, Case], Any]]
 def statement(key: str, certificate: Certificate) -> Content | Difference:
     """The content of a certificate on the statements with this key: evidence and verdicts.
 
-    A difference if it does not list as many orbits as there are. For t = 1 there is no evidence.
+    A difference if the certificate does not list as many orbits as there are. For t = 1 there is no
+    evidence.
     """
     case = Case(**certificate.case)
     listed = WORDS.listed(key, certificate.answer)
@@ -190,13 +199,13 @@ def statement(key: str, certificate: Certificate) -> Content | Difference:
     if failure:
         return failure
     evidence, points = observe(case.d, case.d_out, case.alpha)
-    with_points = _has_counted_points(certificate.answer)
+    with_slices = _has_counted_points(certificate.answer)
     verdicts = []
     for words in listed:
         if (words.key, words.part) in AT_ORBITS:
             verdicts.append(_verdict_at_orbits(words, case, evidence, points))
         else:
-            verdicts.append(_global_verdict(words, case, evidence, with_points=with_points))
+            verdicts.append(_global_verdict(words, case, evidence, with_slices=with_slices))
     return statements(WORDS, listed, verdicts, evidence)
 
 
@@ -204,7 +213,7 @@ QUESTIONS = {key: partial(statement, key) for key, _ in (*GLOBAL, *AT_ORBITS)}
 
 
 def failing_hypothesis(hypotheses: Hypotheses, case: Case) -> str | None:
-    """The first of these hypotheses that fails, in words; None if all hold."""
+    """The words for the first of these hypotheses that fails in a case; None if all hold."""
     holds = {
         "several-tokens": case.t >= 2,
         "not-degenerate": case.alpha > 1 or case.d_out > 1,
@@ -221,7 +230,7 @@ def failing_hypothesis(hypotheses: Hypotheses, case: Case) -> str | None:
 
 
 def _has_counted_points(answer: Json) -> bool:
-    """Whether a verdict of an unchecked answer has points in slices among its polar degrees."""
+    """Whether a verdict of an answer, not yet checked, has points in slices as polar degrees."""
     verdicts = answer.get("verdicts")
     if not isinstance(verdicts, list):
         return False
@@ -232,62 +241,71 @@ def _has_counted_points(answer: Json) -> bool:
     return False
 
 
-def _global_verdict(words: Words, case: Case, evidence: Json, *, with_points: bool) -> Json:
+def _global_verdict(words: Words, case: Case, evidence: Json, *, with_slices: bool) -> Json:
     """The verdict on a statement about the whole case: whether prediction and observation agree.
 
-    ``with_points``: whether points are counted also where that is expensive, since a certificate
-    has their number.
+    ``with_slices`` is that of ``_polar_degrees``.
     """
     key = (words.key, words.part)
     hypotheses, predict = FORMER.get((*key, words.version), GLOBAL[key])
-    observed = _observed_of_case(words.observable, case, evidence, with_points=with_points)
+    observed = _observed_in_case(words.observable, case, evidence, with_slices=with_slices)
     return global_verdict(words, failing_hypothesis(hypotheses, case), predict(case), observed)
 
 
-def _observed_of_case(
-    observable: str, case: Case, evidence: Json, *, with_points: bool = False
-) -> int | dict[str, list[int | None]] | None:
-    """The observed value of an observable of the whole case; None if it is not known.
+def _observed_in_case(
+    observable: str, case: Case, evidence: Json, *, with_slices: bool = False
+) -> Observed:
+    """The observed value of an observable that belongs to the whole case, not to an orbit.
 
-    For the polar degrees it is what several methods find, by their names.
+    It follows from the evidence, or stands there under the name of the observable, such as
+    "dimension". None if it is not known. ``with_slices`` is that of ``_polar_degrees``.
     """
-    generic = evidence["generic_fibre"]
+    map_is_defined_everywhere = bool(evidence["base_locus_empty"])
+    generic_fibre = evidence["generic_fibre"]
     if observable == "zero_fibre":
         # the function is zero only for A = 0 or V = 0
-        return bool(evidence["base_locus_empty"])
+        return map_is_defined_everywhere
     if observable == "closed":
-        # the image of a compact source under a morphism; without a morphism nothing is known
-        return bool(evidence["base_locus_empty"]) or None
+        # the image of a compact source under a morphism is closed; else nothing is known
+        return True if map_is_defined_everywhere else None
     if observable == "products":
         return bool(evidence["products_determine_functions"])
     if observable == "birational":
-        return bool(generic["length"] == 1)
+        return bool(generic_fibre["length"] == 1)
     if observable == "special_fibre_points":
-        # those with more points than the generic one; 0 if there are none
-        numbers = [facts["fibre_points"] for facts in evidence["orbits"]]
-        return max((n for n in numbers if n > generic["points"]), default=0)
+        return _points_of_special_fibres(evidence)
     if observable == "smooth_manifold":
         return _is_manifold(case, evidence)
     if observable == "polar_degrees":
-        return _polar_degrees(case, evidence, with_points=with_points)
+        return _polar_degrees(case, evidence, with_slices=with_slices)
     if observable == "polar_integrals":
         return _has_stated_polar_degrees(case, evidence)
-    known: int | None = evidence[observable]
-    return known
+    in_evidence: int | None = evidence[observable]
+    return in_evidence
+
+
+def _points_of_special_fibres(evidence: Json) -> int:
+    """The most points of a fibre with more points than the generic one; 0 if there is none."""
+    generic_points = evidence["generic_fibre"]["points"]
+    numbers = [facts["fibre_points"] for facts in evidence["orbits"]]
+    special = [points for points in numbers if points > generic_points]
+    return max(special, default=0)
 
 
 def _polar_degrees(
-    case: Case, evidence: Json, *, with_points: bool = False
+    case: Case, evidence: Json, *, with_slices: bool = False
 ) -> dict[str, list[int | None]] | None:
     """The polar degrees δ_n, …, δ_0 by several methods, each a list with None where it is silent.
 
-    They are the integrals of the theorem, computed in another way than the stated ones; δ_n alone,
-    the degree of the closure; and points in slices, where they are counted: in the cheap cases, and
-    for ``with_points`` in all that slices.py has. The polar degrees are
-    these integrals, and the numbers of points of general slices, by one of two theorems of
-    docs/polar-degrees.md: theorem-polar, where the map is birational and kernels are small, and
-    theorem-polar-symmetric for α = d' = 1 < d, where it is two-to-one. None where neither applies,
-    or for large cases.
+    The methods are "integrals", those of the theorem, computed in another way than the stated ones;
+    "projection_formula", δ_n alone, the degree of the closure; and "slices", where their points
+    are counted. The polar degrees are these integrals, and the numbers of points of general slices,
+    by one of two theorems of docs/polar-degrees.md: theorem-polar, where the map is birational and
+    kernels are small, and theorem-polar-symmetric for α = d' = 1 < d, where it is two-to-one. None
+    where neither applies, or for large cases.
+
+    ``with_slices`` says that points are counted in all cases that slices.py has, because a
+    certificate has their numbers; without it that is done only where it is cheap.
     """
     if evidence["degree"] is None:
         return None
@@ -296,35 +314,39 @@ def _polar_degrees(
     integrals = localized_polar_degrees(case)
     if integrals is None:
         return None
-    unknown = [None] * (evidence["dimension"] - 1)
-    found = {"integrals": [*integrals], "projection_formula": [evidence["degree"], *unknown]}
-    counted = counted_polar_degrees(case) if with_points or is_counted_always(case) else None
-    if counted is not None:
-        found["slices"] = counted
+    n = evidence["dimension"] - 1
+    degree_alone = [evidence["degree"]] + [None] * n
+    found = {"integrals": [*integrals], "projection_formula": degree_alone}
+    if with_slices or is_counted_always(case):
+        counted = counted_polar_degrees(case)
+        if counted is not None:
+            found["slices"] = counted
     return found
 
 
 def _has_stated_polar_degrees(case: Case, evidence: Json) -> bool | None:
-    """Whether the polar degrees are those of the formula; for large cases by the theorem alone.
+    """Whether the polar degrees are those of the formula of theorem-polar.
 
-    None where the theorem does not apply. Former certificates say this of a case.
+    None where the theorem does not apply. Former certificates say this of a case in place of the
+    numbers.
     """
     if not _polar_theorem_applies(case, evidence):
         return None
     stated = stated_polar_degrees(case)
     observed = _polar_degrees(case, evidence)
     if stated is None or observed is None:
-        return True
+        return True  # for large cases numbers are not compared, and the theorem says so
     return of_several(stated, observed) != "REFUTED"
 
 
 def _is_manifold(case: Case, evidence: Json) -> bool | None:
-    """Whether the neuromanifold is a C¹ manifold near zero.
+    """Whether the neuromanifold is a C¹ manifold near zero; None if that is not known.
 
-    The neuromanifold, the set of all functions of the case, is a cone. A cone is such a manifold
-    only if it is a linear space (docs/mathematics.md#proposition-not-manifold). The coordinates are
-    independent functions on it, so it would be the whole space of the coordinates, and not have a
-    smaller dimension; for d = 1 it is. None if neither decides.
+    The neuromanifold, the set of all functions of the case, is a cone. A cone is a C¹ manifold near
+    zero only if it is a linear space (docs/mathematics.md#proposition-not-manifold). The
+    coordinates are independent functions on it, so it would be the whole space of the coordinates,
+    and not have a smaller dimension. For d = 1 it is the whole space. Nothing is known for larger d
+    if the dimensions are equal.
     """
     if evidence["dimension"] < case.coordinate_count:
         return False
@@ -362,12 +384,15 @@ def _polar_theorem_applies(case: Case, evidence: Json) -> bool:
 
 
 def _is_of_symmetric_matrices(case: Case, evidence: Json) -> bool:
-    """Whether functions are q ⊗ c with symmetric matrices c of rank at most two, α = d' = 1 < d,
-    and general ones are those of two weights (docs/polar-degrees.md#theorem-polar-symmetric).
+    """Whether docs/polar-degrees.md#theorem-polar-symmetric applies.
+
+    So it does if functions are q ⊗ c with symmetric matrices c of rank at most two, α = d' = 1 < d,
+    and general ones are those of two different weights.
     """
-    generic = evidence["generic_fibre"]
-    two_points = generic["points"] == generic["length"] == 2
-    return bool(evidence["base_locus_empty"]) and two_points and case.is_of_symmetric_matrices
+    generic_fibre = evidence["generic_fibre"]
+    is_two_to_one = generic_fibre["points"] == generic_fibre["length"] == 2
+    map_is_defined_everywhere = bool(evidence["base_locus_empty"])
+    return map_is_defined_everywhere and is_two_to_one and case.is_of_symmetric_matrices
 
 
 # Verdicts orbit by orbit.
@@ -380,91 +405,112 @@ def _verdict_at_orbits(
 
     It has the number of the orbits concerned, those where the statement fails and those where that
     is not known; and, if all hypotheses hold, the largest orbit where it fails as witness.
-    ``points`` has the points of the fibre over each orbit, which Theorem 3.2 is about.
+    ``points`` has for each orbit the points of its fibre, which Theorem 3.2 is about.
     """
     hypotheses, predict = AT_ORBITS[words.key, words.part]
-    hypothesis = failing_hypothesis(hypotheses, case)
-    concerned = 0
-    failing = []
-    undecided = []
-    witness = None
-    size_of_witness: tuple[int, list[int]] = (0, [])
+    failed_hypothesis = failing_hypothesis(hypotheses, case)
+    comparisons = []
     for facts in evidence["orbits"]:
         orbit = tuple(facts["orbit"])
         if not _concerns(words, orbit):
             continue
-        concerned += 1
         if words.observable == "fibre":
             observed: Any = as_json(points[orbit], case)
         else:
-            observed = _observed_at_orbit(words.observable, facts, evidence["boundary_family"])
-        predicted = predict(orbit, case)
-        if observed is None:
-            undecided.append(facts["orbit"])
-        elif observed != predicted:
-            failing.append(facts["orbit"])
-            size = (facts["dimension"], facts["orbit"])
-            if not hypothesis and size > size_of_witness:
-                size_of_witness = size
-                witness = _witness(facts, case, evidence["dimension"])
-                witness |= {"predicted": predicted, "observed": observed}
+            observed = _observed_at_orbit(
+                words.observable, facts, has_family=evidence["boundary_family"]
+            )
+        comparison = ComparisonAtOrbit(facts, predict(orbit, case), observed)
+        comparisons.append(comparison)
+    failing = [comparison for comparison in comparisons if comparison.fails]
+    undecided = [comparison for comparison in comparisons if comparison.observed is None]
     outcome = "CONFIRMED"
     if failing:
         outcome = "REFUTED"
     elif undecided:
         outcome = "UNDECIDED"
+    witness = None
+    if failing and failed_hypothesis is None:
+        largest = max(failing, key=ComparisonAtOrbit.size)
+        witness = _witness(largest, case, evidence["dimension"])
     return verdict(
         words,
-        hypothesis,
+        failed_hypothesis,
         outcome,
-        concerned=concerned,
-        failing=failing,
-        undecided=undecided,
+        concerned=len(comparisons),
+        failing=[comparison.facts["orbit"] for comparison in failing],
+        undecided=[comparison.facts["orbit"] for comparison in undecided],
         witness=witness,
     )
 
 
-def _concerns(words: Words, orbit: Orbit) -> bool:
-    """Whether a statement concerns an orbit: all do but for the parts of Theorem 3.2.
+class ComparisonAtOrbit(NamedTuple):
+    """The facts about an orbit, and the predicted and observed value of an observable there.
 
-    One part is about functions with A and V of rank one, the other about all others.
+    ``observed`` is None if it is not known.
     """
-    has_rank_one = orbit[:2] == (1, 1)
+
+    facts: Json
+    predicted: Any
+    observed: Any
+
+    @property
+    def fails(self) -> bool:
+        """Whether the observed value is known, and not the predicted one."""
+        return self.observed is not None and self.observed != self.predicted
+
+    def size(self) -> tuple[int, list[int]]:
+        """The dimension of the orbit, and its numbers (r, s, m), by which orbits are compared."""
+        return self.facts["dimension"], self.facts["orbit"]
+
+
+def _concerns(words: Words, orbit: Orbit) -> bool:
+    """Whether a statement concerns an orbit, that is, says something about it.
+
+    Each statement concerns all orbits, but for the two parts of Theorem 3.2: "rank one" is about
+    functions with A and V of rank one, and "otherwise" about all other functions.
+    """
     if words.key != "3.2":
         return True
+    r, s, _ = orbit
+    has_rank_one = r == s == 1
     if words.part == "rank one":
         return has_rank_one
     return not has_rank_one
 
 
-def _observed_at_orbit(observable: str, facts: Json, has_family: bool) -> bool | None:
+def _observed_at_orbit(observable: str, facts: Json, *, has_family: bool) -> bool | None:
     """The observed value of an observable at an orbit; None if it is not known.
 
-    Boundary points are limits of real functions without real weights. For (1, 1, 1) there is a
-    family of such functions, if ``has_family``. Where the fibre is reduced with at most two points
-    its functions are not boundary points; elsewhere nothing is known
+    It stands in ``facts`` under the name of the observable, but for two: "boundary", whether the
+    functions of the orbit are limits of real functions without real weights, and
+    "boundary_critical", whether they are exactly if they are critical. The facts say "boundary"
+    where the fibre is not reduced. That is proved for (1, 1, 1), by a family of real functions
+    without real weights, if there is one (``has_family``); and the contrary is proved where the
+    fibre is reduced with at most two points. Elsewhere nothing is known
     (docs/mathematics.md#proposition-boundary).
     """
-    if not observable.startswith("boundary"):
-        known: bool | None = facts[observable]
-        return known
+    if observable not in ("boundary", "boundary_critical"):
+        in_facts: bool | None = facts[observable]
+        return in_facts
     is_boundary: bool = facts["boundary"]
     if is_boundary:
-        is_known = has_family and facts["orbit"] == [1, 1, 1]
+        is_proved = has_family and facts["orbit"] == [1, 1, 1]
     else:
-        is_known = facts["fibre_points"] <= 2
-    if not is_known:
+        is_proved = facts["fibre_points"] <= 2
+    if not is_proved:
         return None
     if observable == "boundary_critical":
         return bool(is_boundary == facts["critical"])
     return is_boundary
 
 
-def _witness(facts: Json, case: Case, dimension: int) -> Json:
+def _witness(comparison: ComparisonAtOrbit, case: Case, dimension: int) -> Json:
     """The orbit where a statement fails, weights over it, and the numbers that show it.
 
-    ``facts`` are those about the orbit, ``dimension`` is that of the closure.
+    ``comparison`` is that at this orbit, and ``dimension`` is that of the closure.
     """
+    facts = comparison.facts
     orbit = tuple(facts["orbit"])
     numbers = {
         "dimension": dimension,
@@ -475,10 +521,16 @@ def _witness(facts: Json, case: Case, dimension: int) -> Json:
         "generic_rank_A": case.alpha,
     }
     weights = matrices(representative(orbit), case)
-    return {"orbit": facts["orbit"], **weights, "numbers": numbers}
+    return {
+        "orbit": facts["orbit"],
+        **weights,
+        "numbers": numbers,
+        "predicted": comparison.predicted,
+        "observed": comparison.observed,
+    }
 
 
 def as_json(pairs: list[Pair], case: Case) -> list[Json]:
-    """Weights as a certificate has them, in increasing order of A, then V."""
+    """Pairs of weights as a certificate has them, in increasing order of A, then V."""
     listed = [matrices(pair, case) for pair in pairs]
     return sorted(listed, key=itemgetter("A", "V"))

@@ -17,7 +17,7 @@ ranks modulo a prime, at random weights of the type, are lower bounds for them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations_with_replacement, product
@@ -36,6 +36,7 @@ PRIME = 2**31 - 1
 """Ranks of the form B are found modulo this prime."""
 
 IntegerEntries = Sequence[Sequence[int]]
+"""A matrix of integers, row by row."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,26 +86,30 @@ class TypeFacts:
 def facts_of(
     kinds: Sequence[WeightType], shape: LayerSizes, head_dim: int | None = None
 ) -> Iterator[TypeFacts]:
-    """Decide for each of these types whether it is exposed; TimeLimitError at the limit."""
+    """Yield for each of these types whether it is exposed, and the ranks that decide it.
+
+    Where values are factorized, ``head_dim`` is the number of columns of O and of rows of V. Raises
+    TimeLimitError at the limit.
+    """
     for kind in check_deadline_in(kinds):
         yield type_facts(kind, shape, head_dim)
 
 
 def type_facts(kind: WeightType, shape: LayerSizes, head_dim: int | None = None) -> TypeFacts:
-    """Decide whether one type is exposed, by ranks."""
-    exact = Differentials(representative(kind, shape, head_dim), shape)
-    rank = sparse_rank(exact.image)
-    functions = sparse_rank(exact.along_type)
-    with_spaces = sparse_rank(_with_moved_spaces(exact, kind))
+    """Decide whether one type is exposed, by ranks; ``head_dim`` is that of :func:`facts_of`."""
+    at_representative = Differentials(representative(kind, shape, head_dim), shape)
+    rank = sparse_rank(at_representative.image)
+    functions = sparse_rank(at_representative.along_type)
+    with_spaces = sparse_rank(_with_moved_spaces(at_representative, kind))
     # numbers of its own for each type, the same in every run
     random = Random(f"{shape.key} {kind}")
     critical = CriticalWeights.random(kind, shape, random, head_dim)
     form_rank = critical.form_rank
     exposed: bool | None = None
     if form_rank == rank:
-        exposed = True
-    elif with_spaces < rank or _is_bounded(kind, shape, head_dim, random):
-        exposed = False
+        exposed = True  # Lemma 1
+    elif with_spaces < rank or _is_excluded_by_factors(kind, shape, head_dim, random):
+        exposed = False  # Lemma 2, Lemma 4
     return TypeFacts(
         kind=kind,
         functions=functions,
@@ -116,39 +121,47 @@ def type_facts(kind: WeightType, shape: LayerSizes, head_dim: int | None = None)
     )
 
 
-def _is_bounded(kind: WeightType, shape: LayerSizes, head_dim: int | None, random: Random) -> bool:
+def _is_excluded_by_factors(
+    kind: WeightType, shape: LayerSizes, head_dim: int | None, random: Random
+) -> bool:
     """Whether Lemma 4 proves that a type with factorized values is not exposed.
 
-    Its weights are critical for u only if weights of the balanced type with the same A and W are,
-    and ν has rank at most d − max(k, q) on A, and min(d' − o, d − v) on W. The critical pairs of
-    the balanced type have the dimension of the targets if its functions have that of the rank.
+    Weights of the type are critical for u only if weights of the balanced type with the same A and
+    W are, and ν has rank at most d − max(k, q) on A, and min(d' − o, d − v) on W. The pairs (f, ν)
+    that are critical at the balanced type are an irreducible family. Its dimension less that of the
+    space of targets is the dimension of the functions of this type less the rank of the
+    differential. If that is negative, general targets have no such pair. If it is zero, a general ν
+    must not have larger ranks. False where the lemma says nothing. ``random`` chooses ν.
     """
+    if head_dim is None or kind.o is None or kind.v is None:
+        return False  # values are not factorized
     balanced = kind.balanced
-    if head_dim is None or kind.v is None or kind.o is None or balanced == kind:
-        return False
-    exact = Differentials(representative(balanced, shape, head_dim), shape)
-    functions = sparse_rank(exact.along_type)
-    rank = sparse_rank(exact.image)
+    if balanced == kind:
+        return False  # the lemma compares a type with another one
+    at_representative = Differentials(representative(balanced, shape, head_dim), shape)
+    functions = sparse_rank(at_representative.along_type)
+    rank = sparse_rank(at_representative.image)
     if functions < rank:
-        # fewer critical pairs than targets, whatever the ranks of ν are
-        return True
+        return True  # whatever the ranks of ν are
     if functions > rank:
         return False
     critical = CriticalWeights.random(balanced, shape, random, head_dim)
-    most_on_a = shape.d - max(kind.k, kind.q)
-    most_on_w = min(shape.d_out - kind.o, shape.d - kind.v)
-    return critical.rank_on_a > most_on_a or critical.rank_on_w > most_on_w
+    largest_on_a = shape.d - max(kind.k, kind.q)
+    largest_on_w = min(shape.d_out - kind.o, shape.d - kind.v)
+    return critical.rank_on_a > largest_on_a or critical.rank_on_w > largest_on_w
 
 
 class Differentials:
     """The differentials at some weights, which are integers, or meant modulo :data:`PRIME`.
 
-    Weights stand in the order K, Q, (O,) V and row by row; functions have the reduced coordinates
-    c_{k,i,{p,q}}. The tangent vectors span the tangent space of the type: they are the directions
-    in which the group of changes of bases moves the weights.
+    J is that of weights ↦ (A, W), and F that of (A, W) ↦ f. Weights stand in the order K, Q, (O,) V
+    and row by row; pairs in the order A, W; functions have the reduced coordinates c_{k,i,{p,q}}.
+    The tangent vectors span the tangent space of the type: they are the directions in which the
+    group of changes of bases moves the weights.
     """
 
     def __init__(self, weights: TypedWeights, shape: LayerSizes) -> None:
+        """Take the weights of a layer of this shape; all else is computed when it is used."""
         self.weights = weights
         self.shape = shape
 
@@ -182,33 +195,42 @@ class Differentials:
 
     @cached_property
     def pairs_of_weights(self) -> list[list[int]]:
-        """The differential J of weights ↦ (A, W), transposed: a row for each weight."""
+        """The differential J of weights ↦ (A, W), transposed.
+
+        It has a row for each weight, with the entries of the pair (A, W) that moves with it.
+        """
         d, d_out, a = self.shape.d, self.shape.d_out, self.shape.a
         K, Q, O, V = self.weights.K, self.weights.Q, self.weights.O, self.weights.V
-        # K_bp is in A_pi with the coefficient Q_bi, and Q_bi with K_bp
-        rows = [
+        # A_pi = Σ_b K_bp Q_bi: K_bp moves row p of A by row b of Q, and Q_bi column i by row b of K
+        along_k = [
             self._pair(of_a={(p, i): Q[b][i] for i in range(d)})
             for b, p in product(range(a), range(d))
         ]
-        rows += [
+        along_q = [
             self._pair(of_a={(p, i): K[b][p] for p in range(d)})
             for b, i in product(range(a), range(d))
         ]
         if O is None:
             places = product(range(d_out), range(d))
-            return rows + [self._pair(of_w={place: 1}) for place in places]
+            return along_k + along_q + [self._pair(of_w={place: 1}) for place in places]
+        # W_kq = Σ_c O_kc V_cq, in the same way
         inner = range(len(V))
-        rows += [
+        along_o = [
             self._pair(of_w={(k, q): V[c][q] for q in range(d)})
             for k, c in product(range(d_out), inner)
         ]
-        rows += [
+        along_v = [
             self._pair(of_w={(k, q): O[k][c] for k in range(d_out)})
             for c, q in product(inner, range(d))
         ]
-        return rows
+        return along_k + along_q + along_o + along_v
 
-    def _pair(self, of_a: dict[Any, int] | None = None, of_w: dict[Any, int] | None = None) -> Any:
+    def _pair(
+        self,
+        of_a: Mapping[tuple[int, int], int] | None = None,
+        of_w: Mapping[tuple[int, int], int] | None = None,
+    ) -> list[int]:
+        """A pair (A', W') as a list of entries, from the nonzero ones by row and column."""
         d = self.shape.d
         entries = [0] * (d * d + self.shape.d_out * d)
         for (p, i), value in (of_a or {}).items():
@@ -219,14 +241,14 @@ class Differentials:
 
     @cached_property
     def image_modulo(self) -> Any:
-        """The differential F J of weights ↦ functions, modulo the prime."""
+        """The differential F J of weights ↦ functions, modulo the prime, in columns by weights."""
         return _modulo(self.functions_of_pairs) * _modulo(self.pairs_of_weights).transpose()
 
     @cached_property
     def image(self) -> list[SparseVector]:
-        """The same over ZZ: the image of each weight, by its nonzero coordinates."""
-        columns = list(map(_nonzero, zip(*self.functions_of_pairs, strict=True)))
-        return [_combined(_nonzero(row), columns) for row in self.pairs_of_weights]
+        """The columns of the differential F J over ZZ, one for each weight, by nonzero entries."""
+        columns_of_f = [_nonzero(column) for column in zip(*self.functions_of_pairs, strict=True)]
+        return [_combined(_nonzero(pair), columns_of_f) for pair in self.pairs_of_weights]
 
     @cached_property
     def along_type(self) -> list[SparseVector]:
@@ -235,16 +257,20 @@ class Differentials:
 
     @cached_property
     def tangents(self) -> list[list[int]]:
-        """Directions of the group of changes of bases: each a list of entries of all weights."""
+        """Directions of the group of changes of bases: each a list of entries of all weights.
+
+        There is one for each unit matrix E_ij in the Lie algebra of each of the groups GL: E_ij K
+        has row j of K as its row i, and K E_ij has column i of K as its column j.
+        """
         K, Q, O, V = self.weights.K, self.weights.Q, self.weights.O, self.weights.V
         moves = []
         for i, j in _units(self.shape.a):  # K ↦ gK, Q ↦ g⁻ᵀQ
             moves.append(self._move(K=_row_of(K, j, i), Q=_row_of(Q, i, j, -1)))
         for i, j in _units(self.shape.d):  # bases of the tokens that K and V see
             moves.append(self._move(K=_column_of(K, i, j), V=_column_of(V, i, j)))
-        for i, j in _units(self.shape.d):
+        for i, j in _units(self.shape.d):  # those of the tokens that Q sees
             moves.append(self._move(Q=_column_of(Q, i, j)))
-        for i, j in _units(self.shape.d_out):
+        for i, j in _units(self.shape.d_out):  # those of outputs
             if O is None:
                 moves.append(self._move(V=_row_of(V, j, i)))
             else:
@@ -255,67 +281,95 @@ class Differentials:
         return moves
 
     def _move(self, **moved: IntegerEntries) -> list[int]:
-        """The direction that moves some of the matrices, as a list of entries."""
+        """The direction that moves some of the matrices, as a list of entries.
+
+        ``moved`` has the derivatives of these matrices by their names; the others are zero.
+        """
         entries: list[int] = []
         for name in ("K", "Q", "O", "V"):
             matrix = getattr(self.weights, name)
             if matrix is None:
                 continue
-            for row in moved.get(name) or [[0] * len(row) for row in matrix]:
+            zero = [[0] * len(row) for row in matrix]
+            for row in moved.get(name, zero):
                 entries += row
         return entries
 
 
 @dataclass(frozen=True, slots=True)
 class CriticalWeights:
-    """Random weights of a type modulo the prime, and a random ν for which they are critical."""
+    """Random weights of a type modulo the prime, and a random ν for which they are critical.
 
-    at: Differentials
+    Parameters
+    ----------
+    differentials : Differentials
+        Those at the weights.
+    nu : sequence of int
+        The values of ν on the reduced coordinates of functions.
+    """
+
+    differentials: Differentials
     nu: Sequence[int]
 
     @classmethod
     def random(
         cls, kind: WeightType, shape: LayerSizes, random: Random, head_dim: int | None
     ) -> CriticalWeights:
-        """Move the representative by random changes of bases, and combine all ν at random."""
-        at = Differentials(_moved(representative(kind, shape, head_dim), random), shape)
-        vanishing, count = at.image_modulo.transpose().nullspace()
-        factors = [[random.randrange(PRIME)] for _ in range(vanishing.ncols())]
-        if not count:
-            return cls(at, [0] * vanishing.nrows())
-        factors[count:] = [[0]] * (vanishing.ncols() - count)
-        nu = vanishing * flint.nmod_mat(factors, PRIME)
-        return cls(at, [int(nu[row, 0]) for row in range(nu.nrows())])
+        """Move the representative of a type by random changes of bases, and take a random ν.
+
+        ν is a combination, with random factors, of a basis of those that vanish on the image of the
+        differential; zero if there is none but zero.
+        """
+        weights = _moved(representative(kind, shape, head_dim), random)
+        differentials = Differentials(weights, shape)
+        # FLINT's matrix has a basis of the kernel in its first columns, and zeros in the others
+        kernel, dimension = differentials.image_modulo.transpose().nullspace()
+        factors = [[random.randrange(PRIME)] for _ in range(kernel.ncols())]
+        if dimension == 0:
+            return cls(differentials, [0] * kernel.nrows())
+        factors[dimension:] = [[0]] * (kernel.ncols() - dimension)
+        nu = kernel * flint.nmod_mat(factors, PRIME)
+        return cls(differentials, [int(nu[row, 0]) for row in range(nu.nrows())])
 
     @property
     def form_rank(self) -> int:
-        """The rank of the form B of Lemma 1."""
-        image, tangents = self.at.image_modulo, _modulo(self.at.tangents)
+        """The rank of the form B(x, w) = ⟨FJx, FJw⟩ − ν(d²(x, w)) of Lemma 1, modulo the prime.
+
+        x are the tangent vectors of the type, and w all directions of weights.
+        """
+        image = self.differentials.image_modulo
+        tangents = _modulo(self.differentials.tangents)
         gram = image.transpose() * image
-        return int((tangents * (gram - self._second_derivative())).rank())
+        form = tangents * (gram - self._second_derivative())
+        return int(form.rank())
 
     def _second_derivative(self) -> Any:
-        """The matrix of ν(d²(x, w)) in the entries of the weights.
+        """The matrix of ν(d²(x, w)) in the entries of the weights, modulo the prime.
 
-        It has two parts: f is bilinear in (A, W), and these are so in (K, Q) and (O, V).
+        It has two parts, as f is bilinear in (A, W), and A is in (K, Q), W in (O, V): the form of ν
+        on the pairs (A, W) that move with two weights, and ν of the products of two factors.
         """
-        pairs = _modulo(self.at.pairs_of_weights)
-        second = pairs * self._form_on_pairs() * pairs.transpose()
-        return second + self._form_on_factors()
+        transposed_J = _modulo(self.differentials.pairs_of_weights)
+        through_pairs = transposed_J * self._form_on_pairs() * transposed_J.transpose()
+        return through_pairs + self._form_on_factors()
 
     def _form_on_pairs(self) -> Any:
-        """ν(f(Ȧ, W')) + ν(f(A', Ẇ)) as a matrix in the entries of pairs."""
-        d, d_out = self.at.shape.d, self.at.shape.d_out
+        """The form ν(f(Ȧ, W')) + ν(f(A', Ẇ)) as a symmetric matrix in the entries of pairs.
+
+        A_pi is entry p d + i of a pair (A, W), and W_kq entry d² + k d + q.
+        """
+        d, d_out = self.differentials.shape.d, self.differentials.shape.d_out
         size = d * d + d_out * d
         rows = [[0] * size for _ in range(size)]
-        for (k, i, p, q), value in self._by_index():
-            of_a, of_w = p * d + i, d * d + k * d + q
+        for (k, i, p, q), value in self._values_on_products():
+            of_a = p * d + i
+            of_w = d * d + k * d + q
             rows[of_a][of_w] = rows[of_w][of_a] = value
         return flint.nmod_mat(rows, PRIME)
 
-    def _by_index(self) -> Iterator[tuple[tuple[int, int, int, int], int]]:
-        """The value of ν for each product A_pi W_kq."""
-        d, d_out = self.at.shape.d, self.at.shape.d_out
+    def _values_on_products(self) -> Iterator[tuple[tuple[int, int, int, int], int]]:
+        """Yield ((k, i, p, q), ν of the coordinate in which the product A_pi W_kq is)."""
+        d, d_out = self.differentials.shape.d, self.differentials.shape.d_out
         position = 0
         for k in range(d_out):
             for i in range(d):
@@ -326,17 +380,18 @@ class CriticalWeights:
 
     def on_a(self) -> IntegerEntries:
         """The form A' ↦ ν(f(A', W)) as a d×d matrix."""
-        d, W = self.at.shape.d, self.at.W
+        d, W = self.differentials.shape.d, self.differentials.W
         form = [[0] * d for _ in range(d)]
-        for (k, i, p, q), value in self._by_index():
+        for (k, i, p, q), value in self._values_on_products():
             form[p][i] += value * int(W[k][q])
         return form
 
     def on_w(self) -> IntegerEntries:
         """The form W' ↦ ν(f(A, W')) as a d'×d matrix."""
-        d, d_out, A = self.at.shape.d, self.at.shape.d_out, self.at.A
+        d, d_out = self.differentials.shape.d, self.differentials.shape.d_out
+        A = self.differentials.A
         form = [[0] * d for _ in range(d_out)]
-        for (k, i, p, q), value in self._by_index():
+        for (k, i, p, q), value in self._values_on_products():
             form[k][q] += value * int(A[p][i])
         return form
 
@@ -351,23 +406,29 @@ class CriticalWeights:
         return int(_modulo(self.on_w()).rank())
 
     def _form_on_factors(self) -> Any:
-        """ν of the products K̇ᵀQ' and ȮV', as a matrix in the entries of weights."""
-        d, d_out, a = self.at.shape.d, self.at.shape.d_out, self.at.shape.a
-        size = len(self.at.pairs_of_weights)
+        """The form ν(f(K̇ᵀQ' + K'ᵀQ̇, W)), and for O and V ν(f(A, ȮV' + O'V̇)).
+
+        It is a symmetric matrix in the entries of weights, modulo the prime.
+        """
+        shape, weights = self.differentials.shape, self.differentials.weights
+        d, d_out, a = shape.d, shape.d_out, shape.a
+        size = len(self.differentials.pairs_of_weights)
         rows = [[0] * size for _ in range(size)]
         for p, row in enumerate(self.on_a()):
             for i, value in enumerate(row):
                 for b in range(a):
-                    of_k, of_q = b * d + p, a * d + b * d + i
+                    of_k = b * d + p
+                    of_q = a * d + b * d + i
                     rows[of_k][of_q] = rows[of_q][of_k] = value
-        if self.at.weights.O is not None:
-            inner = len(self.at.weights.V)
+        if weights.O is not None:
+            inner = len(weights.V)
             first_o = 2 * a * d
             first_v = first_o + d_out * inner
             for k, row in enumerate(self.on_w()):
                 for q, value in enumerate(row):
                     for c in range(inner):
-                        of_o, of_v = first_o + k * inner + c, first_v + c * d + q
+                        of_o = first_o + k * inner + c
+                        of_v = first_v + c * d + q
                         rows[of_o][of_v] = rows[of_v][of_o] = value
         return flint.nmod_mat(rows, PRIME)
 
@@ -376,55 +437,69 @@ class CriticalWeights:
 
         Where K and Q have the rank of A, below a, there are e and e' in R^a with eᵀQ = 0, e'ᵀK = 0
         and e·e' ≠ 0. For K + εexᵀ and Q + εe'yᵀ only A moves, by ε² (e·e') xyᵀ, so the loss by
-        −ε² (e·e') ν(f(xyᵀ, W)), whose sign is that of x. This is not zero for all x and y exactly
-        if the form of ν on A is not zero. Likewise for O and V. ``None`` where there is no e.
+        −ε² (e·e') ν(f(xyᵀ, W)), whose sign changes with that of x. This is not zero for all x and y
+        exactly if the form of ν on A is not zero. Likewise for O and V. ``None``, never False,
+        where that does not show it.
         """
-        if kind.k == kind.q == kind.r < self.at.shape.a and self.rank_on_a > 0:
+        weights = self.differentials.weights
+        K_and_Q_can_move = kind.k == kind.q == kind.r < self.differentials.shape.a
+        if K_and_Q_can_move and self.rank_on_a > 0:
             return True
-        factored = self.at.weights.O is not None
-        if factored and kind.o == kind.v == kind.s < len(self.at.weights.V) and self.rank_on_w > 0:
+        if weights.O is None:
+            return None
+        O_and_V_can_move = kind.o == kind.v == kind.s < len(weights.V)
+        if O_and_V_can_move and self.rank_on_w > 0:
             return True
         return None
 
 
-def _with_moved_spaces(at: Differentials, kind: WeightType) -> list[SparseVector]:
+def _with_moved_spaces(at_representative: Differentials, kind: WeightType) -> list[SparseVector]:
     """The images of the tangent vectors of a type, with how they move the spaces of the factors.
 
     These are the row spaces of K and Q, and for factorized values the column space of O and the row
     space of V. At the representative they are spanned by unit vectors. They move as the matrices do
     modulo the space itself: in the columns of K, Q and V, and the rows of O, that are zero there.
+    The entries there are added to the coordinates of an image, by ("space", place).
     """
-    places = _places_outside(at.weights, kind)
+    places = _places_outside_spaces(at_representative.weights, kind)
     extended = []
-    for image, move in zip(at.along_type, at.tangents, strict=True):
-        moved = {("space", place): move[place] for place in places if move[place]}
-        extended.append(image | moved)
+    tangents_with_images = zip(
+        at_representative.tangents, at_representative.along_type, strict=True
+    )
+    for tangent, image in tangents_with_images:
+        moves = {("space", place): tangent[place] for place in places if tangent[place]}
+        extended.append(image | moves)
     return extended
 
 
-def _places_outside(weights: TypedWeights, kind: WeightType) -> list[int]:
-    """The places, among all weights, of the entries in those columns, and rows, that are zero."""
+def _places_outside_spaces(weights: TypedWeights, kind: WeightType) -> list[int]:
+    """The places, among the entries of all weights, in zero columns of K, Q, V and zero rows of O.
+
+    V counts only where values are factorized: else its row space is no space of a factor.
+    """
     places = []
-    start = 0
+    start = 0  # the place of the first entry of the matrix
     for name in ("K", "Q", "O", "V"):
         matrix = getattr(weights, name)
         if matrix is None:
             continue
         columns = list(zip(*matrix, strict=True))
+        has_space = name != "V" or kind.v is not None
         for i, j in product(range(len(matrix)), range(len(columns))):
-            outside = not any(matrix[i] if name == "O" else columns[j])
-            if outside and (name != "V" or kind.v is not None):
+            line = matrix[i] if name == "O" else columns[j]
+            if has_space and not any(line):
                 places.append(start + i * len(columns) + j)
         start += len(matrix) * len(columns)
     return places
 
 
 def _nonzero(entries: Iterable[int]) -> SparseVector:
-    return {place: entry for place, entry in enumerate(entries) if entry}
+    """The entries that are not zero, by their positions."""
+    return {position: entry for position, entry in enumerate(entries) if entry}
 
 
 def _combined(coefficients: SparseVector, vectors: Sequence[SparseVector]) -> SparseVector:
-    """The sum of multiples of vectors, which are given by their positions."""
+    """The combination of vectors with these coefficients, given by positions in ``vectors``."""
     total: SparseVector = {}
     for position, coefficient in coefficients.items():
         for place, entry in vectors[position].items():
@@ -433,13 +508,17 @@ def _combined(coefficients: SparseVector, vectors: Sequence[SparseVector]) -> Sp
 
 
 def _moved(weights: TypedWeights, random: Random) -> TypedWeights:
-    """The weights after random changes of all bases, modulo the prime."""
+    """The weights after random changes of all bases, modulo the prime.
+
+    The bases are those of queries and keys, of the tokens that K and V see, of the tokens that Q
+    sees, of outputs, and, where values are factorized, of the space between O and V.
+    """
     K, Q, V = map(_modulo, (weights.K, weights.Q, weights.V))
     a, d = K.nrows(), K.ncols()
-    heads = _invertible(a, random)
+    keys = _invertible(a, random)
     tokens = _invertible(d, random)
-    K = heads * K * tokens
-    Q = heads.inv().transpose() * Q * _invertible(d, random)
+    K = keys * K * tokens
+    Q = keys.inv().transpose() * Q * _invertible(d, random)
     if weights.O is None:
         V = _invertible(V.nrows(), random) * V * tokens
         return TypedWeights(_entries(K), _entries(Q), _entries(V))
@@ -451,38 +530,45 @@ def _moved(weights: TypedWeights, random: Random) -> TypedWeights:
 
 
 def _modulo(matrix: IntegerEntries) -> Any:
+    """A matrix of integers as FLINT's matrix modulo the prime."""
     return flint.nmod_mat([list(row) for row in matrix], PRIME)
 
 
 def _entries(matrix: Any) -> IntegerMatrix:
+    """The rows of FLINT's matrix, with integers from 0 to PRIME − 1 as entries."""
     return tuple(tuple(map(int, row)) for row in matrix.tolist())
 
 
 def _invertible(size: int, random: Random) -> Any:
+    """A random invertible matrix of this size modulo the prime."""
     while True:
         entries = [random.randrange(PRIME) for _ in range(size * size)]
-        found = flint.nmod_mat(size, size, entries, PRIME)
-        if found.rank() == size:
-            return found
+        candidate = flint.nmod_mat(size, size, entries, PRIME)
+        if candidate.rank() == size:
+            return candidate
 
 
 def _units(size: int) -> Iterator[tuple[int, int]]:
-    """The places of the entries of a square matrix."""
-    for i in range(size):
-        for j in range(size):
-            yield i, j
+    """Yield the places (row, column) of the entries of a square matrix, row by row."""
+    yield from product(range(size), repeat=2)
 
 
 def _row_of(matrix: IntegerEntries, source: int, target: int, factor: int = 1) -> IntegerEntries:
-    """A matrix whose row ``target`` is a multiple of the row ``source``, and zero elsewhere."""
+    """A matrix of the same size, whose row ``target`` is ``factor`` times the row ``source``.
+
+    Elsewhere it is zero.
+    """
     moved = [[0] * len(row) for row in matrix]
     moved[target] = [factor * entry for entry in matrix[source]]
     return moved
 
 
 def _column_of(matrix: IntegerEntries, source: int, target: int) -> IntegerEntries:
-    """A matrix whose column ``target`` is the column ``source``, and zero elsewhere."""
+    """A matrix of the same size, whose column ``target`` is the column ``source``.
+
+    Elsewhere it is zero.
+    """
     moved = [[0] * len(row) for row in matrix]
-    for row, given in zip(moved, matrix, strict=True):
-        row[target] = given[source]
+    for moved_row, row in zip(moved, matrix, strict=True):
+        moved_row[target] = row[source]
     return moved

@@ -38,13 +38,13 @@ class ObservedTypes(Observed):
     ----------
     model : LayerSizes
     facts_by_type : tuple of TypeFacts
-        In the order of the types; those that were decided.
+        Those about the first of ``types``, in their order: about all unless a limit was reached.
     types : tuple of WeightType
-        All of the case.
+        All types of the case.
     head_dim : int or None
-        Of O and V, where values are factorized.
+        The number of columns of O and of rows of V, where values are factorized.
     limit : str
-        The limit that was reached before all types were decided, or empty.
+        The limit that was reached before facts about all types were found, or empty.
     """
 
     model: Any
@@ -58,19 +58,23 @@ class ObservedTypes(Observed):
 
     @property
     def unfinished(self) -> str:
-        """The limit that was reached."""
+        """The limit that was reached; empty if none was."""
         return self.limit
 
     @property
     def progress(self) -> str:
-        """How many types were decided until then."""
+        """How many types were decided until a limit was reached; empty if none was."""
         if not self.limit:
             return ""
         return f"{len(self.facts_by_type)} of {len(self.types)} types were decided"
 
     def value(self, observable: str) -> Value | None:
-        """The types that are exposed, and those for which that is not decided."""
-        exposed, undecided = [], list(self.types[len(self.facts_by_type) :])
+        """The types that are exposed, and those for which that is not decided.
+
+        There is one observable only. Types after a limit are not decided.
+        """
+        exposed = []
+        undecided = list(self.types[len(self.facts_by_type) :])
         for facts in self.facts_by_type:
             if facts.exposed is None:
                 undecided.append(facts.kind)
@@ -79,15 +83,15 @@ class ObservedTypes(Observed):
         return ExposedTypes.of(exposed, undecided)
 
     def unknown(self, observable: str) -> str:
-        """The limit that was reached."""
+        """Why a value is not known: the limit that was reached, or empty."""
         return self.limit
 
     def numbers(self) -> dict[str, int]:
-        """None: the types that differ are in the verdict."""
+        """An empty dictionary: the types that differ are in the verdict."""
         return {}
 
     def facts(self) -> list[tuple[str, str | None]]:
-        """How many types there are, and how many are exposed."""
+        """How many types there are, and how many are exposed, in words."""
         exposed = sum(facts.exposed is True for facts in self.facts_by_type)
         if self.limit:
             decided = f"{len(self.facts_by_type)} are decided, and {exposed} of these exposed"
@@ -95,7 +99,7 @@ class ObservedTypes(Observed):
         return [("types", f"{len(self.types)}, of which {exposed} are exposed")]
 
     def table(self) -> tuple[str, Sequence[str], Sequence[Sequence[object]]] | None:
-        """A row for each type."""
+        """A legend, the names of the columns, and a row for each type with facts."""
         factored = self.head_dim is not None
         header = FACTORED_HEADER if factored else HEADER
         rows = []
@@ -122,7 +126,7 @@ def observe_types(
     head_dim : int, optional
         The number of columns of O and of rows of V: weights are then (K, Q, O, V).
     partial : bool
-        Whether some of the types are enough when a limit is reached.
+        Whether the facts found so far are returned when a limit is reached.
 
     Raises
     ------
@@ -130,6 +134,8 @@ def observe_types(
         For one token.
     TooLargeError
         If there are too many types.
+    TimeLimitError
+        If a limit was reached and ``partial`` is False.
 
     Examples
     --------
@@ -143,7 +149,7 @@ def observe_types(
     found: list[TypeFacts] = []
     limit = ""
     try:
-        # those that were decided stay where a limit is reached
+        # facts that were yielded before a limit stay in the list
         found.extend(facts_of(types, model, head_dim))
     except TimeLimitError as late:
         if not partial:

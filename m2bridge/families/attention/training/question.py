@@ -30,7 +30,10 @@ _Observed = TypeVar("_Observed")
 
 
 class StatementQuestion(Question[SingleLayerAttention, _Observed]):
-    """Whether one statement holds, by an observation of its own; it is asked for by its name."""
+    """Whether one statement holds, by an observation of its own.
+
+    It is asked only if it is asked for by its name, the key, which is that of the statement.
+    """
 
     __slots__ = ()
 
@@ -42,34 +45,41 @@ class StatementQuestion(Question[SingleLayerAttention, _Observed]):
     @property
     def statement(self) -> Statement:
         """The statement with this key."""
-        return next(one for one in REGISTRY if one.key == self.key)
+        return next(statement for statement in REGISTRY if statement.key == self.key)
 
     def rows(self, certificate: Certificate) -> list[AnswerRow]:
-        """One row; ValueError if the verdict does not follow from what was observed."""
-        (data,) = certificate.answer["verdicts"]
+        """One row, for the only verdict of a certificate.
+
+        ValueError if the verdict does not follow from what was observed.
+        """
+        (verdict,) = certificate.answer["verdicts"]
         row = AnswerRow(
             name=self.key,
-            text=data["text"],
-            verdict=data["verdict"],
-            reason=self.reason(data, certificate.evidence),
-            source=data["source"],
+            text=verdict["text"],
+            verdict=verdict["verdict"],
+            reason=self.reason(verdict, certificate.evidence),
+            source=verdict["source"],
         )
         return [row]
 
     @abstractmethod
     def reason(self, data: dict[str, Any], evidence: Mapping[str, Any]) -> str:
-        """The reason for a verdict of a certificate; ValueError if there is none."""
+        """The reason for a verdict of a certificate, in words.
+
+        ``data`` is the verdict as the certificate has it. ValueError if it does not follow from the
+        values and the evidence.
+        """
 
     def names(self) -> tuple[str, ...]:
-        """The key."""
+        """The key, by which the question is asked for."""
         return (self.key,)
 
     def usual(self, model: SingleLayerAttention) -> bool:
-        """Return False: it is asked for by its name."""
+        """Return False: a check of the usual questions does not include this one."""
         return False
 
     def within_reach(self, model: SingleLayerAttention) -> bool:
-        """Return False: it is asked for by its name."""
+        """Return False: the question is asked only by its name."""
         return False
 
 
@@ -81,17 +91,23 @@ class ExposedQuestion(StatementQuestion[ObservedTypes | None]):
     key = "exposed"
 
     def observe(self, model: SingleLayerAttention) -> ObservedTypes | None:
-        """Observe all types, or nothing for one token, where the statement does not apply."""
+        """Observe all types; ``None`` for one token, where the statement does not apply.
+
+        Raises TimeLimitError if a limit was reached.
+        """
         if model.t == 1:
             return None
         return observe_types(model, self.head_dim(model), partial=False)
 
     def head_dim(self, model: SingleLayerAttention) -> int | None:
-        """Return ``None``: values are not factorized."""
+        """Return ``None``: values V are not factorized."""
         return None
 
     def content(self, model: SingleLayerAttention, observed: ObservedTypes | None) -> Content:
-        """The verdict, and the ranks of each type."""
+        """The verdict, the ranks of each type, and the lemmas unless it is UNDECIDED.
+
+        Without an observation there is the verdict alone, NOT_APPLICABLE.
+        """
         (verdict,) = verdicts_on((self.statement,), model, observed)
         answer = {"verdicts": [verdict.to_data()]}
         if observed is None:
@@ -102,10 +118,15 @@ class ExposedQuestion(StatementQuestion[ObservedTypes | None]):
         return Content(answer, observed.evidence(), trusted)
 
     def reason(self, data: dict[str, Any], evidence: Mapping[str, Any]) -> str:
-        """What the observed types say; ValueError if the verdict does not follow from them."""
-        decision = Decision.NOT_APPLICABLE
-        reason: str = data["hypothesis"]
-        if not reason:
+        """How observed and predicted types compare, or the hypothesis that fails, in words.
+
+        ``data`` is the verdict as a certificate has it. ValueError if it does not follow from these
+        types.
+        """
+        failed_hypothesis: str = data["hypothesis"]
+        if failed_hypothesis:
+            decision, reason = Decision.NOT_APPLICABLE, failed_hypothesis
+        else:
             observed = ExposedTypes.from_json(data["observed"])
             decision, reason = observed.against(ExposedTypes.from_json(data["predicted"]))
         if decision != data["verdict"]:
@@ -113,19 +134,22 @@ class ExposedQuestion(StatementQuestion[ObservedTypes | None]):
         return reason
 
     def needs_engine(self, model: SingleLayerAttention) -> bool:
-        """Return False: ranks are FLINT's."""
+        """Return False: ranks are computed by FLINT."""
         return False
 
 
 class ExposedHeadsQuestion(ExposedQuestion):
-    """The same for the weights (K, Q, O, V) of a head, all of whose factors have dimension a."""
+    """Whether the statement on exposed types of weights (K, Q, O, V) of a head holds.
+
+    K and Q have a rows, as always, and O has a columns and V a rows.
+    """
 
     __slots__ = ()
 
     key = "exposed-heads"
 
     def head_dim(self, model: SingleLayerAttention) -> int:
-        """Return a."""
+        """Return a, the number of columns of O and of rows of V."""
         return model.a
 
 
@@ -140,7 +164,7 @@ class LearningDegreeQuestion(StatementQuestion[ObservedLearningDegree | None]):
     key = "learning-degree"
 
     def observe(self, model: SingleLayerAttention) -> ObservedLearningDegree | None:
-        """Count the points, or nothing where the statement does not apply.
+        """Count the points; ``None`` where the statement does not apply.
 
         Raises
         ------
@@ -157,7 +181,10 @@ class LearningDegreeQuestion(StatementQuestion[ObservedLearningDegree | None]):
     def content(
         self, model: SingleLayerAttention, observed: ObservedLearningDegree | None
     ) -> Content:
-        """The verdict; the number, the primes and the target."""
+        """The verdict; the number of points, the primes and the target; and the lemmas.
+
+        Without an observation there is the verdict alone, NOT_APPLICABLE.
+        """
         (verdict,) = verdicts_on((self.statement,), model, observed)
         answer = {"verdicts": [verdict.to_data()]}
         if observed is None:
@@ -165,7 +192,11 @@ class LearningDegreeQuestion(StatementQuestion[ObservedLearningDegree | None]):
         return Content(answer, observed.evidence(), self.statement.trusted)
 
     def reason(self, data: dict[str, Any], evidence: Mapping[str, Any]) -> str:
-        """What the numbers say; ValueError if the verdict does not follow from them."""
+        """How observed and predicted number compare, in words, with the primes.
+
+        ``data`` is the verdict as a certificate has it. ValueError if it does not follow from these
+        numbers.
+        """
         verdict = from_certificate(
             self.statement, data, orbits=0, was_observed=bool(evidence), numbers=""
         )
@@ -174,14 +205,14 @@ class LearningDegreeQuestion(StatementQuestion[ObservedLearningDegree | None]):
         return f"{verdict.reason}, modulo {' and '.join(map(str, evidence['primes']))}"
 
     def script(self, model: SingleLayerAttention) -> Script | None:
-        """The program that counts modulo the first two primes."""
+        """The program that counts modulo the first two primes; ``None`` where none does."""
         if self.statement.hypotheses(model):
             return None
         loss = loss_of_random_target(model)
         return script_for_two_primes(loss, seed_of_primes(loss))
 
     def needs_engine(self, model: SingleLayerAttention) -> bool:
-        """Return whether anything is counted, which Macaulay2 does."""
+        """Return whether points are counted, by Macaulay2: where the statement applies."""
         return not self.statement.hypotheses(model)
 
 

@@ -68,52 +68,57 @@ class WeightType:
     def is_exposed(self, shape: LayerSizes) -> bool:
         """Whether the type is exposed, by the theorem (docs/training.md#theorem-exposed).
 
-        K and Q have the rank of A. The space that A and V share is as small as their ranks allow,
-        or A = v qᵀ and V = h vᵀ. V has the largest rank; of O and V the one with fewer rows or
-        columns for tokens or outputs has the rank of OV, and the other one exceeds it by at most
-        |d − d'|. Values V alone are O = 1, whose rank is d'.
+        So it is if K and Q have the rank of A; if the space that A and V share is as small as their
+        ranks allow, or A = v qᵀ and V = h vᵀ; and if the rank of O exceeds that of W = OV by at
+        most max(0, d' − d), and that of V by at most max(0, d − d'). Values V alone are O = 1, of
+        rank d', so that V has the rank min(d, d').
 
         For the zero function other conditions hold (docs/training.md#theorem-exposed-zero).
         """
-        if not (self.r and self.s):
+        if self.r == 0 or self.s == 0:
             return self._is_exposed_at_zero(shape)
         least = min(shape.d, shape.d_out)
         excess_of_o = (shape.d_out if self.o is None else self.o) - self.s
         excess_of_v = 0 if self.v is None else self.v - self.s
-        smallest = max(0, self.r + self.s - shape.d)
+        smallest_intersection = max(0, self.r + self.s - shape.d)
+        has_small_intersection = self.m == smallest_intersection
+        is_of_squares = self.r == self.s == self.m == 1
         return (
             self.k == self.q == self.r
-            and (self.m == smallest or self.r == self.s == self.m == 1)
+            and (has_small_intersection or is_of_squares)
             and excess_of_o <= shape.d_out - least
             and excess_of_v <= shape.d - least
         )
 
     def _is_exposed_at_zero(self, shape: LayerSizes) -> bool:
-        """The same for the zero function: whether ν can be zero on enough directions.
+        """Whether a type with the zero function is exposed (docs/training.md#theorem-exposed-zero).
 
-        ν is zero on a block of max(k, q) rows and columns of the form on A, in the family of all W
-        of rank s up to a factor; or on one of the form on W, in the family of all A of rank r.
+        For A = 0 weights are critical where ν is zero on a block of max(k, q) rows and columns of
+        the form A' ↦ ν(f(A', W)): that many conditions have to be at most the dimension of the
+        family of all W of rank s up to a factor. For W = 0 it is a block of the form on W, and the
+        family of all A of rank r up to a factor. If both are zero all weights are critical.
         """
         d, outputs = shape.d, shape.d_out
         if self.r == self.s == 0:
             return True
         if self.r == 0:
-            dimension = self.s * (d + outputs - self.s) - 1
-            return max(self.k, self.q) ** 2 <= dimension
-        dimension = self.r * (2 * d - self.r) - 1
+            dimension_of_w = self.s * (d + outputs - self.s) - 1
+            return max(self.k, self.q) ** 2 <= dimension_of_w
+        dimension_of_a = self.r * (2 * d - self.r) - 1
         rank_of_o = outputs if self.o is None else self.o
         rank_of_v = 0 if self.v is None else self.v
-        most_on_w = min(outputs - rank_of_o, d - rank_of_v)
-        return (outputs - most_on_w) * (d - most_on_w) <= dimension
+        largest_rank_on_w = min(outputs - rank_of_o, d - rank_of_v)
+        return (outputs - largest_rank_on_w) * (d - largest_rank_on_w) <= dimension_of_a
 
     def is_saddle(self, shape: LayerSizes, head_dim: int | None = None) -> bool:
-        """Whether its weights are saddles for almost all targets for which they are critical.
+        """Whether weights of the type, where they are critical, are saddles for almost all targets.
 
         By the theorem on saddles (docs/training.md#theorem-saddles): the type is exposed, and below
         the full rank of A; or, where values are factorized by O and V with ``head_dim`` columns and
         rows, below that of OV, with O and V of its rank. Nothing is claimed of the zero function.
         """
-        if not (self.r and self.s and self.is_exposed(shape)):
+        has_zero_function = self.r == 0 or self.s == 0
+        if has_zero_function or not self.is_exposed(shape):
             return False
         if self.r < shape.alpha:
             return True
@@ -140,8 +145,8 @@ def weight_types(shape: LayerSizes, head_dim: int | None = None) -> tuple[Weight
         If there are too many of them.
     """
     listed: list[WeightType] = []
-    for one in _types(shape, head_dim):
-        listed.append(one)
+    for kind in _types(shape, head_dim):
+        listed.append(kind)
         if len(listed) > MAX_ORBITS:
             raise TooLargeError(
                 f"this case has more than {MAX_ORBITS} types of weights: take smaller numbers"
@@ -150,21 +155,28 @@ def weight_types(shape: LayerSizes, head_dim: int | None = None) -> tuple[Weight
 
 
 def zero_types(shape: LayerSizes, head_dim: int | None = None) -> tuple[WeightType, ...]:
-    """All types with the zero function, in increasing order: those with A = 0 or V = 0 (W = 0)."""
+    """All types with the zero function, in increasing order: those with A = 0 or V = 0 (W = 0).
+
+    ``head_dim`` is that of :func:`weight_types`.
+    """
     found = []
     for k, q, r in _ranks_of_factors(shape.d, shape.a, shape.d, least=0):
         for s, o, v in _ranks_of_values(shape, head_dim, least=0):
-            if not (r and s):
+            if r == 0 or s == 0:
                 found.append(WeightType(k=k, q=q, r=r, s=s, m=0, o=o, v=v))
     return tuple(sorted(found))
 
 
 def _types(shape: LayerSizes, head_dim: int | None) -> Iterator[WeightType]:
-    """All types, in no order: ranks of K, Q and A; those of values; and what they share."""
-    values = list(_ranks_of_values(shape, head_dim))
+    """Yield all types with nonzero functions, in no order.
+
+    The ranks of K, Q and A, and those of values, are any that occur; m is the dimension of the
+    intersection of the column space of A with the row space of V, or W.
+    """
+    ranks_of_values = list(_ranks_of_values(shape, head_dim))
     for k, q, r in _ranks_of_factors(shape.d, shape.a, shape.d):
-        for s, o, v in values:
-            # the column space of A and the row space of W span at most d dimensions
+        for s, o, v in ranks_of_values:
+            # the two spaces span at most d dimensions
             smallest = max(0, r + s - shape.d)
             largest = min(r, s)
             for m in range(smallest, largest + 1):
@@ -174,21 +186,26 @@ def _types(shape: LayerSizes, head_dim: int | None) -> Iterator[WeightType]:
 def _ranks_of_factors(
     rows: int, inner: int, columns: int, *, least: int = 1
 ) -> Iterator[tuple[int, int, int]]:
-    """The ranks of two factors, and of their product, at least ``least``; ``inner`` is summed over.
+    """Yield all (rk X, rk Y, rk XY) for rows × inner matrices X and inner × columns matrices Y.
 
-    The product has rank at least the sum of the ranks less ``inner`` (Sylvester).
+    Only those with all three at least ``least``. rk XY ≥ rk X + rk Y − inner (Sylvester), and all
+    values from there to the smaller of rk X and rk Y occur.
     """
-    for left in range(least, min(rows, inner) + 1):
-        for right in range(least, min(columns, inner) + 1):
-            smallest = max(least, left + right - inner)
-            for product in range(smallest, min(left, right) + 1):
-                yield left, right, product
+    for rank_x in range(least, min(rows, inner) + 1):
+        for rank_y in range(least, min(columns, inner) + 1):
+            smallest = max(least, rank_x + rank_y - inner)
+            for rank_xy in range(smallest, min(rank_x, rank_y) + 1):
+                yield rank_x, rank_y, rank_xy
 
 
 def _ranks_of_values(
     shape: LayerSizes, head_dim: int | None, *, least: int = 1
 ) -> Iterator[tuple[int, int | None, int | None]]:
-    """The ranks of W, O and V; of V alone where values are not factorized."""
+    """Yield all ranks (s, o, v) of W = OV, O and V, with s at least ``least``.
+
+    Where values are not factorized, ``head_dim`` is ``None``, s is the rank of V, and o and v are
+    ``None``.
+    """
     if head_dim is None:
         for s in range(least, min(shape.d, shape.d_out) + 1):
             yield s, None, None
@@ -214,27 +231,37 @@ class ExposedTypes(PartialValue):
     def of(
         cls, exposed: Iterable[WeightType], undecided: Iterable[WeightType] = ()
     ) -> ExposedTypes:
-        """These types by their ranks."""
+        """Take these types by their ranks."""
         return cls(
-            frozenset(one.cells for one in exposed), frozenset(one.cells for one in undecided)
+            exposed=frozenset(kind.cells for kind in exposed),
+            undecided=frozenset(kind.cells for kind in undecided),
         )
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> ExposedTypes:
         """The inverse of :meth:`to_json`."""
-        return cls(*(frozenset(map(tuple, data[name])) for name in ("exposed", "undecided")))
+        return cls(
+            exposed=frozenset(map(tuple, data["exposed"])),
+            undecided=frozenset(map(tuple, data["undecided"])),
+        )
 
     def against(self, predicted: Any) -> tuple[Decision, str]:
-        """One type that differs refutes; if none does, those that are not decided leave it open."""
-        wrongly = predicted.exposed - self.exposed - self.undecided
-        missed = self.exposed - predicted.exposed
-        if wrongly or missed:
-            parts = []
-            if missed:
-                parts.append(f"exposed, stated not: {_listed(missed)}")
-            if wrongly:
-                parts.append(f"not exposed, stated exposed: {_listed(wrongly)}")
-            return Decision.REFUTED, "; ".join(parts)
+        """Return whether these observed types are the predicted ones, and the reason in words.
+
+        One type that differs refutes the prediction, ``ExposedTypes`` without undecided ones; if
+        none does, observed types that are not decided leave it open.
+        """
+        not_exposed_but_stated = predicted.exposed - self.exposed - self.undecided
+        exposed_but_not_stated = self.exposed - predicted.exposed
+        if not_exposed_but_stated or exposed_but_not_stated:
+            differences = []
+            if exposed_but_not_stated:
+                differences.append(f"exposed, stated not: {_listed(exposed_but_not_stated)}")
+            if not_exposed_but_stated:
+                differences.append(
+                    f"not exposed, stated exposed: {_listed(not_exposed_but_stated)}"
+                )
+            return Decision.REFUTED, "; ".join(differences)
         if self.undecided:
             return Decision.UNDECIDED, f"not decided for the types {_listed(self.undecided)}"
         return Decision.CONFIRMED, f"computed and stated are the types {_listed(self.exposed)}"
@@ -251,13 +278,17 @@ class ExposedTypes(PartialValue):
 
 
 def _listed(types: Iterable[tuple[int, ...]]) -> str:
+    """Types, given by their ranks, in words: ``(1, 1, 1, 1, 0), (2, 2, 2, 1, 1)``."""
     return ", ".join(f"({', '.join(map(str, cells))})" for cells in sorted(types))
 
 
 def predicted_types(shape: LayerSizes, head_dim: int | None = None) -> ExposedTypes:
-    """The exposed types by the theorem; TooLargeError as for all types."""
+    """The types with nonzero functions that are exposed by the theorem.
+
+    Raises TooLargeError if there are too many types; ``head_dim`` is that of :func:`weight_types`.
+    """
     types = weight_types(shape, head_dim)
-    return ExposedTypes.of(one for one in types if one.is_exposed(shape))
+    return ExposedTypes.of(kind for kind in types if kind.is_exposed(shape))
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,46 +313,54 @@ def representative(
 ) -> TypedWeights:
     """Weights with entries 0 and 1 in the orbit that is dense in the type.
 
-    K, Q, O and V have as rows, or columns, different unit vectors. The row space of K is spanned by
-    the first k of R^d and L, the column space of A, by the first r. The row space of W has the
-    first m of them, and then takes, as long as it needs more, those outside the row space of K,
-    those in it but not in L, and the rest of L; that of V goes on in the same way. So both meet L
-    and the row space of K in the smallest dimension that m allows, as in the dense orbit.
+    ``head_dim`` is that of :func:`weight_types`. K, Q, O and V have as rows, or columns, different
+    unit vectors. The row space of K is spanned by the first k of R^d and L, the column space of A,
+    by the first r. The row space of W has the first m of them, and then takes, as long as it needs
+    more, those outside the row space of K, those in it but not in L, and the rest of L; that of V
+    goes on in the same way. So both meet L and the row space of K in the smallest dimension that m
+    allows, as in the dense orbit.
     """
     d = shape.d
-    in_both = range(kind.m)
-    in_neither = range(kind.k, d)
-    in_rows_of_K = range(kind.r, kind.k)
-    in_columns_of_A = range(kind.m, kind.r)
-    places = [*in_both, *in_neither, *in_rows_of_K, *in_columns_of_A]
+    # the indices j of unit vectors e_j in the row space of W, or V, in the order of the docstring
+    in_L_and_W = range(kind.m)
+    outside_K = range(kind.k, d)
+    in_K_outside_L = range(kind.r, kind.k)
+    rest_of_L = range(kind.m, kind.r)
+    unit_vectors = [*in_L_and_W, *outside_K, *in_K_outside_L, *rest_of_L]
 
-    # column j of Kᵀ meets column j of Qᵀ for j < r only
+    # K and Q have a common row of a, with a one in each, for the columns j < r only
     ones_of_K = [(j, j) for j in range(kind.k)]
     ones_of_Q = _second_factor(kind.r, kind.k, range(kind.q))
     K = _with_ones(shape.a, d, ones_of_K)
     Q = _with_ones(shape.a, d, ones_of_Q)
     if kind.o is None or kind.v is None or head_dim is None:
-        ones_of_V = list(enumerate(places[: kind.s]))
+        ones_of_V = list(enumerate(unit_vectors[: kind.s]))
         V = _with_ones(shape.d_out, d, ones_of_V)
         return TypedWeights(K, Q, V)
 
     ones_of_O = [(j, j) for j in range(kind.o)]
-    ones_of_V = _second_factor(kind.s, kind.o, places[: kind.v])
+    ones_of_V = _second_factor(kind.s, kind.o, unit_vectors[: kind.v])
     O = _with_ones(shape.d_out, head_dim, ones_of_O)
     V = _with_ones(head_dim, d, ones_of_V)
     return TypedWeights(K, Q, V, O)
 
 
-def _second_factor(common: int, first: int, columns: Sequence[int]) -> list[tuple[int, int]]:
-    """The ones of a factor: its first rows are those of the other factor, whose rank is ``first``,
-    as many as are common; the others come after those of the other factor.
+def _second_factor(
+    rank_of_product: int, rank_of_first: int, columns: Sequence[int]
+) -> list[tuple[int, int]]:
+    """The places (row, column) of the ones of a second factor, one in each of the columns.
+
+    The first factor has ones at the first ``rank_of_first`` indices of the dimension that both
+    share. The second one has its first ones at the first ``rank_of_product`` of these indices, and
+    the others at indices where the first factor is zero.
     """
     ones = []
     for j, column in enumerate(columns):
-        row = j if j < common else first + j - common
+        row = j if j < rank_of_product else rank_of_first + j - rank_of_product
         ones.append((row, column))
     return ones
 
 
 def _with_ones(rows: int, columns: int, ones: list[tuple[int, int]]) -> IntegerMatrix:
+    """The rows × columns matrix with ones at these places, and zeros elsewhere."""
     return tuple(tuple(int((i, j) in ones) for j in range(columns)) for i in range(rows))

@@ -39,8 +39,6 @@ LARGEST_PRIME = 2**15
 """Macaulay2's F4 takes primes below 2^15; the larger they are, the fewer choices are special."""
 MOST_PRIMES = 5
 """This many are tried until two give the same numbers."""
-FEW_MINORS = 2000
-"""Of the matrices whose ranks say in which orbit a function is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +73,7 @@ class Counts:
 
 
 def random_primes(seed: str) -> Iterator[int]:
-    """Different primes between 2^14 and 2^15, always the same for one seed."""
+    """Yield different primes between 2^14 and 2^15, always the same for one seed, without end."""
     random = Random(f"primes {seed}")
     seen = set()
     while True:
@@ -86,23 +84,23 @@ def random_primes(seed: str) -> Iterator[int]:
 
 
 def counted(loss: Loss, seed: str) -> Counts:
-    """The number of critical points, on which two primes agree.
+    """The number of critical points, on which two primes agree; ``seed`` determines the primes.
 
     Raises
     ------
     MethodUnavailableError
         If no two of :data:`MOST_PRIMES` primes have the same numbers.
     """
-    found: dict[int, Count] = {}
+    counts: dict[int, Count] = {}
     for prime in random_primes(seed):
         count = counted_modulo(prime, loss)
-        for other, same in found.items():
-            if same == count:
-                return Counts(count, (other, prime))
-        found[prime] = count
-        if len(found) == MOST_PRIMES:
+        for earlier_prime, earlier_count in counts.items():
+            if earlier_count == count:
+                return Counts(count, (earlier_prime, prime))
+        counts[prime] = count
+        if len(counts) == MOST_PRIMES:
             break
-    listed = ", ".join(map(str, found))
+    listed = ", ".join(map(str, counts))
     raise MethodUnavailableError(
         f"modulo the primes {listed} no two have the same number of critical points: take another"
         " --seed"
@@ -110,7 +108,10 @@ def counted(loss: Loss, seed: str) -> Counts:
 
 
 def counted_modulo(prime: int, loss: Loss) -> Count:
-    """The number of critical points modulo one prime."""
+    """The number of critical points modulo one prime: in V alone where that pays, else in a chart.
+
+    Raises TimeLimitError at the limit on time.
+    """
     check()
     if pays_to_eliminate(loss):
         count = count_eliminated(prime, loss)
@@ -145,16 +146,21 @@ def count_in_chart(prime: int, loss: Loss, chart: WeightChart) -> Count:
 
 
 def _count_by_orbit(answer: Answer) -> Count:
-    """The numbers of all points, and of those at functions of the dense orbit."""
+    """The numbers of points at functions of the dense orbit, and elsewhere.
+
+    The answers "critical", about all points, and "dense" are each a dimension, positive where
+    points come in families, and a number with multiplicities.
+    """
     dimension, number = answer.integers("critical")
-    dense_dimension, dense = answer.integers("dense")
+    dense_dimension, dense_number = answer.integers("dense")
     if dense_dimension > 0:
-        return Count(None, None)
-    return Count(dense, None if dimension > 0 else number - dense)
+        return Count(dense=None, elsewhere=None)
+    elsewhere = None if dimension > 0 else number - dense_number
+    return Count(dense=dense_number, elsewhere=elsewhere)
 
 
 def _chart_script(prime: int, loss: Loss, chart: WeightChart, suffix: str = "") -> Script:
-    """The program of :func:`count_in_chart`."""
+    """The program of :func:`count_in_chart`; ``suffix`` is that of :func:`count_script`."""
     weights = weights_in(loss.shape, chart)
     conditions = dense_orbit(loss.shape, weights)
     equations = gradient(loss, weights)
@@ -162,17 +168,18 @@ def _chart_script(prime: int, loss: Loss, chart: WeightChart, suffix: str = "") 
 
 
 def script_for_two_primes(loss: Loss, seed: str) -> Script:
-    """The programs that :func:`counted` runs for its first two primes, one after the other.
+    """The programs that :func:`counted` runs for its first two primes with this seed, as one.
 
-    The answers for the second one have other names.
+    The names of the answers for the second prime end with ``_again``.
     """
-    one, other = islice(random_primes(seed), 2)
-    first, second = _script_for(one, loss, ""), _script_for(other, loss, "_again")
+    first_prime, second_prime = islice(random_primes(seed), 2)
+    first = _script_for(first_prime, loss, "")
+    second = _script_for(second_prime, loss, "_again")
     return replace(first, body=f"{first.body.rstrip()}\n\n{second.body}")
 
 
 def _script_for(prime: int, loss: Loss, suffix: str) -> Script:
-    """The program that counts modulo one prime."""
+    """The program by which :func:`counted_modulo` counts; ``suffix`` ends the names of answers."""
     if pays_to_eliminate(loss):
         system = eliminated_system(loss, prime, Random(f"eliminated {prime}"))
         if system is not None:
@@ -190,35 +197,57 @@ def count_script(
 ) -> Script:
     """The Macaulay2 program that counts the solutions of equations over ZZ modulo a prime.
 
-    The suffix ends the names of its answers.
+    Parameters
+    ----------
+    equations : sequence of PolyElement
+        At least one.
+    conditions : sequence of RankCondition
+        Those for functions of the dense orbit, whose points are counted, too; none of them if they
+        are not asked for.
+    prime : int
+    title : str
+        A comment at the beginning of the program.
+    suffix : str
+        The end of the names of its answers.
     """
     ring = equations[0].ring
     names = m2_syntax.all_to_macaulay2(tuple(map(str, ring.symbols)))
-    written = {
+
+    def written(polynomial: PolyElement) -> str:
+        """A polynomial modulo the prime, in Macaulay2's syntax."""
+        return _modulo_text(polynomial, prime, names)
+
+    fields = {
         "title": title,
         "prime": str(prime),
         "unknowns": ", ".join(names),
-        "equations": m2_syntax.sequence(_written(equation, prime, names) for equation in equations),
+        "equations": m2_syntax.sequence(map(written, equations)),
         "conditions": "",
         "suffix": suffix,
     }
     if conditions:
         pairs = []
         for condition in conditions:
-            matrix = matrix_text(condition.matrix, lambda x: _written(x, prime, names))
+            matrix = matrix_text(condition.matrix, written)
             pairs.append(f"{{matrix(pointRing, {matrix}), {condition.rank}}}")
-        written["conditions"] = "{" + ",\n    ".join(pairs) + "}"
-    return render("critical_points_count", ("wire",), written)
+        fields["conditions"] = "{" + ",\n    ".join(pairs) + "}"
+    return render("critical_points_count", ("wire",), fields)
 
 
 def matrix_text(matrix: Entries, written: Callable[[PolyElement], str]) -> str:
-    """The rows of a matrix of polynomials, as Macaulay2 reads them."""
+    """The rows of a matrix of polynomials, as Macaulay2 reads them.
+
+    ``written`` gives the text of a polynomial.
+    """
     rows = ("{" + ", ".join(map(written, row)) + "}" for row in matrix)
     return "{" + ", ".join(rows) + "}"
 
 
-def _written(polynomial: PolyElement, prime: int, names: Sequence[str]) -> str:
-    """A polynomial over ZZ with its residues modulo the prime."""
+def _modulo_text(polynomial: PolyElement, prime: int, names: Sequence[str]) -> str:
+    """A polynomial over ZZ with coefficients reduced modulo the prime, as Macaulay2 reads it.
+
+    ``names`` are those of its variables there.
+    """
     residues = {}
     for monomial, coefficient in polynomial.terms():
         if residue := int(coefficient) % prime:

@@ -40,6 +40,7 @@ SPARE = 5
 """Values beyond those that determine N and D: where F is not such a quotient, they show it."""
 
 MonomialDegrees = tuple[int, ...]
+"""The exponents of the entries of V, row by row, in a monomial."""
 
 
 class EliminatedSystem(NamedTuple):
@@ -58,25 +59,34 @@ class EliminatedSystem(NamedTuple):
 
 
 def pays_to_eliminate(loss: Loss) -> bool:
-    """Whether A is eliminated: for one output, a ≥ d, and many unknowns."""
+    """Whether A is eliminated: for one output, a ≥ d, and many unknowns of the gradient.
+
+    For a < d the entries of A are not free, so that the loss is not quadratic in them.
+    """
     shape = loss.shape
-    unknowns = shape.d * (shape.d + shape.d_out) - 1
-    return shape.alpha == shape.d and shape.d_out == 1 and unknowns >= LEAST_UNKNOWNS
+    all_of_A = shape.alpha == shape.d
+    unknowns = shape.d * (shape.d + shape.d_out) - 1  # A and V in a chart
+    return all_of_A and shape.d_out == 1 and unknowns >= LEAST_UNKNOWNS
 
 
 class _Reduced:
-    """F as a function with values modulo a prime."""
+    """F(V) = wᵀM⁻¹w, for a loss, as a function with values modulo a prime.
+
+    V is given by its entries, row by row: there are ``variables`` of them.
+    """
 
     def __init__(self, loss: Loss, prime: int) -> None:
+        """Take G and b modulo the prime, both times the least common denominator."""
         self.shape, self.prime = loss.shape, prime
         self.count = loss.shape.independent_count
         numbers = without_denominators([*loss.gram.entries(), *loss.linear.entries()])
-        size = self.count * self.count
-        self.gram = self._matrix(self.count, self.count, numbers[:size])
-        self.linear = self._matrix(self.count, 1, numbers[size:])
+        size_of_gram = self.count * self.count
+        self.gram = self._matrix(self.count, self.count, numbers[:size_of_gram])
+        self.linear = self._matrix(self.count, 1, numbers[size_of_gram:])
         self.variables = loss.shape.d * loss.shape.d_out
 
     def _matrix(self, rows: int, columns: int, entries: list[int]) -> flint.nmod_mat:
+        """The matrix modulo the prime with these entries, row by row."""
         return flint.nmod_mat(rows, columns, [x % self.prime for x in entries], self.prime)
 
     def value(self, V: list[int]) -> int | None:
@@ -88,14 +98,20 @@ class _Reduced:
         return int((w.transpose() * A)[0, 0])
 
     def critical_matrix(self, V: list[int]) -> tuple[flint.nmod_mat, flint.nmod_mat] | None:
-        """A = M⁻¹w, and w, as columns; ``None`` where M(V) is not invertible."""
+        """A = M⁻¹w, and w, as columns; ``None`` where M(V) is not invertible.
+
+        A is the matrix that is critical for this V; its entries stand row by row. C(V) A are the
+        coordinates of the function of A and V: c_{k,i,{p,q}} is A_pi V_kq + A_qi V_kp, and A_pi
+        V_kp for p = q.
+        """
         d = self.shape.d
         C = flint.nmod_mat(self.count, d * d, self.prime)
-        for place, (k, i, p, q) in enumerate(indices(self.shape)):
-            C[place, p * d + i] = V[k * d + q]
+        for row, (k, i, p, q) in enumerate(indices(self.shape)):
+            C[row, p * d + i] = V[k * d + q]
             if p != q:
-                C[place, q * d + i] = V[k * d + p]
-        M, w = C.transpose() * (self.gram * C), C.transpose() * self.linear
+                C[row, q * d + i] = V[k * d + p]
+        M = C.transpose() * (self.gram * C)
+        w = C.transpose() * self.linear
         try:
             return M.solve(w), w
         except ZeroDivisionError:
@@ -103,15 +119,15 @@ class _Reduced:
 
 
 def eliminated_system(loss: Loss, prime: int, random: Random) -> EliminatedSystem | None:
-    """The critical points in V alone, in a chart; ``None`` if D has too large a degree, or none at
-    all, as for d = 1, where nothing of V is left in a chart.
+    """The equations for critical points in V alone, modulo a prime, in a random chart.
 
-    In the chart a random linear form is 1. With g = gcd(D, ∂D) the equations are
-    (D ∂N − N ∂D)/g = 0 and z·D/g = 1.
+    In the chart a random linear form is 1. With F = N/D and g = gcd(D, ∂D) the equations are
+    (D ∂N − N ∂D)/g = 0 and z·D/g = 1. ``None`` if N and D have too large a degree to be
+    interpolated, or F is constant, as for d = 1, where nothing of V is left in a chart.
     """
     reduced = _Reduced(loss, prime)
     degree = _degree_on_a_line(reduced, random)
-    if not degree:
+    if degree is None or degree == 0:
         return None
     coefficients = 2 * comb(degree + reduced.variables - 1, degree)
     if coefficients > MOST_COEFFICIENTS:
@@ -123,6 +139,7 @@ def eliminated_system(loss: Loss, prime: int, random: Random) -> EliminatedSyste
     chart = _Chart.random(D.context(), random)
     conditions = []
     if reduced.shape.d <= LARGEST_MATRIX:
+        # F = wᵀA with A = M⁻¹w, and w is linear in V: so D·A has one degree less than N = D·F
         matrix = _matrix_of_forms(reduced, D, degree - 1, random)
         if matrix is not None:
             invertible = chart.restricted(_determinant(matrix))
@@ -131,33 +148,36 @@ def eliminated_system(loss: Loss, prime: int, random: Random) -> EliminatedSyste
 
 
 def _degree_on_a_line(reduced: _Reduced, random: Random) -> int | None:
-    """The least degree of numerator and denominator on a random line; ``None`` if it is large.
+    """The least degree of polynomials N and D with F = N/D on a random line.
 
-    Values at 2δ + 1 points determine a quotient of polynomials of degree δ.
+    ``None`` if it is above LARGEST_DEGREE. Values at 2δ + 1 points determine a quotient of
+    polynomials of degree δ. There is one if the equations N(s) − F(s) D(s) = 0 for the points s of
+    the line, linear in the coefficients of N and D, have a solution.
     """
     prime = reduced.prime
-    points = _random_points(reduced, 2, random)
-    start, direction = points[0], points[1]
-    values: list[tuple[int, int]] = []
-    step = 0
+    start, direction = _random_points(reduced, 2, random)
+    values: list[tuple[int, int]] = []  # s and F(s)
+    s = 0
     while len(values) < 2 * LARGEST_DEGREE + 1 + SPARE:
-        V = [(x + step * y) % prime for x, y in zip(start, direction, strict=True)]
+        V = [(x + s * y) % prime for x, y in zip(start, direction, strict=True)]
         value = reduced.value(V)
         if value is not None:
-            values.append((step, value))
-        step += 1
+            values.append((s, value))
+        s += 1
     for degree in range(LARGEST_DEGREE + 1):
         rows = []
-        for place, value in values:
-            powers = [pow(place, k, prime) for k in range(degree + 1)]
+        for s, value in values:
+            powers = [pow(s, k, prime) for k in range(degree + 1)]
             rows += powers + [-value * power % prime for power in powers]
         matrix = flint.nmod_mat(len(values), 2 * (degree + 1), rows, prime)
-        if matrix.rank() < matrix.ncols():
+        has_solution = matrix.rank() < matrix.ncols()
+        if has_solution:
             return degree
     return None
 
 
 def _random_points(reduced: _Reduced, number: int, random: Random) -> list[list[int]]:
+    """So many random V modulo the prime, by their entries, none of which is zero."""
     return [
         [random.randrange(1, reduced.prime) for _ in range(reduced.variables)]
         for _ in range(number)
@@ -165,7 +185,7 @@ def _random_points(reduced: _Reduced, number: int, random: Random) -> list[list[
 
 
 def _exponents(variables: int, degree: int) -> list[MonomialDegrees]:
-    """The exponents of all monomials of a degree."""
+    """The exponents of all monomials of a degree in so many variables."""
     products = combinations_with_replacement(range(variables), degree)
     return [tuple(map(factors.count, range(variables))) for factors in products]
 
@@ -175,14 +195,15 @@ def _interpolated(
 ) -> tuple[flint.nmod_mpoly, flint.nmod_mpoly] | None:
     """The forms N and D of this degree with F = N/D; ``None`` if the values do not fit them.
 
-    They are unique up to a factor if there are such forms and none of smaller degree.
+    They are unique up to a common factor if there are such forms and none of smaller degree. Each
+    random V gives an equation N(V) − F(V) D(V) = 0, linear in the coefficients of N and D.
     """
     prime = reduced.prime
     monomials = _exponents(reduced.variables, degree)
     rows: list[int] = []
     count = 0
     while count < 2 * len(monomials) + SPARE:
-        V = _random_points(reduced, 1, random)[0]
+        (V,) = _random_points(reduced, 1, random)
         value = reduced.value(V)
         if value is None:
             continue
@@ -196,85 +217,106 @@ def _interpolated(
     names = [f"x{j}" for j in range(reduced.variables)]
     context = flint.nmod_mpoly_ctx.get(names, modulus=prime)
     solution = [int(kernel[j, 0]) for j in range(2 * len(monomials))]
+    coefficients_of_N = solution[: len(monomials)]
+    coefficients_of_D = solution[len(monomials) :]
     forms = []
-    for part in (solution[: len(monomials)], solution[len(monomials) :]):
-        terms = {m: c for m, c in zip(monomials, part, strict=True) if c}
+    for coefficients in (coefficients_of_N, coefficients_of_D):
+        terms = {m: c for m, c in zip(monomials, coefficients, strict=True) if c}
         forms.append(context.from_dict(terms))
-    return forms[0], forms[1]
+    N, D = forms
+    return N, D
 
 
 def _matrix_of_forms(
     reduced: _Reduced, D: flint.nmod_mpoly, degree: int, random: Random
 ) -> list[list[flint.nmod_mpoly]] | None:
-    """The entries of D·M⁻¹w as forms of this degree; ``None`` if the values do not fit them."""
+    """The entries of D·M⁻¹w as forms of this degree, in d rows.
+
+    As many values as there are monomials determine the forms, and SPARE more have to fit: ``None``
+    if they do not, or the first are not independent.
+    """
     prime, d = reduced.prime, reduced.shape.d
     monomials = _exponents(reduced.variables, degree)
-    rows: list[int] = []
-    values: list[list[int]] = []
-    while len(values) < len(monomials) + SPARE:
-        V = _random_points(reduced, 1, random)[0]
+    monomial_rows: list[int] = []  # a row for each V: the values of all monomials
+    entry_rows: list[list[int]] = []  # the values there of all entries of D·M⁻¹w
+    while len(entry_rows) < len(monomials) + SPARE:
+        (V,) = _random_points(reduced, 1, random)
         found = reduced.critical_matrix(V)
         if found is None:
             continue
-        factor = int(D(*V))
-        rows += _values_of(monomials, V, prime)
-        values.append([factor * int(entry) % prime for entry in found[0].entries()])
+        A, _ = found
+        D_at_V = int(D(*V))
+        monomial_rows += _values_of(monomials, V, prime)
+        entry_rows.append([D_at_V * int(entry) % prime for entry in A.entries()])
     size = len(monomials)
-    points = flint.nmod_mat(len(values), size, rows, prime)
-    wanted = flint.nmod_mat(len(values), d * d, [x for row in values for x in row], prime)
-    square = flint.nmod_mat(size, size, rows[: size * size], prime)
-    of_square = flint.nmod_mat(size, d * d, [x for row in values[:size] for x in row], prime)
+    count = len(entry_rows)
+    monomial_values = flint.nmod_mat(count, size, monomial_rows, prime)
+    entries = [x for row in entry_rows for x in row]
+    entry_values = flint.nmod_mat(count, d * d, entries, prime)
+    first_monomial_values = flint.nmod_mat(size, size, monomial_rows[: size * size], prime)
+    first_entry_values = flint.nmod_mat(size, d * d, entries[: size * d * d], prime)
     try:
-        coefficients = square.solve(of_square)
+        coefficients = first_monomial_values.solve(first_entry_values)
     except ZeroDivisionError:
         return None
-    if points * coefficients != wanted:
+    if monomial_values * coefficients != entry_values:
         return None
     forms = []
-    for place in range(d * d):
-        terms = {m: int(coefficients[row, place]) for row, m in enumerate(monomials)}
+    for entry in range(d * d):
+        terms = {m: int(coefficients[row, entry]) for row, m in enumerate(monomials)}
         forms.append(D.context().from_dict({m: c for m, c in terms.items() if c}))
     return [forms[d * p : d * p + d] for p in range(d)]
 
 
 def _determinant(matrix: list[list[flint.nmod_mpoly]]) -> flint.nmod_mpoly:
-    """The determinant of a square matrix of forms, row by row, by sets of columns."""
+    """The determinant of a square matrix of forms.
+
+    From the minors of the first rows, by their sets of columns, those with one row more are found
+    by expansion along the last row, until there is one minor alone.
+    """
     minors = {frozenset[int](): matrix[0][0].context().constant(1)}
     for row in matrix:
-        larger: dict[frozenset[int], flint.nmod_mpoly] = {}
+        larger_minors: dict[frozenset[int], flint.nmod_mpoly] = {}
         for columns, minor in minors.items():
             for column, entry in enumerate(row):
                 if column in columns:
                     continue
                 # the sign is that of moving the new column behind those after it
-                later = sum(other > column for other in columns)
+                later_columns = sum(other > column for other in columns)
                 term = minor * entry
-                if later % 2:
+                if later_columns % 2:
                     term = -term
-                both = columns | {column}
-                larger[both] = larger[both] + term if both in larger else term
-        minors = larger
-    (found,) = minors.values()
-    return found
+                with_column = columns | {column}
+                if with_column in larger_minors:
+                    term = larger_minors[with_column] + term
+                larger_minors[with_column] = term
+        minors = larger_minors
+    (determinant,) = minors.values()
+    return determinant
 
 
 def _values_of(monomials: list[MonomialDegrees], V: list[int], prime: int) -> list[int]:
-    """The values of monomials modulo a prime."""
+    """The values at V of monomials, all of one degree, modulo a prime."""
     degree = sum(monomials[0])
     powers = [[pow(x, k, prime) for k in range(degree + 1)] for x in V]
     values = []
     for exponents in check_deadline_in(monomials):
-        product = 1
-        for line, exponent in zip(powers, exponents, strict=True):
-            product = product * line[exponent] % prime
-        values.append(product)
+        value = 1
+        for powers_of_entry, exponent in zip(powers, exponents, strict=True):
+            value = value * powers_of_entry[exponent] % prime
+        values.append(value)
     return values
 
 
 class _Chart:
-    """The chart where a random linear form is 1: x_0 = 1 − Σ r_j x_j."""
+    """The chart where a random linear form is 1: x_0 = 1 − Σ r_j x_j.
+
+    The x_j are the entries of V. Forms in them become polynomials over ZZ in the ring of the chart,
+    whose unknowns are x_1, x_2, … and z.
+    """
 
     def __init__(self, context: flint.nmod_mpoly_ctx, first: flint.nmod_mpoly) -> None:
+        """Take the ring of forms, and x_0 as a polynomial in the other x_j."""
         self.context = context
         self.coordinates = [first, *context.gens()[1:]]
         names = [f"v_1_{j + 1}" for j in range(1, len(self.coordinates))]
@@ -290,7 +332,7 @@ class _Chart:
         return cls(context, first)
 
     def restricted(self, form: flint.nmod_mpoly) -> PolyElement:
-        """A form in the coordinates of the chart, in a ring with one more unknown z."""
+        """A form in the coordinates of the chart, with residues from 0 on as coefficients."""
         terms = {}
         in_chart = form.compose(*self.coordinates, ctx=self.context)
         for exponents, coefficient in in_chart.to_dict().items():
@@ -300,15 +342,19 @@ class _Chart:
 
 
 def _equations(N: flint.nmod_mpoly, D: flint.nmod_mpoly, chart: _Chart) -> list[PolyElement]:
-    """The equations for critical points of N/D where D is not zero, in a chart."""
+    """The equations for critical points of N/D where D is not zero, in a chart.
+
+    They are (D ∂_j N − N ∂_j D)/g = 0 and z·D/g = 1, where g = gcd(D, ∂D) has the repeated factors
+    of D, which divide all numerators. Equations 0 = 0 are left out.
+    """
     variables = len(chart.coordinates)
-    repeated = D
+    g = D
     for j in range(variables):
-        repeated = repeated.gcd(D.derivative(j))
+        g = g.gcd(D.derivative(j))
     equations = []
     for j in range(variables):
-        derivative = (D * N.derivative(j) - N * D.derivative(j)) / repeated
+        derivative = (D * N.derivative(j) - N * D.derivative(j)) / g
         equations.append(chart.restricted(derivative))
     z = chart.ring.gens[-1]
-    equations.append(z * chart.restricted(D / repeated) - 1)
-    return [equation for equation in equations if equation]
+    equations.append(z * chart.restricted(D / g) - 1)
+    return [equation for equation in equations if equation != 0]

@@ -73,25 +73,31 @@ class RankCondition:
 
 
 def is_scaled_in_A(shape: LayerSizes) -> bool:
-    """Whether the linear form of the chart is one in A, and not in V."""
+    """Whether the linear form that is 1 in a chart is one in A, and not in V: for a, d' ≥ d."""
     return shape.alpha == shape.d and shape.d_out >= shape.d
 
 
 def random_chart(shape: LayerSizes, largest: int, random: Random) -> WeightChart:
-    """A chart with random integers from 1 to the largest, and R invertible over QQ in general."""
+    """A chart with random integers from 1 to ``largest``.
+
+    For a < d its matrix R is lower triangular with ones on the diagonal, so invertible modulo all
+    primes. Below the diagonal there are random numbers: the first a columns of K R⁻¹ mix all
+    columns of K.
+    """
 
     def number() -> int:
+        """A random entry of the chart."""
         return random.randint(1, largest)
 
     entries = shape.d * shape.d if is_scaled_in_A(shape) else shape.d_out * shape.d
     form = tuple(number() for _ in range(entries - 1))
-    turn: tuple[tuple[int, ...], ...] = ()
+    turn: list[tuple[int, ...]] = []
     if shape.alpha < shape.d:
-        # A triangular matrix with ones on the diagonal is invertible modulo all primes. Below the
-        # diagonal there are numbers: the first a columns of K R⁻¹ mix all columns of K.
-        size = range(shape.d)
-        turn = tuple(tuple(int(p == q) if q >= p else number() for q in size) for p in size)
-    return WeightChart(form, turn)
+        for p in range(shape.d):
+            below_diagonal = [number() for _ in range(p)]
+            above_diagonal = [0] * (shape.d - p - 1)
+            turn.append((*below_diagonal, 1, *above_diagonal))
+    return WeightChart(form, tuple(turn))
 
 
 def weights_in(shape: LayerSizes, chart: WeightChart) -> ChartWeights:
@@ -100,58 +106,62 @@ def weights_in(shape: LayerSizes, chart: WeightChart) -> ChartWeights:
     The first entry of V, or of A, is what makes the linear form of the chart 1: its other factors
     are those of the chart. Where a < d, K is (1 | k) R with the unknowns k.
     """
-    d, alpha, outputs = shape.d, shape.alpha, shape.d_out
+    d, alpha, d_out = shape.d, shape.alpha, shape.d_out
     if alpha == d:
-        names = _names("a", d, d) + _names("v", outputs, d)
+        names = _names("a", d, d) + _names("v", d_out, d)
         scaled = "a" if is_scaled_in_A(shape) else "v"
     else:
-        names = _names("k", alpha, d - alpha) + _names("q", alpha, d) + _names("v", outputs, d)
+        names = _names("k", alpha, d - alpha) + _names("q", alpha, d) + _names("v", d_out, d)
         scaled = "v"
     first = f"{scaled}_1_1"
     ring = PolyRing([name for name in names if name != first], ZZ)
-    variables = dict(zip(map(str, ring.symbols), ring.gens, strict=True))
+    entry_by_name = dict(zip(map(str, ring.symbols), ring.gens, strict=True))
     others = [name for name in names if name.startswith(scaled) and name != first]
     # first + Σ factor · other = 1
-    form = ring.one
+    first_entry = ring.one
     for name, factor in zip(others, chart.form, strict=True):
-        form -= factor * variables[name]
-    variables[first] = form
+        first_entry -= factor * entry_by_name[name]
+    entry_by_name[first] = first_entry
 
     def matrix(letter: str, rows: int, columns: int) -> Entries:
+        """The rows × columns matrix with the entries of this letter."""
         entries = iter(_names(letter, rows, columns))
-        return [[variables[next(entries)] for _ in range(columns)] for _ in range(rows)]
+        return [[entry_by_name[next(entries)] for _ in range(columns)] for _ in range(rows)]
 
-    V = matrix("v", outputs, d)
+    V = matrix("v", d_out, d)
     if alpha == d:
         return ChartWeights(ring=ring, A=matrix("a", d, d), V=V)
-    free, Q = matrix("k", alpha, d - alpha), matrix("q", alpha, d)
-    standard = [[ring(int(e == p)) for p in range(alpha)] + free[e] for e in range(alpha)]
-    K = multiplied(standard, chart.turn)
+    k = matrix("k", alpha, d - alpha)
+    Q = matrix("q", alpha, d)
+    one_and_k = [[ring(int(e == p)) for p in range(alpha)] + k[e] for e in range(alpha)]
+    K = multiplied(one_and_k, chart.turn)
     A = multiplied(transposed(K), Q)
     return ChartWeights(ring=ring, A=A, V=V, K=K, Q=Q)
 
 
 def _names(letter: str, rows: int, columns: int) -> list[str]:
+    """The names of the entries of a matrix, row by row, with indices from 1 on: ``v_1_2``."""
     return [f"{letter}_{i + 1}_{j + 1}" for i, j in product(range(rows), range(columns))]
 
 
 def gradient(loss: Loss, weights: ChartWeights) -> list[PolyElement]:
-    """All entries of the gradient, with integer coefficients: those for A (or K and Q), and V."""
+    """The nonzero entries of the gradient, times one number that makes coefficients integers.
+
+    First come the derivatives along the entries of A, or for a < d of K and of Q, then along those
+    of V, as polynomials in the coordinates of the chart.
+    """
     shape = loss.shape
     errors = _errors(loss, weights)
-    by_index = dict(zip(indices(shape), errors, strict=True))
+    error_by_index = dict(zip(indices(shape), errors, strict=True))
     A, V, zero = weights.A, weights.V, weights.ring.zero
-    d, outputs = range(shape.d), range(shape.d_out)
-
-    def error(k: int, i: int, p: int, q: int) -> PolyElement:
-        return by_index[k, i, min(p, q), max(p, q)]
-
+    d, d_out = range(shape.d), range(shape.d_out)
     # c_{k,i,{p,q}} contains A_pi V_kq and A_qi V_kp, each with coefficient 1.
     along_A = [[zero for _ in d] for _ in d]
-    along_V = [[zero for _ in d] for _ in outputs]
-    for k, i, p, q in check_deadline_in(product(outputs, d, d, d)):
-        along_A[p][i] += error(k, i, p, q) * V[k][q]
-        along_V[k][q] += error(k, i, p, q) * A[p][i]
+    along_V = [[zero for _ in d] for _ in d_out]
+    for k, i, p, q in check_deadline_in(product(d_out, d, d, d)):
+        error = error_by_index[k, i, min(p, q), max(p, q)]
+        along_A[p][i] += error * V[k][q]
+        along_V[k][q] += error * A[p][i]
     blocks = [along_A, along_V]
     if weights.K is not None and weights.Q is not None:
         # A = KᵀQ: the derivatives along K and Q, by the chain rule
@@ -164,23 +174,28 @@ def gradient(loss: Loss, weights: ChartWeights) -> list[PolyElement]:
 
 
 def _errors(loss: Loss, weights: ChartWeights) -> list[PolyElement]:
-    """G c − b, times the least number that makes all coefficients integers without divisor."""
+    """The entries of G c − b for the function c of the weights, as polynomials in the chart.
+
+    They are multiplied by one number, such that the entries of G and b are integers without a
+    common divisor.
+    """
     shape = loss.shape
     count = shape.independent_count
     numbers = without_denominators([*loss.gram.entries(), *loss.linear.entries()])
-    divisor = gcd(*numbers) or 1
+    divisor = gcd(*numbers) or 1  # it is 0 if all numbers are
     numbers = [number // divisor for number in numbers]
     gram, linear = numbers[: count * count], numbers[count * count :]
-    values = []
+    coordinates = []
     for index in indices(shape):
-        value = coordinate(index, lambda p, i: weights.A[p][i], lambda k, q: weights.V[k][q])
-        values.append(value)
+        c = coordinate(index, lambda p, i: weights.A[p][i], lambda k, q: weights.V[k][q])
+        coordinates.append(c)
     errors = []
     for m in check_deadline_in(range(count)):
         error = weights.ring(-linear[m])
-        for factor, value in zip(gram[m * count : (m + 1) * count], values, strict=True):
+        row_of_gram = gram[m * count : (m + 1) * count]
+        for factor, c in zip(row_of_gram, coordinates, strict=True):
             if factor:
-                error += factor * value
+                error += factor * c
         errors.append(error)
     return errors
 
@@ -213,8 +228,9 @@ def multiplied(left: Entries, right: Sequence[Sequence[Any]]) -> Entries:
     rows = []
     for row in left:
         entries = []
-        for line in columns:
-            terms = [x * y for x, y in zip(row, line, strict=True)]
-            entries.append(sum(terms[1:], start=terms[0]))
+        for column in columns:
+            first_term, *other_terms = [x * y for x, y in zip(row, column, strict=True)]
+            # polynomials are added to a polynomial, as there is no zero of all rings
+            entries.append(sum(other_terms, start=first_term))
         rows.append(entries)
     return rows

@@ -43,7 +43,19 @@ CoordinateSide = tuple[Fraction, Fraction]
 class LossAtPoint:
     """The matrices of weights, the loss, its gradient and its Hessian, in a chart.
 
-    Numbers are rational (FLINT's ``fmpq``), or intervals (``arb``).
+    All are FLINT's numbers and matrices: rational (``fmpq``), or intervals (``arb``).
+
+    Parameters
+    ----------
+    matrices : dict of str to matrix
+        A and V, and for a < d K and Q.
+    function : column
+        The reduced coordinates c of the function.
+    loss : number
+    gradient : column
+        The derivatives by the coordinates of the chart.
+    hessian : matrix
+        The second derivatives by these.
     """
 
     matrices: dict[str, Any]
@@ -62,10 +74,11 @@ class FunctionRanks(NamedTuple):
 
     @property
     def orbit(self) -> Orbit | None:
-        """The orbit of a function with these ranks; ``None`` if it is zero."""
-        if not (self.A and self.V):
+        """The orbit of a function with these ranks; ``None`` if the function is zero."""
+        if self.A == 0 or self.V == 0:
             return None
-        return Orbit(self.A, self.V, self.A + self.V - self.span)
+        dimension_of_intersection = self.A + self.V - self.span
+        return Orbit(self.A, self.V, dimension_of_intersection)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +133,7 @@ class RealPoint:
         return None
 
     def may_be(self, other: RealPoint) -> bool:
-        """Whether two points are not shown to be different."""
+        """Whether two points may be one: whether the intervals of all coordinates overlap."""
         pairs = zip(self.coordinates, other.coordinates, strict=True)
         return all(x.overlaps(y) for x, y in pairs)
 
@@ -137,9 +150,15 @@ class RealPoint:
 
 
 class Landscape:
-    """A loss as a function of the coordinates of a chart, with values that are intervals."""
+    """A loss as a function of the coordinates of a chart, with values that are intervals.
+
+    ``gram``, ``linear`` and ``constant`` are those of the loss, as intervals. ``slopes`` has the
+    derivatives of the entries of weights, in rows, by the coordinates of the chart, in columns:
+    entries are affine-linear. Weights stand in the order A, V, or K, Q, V for a < d, row by row.
+    """
 
     def __init__(self, loss: Loss, weights: ChartWeights) -> None:
+        """Take the loss, and the weights as polynomials in the coordinates of the chart."""
         self.loss, self.shape, self.weights = loss, loss.shape, weights
         with flint.ctx.workprec(BITS):
             self.gram, self.linear = flint.arb_mat(loss.gram), flint.arb_mat(loss.linear)
@@ -148,13 +167,18 @@ class Landscape:
         if weights.K is not None and weights.Q is not None:
             blocks = [weights.K, weights.Q, weights.V]
         entries = [entry for block in blocks for row in block for entry in row]
-        columns = weights.ring.ngens
-        # entries of weights are affine-linear in the coordinates of the chart
-        slopes = [[int(entry.diff(x).LC) for x in weights.ring.gens] for entry in entries]
-        self.slopes = flint.fmpz_mat(len(entries), columns, [x for row in slopes for x in row])
+        slopes = []
+        for entry in entries:
+            slopes += [int(entry.diff(x).LC) for x in weights.ring.gens]
+        self.slopes = flint.fmpz_mat(len(entries), weights.ring.ngens, slopes)
 
     def values(self, point: Sequence[Any]) -> LossAtPoint:
-        """Everything at a rational point exactly, or by intervals at a point or on a box."""
+        """Everything at a rational point exactly, or by intervals at a point or on a box.
+
+        The point is given by its coordinates in the chart, all ``fmpq`` or all ``arb``. With
+        c = c(A, V) the loss is ½ cᵀGc − bᵀc + constant; its gradient is JᵀE with the error
+        E = Gc − b and the derivative J of c, and its Hessian JᵀGJ + Σ E ∂²c.
+        """
         gram, linear, constant = self.gram, self.linear, self.constant
         matrix_class: Any = flint.arb_mat
         if isinstance(point[0], flint.fmpq):
@@ -162,15 +186,18 @@ class Landscape:
             matrix_class = flint.fmpq_mat
         matrices = self._matrices(point, matrix_class)
         A, V = matrices["A"], matrices["V"]
-        C, D = self._along_A(V), self._along_V(A)
-        function = C * matrix_class(A.nrows() * A.ncols(), 1, A.entries())
+        along_A = self._along_A(V)
+        along_V = self._along_V(A)
+        # c is linear in A
+        function = along_A * matrix_class(A.nrows() * A.ncols(), 1, A.entries())
         image = gram * function
         error = image - linear
-        half = (function.transpose() * image)[0, 0] / 2
-        loss = half - (linear.transpose() * function)[0, 0] + constant
-        both = _beside(C, D)
-        gradient = both.transpose() * error
-        hessian = both.transpose() * (gram * both)
+        quadratic_part = (function.transpose() * image)[0, 0] / 2
+        linear_part = (linear.transpose() * function)[0, 0]
+        loss = quadratic_part - linear_part + constant
+        derivative = _beside(along_A, along_V)
+        gradient = derivative.transpose() * error
+        hessian = derivative.transpose() * (gram * derivative)
         self._add_second_derivatives(hessian, error)
         if "K" in matrices:
             gradient, hessian = self._through_factors(matrices, gradient, hessian)
@@ -184,71 +211,89 @@ class Landscape:
         )
 
     def _matrices(self, point: Sequence[Any], matrix_class: Any) -> dict[str, Any]:
-        """A and V, and K and Q for a < d, with intervals or rational numbers as entries."""
-        named: dict[str, Entries | None] = {"K": self.weights.K, "Q": self.weights.Q}
-        named |= {"A": self.weights.A, "V": self.weights.V}
-        if self.weights.K is not None:
-            del named["A"]
-        matrices = {}
-        for name, matrix in named.items():
-            if matrix is not None:
-                entries = [_value(entry, point) for row in matrix for entry in row]
-                matrices[name] = matrix_class(len(matrix), len(matrix[0]), entries)
-        if "A" not in matrices:
-            matrices["A"] = matrices["K"].transpose() * matrices["Q"]
-        return matrices
+        """A and V, and K and Q for a < d, at a point, by their names.
+
+        ``matrix_class`` is FLINT's class for matrices with such entries, ``fmpq_mat`` or
+        ``arb_mat``.
+        """
+
+        def at_point(matrix: Entries) -> Any:
+            """A matrix of polynomials in the coordinates of the chart at the point."""
+            entries = [_value(entry, point) for row in matrix for entry in row]
+            return matrix_class(len(matrix), len(matrix[0]), entries)
+
+        weights = self.weights
+        V = at_point(weights.V)
+        if weights.K is None or weights.Q is None:
+            return {"A": at_point(weights.A), "V": V}
+        K = at_point(weights.K)
+        Q = at_point(weights.Q)
+        return {"K": K, "Q": Q, "V": V, "A": K.transpose() * Q}
 
     def _along_A(self, V: Any) -> Any:
-        """The derivatives of the coordinates along the entries of A."""
+        """The derivatives of the coordinates c along the entries A_pi, in columns p d + i."""
         d = self.shape.d
         matrix = type(V)(self.shape.independent_count, d * d)
-        for place, (k, i, p, q) in enumerate(indices(self.shape)):
-            matrix[place, p * d + i] += V[k, q]
+        for row, (k, i, p, q) in enumerate(indices(self.shape)):
+            matrix[row, p * d + i] += V[k, q]
             if p != q:
-                matrix[place, q * d + i] += V[k, p]
+                matrix[row, q * d + i] += V[k, p]
         return matrix
 
     def _along_V(self, A: Any) -> Any:
-        """The derivatives of the coordinates along the entries of V."""
+        """The derivatives of the coordinates c along the entries V_kq, in columns k d + q."""
         d = self.shape.d
         matrix = type(A)(self.shape.independent_count, self.shape.d_out * d)
-        for place, (k, i, p, q) in enumerate(indices(self.shape)):
-            matrix[place, k * d + q] += A[p, i]
+        for row, (k, i, p, q) in enumerate(indices(self.shape)):
+            matrix[row, k * d + q] += A[p, i]
             if p != q:
-                matrix[place, k * d + p] += A[q, i]
+                matrix[row, k * d + p] += A[q, i]
         return matrix
 
     def _add_second_derivatives(self, hessian: Any, error: Any) -> None:
-        """Add Σ error · ∂²c: c_{k,i,{p,q}} has the products A_pi V_kq and A_qi V_kp."""
+        """Add Σ error · ∂²c to a Hessian matrix, in place.
+
+        c_{k,i,{p,q}} has the products A_pi V_kq and A_qi V_kp, or A_pi V_kp alone for p = q.
+        """
         d = self.shape.d
-        for place, (k, i, p, q) in enumerate(indices(self.shape)):
-            for p1, q1 in {(p, q), (q, p)}:
-                row, entry = p1 * d + i, d * d + k * d + q1
-                hessian[row, entry] += error[place, 0]
-                hessian[entry, row] += error[place, 0]
+        for number, (k, i, p, q) in enumerate(indices(self.shape)):
+            for row_of_A, column_of_V in {(p, q), (q, p)}:
+                of_A = row_of_A * d + i
+                of_V = d * d + k * d + column_of_V
+                hessian[of_A, of_V] += error[number, 0]
+                hessian[of_V, of_A] += error[number, 0]
 
     def _through_factors(
         self, matrices: dict[str, Any], gradient: Any, hessian: Any
     ) -> tuple[Any, Any]:
-        """The derivatives along (K, Q, V), from those along (A, V), by the chain rule."""
-        d, alpha, outputs = self.shape.d, self.shape.alpha, self.shape.d_out
+        """Gradient and Hessian along (K, Q, V), from those along (A, V), by the chain rule.
+
+        A_pi = Σ_e K_ep Q_ei. ``chain`` is the derivative of (A, V) by (K, Q, V).
+        """
+        d, alpha, d_out = self.shape.d, self.shape.alpha, self.shape.d_out
         K, Q = matrices["K"], matrices["Q"]
-        size = 2 * alpha * d
-        chain = type(hessian)(d * d + outputs * d, size + outputs * d)
+        entries_of_K_and_Q = 2 * alpha * d
+        chain = type(hessian)(d * d + d_out * d, entries_of_K_and_Q + d_out * d)
         for e, p, i in product(range(alpha), range(d), range(d)):
             chain[p * d + i, e * d + p] += Q[e, i]
             chain[p * d + i, alpha * d + e * d + i] += K[e, p]
-        for j in range(outputs * d):
-            chain[d * d + j, size + j] = 1
-        found = chain.transpose() * hessian * chain
+        for j in range(d_out * d):
+            chain[d * d + j, entries_of_K_and_Q + j] = 1
+        hessian_of_factors = chain.transpose() * hessian * chain
+        # A itself has the second derivatives 1 by K_ep and Q_ei
         for e, p, i in product(range(alpha), range(d), range(d)):
-            row, entry = e * d + p, alpha * d + e * d + i
-            found[row, entry] += gradient[p * d + i, 0]
-            found[entry, row] += gradient[p * d + i, 0]
-        return chain.transpose() * gradient, found
+            of_K = e * d + p
+            of_Q = alpha * d + e * d + i
+            hessian_of_factors[of_K, of_Q] += gradient[p * d + i, 0]
+            hessian_of_factors[of_Q, of_K] += gradient[p * d + i, 0]
+        return chain.transpose() * gradient, hessian_of_factors
 
     def critical_point(self, sides: Sequence[CoordinateSide]) -> RealPoint:
-        """The critical point that lies between these numbers, and all that is proved of it.
+        """The critical point in a box, and all that is proved of it.
+
+        ``sides`` has for each coordinate of the chart the two numbers that it lies between. If the
+        simplest rational numbers between them are critical, the point is exact; else it is proved
+        to exist, if that succeeds, or only approximated.
 
         Two isolating boxes may lead to one point, as the box in which it is proved to exist need
         not lie inside of them. Then ``may_be`` holds for both points, and
@@ -265,9 +310,10 @@ class Landscape:
             return self._proved_point(box)
 
     def _exact_point(self, point: list[flint.fmpq], values: LossAtPoint) -> RealPoint:
-        """A rational critical point, which may be degenerate."""
+        """A rational critical point, which may be degenerate, with exact ``values`` there."""
         size = len(point)
         rank = values.hessian.rank()
+        # the signature is the number of positive less that of negative eigenvalues
         negative = (rank - signature(values.hessian.tolist())) // 2
         kind = "undecided"
         if rank == size:
@@ -278,8 +324,8 @@ class Landscape:
             # no loss is smaller
             kind = "minimum"
         A, V = values.matrices["A"], values.matrices["V"]
-        both = _above(A.transpose(), V)
-        ranks = FunctionRanks(A.rank(), V.rank(), both.rank())
+        spanning = _above(A.transpose(), V)  # rows span the columns of A and the rows of V
+        ranks = FunctionRanks(A.rank(), V.rank(), spanning.rank())
         lower, upper = interval(flint.arb(values.loss))
         if values.loss == 0:
             lower = upper = 0.0
@@ -296,19 +342,23 @@ class Landscape:
         )
 
     def _proved_point(self, box: list[flint.arb]) -> RealPoint:
-        """The only critical point in a box; it is nondegenerate."""
+        """The only critical point in a box, which is nondegenerate, as :meth:`_proved_box` proves.
+
+        Ranks have lower bounds only, which are the ranks if they are those of the dense orbit, as
+        no function has larger ones.
+        """
         values = self.values(box)
         index = negative_eigenvalues(values.hessian)
         A, V = values.matrices["A"], values.matrices["V"]
-        both = _above(A.transpose(), V)
-        least = FunctionRanks(least_rank(A), least_rank(V), least_rank(both))
-        is_dense = least == self._dense_ranks()
+        spanning = _above(A.transpose(), V)
+        least_ranks = FunctionRanks(least_rank(A), least_rank(V), least_rank(spanning))
+        is_dense = least_ranks == self._dense_ranks()
         return RealPoint(
             kind="undecided" if index is None else _kind(index, len(box)),
             index=index,
             loss=_at_least_zero(interval(values.loss)),
-            least_ranks=least,
-            ranks=least if is_dense else None,
+            least_ranks=least_ranks,
+            ranks=least_ranks if is_dense else None,
             is_dense=is_dense,
             weights=_shown_weights(values),
             coordinates=box,
@@ -337,9 +387,12 @@ class Landscape:
         return FunctionRanks(dense.r, dense.s, dense.span)
 
     def _proved_box(self, sides: Sequence[CoordinateSide]) -> list[flint.arb] | None:
-        """A box with exactly one zero of the gradient, which is not shown to be outside of sides.
+        """A box with exactly one zero of the gradient, at which the Hessian is invertible.
 
-        ``None`` if there is no proof.
+        By Krawczyk's test of the top of the file: x is ``point``, found by Newton's method from the
+        middle of the sides, X a small box around x, and Y ``inverse``. The smaller box returned is
+        the image of X in the test, and overlaps ``sides``. ``None`` if the test fails, or the box
+        lies outside of the sides.
         """
         point = [flint.arb(flint_rational((low + high) / 2)) for low, high in sides]
         count = len(point)
@@ -357,26 +410,30 @@ class Landscape:
             count, count, [int(i == j) for i in range(count) for j in range(count)]
         )
         centre = flint.arb_mat(count, 1, point)
-        around = flint.arb_mat(count, 1, [flint.arb(0, r) for r in radii])
+        box_less_centre = flint.arb_mat(count, 1, [flint.arb(0, r) for r in radii])
         slope = identity - inverse * self.values(box).hessian
-        image = centre - inverse * self.values(point).gradient + slope * around
-        for j, side in enumerate(sides):
-            if not (
-                box[j].contains_interior(image[j, 0]) and image[j, 0].overlaps(_between(*side))
-            ):
+        newton_step = inverse * self.values(point).gradient
+        image = centre - newton_step + slope * box_less_centre
+        for j, (low, high) in enumerate(sides):
+            is_in_interior = box[j].contains_interior(image[j, 0])
+            overlaps_side = image[j, 0].overlaps(_between(low, high))
+            if not (is_in_interior and overlaps_side):
                 return None
         return [image[j, 0] for j in range(count)]
 
 
 def _kind(index: int, size: int) -> str:
-    """What a nondegenerate critical point is, by the number of its negative eigenvalues."""
+    """What a nondegenerate critical point is: a minimum, saddle or maximum.
+
+    ``index`` is the number of negative eigenvalues of the Hessian, and ``size`` that of all.
+    """
     if index == 0:
         return "minimum"
     return "maximum" if index == size else "saddle"
 
 
 def _shown_weights(values: LossAtPoint) -> dict[str, tuple[tuple[float, ...], ...]]:
-    """The entries of weights as floating-point numbers."""
+    """The matrices of weights by their names, with floating-point numbers as entries."""
     shown = {}
     for name, matrix in values.matrices.items():
         shown[name] = tuple(tuple(map(_shown, row)) for row in matrix.tolist())
@@ -402,35 +459,39 @@ def simplest_between(low: Fraction, high: Fraction) -> Fraction:
         return Fraction(0)
     if high < 0:
         return -simplest_between(-high, -low)
-    whole = ceil(low)
-    if whole <= high:
-        return Fraction(whole)
+    least_integer = ceil(low)
+    if least_integer <= high:
+        return Fraction(least_integer)
     # both have the same integral part
-    part = whole - 1
-    return part + 1 / simplest_between(1 / (high - part), 1 / (low - part))
+    integral_part = least_integer - 1
+    inverse_of_rest = simplest_between(1 / (high - integral_part), 1 / (low - integral_part))
+    return integral_part + 1 / inverse_of_rest
 
 
 def least_rank(matrix: flint.arb_mat) -> int:
     """A lower bound for the rank of all matrices in a matrix of intervals.
 
-    Elimination: each pivot is an interval without zero, as far from it as there is one.
+    It is the number of steps of elimination with intervals. In each the pivot is the entry that is
+    farthest from zero, and there is one as long as some interval does not contain zero.
     """
     rows = [list(row) for row in matrix.tolist()]
     rank = 0
     while True:
-        best = None
+        pivot_place = None
+        distance_of_pivot = flint.arb(0)
         for i, j in product(range(len(rows)), range(matrix.ncols())):
-            size = abs(rows[i][j]).lower()
-            if size > 0 and (best is None or size > best[0]):
-                best = (size, i, j)
-        if best is None:
+            distance_from_zero = abs(rows[i][j]).lower()
+            if distance_from_zero > distance_of_pivot:
+                pivot_place = (i, j)
+                distance_of_pivot = distance_from_zero
+        if pivot_place is None:
             return rank
-        _, i, j = best
-        pivot = rows.pop(i)
+        i, j = pivot_place
+        pivot_row = rows.pop(i)
         for row in rows:
-            factor = row[j] / pivot[j]
+            factor = row[j] / pivot_row[j]
             for column in range(matrix.ncols()):
-                row[column] -= factor * pivot[column]
+                row[column] -= factor * pivot_row[column]
             row[j] = flint.arb(0)
         rank += 1
 
@@ -443,21 +504,24 @@ def negative_eigenvalues(matrix: flint.arb_mat) -> int | None:
     entry is larger than the sum of those of the others in its row, their signs are those of the
     eigenvalues (Gershgorin).
     """
-    count = matrix.nrows()
-    if not count:
+    size = matrix.nrows()
+    if size == 0:
         return 0
-    middle = numpy.array([[float(matrix[i, j].mid()) for j in range(count)] for i in range(count)])
+    middle = numpy.array([[float(matrix[i, j].mid()) for j in range(size)] for i in range(size)])
     if not numpy.isfinite(middle).all():
         return None
-    vectors = numpy.linalg.eigh((middle + middle.T) / 2)[1]
-    P = flint.arb_mat(count, count, [float(x) for x in vectors.ravel()])
-    diagonal = P.transpose() * matrix * P
+    _, eigenvectors = numpy.linalg.eigh((middle + middle.T) / 2)
+    P = flint.arb_mat(size, size, [float(x) for x in eigenvectors.ravel()])
+    nearly_diagonal = P.transpose() * matrix * P
     negative = 0
-    for i in range(count):
-        others = [abs(diagonal[i, j]) for j in range(count) if j != i]
-        if not abs(diagonal[i, i]) > sum(others, start=flint.arb(0)):
+    for i in range(size):
+        others = [abs(nearly_diagonal[i, j]) for j in range(size) if j != i]
+        # intervals are compared: false also where it is not certain
+        is_dominant = abs(nearly_diagonal[i, i]) > sum(others, start=flint.arb(0))
+        if not is_dominant:
             return None
-        negative += bool(diagonal[i, i] < 0)
+        if nearly_diagonal[i, i] < 0:
+            negative += 1
     return negative
 
 
@@ -468,21 +532,22 @@ def interval(value: flint.arb) -> FloatInterval:
 
 
 def _shown(entry: flint.arb | flint.fmpq) -> float:
-    """The middle of an interval; 0 if zero lies in it."""
-    around = flint.arb(entry)
-    return 0.0 if around.contains(0) else float(around.mid())
+    """A number for an entry: the middle of its interval, but 0 if zero lies in it."""
+    interval_of_entry = flint.arb(entry)
+    return 0.0 if interval_of_entry.contains(0) else float(interval_of_entry.mid())
 
 
-def _at_least_zero(found: FloatInterval) -> FloatInterval:
-    """An interval of a loss, which is never negative."""
-    return max(found[0], 0.0), found[1]
+def _at_least_zero(loss: FloatInterval) -> FloatInterval:
+    """An interval for a loss, cut off below zero, as no loss is negative."""
+    lower, upper = loss
+    return max(lower, 0.0), upper
 
 
-def _value(entry: Any, point: Sequence[Any]) -> Any:
+def _value(polynomial: Any, point: Sequence[Any]) -> Any:
     """An affine-linear polynomial at a point, of intervals or of rational numbers."""
     zero = 0 * point[0]
     total = zero
-    for exponents, coefficient in entry.terms():
+    for exponents, coefficient in polynomial.terms():
         term = zero + int(coefficient)
         for exponent, x in zip(exponents, point, strict=True):
             if exponent:

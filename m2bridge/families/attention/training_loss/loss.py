@@ -98,16 +98,23 @@ def gaussian(shape: LayerSizes) -> Quadratic:
     24
     """
     features = _features(shape)
-    block = [[_gaussian_moment(one, other, shape.t) for other in features] for one in features]
+    block = [
+        [_gaussian_moment(first, second, shape.t) for second in features] for first in features
+    ]
     data = f"{shape.t} tokens with independent standard normal entries"
     return Quadratic(shape, _block_diagonal(block, shape), data)
 
 
-def _gaussian_moment(one: Feature, other: Feature, t: int) -> int:
-    """E[S_pq x_i · S_uv x_j] for t standard normal tokens, of which x is one."""
-    (i, p, q), (j, u, v) = one, other
-    # The tokens y, z of the two sums: each is x, or they are the same other one, or two others.
-    cases = {
+def _gaussian_moment(first: Feature, second: Feature, t: int) -> int:
+    """E[S_pq x_i · S_uv x_j] for t standard normal tokens, of which x is one.
+
+    The features are (i, p, q) and (j, u, v). S_pq is the sum of y_p y_q over the tokens y, and S_uv
+    that of z_u z_v over the tokens z.
+    """
+    (i, p, q), (j, u, v) = first, second
+    # How many pairs of tokens (y, z) there are of each kind: each is x, or they are the same other
+    # token, "y", or two others.
+    number_of_pairs = {
         ("x", "x"): 1,
         ("x", "y"): t - 1,
         ("y", "x"): t - 1,
@@ -115,16 +122,16 @@ def _gaussian_moment(one: Feature, other: Feature, t: int) -> int:
         ("y", "z"): (t - 1) * (t - 2),
     }
     total = 0
-    for (y, z), number in cases.items():
-        entries = [("x", i), (y, p), (y, q), ("x", j), (z, u), (z, v)]
-        total += number * normal_moment(Counter(entries).values())
+    for (y, z), number in number_of_pairs.items():
+        factors = [("x", i), (y, p), (y, q), ("x", j), (z, u), (z, v)]
+        total += number * normal_moment(Counter(factors).values())
     return total
 
 
 def normal_moment(exponents: Iterable[int]) -> int:
-    """The expectation of a monomial in independent standard normal numbers.
+    """The expectation of a monomial in independent standard normal numbers, by its exponents.
 
-    E[x^k] = (k − 1)(k − 3)… for even k, and 0 for odd k.
+    It is the product of E[x^k] = (k − 1)(k − 3)…1 for even k, and 0 if some k is odd.
     """
     moment = 1
     for k in exponents:
@@ -135,7 +142,10 @@ def normal_moment(exponents: Iterable[int]) -> int:
 
 
 def random_quadratic(shape: LayerSizes, seed: int) -> Quadratic:
-    """A general form: G = RᵀR with a random integer matrix R of twice as many rows as columns."""
+    """A general form: G = RᵀR with a random integer matrix R of twice as many rows as columns.
+
+    Raises TooLargeError if there are too many coordinates.
+    """
     count = _checked_count(shape)
     random = Random(f"quadratic {seed}")
     entries = [random.randint(-LARGEST_ENTRY, LARGEST_ENTRY) for _ in range(2 * count * count)]
@@ -145,16 +155,20 @@ def random_quadratic(shape: LayerSizes, seed: int) -> Quadratic:
 
 
 def random_function(shape: LayerSizes, seed: int) -> tuple[Fraction, ...]:
-    """A target with random integers as its coordinates; in general no function of the layer."""
+    """A target with random integers as its coordinates; in general no function of the layer.
+
+    Raises TooLargeError if there are too many coordinates.
+    """
     random = Random(f"target {seed}")
     count = _checked_count(shape)
     return tuple(Fraction(random.randint(-LARGEST_ENTRY, LARGEST_ENTRY)) for _ in range(count))
 
 
 def function_of(shape: LayerSizes, A: RationalRows, V: RationalRows) -> tuple[Fraction, ...]:
-    """The coordinates of the function of weights A and V."""
+    """The coordinates c of the function of weights A and V, in the order of ``indices``."""
 
     def value(index: Index) -> Fraction:
+        """The coordinate c_{k,i,{p,q}}."""
         return Fraction(coordinate(index, lambda p, i: A[p][i], lambda k, q: V[k][q]))
 
     return tuple(map(value, indices(shape)))
@@ -171,19 +185,20 @@ def of_samples(shape: LayerSizes, tokens: Sequence[RationalRows]) -> Quadratic:
     features = _features(shape)
     size = len(features)
     block = flint.fmpq_mat(size, size)
-    for matrix in check_deadline_in(tokens):
-        X = rational_matrix(matrix)
+    for sequence in check_deadline_in(tokens):
+        X = rational_matrix(sequence)
         S = X * X.transpose()
-        products = [S[p, q] for _, p, q in features]
-        first = [i for i, _, _ in features]
-        # The sum over the tokens x of x_i x_j is S_ij.
+        # The sum over the tokens x of S_pq x_i · S_uv x_j is S_pq S_uv S_ij, where (i, p, q) is
+        # feature m and (j, u, v) is feature n.
+        S_pq = [S[p, q] for _, p, q in features]
+        index_of_x = [i for i, _, _ in features]
         for m, n in product(range(size), repeat=2):
-            block[m, n] += products[m] * products[n] * S[first[m], first[n]]
-    tokens_in_all = sum(len(matrix[0]) for matrix in tokens)
+            block[m, n] += S_pq[m] * S_pq[n] * S[index_of_x[m], index_of_x[n]]
+    tokens_in_all = sum(len(sequence[0]) for sequence in tokens)
     block = block / tokens_in_all
     _check_definite(block, shape, tokens)
     rows = [[block[m, n] for n in range(size)] for m in range(size)]
-    lengths = sorted({len(matrix[0]) for matrix in tokens})
+    lengths = sorted({len(sequence[0]) for sequence in tokens})
     data = f"{plural(len(tokens), 'sequence')} of {'/'.join(map(str, lengths))} tokens"
     return Quadratic(shape, _block_diagonal(rows, shape), data)
 
@@ -194,22 +209,36 @@ def with_outputs(
     outputs: Sequence[RationalRows],
     target: str,
 ) -> Loss:
-    """The loss on sequences of tokens with outputs, each a d'×t matrix."""
+    """The loss on sequences of tokens with given outputs: half the mean of the squared errors.
+
+    Parameters
+    ----------
+    quadratic : Quadratic
+        The form of these sequences, by :func:`of_samples`.
+    tokens : sequence of d×t matrices
+    outputs : sequence of d'×t matrices
+        One for each sequence of tokens, with a column for each token.
+    target : str
+        Where the outputs come from, in words.
+    """
     shape = quadratic.shape
     linear = [flint.fmpq(0)] * shape.independent_count
     constant = flint.fmpq(0)
-    for matrix, output in zip(tokens, outputs, strict=True):
-        X, Y = rational_matrix(matrix), rational_matrix(output)
-        S, YX = X * X.transpose(), Y * X.transpose()
-        for place, (k, i, p, q) in enumerate(indices(shape)):
-            linear[place] += S[p, q] * YX[k, i]
+    for sequence, output in zip(tokens, outputs, strict=True):
+        X = rational_matrix(sequence)
+        Y = rational_matrix(output)
+        S = X * X.transpose()
+        YX = Y * X.transpose()
+        # the sum over the tokens x, with output y, of y_k S_pq x_i
+        for position, (k, i, p, q) in enumerate(indices(shape)):
+            linear[position] += S[p, q] * YX[k, i]
         constant += sum((entry * entry for entry in Y.entries()), start=flint.fmpq(0)) / 2
-    count = sum(len(matrix[0]) for matrix in tokens)
+    tokens_in_all = sum(len(sequence[0]) for sequence in tokens)
     return Loss(
         shape=shape,
         gram=quadratic.gram,
-        linear=flint.fmpq_mat(len(linear), 1, [entry / count for entry in linear]),
-        constant=constant / count,
+        linear=flint.fmpq_mat(len(linear), 1, [entry / tokens_in_all for entry in linear]),
+        constant=constant / tokens_in_all,
         data=quadratic.data,
         target=target,
     )
@@ -218,11 +247,14 @@ def with_outputs(
 def _check_definite(
     block: flint.fmpq_mat, shape: LayerSizes, tokens: Sequence[RationalRows]
 ) -> None:
-    """Raise InvalidCaseError if some function vanishes on all data."""
+    """Raise InvalidCaseError if some function vanishes on all data.
+
+    ``block`` is that of G for one output, and ``tokens`` are the sequences.
+    """
     missing = block.nrows() - block.rank()
-    if not missing:
+    if missing == 0:
         return
-    if all(_of_one_kind(matrix) for matrix in tokens):
+    if all(_has_equal_columns(sequence) for sequence in tokens):
         raise InvalidCaseError(
             "data",
             "all tokens of a sequence are the same, so the layer sees one token only: give"
@@ -237,20 +269,23 @@ def _check_definite(
     )
 
 
-def _of_one_kind(matrix: RationalRows) -> bool:
+def _has_equal_columns(matrix: RationalRows) -> bool:
     """Whether all columns of a matrix are equal."""
     return len(set(zip(*matrix, strict=True))) == 1
 
 
 def _features(shape: LayerSizes) -> list[Feature]:
-    """The indices of the coordinates of one output."""
+    """The indices (i, p, q) of the coordinates of one output.
+
+    TooLargeError if there are too many coordinates of all outputs.
+    """
     _checked_count(shape)
     one_output = LayerSizes(shape.d, 1, shape.a, shape.t)
     return [(i, p, q) for _, i, p, q in indices(one_output)]
 
 
 def _checked_count(shape: LayerSizes) -> int:
-    """The number of coordinates, if the quadratic form can be stored."""
+    """The number of coordinates; TooLargeError if it is above MOST_COORDINATES."""
     count = shape.independent_count
     if count > MOST_COORDINATES:
         raise TooLargeError(
@@ -261,7 +296,7 @@ def _checked_count(shape: LayerSizes) -> int:
 
 
 def _block_diagonal(block: Sequence[Sequence[object]], shape: LayerSizes) -> flint.fmpq_mat:
-    """The matrix with this block for each output."""
+    """The square matrix with d' equal blocks on its diagonal, one for each output."""
     size = len(block)
     gram = flint.fmpq_mat(size * shape.d_out, size * shape.d_out)
     for k, m, n in product(range(shape.d_out), range(size), range(size)):
@@ -275,6 +310,6 @@ def column(values: Sequence[Fraction]) -> flint.fmpq_mat:
 
 
 def rational_matrix(rows: RationalRows) -> flint.fmpq_mat:
-    """A matrix of FLINT."""
+    """The matrix with these rows, of which there is at least one, as a matrix of FLINT."""
     entries = [flint.fmpq(value.numerator, value.denominator) for row in rows for value in row]
     return flint.fmpq_mat(len(rows), len(rows[0]), entries)

@@ -49,7 +49,7 @@ from m2bridge.limits import check_deadline_in
 from m2bridge.results.sheet import quoted
 
 LARGEST_NUMBER = 3
-"""In the chart: small numbers have short multiples."""
+"""The largest number in a chart, as small numbers have short multiples."""
 MOST_CHARTS = 5
 """This many are tried until all critical points are in one."""
 FEW_POINTS = 30
@@ -86,6 +86,8 @@ class Isolation:
         cls, loss: Loss, counts: Counts, seed: int, *, msolve: bool, program: Path | None
     ) -> Isolation:
         """The isolation in a chart in which there are as many complex points as were counted.
+
+        ``seed`` determines the charts that are tried.
 
         Raises
         ------
@@ -125,49 +127,64 @@ class Isolation:
         unknowns = self.weights.ring.ngens
         if self.msolve:
             boxes = _boxes(answer, unknowns)
-            found = [landscape.critical_point(box) for box in check_deadline_in(boxes)]
+            points = [landscape.critical_point(box) for box in check_deadline_in(boxes)]
         else:
-            found = _by_eigenvalues(answer, landscape, unknowns)
-        for one, other in combinations(found, 2):
-            if one.may_be(other):
+            points = _by_eigenvalues(answer, landscape, unknowns)
+        for first, second in combinations(points, 2):
+            if first.may_be(second):
                 raise MethodUnavailableError(
                     "two real critical points are too close to each other to be distinguished"
                 )
-        return tuple(sorted(found, key=lambda point: (point.loss, str(point.weights))))
+        return tuple(sorted(points, key=lambda point: (point.loss, str(point.weights))))
 
     def with_ranks(self, points: Sequence[RealPoint]) -> tuple[RealPoint, ...]:
-        """The points, with the ranks that are decided by counting those of smaller ranks.
+        """The same points, with the ranks of those where lower and upper bounds agree.
 
-        A point has a rank of at most ρ if there are as many real critical points with such a rank
-        as there are in the list whose rank is not proved to be larger: this rests on the list.
+        ``points`` are all that :meth:`real_points` returns. Lower bounds are ``least_ranks``; upper
+        bounds come from counting points of smaller ranks (:meth:`_upper_bounds`), and rest on the
+        list of points being complete. A point whose index is ``None``, as it is for one that is not
+        proved to be critical, keeps undecided ranks. Where points of the dense orbit alone are
+        listed nothing is counted.
         """
-        if self.conditions or all(point.ranks for point in points):
+        only_dense_orbit = bool(self.conditions)
+        if only_dense_orbit or all(point.ranks is not None for point in points):
             return tuple(points)
-        most = [self._most(name, points) for name in FunctionRanks._fields]
-        decided = []
-        for point, upper in zip(points, zip(*most, strict=True), strict=True):
+        bounds_by_rank = [self._upper_bounds(name, points) for name in FunctionRanks._fields]
+        with_ranks = []
+        for point, upper_bounds in zip(points, zip(*bounds_by_rank, strict=True), strict=True):
+            bounds_agree = point.least_ranks == upper_bounds
             ranks = point.ranks
-            if ranks is None and point.least_ranks == upper and point.index is not None:
+            if ranks is None and bounds_agree and point.index is not None:
                 ranks = point.least_ranks
-            decided.append(replace(point, ranks=ranks))
-        return tuple(decided)
+            with_ranks.append(replace(point, ranks=ranks))
+        return tuple(with_ranks)
 
-    def _most(self, name: str, points: Sequence[RealPoint]) -> list[int | None]:
-        """An upper bound for one of the ranks of each point; ``None`` where there is none."""
+    def _upper_bounds(self, name: str, points: Sequence[RealPoint]) -> list[int]:
+        """An upper bound for one of the ranks, called ``name``, of each of all real points.
+
+        It is the number of rows or columns of the matrix, or a smaller ρ, for this reason. Points
+        of rank at most ρ are among those whose rank is not proved to be larger. If Macaulay2 counts
+        as many real critical points of rank at most ρ, they are all of these.
+        """
         matrix = self._matrix(name)
-        largest = min(len(matrix), len(matrix[0]))
-        least = [getattr(point.least_ranks, name) for point in points]
-        most: list[int | None] = [largest] * len(points)
-        undecided = {rank for rank, point in zip(least, points, strict=True) if not point.ranks}
-        for rank in sorted(undecided - {largest}, reverse=True):
-            listed = [j for j, lower in enumerate(least) if lower <= rank]
-            there = self._number(RankCondition(name=name, matrix=matrix, rank=rank))
-            for j in listed:
-                most[j] = rank if there == len(listed) else most[j]
-        return most
+        full_rank = min(len(matrix), len(matrix[0]))
+        lower_bounds = [getattr(point.least_ranks, name) for point in points]
+        upper_bounds = [full_rank] * len(points)
+        # only where the lower bound is the rank of some point can both bounds agree
+        ranks_to_try = set()
+        for lower_bound, point in zip(lower_bounds, points, strict=True):
+            if point.ranks is None and lower_bound != full_rank:
+                ranks_to_try.add(lower_bound)
+        for rank in sorted(ranks_to_try, reverse=True):  # so the smallest bound is kept
+            candidates = [j for j, bound in enumerate(lower_bounds) if bound <= rank]
+            condition = RankCondition(name=name, matrix=matrix, rank=rank)
+            if self._number_of_points(condition) == len(candidates):
+                for j in candidates:
+                    upper_bounds[j] = rank
+        return upper_bounds
 
     def _matrix(self, name: str) -> Entries:
-        """The matrix whose rank has this name."""
+        """The matrix whose rank is the field ``name`` of :class:`.FunctionRanks`."""
         weights = self.weights
         if name == "span":
             return [*transposed(weights.A), *weights.V]
@@ -176,15 +193,19 @@ class Isolation:
         # K has full rank a in this chart, so A = KᵀQ has the rank of Q
         return weights.A if weights.Q is None else weights.Q
 
-    def _number(self, vanishing: RankCondition) -> int:
-        """The number of real critical points where the rank of a matrix is at most a number."""
-        answer = answer_to(self.script(vanishing))
+    def _number_of_points(self, of_rank_at_most: RankCondition) -> int:
+        """The number of real critical points where a matrix has at most the rank of a condition."""
+        answer = answer_to(self.script(of_rank_at_most))
         if self.msolve:
             return len(answer.lists("boxes"))
         return _signature(answer)
 
     def script(self, vanishing: RankCondition | None = None, title: str = "") -> Script:
-        """The Macaulay2 program that isolates the real points, or those of a smaller rank alone."""
+        """The Macaulay2 program that isolates the real points.
+
+        With ``vanishing`` these are the points alone where the matrix of this condition has at most
+        its rank: larger minors vanish. ``title`` is a comment, by default the shape of the layer.
+        """
         names = m2_syntax.all_to_macaulay2(tuple(map(str, self.weights.ring.symbols)))
         written = partial(m2_syntax.polynomial, names=names)
         equations = map(written, gradient(self.loss, self.weights))
@@ -211,14 +232,20 @@ class Isolation:
 
 
 def _complete_chart(loss: Loss, counts: Counts, seed: int) -> WeightChart:
-    """A chart with small numbers that contains all critical points, modulo the first prime."""
+    """A chart with small numbers that contains all critical points, modulo the first prime.
+
+    ``seed`` determines the charts that are tried. They are all there if their numbers in the chart
+    are those of ``counts``. Where A was eliminated only the number at functions of the dense orbit
+    is compared, as points elsewhere were left out. Raises MethodUnavailableError if there is none
+    among MOST_CHARTS charts.
+    """
     random = Random(f"real chart {seed}")
     for _ in range(MOST_CHARTS):
         chart = random_chart(loss.shape, LARGEST_NUMBER, random)
-        count = count_in_chart(counts.primes[0], loss, chart)
-        if (count.dense, count.elsewhere) == (counts.count.dense, counts.count.elsewhere):
-            return chart
-        if counts.count.eliminated and count.dense == counts.count.dense:
+        in_chart = count_in_chart(counts.primes[0], loss, chart)
+        has_dense_points = in_chart.dense == counts.count.dense
+        has_other_points = in_chart.elsewhere == counts.count.elsewhere
+        if has_dense_points and (has_other_points or counts.count.eliminated):
             return chart
     raise MethodUnavailableError(
         "not all critical points are in one of the charts that were tried: take another --seed"
@@ -226,24 +253,35 @@ def _complete_chart(loss: Loss, counts: Counts, seed: int) -> WeightChart:
 
 
 def _boxes(answer: Answer, unknowns: int) -> list[list[CoordinateSide]]:
-    """The sides of the isolating boxes; the inverse of the minors is left out."""
+    """The isolating boxes: for each the two ends of its side, for each of so many unknowns.
+
+    A further unknown of the program, the inverse of minors, is left out. ParseError if the answer
+    is no list of boxes.
+    """
     boxes = []
     for box in answer.lists("boxes"):
         sides = box[:unknowns]
-        if len(sides) != unknowns or not all(isinstance(side, list) for side in sides):
+        are_lists = all(isinstance(side, list) for side in sides)
+        if len(sides) != unknowns or not are_lists:
             raise ParseError("the field 'boxes' is not a list of boxes")
         boxes.append([(Fraction(low), Fraction(high)) for low, high in sides])
     return boxes
 
 
 def _around(approximation: float) -> CoordinateSide:
-    """An interval in which a number lies that is approximated by eigenvalues."""
+    """An interval around an approximation by eigenvalues, in which the number itself should lie.
+
+    Whether a critical point lies there is proved afterwards, by :class:`.Landscape`.
+    """
     radius = Fraction(REAL * (1 + abs(approximation)))
     return Fraction(approximation) - radius, Fraction(approximation) + radius
 
 
 def _by_eigenvalues(answer: Answer, landscape: Landscape, unknowns: int) -> list[RealPoint]:
     """The real points from the matrices of multiplication, as many as the trace form says.
+
+    The answer has a matrix for each unknown, and these commute: the coordinates of a point are
+    their eigenvalues for a common eigenvector.
 
     Raises
     ------
@@ -261,11 +299,12 @@ def _by_eigenvalues(answer: Answer, landscape: Landscape, unknowns: int) -> list
     # All matrices are diagonal in a basis of eigenvectors of a general combination.
     diagonals = [numpy.diagonal(inverse @ matrix @ vectors) for matrix in matrices]
     found = []
-    for point in zip(*diagonals, strict=True):
-        if all(abs(x.imag) <= REAL * (1 + abs(x)) for x in point):
-            real = landscape.critical_point([_around(float(x.real)) for x in point])
-            if real.kind != "undecided":
-                found.append(real)
+    for coordinates in zip(*diagonals, strict=True):
+        may_be_real = all(abs(x.imag) <= REAL * (1 + abs(x)) for x in coordinates)
+        if may_be_real:
+            point = landscape.critical_point([_around(float(x.real)) for x in coordinates])
+            if point.kind != "undecided":
+                found.append(point)
     expected = _signature(answer)
     if len(found) != expected:
         raise MethodUnavailableError(
@@ -276,6 +315,6 @@ def _by_eigenvalues(answer: Answer, landscape: Landscape, unknowns: int) -> list
 
 
 def _signature(answer: Answer) -> int:
-    """The signature of the trace form: the number of real points."""
+    """The signature of the trace form of an answer: the number of real points (Hermite)."""
     form = answer.lists("trace_form")
     return signature([[flint_rational(Fraction(x)) for x in row] for row in form])

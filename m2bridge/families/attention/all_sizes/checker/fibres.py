@@ -87,13 +87,13 @@ def ideal(base: BaseCase) -> Basis:
     orbit, d = base
     r, s, _ = orbit
     context = ring(d - 1)
-    given = cases.function(cases.representative(orbit))
+    c = cases.function(cases.representative(orbit))
     size = cases.Case(d=d, d_out=s, a=r, t=2)
-    moved = weights_with_first_row(given, (1, *context.gens()), size)
-    found = cases.function(moved)
+    other_weights = weights_with_first_row(c, (1, *context.gens()), size)
+    other_c = cases.function(other_weights)
     equations = []
-    for index in found.keys() | given.keys():
-        difference = found.get(index, 0) - given.get(index, 0)
+    for index in other_c.keys() | c.keys():
+        difference = other_c.get(index, 0) - c.get(index, 0)
         equations.append(difference)
     return _reduced_basis(equations, context)
 
@@ -120,24 +120,27 @@ def _reduced_basis(polynomials: Iterable[Any], context: Any) -> Basis:
     """The reduced Gröbner basis of an ideal, the largest leading terms first.
 
     It is unique up to factors. FLINT makes the coefficients coprime integers; here the leading one
-    becomes positive.
+    becomes positive. ``context`` is the ring of the polynomials.
     """
     # some of the polynomials may be numbers, as zero is
-    given = [context.constant(1) * f for f in polynomials]
-    basis = groebner_basis(given, context).autoreduction(groebner=True)
-    found = []
+    generators = [context.constant(1) * f for f in polynomials]
+    basis = groebner_basis(generators, context).autoreduction(groebner=True)
+    listed = []
     for f in basis:
         if f.leading_coefficient() < 0:
             f = -f
         terms: list[list[Any]] = []
         for exponents, c in f.terms():
             terms.append([[int(e) for e in exponents], str(c)])
-        found.append(terms)
-    return sorted(found, key=_order_of_leading_term, reverse=True)
+        listed.append(terms)
+    return sorted(listed, key=_order_of_leading_term, reverse=True)
 
 
 def _order_of_leading_term(terms: list[list[Any]]) -> tuple[int, list[int]]:
-    """The key by which polynomials are in order: leading terms, graded reverse lexicographic."""
+    """The key by which polynomials are in order: leading terms, graded reverse lexicographic.
+
+    The degree decides, then the last exponents, of which the smaller is larger.
+    """
     exponents, _ = terms[0]
     return sum(exponents), [-e for e in reversed(exponents)]
 
@@ -171,9 +174,12 @@ def orbits(condition: str = EVERY, more: str = "") -> isl.Set:
     return isl.Set(f"{{ [{ORBIT}{more}] : {IS_ORBIT} and ({condition}) }}")
 
 
-def without(found: isl.Set, first: int, count: int) -> isl.Set:
-    """The projection of a set that forgets ``count`` of its numbers, from number ``first`` on."""
-    return found.project_out(isl.dim_type.set, first, count)
+def without(some_set: isl.Set, first: int, count: int) -> isl.Set:
+    """The projection of a set that forgets ``count`` of the numbers of each element.
+
+    These are the numbers from ``first`` on, counted from 0.
+    """
+    return some_set.project_out(isl.dim_type.set, first, count)
 
 
 def sizes_of(orbit_set: isl.Set) -> isl.Set:
@@ -274,70 +280,74 @@ def _stratum(condition: str, bases: dict[BaseCase, str]) -> Json:
             raise ContradictionError(
                 f"the ideal of {label(base)} is not what the theorem about fibres needs"
             )
-    found = {base: _places(condition, base) for base in bases}
-    every = [places for some_places in found.values() for places in some_places]
+    places_like = {base: _places(condition, base) for base in bases}
+    like_any = [places for of_base in places_like.values() for places in of_base]
     at_one_place = orbits(f"{condition} and 0 < x < d", ", x")
     at_two_places = orbits(f"{condition} and 0 < x < y < d", ", x, y")
     length, points = "1", 1
     if set(bases.values()) == {POINT}:
         determined: list[isl.Set] = []
-        for places in every:
+        for places in like_any:
             indices = range(_place_count(places))
             determined.extend(_one_place(places, index) for index in indices)
         _check_covered(at_one_place, determined)
     else:
-        _check_covered(at_one_place, [places for places in every if _place_count(places) == 1])
-        _check_covered(at_two_places, [places for places in every if _place_count(places) == 2])
+        single_places = [places for places in like_any if _place_count(places) == 1]
+        pairs_of_places = [places for places in like_any if _place_count(places) == 2]
+        _check_covered(at_one_place, single_places)
+        _check_covered(at_two_places, pairs_of_places)
         length, points = "d", 1
     if TWO_POINTS in bases.values():
-        with_a_place = [without(places, ORBIT_LENGTH, 1) for places in found[(1, 1, 0), 2]]
-        _check_covered(orbits(condition), with_a_place)
+        # ((1, 1, 0), 2) is the base case with the equation z² = z at its only place
+        with_equation = [without(places, ORBIT_LENGTH, 1) for places in places_like[(1, 1, 0), 2]]
+        _check_covered(orbits(condition), with_equation)
         _check_exchange()
         length, points = "2", 2
     return {
         "orbits": condition,
         "length": length,
         "points": points,
-        "patterns": len(every),
-        "ideals": [label(base) for base in sorted(found) if found[base]],
+        "patterns": len(like_any),
+        "ideals": [label(base) for base in sorted(places_like) if places_like[base]],
     }
 
 
 def _places(condition: str, base: BaseCase) -> list[isl.Set]:
     """The orbits with a property, together with places 0 < x_1 < … < d that look like a base case.
 
-    The places are rows of A and columns of V, as many as the base case has unknowns. The equation
-    of the coordinate c_{k,i,p,q} depends only on entries at the places 1, p, q, in the columns 1, i
-    of A and the rows 1, k of V. So where the entries at place 1 and these places, in as many of the
-    first columns of A and rows of V as the base case has, are those of the base case up to the
-    order of the places, its equations are among those of the fibre: the fibre ideal contains its
-    ideal (docs/all-sizes.md#theorem-fibres, by machine). There is a set for each order of the
-    places that makes a difference, if it is not empty.
+    ``condition`` is the property. The places are rows of A and columns of V, as many as the base
+    case has unknowns. The equation of the coordinate c_{k,i,p,q} depends only on entries at the
+    places 1, p, q, in the columns 1, i of A and the rows 1, k of V. So where the entries at place 1
+    and these places, in as many of the first columns of A and rows of V as the base case has, are
+    those of the base case up to the order of the places, its equations are among those of the
+    fibre: the fibre ideal contains its ideal (docs/all-sizes.md#theorem-fibres, by machine). There
+    is a set for each order of the places that makes a difference, if it is not empty.
     """
     (r, s, m), d = base
     A, V = cases.representative((r, s, m))
     places = [f"x{j}" for j in range(1, d)]
     bounds = ["0", *places, "d"]
     increasing = " and ".join(f"{before} < {after}" for before, after in pairwise(bounds))
-    conditions = set()
+    conditions_on_entries = set()
     for order in permutations(range(1, d)):
         entries = []
-        for place, in_base in zip(("0", *places), (0, *order), strict=True):
+        for place, place_in_base in zip(("0", *places), (0, *order), strict=True):
             for i in range(r):
-                value = A.get((in_base, i), 0)
+                value = A.get((place_in_base, i), 0)
                 entries.append(_has_entry("A", place, str(i), value))
             for k in range(s):
-                value = V.get((k, in_base), 0)
+                value = V.get((k, place_in_base), 0)
                 entries.append(_has_entry("V", str(k), place, value))
-        conditions.add(" and ".join(entries))
-    more = "".join(f", {place}" for place in places)
+        conditions_on_entries.add(" and ".join(entries))
+    names_of_places = "".join(f", {place}" for place in places)
     found = []
-    for entries_alike in sorted(conditions):
-        alike = orbits(
-            f"{condition} and {r} <= r and {s} <= s and {increasing} and {entries_alike}", more
+    for on_entries in sorted(conditions_on_entries):
+        looking_alike = orbits(
+            f"{condition} and {r} <= r and {s} <= s and {increasing} and {on_entries}",
+            names_of_places,
         )
-        if not alike.is_empty():
-            found.append(alike)
+        if not looking_alike.is_empty():
+            found.append(looking_alike)
     return found
 
 
@@ -355,7 +365,8 @@ def _has_entry(matrix: str, row: str, column: str, value: int) -> str:
 def entry(matrix: str, row: str, column: str) -> str:
     """The condition for an entry of A or V, at the representative of (r, s, m), to be 1.
 
-    With indices from 0 on, A = diag(1 … 1, 0 … 0) with r ones; row k of V is e_k for k < m, and
+    ``matrix`` is "A" or "V"; row and column are numbers, or names of places. With indices from 0
+    on, A = diag(1 … 1, 0 … 0) with r ones; row k of V is e_k for k < m, and
     e_{r + k − m} for m ≤ k < s; for m = 0 the first row is e_0 + e_r.
     """
     if matrix == "A":
@@ -378,25 +389,25 @@ def _one_place(places: isl.Set, index: int) -> isl.Set:
     return without(up_to_it, ORBIT_LENGTH, index)
 
 
-def _check_covered(every: isl.Set, parts: Iterable[isl.Set]) -> None:
-    """Check that sets together contain every element of a set; else ContradictionError."""
-    missing = every
-    for part in parts:
-        missing = missing.subtract(part)
+def _check_covered(whole: isl.Set, covering: Iterable[isl.Set]) -> None:
+    """Raise ContradictionError unless the sets ``covering`` together contain the set ``whole``."""
+    missing = whole
+    for one_set in covering:
+        missing = missing.subtract(one_set)
     if not missing.is_empty():
         raise ContradictionError(f"no base case is there for {missing}")
 
 
 def _check_exchange() -> None:
-    """Check that the two points over (1, 1, 0) are the representative and the exchanged weights.
+    """Raise ContradictionError unless the points over (1, 1, 0) are those of Theorem 3.2.
 
     By Theorem 3.2 of the paper by Henry, Marchetti and Kohn they are (A, V) = (k qᵀ, h vᵀ), here
     with q = h = e_1, and (v qᵀ, h kᵀ). They differ only at the one place with the equation z² = z,
     which is V_12 = 1 in the representative; at all other places z_q = 0 for both. So d = 2, which
     has this place alone, shows which the two points are for all d.
     """
-    given = cases.representative((1, 1, 0))
-    exchanged = cases.with_exchanged_vectors(given)
+    representative = cases.representative((1, 1, 0))
+    exchanged = cases.with_exchanged_vectors(representative)
     length, points = fibre((1, 1, 0), cases.Case(d=2, d_out=1, a=1, t=2))
-    if length != 2 or given not in points or exchanged not in points:
+    if length != 2 or representative not in points or exchanged not in points:
         raise ContradictionError("the fibre over (1, 1, 0) is not that of exchanged weights")

@@ -90,13 +90,17 @@ class Seen:
 
 
 def observed(observable: str) -> Seen:
-    """Where an observable is true. Polar degrees are computed only where they are asked for."""
+    """Where an observable is true.
+
+    Polar degrees are computed only where they are asked for. "polar_integrals" is what former words
+    say of them: only where the map is birational.
+    """
     if observable == "polar_degrees":
         return polar_degrees()
     if observable == "polar_integrals":
-        found = polar_degrees()
+        all_degrees = polar_degrees()
         birational = sizes("not (a = 1 and dp = 1 and d >= 2)")
-        return Seen(found.true, known=found.known.intersect(birational))
+        return Seen(all_degrees.true, known=all_degrees.known.intersect(birational))
     return observed_by_fibres()[observable]
 
 
@@ -117,10 +121,11 @@ def observed_by_fibres() -> Mapping[str, Seen]:
     found = fibres()
     birational = sizes_of(dense_orbits().intersect(found.one))
     two_to_one = sizes_of(dense_orbits().intersect(found.two))
-    by_fibres = EVERY_ORBIT.subtract(found.one).union(orbits("r < a < d"))
-    singular = by_fibres.intersect(orbits_over(birational))
+    singular_if_birational = EVERY_ORBIT.subtract(found.one).union(orbits("r < a < d"))
+    singular = singular_if_birational.intersect(orbits_over(birational))
     symmetric = two_to_one.intersect(sizes("a = 1 and dp = 1"))
-    of_rank_one = orbits(SQUARE).intersect(orbits_over(symmetric.intersect(sizes("d >= 3"))))
+    over_large_symmetric = orbits_over(symmetric.intersect(sizes("d >= 3")))
+    singular_of_rank_one = orbits(SQUARE).intersect(over_large_symmetric)
     return {
         # at (1, 1, 1) both weights of Theorem 3.2 are the same
         "fibre_exchanged": Seen(found.two.union(orbits(SQUARE))),
@@ -128,8 +133,9 @@ def observed_by_fibres() -> Mapping[str, Seen]:
         "special_fibre_points": Seen(found.two, about=found.two.intersect(orbits_over(birational))),
         "critical": Seen(found.many),
         "boundary": Seen(found.many),
+        # both are true at the same orbits
         "boundary_critical": Seen(EVERY_ORBIT),
-        "singular": Seen(singular.union(of_rank_one), known=birational.union(symmetric)),
+        "singular": Seen(singular.union(singular_of_rank_one), known=birational.union(symmetric)),
         "singular_birational": Seen(singular, known=birational),
         "birational": Seen(birational),
         "degree": Seen(birational, known=birational.union(two_to_one)),
@@ -168,8 +174,10 @@ def polar_degrees() -> Seen:
     for d, d_out, alpha in COMPARED:
         case = cases.Case(d=d, d_out=d_out, a=alpha, t=2)
         stated = stated_polar_degrees(case)
+        localized = localized_polar_degrees(case)
         counted = counted_polar_degrees(case) if is_counted_always(case) else None
-        if localized_polar_degrees(case) != stated or counted not in (None, stated):
+        counted_differs = counted is not None and counted != stated
+        if localized != stated or counted_differs:
             values_of_a = f"a = {alpha}" if alpha < d else f"a >= {d}"
             equal = equal.subtract(sizes(f"d = {d} and dp = {d_out} and {values_of_a}"))
     return Seen(equal, known=known)
@@ -190,8 +198,9 @@ def dense_orbits() -> isl.Set:
 
 
 def _check_identities() -> None:
-    """Check the identities behind the consequences for all sizes, of functions and of numbers.
+    """Raise ContradictionError unless the identities behind the consequences for all sizes hold.
 
+    They are of functions and of numbers.
     Those of functions are in case.py: f is a morphism, functions of the orbit (1, 1, 1) are limits
     of real ones without real weights, and products determine functions. Those of numbers are of
     polynomials in d, d' and α. D_α has codimension (d − α)², so the closure has dimension
@@ -200,27 +209,27 @@ def _check_identities() -> None:
     matrices of rank one (d − 1)(d − 2)/2 more than the dimension 3d − 2. There are more coordinates
     than the dimension for d ≥ 2, and as many for d = 1, so the cone is not a linear space except
     for d = 1: with d = 2 + u and d' = 1 + w the difference has no negative coefficient and a
-    positive constant one. ContradictionError if one does not hold.
+    positive constant one.
     """
     d, dp, alpha = ring(3).gens()
     dimension = d**2 - (d - alpha) ** 2 + d * dp - 1
     is_as_stated = dimension == alpha * (2 * d - alpha) + d * dp - 1
     more_tangents = d**2 + d * dp - 1 - dimension
-    at_rank_one = d * (d + 1) + 2 * (d - 1)  # twice the number of tangent vectors
-    more_at_rank_one = at_rank_one - 2 * (3 * d - 2)
+    twice_tangents_at_rank_one = d * (d + 1) + 2 * (d - 1)
+    twice_more_at_rank_one = twice_tangents_at_rank_one - 2 * (3 * d - 2)
     more_coordinates = _more_coordinates(d + 2, dp + 1)
-    holds = (
+    all_hold = (
         cases.base_locus_is_empty()
         and cases.real_family_has_no_real_weights()
         and cases.products_determine_functions()
         and is_as_stated
         and more_tangents == (d - alpha) ** 2
-        and more_at_rank_one == (d - 1) * (d - 2)
+        and twice_more_at_rank_one == (d - 1) * (d - 2)
         and min(more_coordinates.coeffs()) > 0
         and more_coordinates(0, 0, 0) > 0
         and _more_coordinates(0 * d + 1, dp) == 0
     )
-    if not holds:
+    if not all_hold:
         raise ContradictionError("an identity behind the theorems for all sizes does not hold")
 
 
@@ -245,16 +254,18 @@ def _where_kernels_are_small() -> str:
     and (α − 1)² + (d − 1)(d' − 1) is left; that is positive unless α = d' = 1
     (docs/all-sizes.md#proposition-consequences, 10).
 
-    The polynomials are compared, and that no factor is negative at an orbit: ContradictionError
-    else.
+    ContradictionError if the polynomials are not equal, or a factor is negative at some orbit.
     """
     d, dp, alpha, r, s, m = ring(6).gens()
     # dimensions of weights: those of functions are one less, for the orbit and for the closure
     orbit = r * d + s * dp + m * (d - m) + (r - m) * (d - r) + (s - m) * (d - s)
     closure = d**2 - (d - alpha) ** 2 + d * dp
-    left = closure - orbit - 2 * (alpha - r) * (d - alpha)
-    outside_the_span = m + d - r - s
-    is_as_stated = left == (alpha - r) ** 2 + (d - s) * (dp - s) + m * outside_the_span
+    grassmannian = (alpha - r) * (d - alpha)
+    codimension = closure - orbit - grassmannian
+    codimension_less_kernel = codimension - grassmannian
+    codimension_of_span = m + d - r - s  # of L + U
+    stated_difference = (alpha - r) ** 2 + (d - s) * (dp - s) + m * codimension_of_span
+    is_as_stated = codimension_less_kernel == stated_difference
     can_be_negative = orbits("s > dp or s > d or r + s > d + m")
     if not is_as_stated or not can_be_negative.is_empty():
         raise ContradictionError("the codimensions of orbits are not those of the formula")
@@ -327,12 +338,13 @@ FORMER = {("polar", "", 1): Stated("polar_integrals", hypotheses=BOTH)}
 
 @cache
 def content(listed: tuple[Words, ...], *, symmetric: bool) -> Content:
-    """The content of a certificate on these statements: verdicts, and the evidence.
+    """The content of a certificate on the listed statements: verdicts, and the evidence.
 
     ``symmetric`` says whether singular points are decided for α = d' = 1, too. Lemmas are those of
     the observables with a verdict other than UNDECIDED.
     """
-    said = {
+    _check_identities()  # the last two entries of the evidence are among these
+    evidence_of_all = {
         "fibres": fibres().evidence,
         "ideals": evidence(),
         "base_locus_empty": True,
@@ -344,18 +356,19 @@ def content(listed: tuple[Words, ...], *, symmetric: bool) -> Content:
         key = (words.key, words.part)
         stated = FORMER.get((*key, words.version), STATED.get(key))
         if stated is None:
-            continue
+            continue  # there is no form for all sizes
         if stated.observable == "singular" and not symmetric:
             stated = replace(stated, observable="singular_birational")
-        found = _verdict(words, stated)
-        verdicts.append(found)
-        if found["verdict"] != "UNDECIDED":
+        verdict = _verdict(words, stated)
+        verdicts.append(verdict)
+        if verdict["verdict"] != "UNDECIDED":
             lemmas += WORDS.trusted[stated.observable]
-    return Content({"verdicts": verdicts}, said, tuple(dict.fromkeys(lemmas)))
+    each_once = tuple(dict.fromkeys(lemmas))
+    return Content({"verdicts": verdicts}, evidence_of_all, each_once)
 
 
 def statement(certificate: Certificate) -> Content:
-    """The content of a certificate on its question, the key of some statements.
+    """The content of a certificate whose question is the key of some statements.
 
     Former certificates do not list the proposition on symmetric matrices as a lemma. For them
     singular points are decided without it, where the map is birational.
@@ -427,28 +440,28 @@ def _compared(stated: Stated) -> Compared:
     )
 
 
-def _symmetric_difference(one: isl.Set, other: isl.Set) -> isl.Set:
+def _symmetric_difference(first: isl.Set, second: isl.Set) -> isl.Set:
     """The elements of one of two sets that are not in the other."""
-    return one.subtract(other).union(other.subtract(one))
+    return first.subtract(second).union(second.subtract(first))
 
 
 def _verdict(words: Words, stated: Stated) -> Json:
     """The verdict on a statement: refuted if it is false for a size with all its hypotheses.
 
     The sizes are split by the hypotheses, one after the other: those where one fails, of which it
-    is still said where the statement would hold; and, left at the end, those with all.
+    is still said where the statement would hold; and, left at the end, those where all hold.
     """
     compared = _compared(stated)
-    left = ALL
+    applies = ALL  # where no hypothesis so far fails
     not_applicable = []
     for name in stated.hypotheses:
-        condition = sizes(HYPOTHESES[name])
-        fails = left.subtract(condition)
-        left = left.intersect(condition)
-        reason = {"sizes": text(fails), "hypothesis": WORDS.hypotheses[name]}
-        not_applicable.append(reason | compared.parts(fails))
-    refuted = left.intersect(compared.false)
-    undecided = left.intersect(compared.unknown)
+        satisfied = sizes(HYPOTHESES[name])
+        fails_first = applies.subtract(satisfied)
+        applies = applies.intersect(satisfied)
+        reason = {"sizes": text(fails_first), "hypothesis": WORDS.hypotheses[name]}
+        not_applicable.append(reason | compared.parts(fails_first))
+    refuted = applies.intersect(compared.false)
+    undecided = applies.intersect(compared.unknown)
     outcome = "CONFIRMED"
     counterexample = None
     if not refuted.is_empty():
@@ -456,7 +469,7 @@ def _verdict(words: Words, stated: Stated) -> Json:
         counterexample = _counterexample(refuted, compared.wrong, words.observable)
     elif not undecided.is_empty():
         outcome = "UNDECIDED"
-    vacuous = left.intersect(compared.vacuous).subtract(refuted).subtract(undecided)
+    vacuous = applies.intersect(compared.vacuous).subtract(refuted).subtract(undecided)
     return {
         "part": words.part,
         "text": words.text,
@@ -465,7 +478,7 @@ def _verdict(words: Words, stated: Stated) -> Json:
         "vacuous_for": text(vacuous),
         "counterexample": counterexample,
         "not_applicable": not_applicable,
-    } | compared.parts(left)
+    } | compared.parts(applies)
 
 
 # The sets of sizes that have a phrase in words.toml, with their conditions. The empty condition is
@@ -473,25 +486,26 @@ def _verdict(words: Words, stated: Stated) -> Json:
 PHRASES = [(sizes(condition or EVERY), condition) for condition in WORDS.phrases.values()]
 
 
-def text(found: isl.Set) -> str:
-    """The one text of a set of sizes: of an equal set that has a phrase; else as isl writes it.
+def text(size_set: isl.Set) -> str:
+    """The text of a set of sizes in certificates: by the condition of an equal set with a phrase.
 
-    isl itself writes a set in many ways.
+    isl itself writes one set in many ways; its text is given only where there is no phrase.
     """
-    for known, condition in PHRASES:
-        if found.is_equal(known):
+    for with_phrase, condition in PHRASES:
+        if size_set.is_equal(with_phrase):
             if condition:
                 return f"{{ [{SIZE}] : {IS_SIZE} and ({condition}) }}"
             return f"{{ [{SIZE}] : {IS_SIZE} }}"
-    return str(found)
+    return str(size_set)
 
 
 def _counterexample(false: isl.Set, wrong: isl.Set | None, observable: str) -> Json:
     """The counterexample of a certificate: a size, and one of its orbits if it is about orbits.
 
     It is the first of the sizes ``false``, and of its orbits in ``wrong`` one of the largest
-    dimension, with weights over it. Weights and numbers are those of the checker of single cases,
-    for this case.
+    dimension, with weights over it. For the observable "singular" there are two numbers, the
+    dimension of the closure and a lower bound for the tangent dimension. Weights and numbers are
+    those of the checker of single cases, for this case.
     """
     point = false.lexmin().sample_point()
     values = [point.get_coordinate_val(isl.dim_type.set, i) for i in range(SIZE_LENGTH)]
@@ -499,20 +513,20 @@ def _counterexample(false: isl.Set, wrong: isl.Set | None, observable: str) -> J
     found: Json = {"d": d, "d_out": dp, "a": a, "orbit": None, "A": [], "V": [], "numbers": {}}
     if wrong is None:
         return found
-    of_case, _ = observe(d, dp, min(a, d))
+    evidence_of_case, _ = observe(d, dp, min(a, d))
     failing = []
-    for facts in of_case["orbits"]:
+    for facts in evidence_of_case["orbits"]:
         numbers = ", ".join(map(str, (d, dp, a, *facts["orbit"])))
         if isl.Set(f"{{ [{numbers}] }}").is_subset(wrong):
-            failing.append((facts["dimension"], facts["orbit"], facts["tangent_lower_bound"]))
-    _, orbit, tangent_bound = max(failing)
-    r, s, m = orbit
+            failing.append(facts)
+    largest = max(failing, key=lambda facts: (facts["dimension"], facts["orbit"]))
+    r, s, m = largest["orbit"]
     found["orbit"] = {"r": r, "s": s, "m": m}
     case = cases.Case(d=d, d_out=dp, a=a, t=2)
     found |= cases.matrices(cases.representative((r, s, m)), case)
     if observable == "singular":
         found["numbers"] = {
-            "dimension": of_case["dimension"],
-            "tangent_dimension_at_least": tangent_bound,
+            "dimension": evidence_of_case["dimension"],
+            "tangent_dimension_at_least": largest["tangent_lower_bound"],
         }
     return found

@@ -34,28 +34,33 @@ def types(condition: str) -> isl.Set:
 
 
 def sizes_with_wrong_types(stated: str) -> isl.Set:
-    """The sizes with a type that is exposed and not stated to be, or the other way round."""
-    seen = exposed_types()
-    said = types(stated)
-    wrong = seen.subtract(said).union(said.subtract(seen))
-    return wrong.project_out(isl.dim_type.set, 3, 5)
+    """The sizes with a type that is exposed and not stated to be, or the other way round.
+
+    ``stated`` is the condition for a type to be exposed by the statement.
+    """
+    exposed = exposed_types()
+    stated_types = types(stated)
+    wrong = exposed.subtract(stated_types).union(stated_types.subtract(exposed))
+    return wrong.project_out(isl.dim_type.set, 3, 5)  # r, s, m, k, q
 
 
 def exposed_types() -> isl.Set:
     """The types that are exposed: those where no term of the difference is positive.
 
-    The difference is κ² + λ² − κλ + δε + mn where fibres are reduced. Four times the first three
-    terms is (2κ − λ)² + 3λ². At (1, 1, 1) the kernel takes d − 1 away, which is mn.
+    It is the difference of the rank of the differential and the dimension of the functions with the
+    row spaces of K and Q: κ² + λ² − κλ + δε + mn where fibres are reduced. Four times the first
+    three terms is (2κ − λ)² + 3λ². At (1, 1, 1) the kernel takes d − 1 away, which is mn.
     ContradictionError if the polynomial is different, or a fibre is not reduced elsewhere.
     """
     kappa, lambda_, delta, epsilon, m, n, s = ring(7).gens()
     # d, d', r, k, q in these variables
     d, dp, r = s + delta, s + epsilon, m + delta - n
-    difference = differential(d, dp, r + kappa, r + lambda_) - 1
-    difference -= functions_with_spaces(d, dp, r, s, m, r + kappa, r + lambda_)
-    of_factors = (2 * kappa - lambda_) ** 2 + 3 * lambda_**2
-    if 4 * difference != of_factors + 4 * delta * epsilon + 4 * m * n:
+    rank = differential(d, dp, r + kappa, r + lambda_) - 1
+    difference = rank - functions_with_spaces(d, dp, r, s, m, r + kappa, r + lambda_)
+    four_times_of_factors = (2 * kappa - lambda_) ** 2 + 3 * lambda_**2
+    if 4 * difference != four_times_of_factors + 4 * delta * epsilon + 4 * m * n:
         raise ContradictionError("the dimensions of types differ by another polynomial")
+    # orbits with any ranks k and q
     not_reduced = fibres().many.insert_dims(isl.dim_type.set, 6, 2).intersect(types("0 = 0"))
     square = types("r = 1 and s = 1 and m = 1")
     if not not_reduced.is_subset(square):
@@ -67,7 +72,7 @@ def exposed_types() -> isl.Set:
 
 
 def differential(d: Any, dp: Any, k: Any, q: Any) -> Any:
-    """The dimension of all pairs of K̇ᵀQ + KᵀQ̇ and V̇."""
+    """The dimension of all pairs of K̇ᵀQ + KᵀQ̇ and V̇, for K and Q of ranks k and q."""
     return d * (k + q) - k * q + d * dp
 
 

@@ -574,3 +574,18 @@ def test_every_sample_about_all_sizes_is_one_that_is_written_anew() -> None:
     """
     written = {f"attention-all-sizes-{question}" for question in ALL_SIZES}
     assert {path.stem for path in (HERE / "all-sizes").glob("*.json")} == written
+
+
+@pytest.mark.parametrize("name", ["base_locus_is_empty", "real_family_has_no_real_weights"])
+@pytest.mark.parametrize("key", ["3.2", "polar", "exposed"])
+def test_the_checker_computes_each_identity_that_the_evidence_states(
+    name: str, key: str, forgotten: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also for the statements whose verdicts do not need it."""
+    certificate = sample(key)
+    assert statements.statement(certificate).evidence["base_locus_empty"]
+    statements.content.cache_clear()
+    statements.observed_by_fibres.cache_clear()
+    monkeypatch.setattr(statements.cases, name, lambda: False)
+    with pytest.raises(ContradictionError, match="an identity behind the theorems"):
+        statements.statement(certificate)

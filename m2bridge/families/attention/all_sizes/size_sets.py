@@ -1,0 +1,221 @@
+"""The sizes (d, d', a) for which a statement about single-layer attention is true, false, not
+decided or vacuous, and those to which it does not apply: as sets of isl, as data, and in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import islpy as isl
+
+from m2bridge.crosscheck.scope import VerdictScope
+from m2bridge.families.attention.all_sizes import integer_sets
+from m2bridge.families.attention.all_sizes.base_ideals import NONE
+from m2bridge.results.base import Decision
+from m2bridge.results.sheet import matrix_text
+
+Json = dict[str, Any]
+
+# The answer that a statement has on each of its sets of sizes, by the name of the set in data.
+ANSWER_ON_SET = {
+    "fails_for": "false",
+    "undecided_for": "not decided",
+    "holds_for": "true",
+    "vacuous_for": "vacuous",
+}
+
+# The phrase for the empty set of sizes.
+NOWHERE = "no size"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotApplicable:
+    """Sizes to which a statement does not apply, and whether its conclusion holds there.
+
+    Parameters
+    ----------
+    sizes : set of sizes
+    reason : str
+        The hypothesis that fails.
+    holds_for, fails_for, undecided_for : sets of sizes
+        The parts of ``sizes`` where the conclusion is true, is false, and is not decided.
+    """
+
+    sizes: isl.Set
+    reason: str
+    holds_for: isl.Set
+    fails_for: isl.Set
+    undecided_for: isl.Set
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SizeSets(VerdictScope):
+    """The sizes for which a statement holds.
+
+    REFUTED if it is false for some size to which it applies; else UNDECIDED if the facts leave some
+    size open.
+
+    Parameters
+    ----------
+    holds_for, fails_for, undecided_for : sets of sizes
+        Together all sizes to which it applies.
+    vacuous_for : set of sizes
+        The sizes among ``holds_for`` without any function that the statement is about.
+    not_applicable : tuple of NotApplicable
+    witness : dict or None
+        The first size for which it is false, the largest orbit where it is, weights of a function
+        in this orbit, and what shows it: the dimension, the tangent dimension. Without an orbit it
+        is not about orbits. ``None`` if it is false for no size.
+    """
+
+    holds_for: isl.Set
+    fails_for: isl.Set
+    undecided_for: isl.Set
+    vacuous_for: isl.Set
+    not_applicable: tuple[NotApplicable, ...]
+    witness: Json | None = None
+
+    @property
+    def failing(self) -> isl.Set:
+        """The sizes for which it is false."""
+        return self.fails_for
+
+    @property
+    def undecided(self) -> isl.Set:
+        """The sizes for which it is not decided."""
+        return self.undecided_for
+
+    @property
+    def decision(self) -> Decision:
+        """The verdict that follows from these sets."""
+        if not self.fails_for.is_empty():
+            return Decision.REFUTED
+        return Decision.CONFIRMED if self.undecided_for.is_empty() else Decision.UNDECIDED
+
+    def partition(self) -> dict[str, isl.Set]:
+        """The sizes by what is said of the statement there: disjoint sets, together all sizes.
+
+        Where it is vacuous it is true, but listed as ``vacuous`` alone.
+        """
+        outside = [NONE, *(out.sizes for out in self.not_applicable)]
+        return {
+            "true": self.holds_for.subtract(self.vacuous_for),
+            "false": self.fails_for,
+            "not decided": self.undecided_for,
+            "vacuous": self.vacuous_for,
+            "does not apply": integer_sets.union(outside),
+        }
+
+    def data(self, form: Callable[[isl.Set], Any]) -> Json:
+        """Return the sets of sizes by their names, each in the form that ``form`` gives it.
+
+        ``not_applicable`` is a list with an entry for each hypothesis that fails somewhere, and
+        ``counterexample`` is the witness.
+        """
+        outside = []
+        for out in self.not_applicable:
+            entry = {
+                "hypothesis": out.reason,
+                "sizes": form(out.sizes),
+                "holds_for": form(out.holds_for),
+                "fails_for": form(out.fails_for),
+                "undecided_for": form(out.undecided_for),
+            }
+            outside.append(entry)
+        inside = {name: form(getattr(self, name)) for name in ANSWER_ON_SET}
+        return {**inside, "not_applicable": outside, "counterexample": self.witness}
+
+    def to_data(self) -> Json:
+        """Return the scope with the canonical texts of its sets of sizes.
+
+        Raises
+        ------
+        MethodUnavailableError
+            If a set of sizes has no canonical text.
+        """
+        return self.data(integer_sets.canonical)
+
+    def to_json(self) -> Json:
+        """Return the scope with its sets of sizes in words and exactly.
+
+        Where a hypothesis fails, the sets say where the conclusion holds: so they are called
+        ``conclusion_holds_for`` and so on.
+        """
+        data = self.data(
+            lambda some: {"words": integer_sets.words(some), "isl": integer_sets.text(some)}
+        )
+        outside = []
+        for out in data["not_applicable"]:
+            renamed = {"reason": out.pop("hypothesis"), "sizes": out.pop("sizes")}
+            renamed |= {f"conclusion_{name}": value for name, value in out.items()}
+            outside.append(renamed)
+        return data | {"not_applicable": outside}
+
+    def reasons(self) -> list[str]:
+        """Return for which sizes it is true and to which it does not apply; and size, orbit,
+        weights if it is false.
+        """
+        lines = reasons(self.data(integer_sets.words), str)
+        if self.witness is not None:
+            lines.append(f"the first counterexample: {counterexample_text(self.witness)}")
+        return lines
+
+
+def reasons(data: Json, in_words: Callable[[Any], str]) -> list[str]:
+    """Return in words for which sizes a statement is true, and where it does not apply.
+
+    Where a hypothesis fails, the text says whether the conclusion still holds.
+
+    Parameters
+    ----------
+    data : dict
+        What :meth:`SizeSets.data` returns, or a verdict of a certificate.
+    in_words : callable
+        Gives the words for a set of sizes, from the form that sets have in ``data``.
+    """
+    lines = []
+    for answer, where in _sizes_by_answer(data, in_words).items():
+        lines.append(f"{answer} for {where}")
+    for out in data["not_applicable"]:
+        sizes_by_answer = _sizes_by_answer(out, in_words)
+        conclusion = ", ".join(f"{answer} for {where}" for answer, where in sizes_by_answer.items())
+        if len(sizes_by_answer) == 1:
+            # The answer is that for all of these sizes, which need not be repeated.
+            (conclusion,) = sizes_by_answer
+        outside = f"does not apply for {in_words(out['sizes'])} ({out['hypothesis']})"
+        lines.append(f"{outside}, where the rest of it is {conclusion}")
+    return lines
+
+
+def _sizes_by_answer(data: Json, in_words: Callable[[Any], str]) -> dict[str, str]:
+    """The answers ``true``, ``false``, … that occur for some size, each with its sizes in words.
+
+    ``data`` has sets of sizes by their names, and ``in_words`` is that of :func:`reasons`.
+    """
+    found = {}
+    for name, answer in ANSWER_ON_SET.items():
+        if name not in data:  # where a statement does not apply, nothing is vacuous
+            continue
+        where = in_words(data[name])
+        if where != NOWHERE:
+            found[answer] = where
+    return found
+
+
+def counterexample_text(witness: Json | None) -> str:
+    """Return the first size for which a statement is false in words, with orbit and weights.
+
+    ``witness`` is that of :class:`SizeSets`. The text is empty if there is none, and only the size
+    if the statement is not about orbits.
+    """
+    if witness is None:
+        return ""
+    where = f"(d, d', a) = ({witness['d']}, {witness['d_out']}, {witness['a']})"
+    if witness["orbit"] is None:
+        return where
+    orbit = f"orbit ({', '.join(str(witness['orbit'][name]) for name in 'rsm')})"
+    weights = [f"{name} = {matrix_text(witness[name])}" for name in ("A", "V")]
+    numbers = [f"{name.replace('_', ' ')} {value}" for name, value in witness["numbers"].items()]
+    return ", ".join((where, orbit, *weights, *numbers))
