@@ -92,7 +92,7 @@ def is_prose(line: str) -> bool:
 
 
 def fold(line: str) -> str:
-    """Return a line, on several lines if it is a long sentence; ``t = 2`` and ``1 s`` stay whole."""
+    """Return a line, on several if it is a long sentence; ``t = 2`` and ``0.1 s`` stay whole."""
     if len(line) <= WIDTH or COMMAND.match(line) is not None:
         return line
     if RULE.fullmatch(line):  # it is cut where the last column is folded
