@@ -535,8 +535,9 @@ def handler(number, frame):
 
 def late():
     threading.main_thread().join()
-    os.kill(os.getpid(), signal.SIGTERM)
-    seen.wait()
+    # a signal that arrives just before the main thread waits for its threads does not wake it
+    while not seen.wait(0.1):
+        os.kill(os.getpid(), signal.SIGTERM)
 
 signal.signal(signal.SIGTERM, handler)
 threading.Thread(target=late).start()
