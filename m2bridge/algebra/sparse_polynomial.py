@@ -155,24 +155,26 @@ class WeightedAlgebra:
 
         Where it is finite, the relations are a complete intersection: with relations of weights d_j
         and variables of weights w_i the Hilbert series is Π (1 − T^{d_j}) / Π (1 − T^{w_i}), a
-        polynomial of degree Σ d_j − Σ w_i, the ``last_weight``. Parts of as many more weights are
-        computed as the largest w_i says: if these are zero, so are all later ones, whose monomials
-        are multiples of monomials of one of these weights.
+        polynomial of degree Σ d_j − Σ w_i, the ``last_weight``. So the dimension is infinite if this
+        is negative, or if a later part is not zero. To see that none is, the next max w_i parts
+        are enough: a monomial of a later weight, divided by one variable after the other, becomes
+        one of a weight among these.
 
         Raises
         ------
         ContradictionError
-            If a part beyond ``last_weight`` is not zero: then the dimension is infinite.
+            If the dimension is infinite.
         """
         last_weight = sum(weight for weight, _ in self.relations) - sum(self.weights)
+        infinite = f"an algebra that has to be finite is not: weights {self.weights}"
+        if last_weight < 0:
+            raise ContradictionError(infinite)
         parts = _GradedParts(self)
-        largest = max(self.weights, default=0)
         # of the parts of weights 1, 2, …; that of weight 0 is GF(p)
-        dimensions = [parts.append_next() for _ in range(last_weight + largest)]
-        if any(dimensions[last_weight:]):
-            raise ContradictionError(
-                f"an algebra that has to be finite is not: weights {self.weights}"
-            )
+        dimensions = [parts.append_next() for _ in range(last_weight)]
+        later = [parts.append_next() for _ in range(max(self.weights, default=0))]
+        if any(later):
+            raise ContradictionError(infinite)
         return 1 + sum(dimensions)
 
 

@@ -70,6 +70,9 @@ def test_lengths(weights: tuple[int, ...], relations: tuple, length: int) -> Non
 def test_an_infinite_length_is_noticed() -> None:
     with pytest.raises(ContradictionError, match="not"):
         WeightedAlgebra((1, 1), ((2, {(2, 0): 1}), (2, {(1, 1): 1}))).length()
+    # x of weight 1 is zero, and y of weight 3 is free: no part below weight 3 says so
+    with pytest.raises(ContradictionError, match="has to be finite"):
+        WeightedAlgebra((1, 3), ((1, {(1, 0): 1}), (1, {(1, 0): 1}))).length()
 
 
 def test_the_section_of_the_smallest_case() -> None:
