@@ -457,7 +457,8 @@ def _analysed(
     fields = _layers_and_network(layers, found, options, rotary=rotary)
     fields["left_out"] = left_out(available, layers)
     fields["remarks"] += choice.remarks(len(layers))
-    assumed = [layer.norm.assumed for layer in layers if layer.norm is not None]
+    assumed = [layer.assumed for layer in layers]
+    assumed += [layer.norm.assumed for layer in layers if layer.norm is not None]
     network = fields["network"]
     # The dimension does not depend on ε, but the rank at these weights may.
     if network is not None and network.epsilon is not None and choice.epsilon is None:

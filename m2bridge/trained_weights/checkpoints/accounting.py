@@ -184,18 +184,25 @@ def check_accounted(
     used = file_names(part for layer in (*layers, *known) for part in layer.every())
     others = [name for name in available if name not in used and not leave_out.fullmatch(name)]
     for layer in layers:
-        modules = _modules(layer)
-        blocks = _blocks(modules)
+        modules = modules_of(layer)
+        blocks = blocks_around(modules)
         # Letters are names of matrices in a block, beside others of any name.
         around = "" if layer.is_one_head else _common_module(layer)
         for name in others:
             is_inside = name.startswith(modules) and not _changes_nothing(name, options)
             # An array beside the module of attention may be a factor of its outputs.
             is_factor = name.startswith(blocks) and re.search(NAMES["factors"], name) is not None
-            if is_inside or is_factor or _is_sibling(name, around, options):
+            is_other = name.startswith(blocks) and _is_not_in_model(name, options)
+            if is_inside or is_factor or is_other or _is_sibling(name, around, options):
                 raise InvalidCaseError("ignore", _not_understood(available[name], layer))
     if not known:
         _check_no_layer_is_missed(others, available, layers)
+
+
+def _is_not_in_model(name: str, options: StoredOptions) -> bool:
+    """Whether an array in the block around a layer changes the layer, by its name."""
+    is_known = any(re.search(row["names"], name) for row in NAMES["not_in_model"])
+    return is_known and not _changes_nothing(name, options)
 
 
 def _not_understood(part: Tensor, layer: LayerTensors) -> str:
@@ -214,7 +221,7 @@ def _not_understood(part: Tensor, layer: LayerTensors) -> str:
     )
 
 
-def _blocks(modules: Iterable[str]) -> tuple[str, ...]:
+def blocks_around(modules: Iterable[str]) -> tuple[str, ...]:
     """The beginnings of the names of all that stands beside these modules in their blocks."""
     found = {re.sub(r"[^./]+[./]$", "", module) for module in modules if module[-1] in "./"}
     # Without a block around a module, what is beside it is not seen.
@@ -247,7 +254,7 @@ def _check_no_layer_is_missed(
         )
 
 
-def _modules(layer: LayerTensors) -> tuple[str, ...]:
+def modules_of(layer: LayerTensors) -> tuple[str, ...]:
     """The beginnings of the names of all that belongs to a layer: its module, if that is one of
     attention, and the modules of its matrices.
     """
@@ -262,8 +269,11 @@ def _modules(layer: LayerTensors) -> tuple[str, ...]:
         if name.endswith("q_proj_weight"):
             found.add(name.removesuffix("q_proj_weight") + "in_proj_bias")
     module = _common_module(layer)
-    if re.search(NAMES["attention"], module):
-        found.add(module)
+    around = [module]
+    if "O" not in layer.parts:
+        # The output matrix may stand beside the module of Q, K and V, as in BERT.
+        around.append(re.sub(r"[^./]+[./]$", "", module))
+    found |= {own for own in around if re.search(NAMES["attention"], own)}
     return tuple(found)
 
 

@@ -108,7 +108,7 @@ def read_architecture(config: Mapping[str, Any]) -> Architecture | None:
         tied_embeddings=_tied(config, text),
         positions=_positions(model, text),
         changes=model.get("changes", ""),
-        cut=_cut(model, groups, heads),
+        cut=_cut(model, text, groups, heads),
         norm_has_arrays=model.get("norm_has_arrays", True),
     )
 
@@ -141,10 +141,17 @@ def unknown_model(config: Mapping[str, Any]) -> str:
     return said if isinstance(said, str) else ""
 
 
-def _cut(model: Mapping[str, Any], groups: int | None, heads: int | None) -> str:
-    """Return how one array with Q, K and V is cut, where the names of arrays do not say it."""
+def _cut(
+    model: Mapping[str, Any], text: Mapping[str, Any], groups: int | None, heads: int | None
+) -> str:
+    """Return how one array with Q, K and V is cut, where the names of arrays do not say it; empty
+    if ``text``, the configuration of the model, does not say it either.
+    """
     if model.get("groups") == "chatglm":
         return "q-k-v" if (groups or 0) < (heads or 0) else "by-head"
+    # CodeGen2 has the model_type of CodeGen, code of its own, and another cut.
+    if model["name"] == "CodeGen" and "auto_map" in text:
+        return ""
     said: str = model.get("cut", "")
     return said
 

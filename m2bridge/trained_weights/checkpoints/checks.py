@@ -70,6 +70,39 @@ def check_outputs(layers: Iterable[LayerTensors], architecture: Architecture | N
             )
 
 
+_NUMBERED = re.compile(r"(.*\blayers\.)(\d+)(\.1\.)")
+"""The names of modules in x-transformers: numbers in one list for all kinds of modules."""
+
+
+def check_same_tokens(layers: Iterable[LayerTensors]) -> None:
+    """Check that no layer of x-transformers follows another one, with no MLP between them.
+
+    In decoders with cross-attention each second one of two such layers has the keys of other
+    tokens, under the same names.
+
+    Raises
+    ------
+    InvalidCaseError
+        If one does.
+    """
+    numbers: dict[str, set[int]] = {}
+    for layer in layers:
+        match = _NUMBERED.fullmatch(layer.name)
+        query = layer.parts.get("Q")
+        if not layer.assumed or match is None or query is None:
+            continue
+        before = numbers.setdefault(match[1], set())
+        if int(match[2]) - 1 in before:
+            raise InvalidCaseError(
+                "ignore",
+                f"'{visible(query.name):.120}' may be of attention to other tokens, whose names are"
+                " the same: its layer follows another one, as in decoders of x-transformers with"
+                " cross-attention; say that such layers are ignored, or, if there are none, give"
+                " the names of query, key, value and output",
+            )
+        before.add(int(match[2]))
+
+
 _FEW_BITS = ("I8", "U8", "int8", "uint8")
 
 

@@ -22,20 +22,18 @@ _SHORT = ("float16", "bfloat16", "float32")
 """The types of which a product of two is exact in double precision."""
 
 
-def with_factors(
-    layer: LayerTensors, available: Mapping[str, Tensor], ignored: re.Pattern[str]
-) -> LayerTensors:
+def with_factors(layer: LayerTensors, available: Mapping[str, Tensor]) -> LayerTensors:
     """Return the layer with the factors of its outputs in O and its bias, if it has any.
 
-    Factors that are ignored are left out; those of a layer without O, or of another length than its
-    outputs, stay beside the layer, where they are refused.
+    Those of a layer without O, or of another length than its outputs, stay beside the layer, where
+    they are refused.
     """
     output = layer.parts.get("O")
     if output is None or len(output.shape) < 2:
         return layer
     gamma = _factors_beside(output, available)
     outputs = output.shape[-2]
-    if gamma is None or gamma.shape != (outputs,) or ignored.fullmatch(gamma.name):
+    if gamma is None or gamma.shape != (outputs,):
         return layer
     parts = {**layer.parts, "O": _times(output, gamma, column=True)}
     biases = dict(layer.biases)

@@ -30,6 +30,7 @@ from m2bridge.trained_weights.checkpoints.checks import (
     check_no_bare_integers,
     check_norms,
     check_outputs,
+    check_same_tokens,
     check_shared_keys,
     check_sides,
     check_sizes,
@@ -44,6 +45,7 @@ from m2bridge.trained_weights.checkpoints.names import (
     named_layers,
     usual_layers,
 )
+from m2bridge.trained_weights.checkpoints.norms_beside import with_norms_beside
 from m2bridge.trained_weights.checkpoints.stored import (
     dequantized,
     merged,
@@ -82,6 +84,8 @@ def find_layers(
     if options.adapter is not None:
         weights = merged(available, options.adapter)
     weights = without_copies(weights)
+    ignored = options.ignored
+    weights = {name: part for name, part in weights.items() if not ignored.fullmatch(name)}
     has_names = any(names.values())
     # What is merged has its arrays no longer under these names.
     if not has_names and (reason := refused_form(weights)):
@@ -102,9 +106,13 @@ def find_layers(
     if not has_names:
         check_outputs(layers, read_architecture(config) or architecture_by_names(weights))
         check_no_bare_integers(layers)
-    layers = [with_factors(layer, weights, options.ignored) for layer in layers]
+    layers = [with_factors(layer, weights) for layer in layers]
+    if not has_names:
+        check_same_tokens(layers)
     check_accounted(layers, weights, options, known=usual)
-    if read_architecture(config) is None and options.norm is None:
+    architecture = read_architecture(config)
+    layers = with_norms_beside(layers, weights, said=options.norm, architecture=architecture)
+    if architecture is None and options.norm is None:
         check_norms(layers)
         check_factors(layers, weights)
     if heads is None:
@@ -202,7 +210,10 @@ def _as_configured(
     cut = layer.cut
     if said.cut is None and layer.is_stacked:
         cut = architecture.cut or layer.cut
-    return replace(layer, norm=norm, cut=cut, key_value_heads=architecture.key_value_heads)
+    # Which tokens keys are of is known of a known model.
+    return replace(
+        layer, norm=norm, cut=cut, key_value_heads=architecture.key_value_heads, assumed=""
+    )
 
 
 def _with_one_added(layer: LayerTensors) -> LayerTensors:

@@ -53,6 +53,8 @@ class Layout:
         How models of these names cut one array with Q, K and V, where they differ.
     as_rows : str
         The same for arrays that are stored as (out, in).
+    assumed : str
+        What is taken for granted of layers with these names; empty if nothing.
     """
 
     names: Mapping[str, str]
@@ -67,6 +69,7 @@ class Layout:
     beside: str = ""
     readings: str = ""
     as_rows: str = ""
+    assumed: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -125,6 +125,7 @@ def _layers(available: Mapping[str, Tensor], layout: Layout) -> Iterator[LayerTe
             cut=layout.cut,
             is_one_head=layout.one_head,
             readings=layout.readings,
+            assumed=layout.assumed,
         )
         yield _as_rows_are_cut(layer, layout, given["Q"], available) if layout.as_rows else layer
 
@@ -233,8 +234,9 @@ def _norm_of_row(
     usual: Mapping[str, Any], star: str, gamma: str, available: Mapping[str, Tensor]
 ) -> NormTensors:
     """The norm as a row of the table says, with what it does not say."""
-    beta = next((available[name] for name in _beta_names(gamma) if name in available), None)
+    beta = beta_beside(gamma, available)
     rms = beta is None and usual.get("rms", False)
+    says_kind = rms or any(key in usual for key in ("layer", "asks_with", "assumed_without_beta"))
     post: bool | None = usual["place"] == "post"
     if usual["place"] == "of the model":
         post = _ends_without_norm(star, available)
@@ -244,7 +246,9 @@ def _norm_of_row(
     if post is None:
         asks = "stands before the layer in some models and after it in others: say that it is layer"
         asks += " or rms, before the layer, or none, after it"
-    elif beta is None and usual.get("asks_with", "").replace("*", star) in available:
+    elif beta is None and (
+        usual.get("asks_with", "").replace("*", star) in available or not (says_kind or post)
+    ):
         asks = "is a LayerNorm without β in some models and an RMSNorm in others: say layer or rms"
     assumed = usual.get("assumed", "") if beta else usual.get("assumed_without_beta", "")
     return NormTensors(
@@ -256,6 +260,11 @@ def _norm_of_row(
         asks=asks,
         assumed=assumed,
     )
+
+
+def beta_beside(gamma: str, available: Mapping[str, Tensor]) -> Tensor | None:
+    """Return the β beside a γ of this name; ``None`` if there is none."""
+    return next((available[name] for name in _beta_names(gamma) if name in available), None)
 
 
 def _beta_names(gamma: str) -> Iterator[str]:

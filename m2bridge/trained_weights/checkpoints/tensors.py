@@ -25,11 +25,14 @@ from m2bridge.trained_weights.checkpoints.arrays import EXACT, PRECISIONS, Tenso
 NAMES = tomllib.loads(Path(__file__).with_name("names.toml").read_text(encoding="utf-8"))
 """The usual names of tensors in files."""
 
-CUTS = ("q-k-v", "by-head", "by-group", "by-row", "by-quarter")
+CUTS = ("q-k-v", "by-head", "by-group", "by-row", "by-quarter", "by-eighth")
 """How the rows of Q, K and V follow one another in one array: all of each; for each head those of
 q, of k, and of v; for each group of heads that share a key all of their q, then k, then v; for each
-row of a head one of q, one of k, one of v; or four parts, each with rows of Q, of V, and of K.
+row of a head one of q, one of k, one of v; or four or eight parts, each with the rows of Q, of V,
+and of K of as many heads.
 """
+_PARTS_OF_CUT = {"by-quarter": 4, "by-eighth": 8}
+"""The number of parts of an array, by its cut."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -182,6 +185,8 @@ class LayerTensors:
         How models of these names cut one array, where they differ.
     has_factors : bool
         Whether O has been multiplied by the factors of the outputs (LayerScale).
+    assumed : str
+        What is taken for granted of the layer where only its names say it; empty if nothing.
     """
 
     name: str
@@ -194,6 +199,7 @@ class LayerTensors:
     is_one_head: bool = False
     readings: str = ""
     has_factors: bool = False
+    assumed: str = ""
 
     @property
     def is_stacked(self) -> bool:
@@ -334,6 +340,13 @@ class LayerTensors:
                 f"{named}: {rows} is not the number of rows of {heads} queries and"
                 f" {groups} keys and values",
             )
+        number = _PARTS_OF_CUT.get(self.cut, 1)
+        if heads % number:
+            raise InvalidCaseError(
+                "layout",
+                f"{named}, and is taken for {number} parts, each with Q, V and K of as many heads:"
+                f" {number} does not divide {heads} heads",
+            )
         return _alternating(stacked, self.cut, groups, size)
 
     @property
@@ -469,12 +482,10 @@ def _unstacked(stacked: Any, output: Any, heads: int, part: Tensor) -> dict[str,
 
 def _alternating(stacked: Any, cut: str, groups: int, size: int) -> dict[str, Any]:
     """Return Q, K, V, whose rows alternate, with this number of keys, each of size rows."""
-    rows, columns = stacked.shape
-    if cut == "by-quarter":
-        quarters = stacked.reshape(4, 3, -1, columns) if rows % 12 == 0 else None
-        if quarters is None:
-            raise InvalidCaseError("layout", f"{rows} rows are not four parts of Q, V and K")
-        parts = {"Q": quarters[:, 0], "K": quarters[:, 2], "V": quarters[:, 1]}
+    columns = stacked.shape[1]
+    if cut in _PARTS_OF_CUT:
+        own = stacked.reshape(_PARTS_OF_CUT[cut], 3, -1, columns)
+        parts = {"Q": own[:, 0], "K": own[:, 2], "V": own[:, 1]}
     elif cut == "by-row":
         threes = stacked.reshape(-1, 3, columns)
         parts = {letter: threes[:, place] for place, letter in enumerate("QKV")}
