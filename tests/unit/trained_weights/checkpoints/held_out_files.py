@@ -151,7 +151,7 @@ def x_transformers(kinds: str) -> Arrays:
 def of_texts() -> dict[str, File]:
     """Models of texts with matrices of their own for Q, K and V."""
     L = "model.layers.0."
-    files = {
+    return {
         "ESM-2": File(
             state=bert_block(P, "esm.encoder.layer.0.")
             | norm("esm.encoder.layer.0.attention.LayerNorm", "esm.encoder.layer.0.LayerNorm")
@@ -396,7 +396,6 @@ def of_texts() -> dict[str, File]:
             norm=PRE_LAYER,
         ),
     }
-    return files
 
 
 def of_one_array() -> dict[str, File]:
@@ -404,7 +403,7 @@ def of_one_array() -> dict[str, File]:
     L = "model.layers.0."
     h = "transformer.h.0."
     blocks = "transformer.blocks.0."
-    files = {
+    return {
         "Phi-3": File(
             state=one(SHARED.stacked, SHARED, f"{L}self_attn.", "qkv_proj o_proj")
             | beside(f"{L}mlp.", "gate_up_proj", "down_proj")
@@ -603,7 +602,6 @@ def of_one_array() -> dict[str, File]:
             refused="no usual names",
         ),
     }
-    return files
 
 
 def of_encoders() -> dict[str, File]:
@@ -1041,7 +1039,7 @@ def of_images() -> dict[str, File]:
 def of_others() -> dict[str, File]:
     """Models of sounds, small libraries, and other kinds of attention under usual names."""
     c = "encoder.layers.0."
-    files = {
+    return {
         "x-transformers": File(
             state=x_transformers("afaf"),
             layers=2,
@@ -1189,7 +1187,6 @@ def of_others() -> dict[str, File]:
             refused="no usual names",
         ),
     }
-    return files
 
 
 def held_out_files() -> dict[str, File]:
