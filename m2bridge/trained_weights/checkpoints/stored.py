@@ -105,8 +105,8 @@ def check_few_fractions(part: Tensor) -> None:
     if prod(part.shape) > MOST_FRACTIONS:
         raise TooLargeError(
             f"'{visible(part.name):.120}' is {part.size_text}; at most {MOST_FRACTIONS} entries are"
-            " computed as fractions: save the model with these weights merged, or dequantized, in"
-            " float32, which rounds them"
+            " computed as fractions, each of which takes more than a hundred bytes: save the model"
+            " with these weights merged, or dequantized, in float32, which rounds them"
         )
 
 
