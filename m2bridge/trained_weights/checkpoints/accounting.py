@@ -223,7 +223,13 @@ def _not_understood(part: Tensor, layer: LayerTensors) -> str:
 
 def blocks_around(modules: Iterable[str]) -> tuple[str, ...]:
     """The beginnings of the names of all that stands beside these modules in their blocks."""
-    found = {re.sub(r"[^./]+[./]$", "", module) for module in modules if module[-1] in "./"}
+    found = set()
+    for module in modules:
+        block = re.sub(r"[^./]+[./]$", "", module) if module[-1] in "./" else ""
+        # Where one module of attention is around another one, both are in the block.
+        while re.search(NAMES["attention"], block):
+            block = re.sub(r"[^./]+[./]$", "", block)
+        found.add(block)
     # Without a block around a module, what is beside it is not seen.
     return tuple(found - {""})
 

@@ -101,8 +101,11 @@ def _layers(available: Mapping[str, Tensor], layout: Layout) -> Iterator[LayerTe
             continue
         if layout.beside and layout.beside.replace("*", star) not in available:
             continue
-        # Attention to other tokens has a norm for these in the module around it.
-        if any(f"{re.sub('fn[.]$', '', star)}{name}" in available for name in other_tokens):
+        # Attention to other tokens has a norm for these in its module, or in that around it.
+        around = re.sub(r"[^.]+\.$", "", star)
+        if any(
+            f"{module}{name}" in available for module in (star, around) for name in other_tokens
+        ):
             continue
         full = {letter: name.replace("*", star) for letter, name in names.items()}
         given = {letter: available[name] for letter, name in full.items() if name in available}
@@ -215,8 +218,9 @@ def _norm(query: str, available: Mapping[str, Tensor]) -> NormTensors | None:
 
 
 def _gamma(name: str, available: Mapping[str, Tensor]) -> str | None:
-    """The name of γ, which Flax calls scale; ``None`` if it is not there."""
-    for own in (name, re.sub(r"(?<=\.)weight$", "scale", name)):
+    """The name of γ, which Flax calls scale, and TensorFlow gamma; ``None`` if it is not there."""
+    for end in ("weight", "scale", "gamma"):
+        own = re.sub(r"(?<=\.)weight$", end, name)
         if own in available:
             return own
     return None
@@ -264,7 +268,12 @@ def _norm_of_row(
 
 def beta_beside(gamma: str, available: Mapping[str, Tensor]) -> Tensor | None:
     """Return the β beside a γ of this name; ``None`` if there is none."""
-    return next((available[name] for name in _beta_names(gamma) if name in available), None)
+    # TensorFlow's names end with the number of an output.
+    number = ":0" if gamma.endswith(":0") else ""
+    for name in _beta_names(gamma.removesuffix(number)):
+        if f"{name}{number}" in available:
+            return available[f"{name}{number}"]
+    return None
 
 
 def _beta_names(gamma: str) -> Iterator[str]:
@@ -276,12 +285,15 @@ def _beta_names(gamma: str) -> Iterator[str]:
 
 
 def _ends_without_norm(layer: str, available: Mapping[str, Tensor]) -> bool | None:
-    """Whether a whole model is there, without a norm at its end; ``None`` if it is not whole.
+    """Whether a whole model is there, without a norm at its end; ``None`` if it is not whole, or
+    has positions by convolutions: fairseq's wav2vec 2.0 has the last norm before its layers, too.
 
     Models with norms before their layers have one there (OPT, Whisper, mBART, ESM); BART and the
     OPT of 350 million weights have none, and norms after their layers.
     """
     model = re.sub(r"layers\.\d+\.$", "", layer)
+    if any(name.startswith(f"{model}pos_conv") for name in available):
+        return None
     ends = ("layer_norm", "final_layer_norm", "emb_layer_norm_after")
     if any(f"{model}{name}.weight" in available for name in ends):
         return False

@@ -50,7 +50,9 @@ def with_norms_beside(
     used = file_names(part for layer in layers for part in layer.every())
     found = []
     for layer in layers:
-        gammas = [] if _needs_none(layer, said, architecture) else list(_gammas(layer, available))
+        gammas: list[Tensor] = []
+        if not _needs_none(layer, said, architecture):
+            gammas = list(_gammas_in_block(layer, available)) or list(_numbered(layer, available))
         unread = [gamma for gamma in gammas if gamma.name not in used]
         found.append(_with_norm(layer, unread, available, _kind(said, architecture)))
     return found
@@ -71,7 +73,7 @@ def _kind(said: str | None, architecture: Architecture | None) -> str | None:
     return architecture.norm
 
 
-def _gammas(layer: LayerTensors, available: Mapping[str, Tensor]) -> Iterator[Tensor]:
+def _gammas_in_block(layer: LayerTensors, available: Mapping[str, Tensor]) -> Iterator[Tensor]:
     """Yield the arrays in the block of a layer that are γ of a norm of its tokens, by their names
     and sizes.
     """
@@ -79,14 +81,30 @@ def _gammas(layer: LayerTensors, available: Mapping[str, Tensor]) -> Iterator[Te
     blocks = blocks_around(modules)
     # A block that is the whole file has norms whose names are short, as norm1.weight.
     is_whole = any(re.fullmatch(r"[^./]+[./]", module) for module in modules)
-    width = layer.parts["V"].shape[-1]
     for name, part in available.items():
         is_in_block = name.startswith(blocks) or (is_whole and len(re.findall("[./]", name)) < 2)
-        kinds = kinds_of(name)
-        if not is_in_block or "norms" not in kinds or "attention to other tokens" in kinds:
-            continue
-        if part.shape == (width,) and not _OF_BETA.search(name):
+        if is_in_block and _is_gamma(part, layer):
             yield part
+
+
+def _numbered(layer: LayerTensors, available: Mapping[str, Tensor]) -> Iterator[Tensor]:
+    """Yield the arrays with the number of a layer that are γ of a norm of its tokens: a model may
+    have one list of all its norms beside that of its modules of attention.
+    """
+    numbers = re.findall(r"\d+", layer.name)
+    for name, part in available.items():
+        if numbers and numbers[-1] in re.split(r"[./]", name) and _is_gamma(part, layer):
+            yield part
+
+
+def _is_gamma(part: Tensor, layer: LayerTensors) -> bool:
+    """Whether an array is γ of a norm, by its name, and has an entry for each of those of the
+    tokens of a layer.
+    """
+    kinds = kinds_of(part.name)
+    is_of_norm = "norms" in kinds and "attention to other tokens" not in kinds
+    width = layer.parts["V"].shape[-1]
+    return is_of_norm and part.shape == (width,) and not _OF_BETA.search(part.name)
 
 
 def _with_norm(

@@ -16,10 +16,22 @@ from m2bridge.trained_weights.checkpoints.accounting import StoredOptions
 from m2bridge.trained_weights.checkpoints.find_layers import find_layers
 from m2bridge.trained_weights.checkpoints.model_choice import ModelChoice
 from m2bridge.trained_weights.checkpoints.tensors import HeadArrays, LayerTensors
-from tests.unit.trained_weights.checkpoints.held_out_files import File, held_out_files
+from tests.unit.trained_weights.checkpoints.held_out import (
+    encoders,
+    images,
+    one_array,
+    others,
+    second_round,
+    texts,
+)
+from tests.unit.trained_weights.checkpoints.held_out.files import File
 from tests.unit.trained_weights.checkpoints.test_layouts import HEADS, Planted
 
-FILES = held_out_files()
+FILES = {
+    name: file
+    for module in (texts, one_array, encoders, images, others, second_round)
+    for name, file in module.FILES.items()
+}
 
 
 def layers_of(file: File, folder: Path) -> tuple[list[LayerTensors], int | None]:
