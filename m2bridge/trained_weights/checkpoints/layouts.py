@@ -18,7 +18,8 @@ import numpy
 from m2bridge.errors import InvalidCaseError
 from m2bridge.results.sheet import visible
 from m2bridge.trained_weights.checkpoints.arrays import Tensor
-from m2bridge.trained_weights.checkpoints.tensors import CUTS, NAMES
+from m2bridge.trained_weights.checkpoints.cutting import CUTS
+from m2bridge.trained_weights.checkpoints.tensors import NAMES
 
 _OF_KERNELS = ("d heads a", "heads a d")
 """The indices of their arrays with three, those of inputs and that of the output."""

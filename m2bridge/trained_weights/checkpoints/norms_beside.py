@@ -17,7 +17,8 @@ from m2bridge.results.sheet import visible
 from m2bridge.trained_weights.checkpoints.accounting import blocks_around, modules_of
 from m2bridge.trained_weights.checkpoints.architecture import Architecture
 from m2bridge.trained_weights.checkpoints.arrays import Tensor
-from m2bridge.trained_weights.checkpoints.names import beta_beside, file_names, kinds_of
+from m2bridge.trained_weights.checkpoints.names import file_names, kinds_of
+from m2bridge.trained_weights.checkpoints.norm_names import beta_beside
 from m2bridge.trained_weights.checkpoints.tensors import LayerTensors, NormTensors
 
 _OF_BETA = re.compile(r"(bias|beta|shift|b_2|\.b)(:0)?$")
