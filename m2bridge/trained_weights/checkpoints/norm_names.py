@@ -76,7 +76,8 @@ def _norm_of_row(
     if place == "asked":
         asks = "stands before the layer in some models and after it in others: say that it is layer"
         asks += " or rms, before the layer, or none, after it"
-    elif beta is None and not is_rms and _may_be_rms(row, star, available):
+    # After a layer both kinds are treated alike, but for what is said beside.
+    elif beta is None and not is_rms and place != "post" and _may_be_rms(row, star, available):
         asks = "is a LayerNorm without β in some models and an RMSNorm in others: say layer or rms"
     return NormTensors(
         kind="rms" if is_rms else "layer",
@@ -95,9 +96,7 @@ def _may_be_rms(row: Mapping[str, Any], star: str, available: Collection[str]) -
     """
     if "asks_with" in row:
         return row["asks_with"].replace("*", star) in available
-    says_kind = "layer" in row or "assumed_without_beta" in row
-    # After a layer both kinds are treated alike, but for what is said beside.
-    return not says_kind and row["place"] != "post"
+    return "layer" not in row and "assumed_without_beta" not in row
 
 
 def beta_beside(gamma: str, available: Mapping[str, Tensor]) -> Tensor | None:
