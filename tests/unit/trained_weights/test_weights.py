@@ -323,7 +323,7 @@ def test_the_boundary_distance_of_large_matrices(monkeypatch: pytest.MonkeyPatch
         monkeypatch.setattr(eigenvalues, "_LARGE", large)
         found.append(weights(**given).heads[0].numerical.distance_to_boundary)
     assert found[0] == found[1]
-    lower, upper = numerical_weights.least_largest_eigenvalue(
+    lower, upper = eigenvalues.least_largest_eigenvalue(
         numpy.diag([1.0] * 11), numpy.diag([1.0] * 11)
     )
     assert lower <= 1 <= upper <= 1 + 1e-9
