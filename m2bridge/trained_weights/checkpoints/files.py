@@ -83,7 +83,7 @@ _SECOND_COPY = re.compile(r"consolidated.*\.safetensors")
 
 
 def _together(files: Sequence[Path]) -> dict[str, Tensor]:
-    """The arrays of several files; ConversionError if two have one name."""
+    """Return the arrays of several files by their names; ConversionError if two have one name."""
     found: dict[str, Tensor] = {}
     file_of: dict[str, str] = {}
     for file in files:
@@ -125,6 +125,7 @@ MOST_SHARDS = 10_000
 
 
 def _missing(shard: str, folder: Path) -> str:
+    """Return what is said of a file of a model that is not in its folder."""
     return (
         f"the file '{shard:.60}' of the model is not in '{folder}': download it too, as layers"
         " would be left out without it"
@@ -244,7 +245,9 @@ def _check_is_no_pointer(path: Path) -> None:
 
 
 def _said_of(path: Path, read: Callable[[], Any]) -> Any:
-    """What is read from a file; ConversionError, in one line, if it cannot be."""
+    """Return what ``read`` returns of a file; ConversionError, in one line, if it raises an error
+    of those of damaged files.
+    """
     try:
         with unquoted():
             return read()

@@ -62,7 +62,20 @@ def find_layers(
     heads: int | None,
     options: StoredOptions | None = None,
 ) -> tuple[list[LayerTensors], Mapping[str, Tensor], int | None]:
-    """The layers, all arrays, and the number of heads of each layer if it is known.
+    """Return the layers, all arrays of the source by their names, and the number of heads of each
+    layer, ``None`` if it is not known.
+
+    Parameters
+    ----------
+    source : path, mapping or None
+        A file, a folder, or a mapping from names to arrays; ``None`` if matrices are given.
+    matrices : dict
+        Matrices that are given by their letters K, Q, V, A, O; ``None`` for those that are not.
+    names : dict
+        Given names: see :func:`~.names.named_layers`.
+    heads : int or None
+        The number of heads that is given.
+    options : StoredOptions or None
 
     Raises
     ------
@@ -130,8 +143,9 @@ def find_layers(
 
 
 def _of_texts(layers: list[LayerTensors]) -> list[LayerTensors]:
-    """The layers without those of images or sounds, where there are others: the numbers of heads
-    differ.
+    """Return the layers of a model of texts, where there are some beside those of images or sounds,
+    as the numbers of heads differ; else those of the encoder of images, without what stands behind
+    it; else all.
     """
     behind = NAMES["behind_images"]
     before = [layer for layer in layers if not re.search(behind, layer.name)]
@@ -140,7 +154,7 @@ def _of_texts(layers: list[LayerTensors]) -> list[LayerTensors]:
 
 
 def _counts_of_heads(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The matrices with a column for each head, by their names."""
+    """Return the matrices with a column for each head, by their names: positions of T5 and Swin."""
     expressions = NAMES["counts_heads"].values()
     return {
         name: part
@@ -177,7 +191,7 @@ def _with_its_heads(
 
 
 def _beginning(layer: LayerTensors) -> str:
-    """What the names of all arrays of a module of attention begin with."""
+    """Return what the names of all arrays of the module of a layer begin with, in the file."""
     name = layer.parts["V"].name
     # The names of layers have dots for the slashes of a file, and of a module that is counted.
     place = name.replace("/", ".").find(layer.name)
@@ -185,7 +199,9 @@ def _beginning(layer: LayerTensors) -> str:
 
 
 def _is_of_same_model(name: str, layer: LayerTensors) -> bool:
-    """Whether an array is of the layers that differ from this one in their numbers only."""
+    """Return whether an array is in the list of layers of which this one is: its name begins as
+    that of the layer does, up to the first number.
+    """
     beginning = re.split(r"\d", _beginning(layer), maxsplit=1)[0]
     return name.startswith(beginning)
 

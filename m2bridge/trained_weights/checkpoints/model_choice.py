@@ -207,7 +207,9 @@ class ModelChoice:
 
 
 def _norm_words(architecture: Architecture, norm: str | None, *, has_norms: bool) -> str:
-    """The norm and its place: that of an option, if it is given."""
+    """Return the norm and its place in words, ``LayerNorm before``: that of an option, if it is
+    given; empty if there is none. ``has_norms`` is whether the file has the arrays of a norm.
+    """
     if norm is not None:
         return "" if norm == "none" else f"{_NORMS[norm]} before"
     if architecture.norm is None:
@@ -217,9 +219,12 @@ def _norm_words(architecture: Architecture, norm: str | None, *, has_norms: bool
 
 
 def _rotates_a_part(architecture: Architecture, config: Mapping[str, Any]) -> bool:
-    """Whether some coordinates of queries and keys are not rotated, or that may be so."""
+    """Return whether some coordinates of queries and keys are not rotated, or that may be so.
+
+    A configuration says which part of them is rotated, as 0.25, or how many coordinates are.
+    """
     text = text_model(config)
-    factors = [text.get(key) for key in _PARTS]
-    is_whole = any(factor in (1, architecture.head_size) for factor in factors if factor)
-    is_said = any(factor is not None for factor in factors)
-    return not is_whole and (is_said or architecture.name in _PARTLY_ROTATED)
+    said = [text[key] for key in _PARTS if text.get(key) is not None]
+    if any(part in (1, architecture.head_size) for part in said):
+        return False
+    return bool(said) or architecture.name in _PARTLY_ROTATED

@@ -43,6 +43,7 @@ def without_copies(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _is(name: str, kind: str) -> bool:
+    """Return whether an array is a copy of a kind, ``optimizers`` or ``averages``, by its name."""
     return re.search(NAMES["copies"][kind], name) is not None
 
 
@@ -90,7 +91,10 @@ def dequantized(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _scaled(weight: Tensor, others: list[Tensor]) -> Tensor:
-    """The integers times the scales of their rows."""
+    """Return the integers times the scales of their rows, divided by 127, as fractions.
+
+    ``others`` are the scales, and perhaps what says the order of the integers.
+    """
 
     def read() -> Any:
         check_few_fractions(weight)
@@ -131,7 +135,10 @@ class _Adapter:
     columns: bool
 
     def factor(self, rank: int, name: str) -> Fraction:
-        """Return α/r, or α/√r, which has to be rational."""
+        """Return α/r, or α/√r, which has to be rational: InvalidCaseError if it is not.
+
+        ``rank`` is r, and ``name`` that of an array of the adapter, for messages.
+        """
         if not self.by_root:
             return self.alpha / rank
         root = isqrt(rank)
@@ -220,7 +227,11 @@ def _adapter(path: Path) -> _Adapter:
 
 
 def _changed(weight: Tensor, down: Tensor, up: Tensor, adapter: _Adapter) -> Tensor:
-    """W + (α/r)·B·A, with the transpose of the product where W has the shape (in, out)."""
+    """Return W + (α/r)·B·A, with the transpose of the product where W has the shape (in, out).
+
+    ``weight`` is W, ``down`` is A of shape (r, in), and ``up`` is B of shape (out, r).
+    InvalidCaseError if their shapes do not fit.
+    """
     is_product = len(down.shape) == len(up.shape) == 2 and down.shape[0] == up.shape[1]
     shape = (up.shape[0], down.shape[1]) if is_product else ()
     if weight.shape != (shape[::-1] if adapter.columns else shape):
