@@ -315,8 +315,8 @@ def modules_of(layer: LayerTensors) -> tuple[str, ...]:
 
 
 def _common_module(layer: LayerTensors) -> str:
-    """The beginning of the names of all matrices of a layer, up to a dot or a slash; it may be
-    empty.
+    """Return what the names of all matrices of a layer begin with, up to the last dot or slash in
+    it, as ``layers.0.attn.``; it may be empty.
     """
     names = sorted(file_names(layer.parts.values()))
     # The names are sorted: what the first and the last begin with, all of them begin with.

@@ -160,7 +160,9 @@ def _pytorch(path: Path) -> Iterator[Tensor]:
 
 
 def _weights_first(content: Any) -> Any:
-    """The weights of a checkpoint with their own names, beside all else that is in it."""
+    """Return the content of a file of PyTorch with the weights, which stand under ``state_dict`` or
+    ``model`` in checkpoints of training, by their own names, beside all else that is in it.
+    """
     for key in ("state_dict", "model"):
         if isinstance(content, dict) and isinstance(content.get(key), dict):
             others = {name: part for name, part in content.items() if name != key}

@@ -193,8 +193,20 @@ def _changed_by(module: str, available: Mapping[str, Tensor]) -> Tensor | None:
     return available[alike[0]] if len(alike) == 1 else None
 
 
+_CHANGED_AT_START = ("pissa", "olora", "corda", "loftq")
+"""How adapters may begin that take a part of W away from it."""
+
+
 def _adapter(path: Path) -> _Adapter:
-    """Read an adapter and its configuration."""
+    """Return an adapter, of a folder or a file beside its adapter_config.json.
+
+    Raises
+    ------
+    ConversionError
+        If a file cannot be read, or does not say α.
+    InvalidCaseError
+        If the adapter changes matrices in another way than W + (α/r)·B·A.
+    """
     folder = path if path.is_dir() else path.parent
     file = folder / "adapter_config.json"
     try:
@@ -217,6 +229,13 @@ def _adapter(path: Path) -> _Adapter:
             raise InvalidCaseError(
                 "adapter", f"'{key}' in '{file.name}' is not understood: merge the adapter first"
             )
+    start = content.get("init_lora_weights")
+    if isinstance(start, str) and start.startswith(_CHANGED_AT_START):
+        raise InvalidCaseError(
+            "adapter",
+            f"'init_lora_weights' in '{file.name}' is {start!r:.40}, so that the adapter belongs to"
+            " weights that were changed when training began: merge it there first",
+        )
     weights = path / "adapter_model.safetensors" if path.is_dir() else path
     return _Adapter(
         arrays=tensors(weights),

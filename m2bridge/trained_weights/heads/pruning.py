@@ -147,30 +147,32 @@ def nearest_lower_rank(head: HeadWeights, letters: str = "AV") -> tuple[float, s
 def sentence_on_lower_ranks(heads: Sequence[HeadWeights], *, rotary: bool = False) -> str:
     """Return the sentence on the heads nearest to a lower rank, and what replacing them changes.
 
-    Named are the nearest head, and those that are at most twice as far from the same rank. With
-    rotary positions A is another matrix for each difference of places, and it is about V.
+    Named are the nearest head, and those that are at most twice as far from the same rank, up to
+    :data:`_MOST`. With rotary positions A is another matrix for each difference of places, and the
+    sentence is about V alone.
     """
     letters = "V" if rotary else "AV"
     by_distance = sorted(heads, key=lambda head: nearest_lower_rank(head, letters))
     least, letter, rank = nearest_lower_rank(by_distance[0], letters)
-    alike: list[HeadWeights] = []
+    named: list[HeadWeights] = []
+    largest_distance = least
     for head in by_distance:
-        own, *where = nearest_lower_rank(head, letters)
-        # As near to the same lower rank as the nearest one, up to a factor 2.
-        if where == [letter, rank] and own <= 2 * least and len(alike) < _MOST:
-            alike.append(head)
-    worst = max(nearest_lower_rank(head, letters)[0] for head in alike)
+        distance, own_letter, own_rank = nearest_lower_rank(head, letters)
+        is_same_rank = (own_letter, own_rank) == (letter, rank)
+        if is_same_rank and distance <= 2 * least and len(named) < _MOST:
+            named.append(head)
+            largest_distance = distance
     changes = [
-        LowRankChange.of(head, rank, of_A=letter == "A", of_V=letter == "V") for head in alike
+        LowRankChange.of(head, rank, of_A=letter == "A", of_V=letter == "V") for head in named
     ]
     change = max(found.change for found in changes)
     norm = max(found.token_norm for found in changes)
-    *others, last = (f"{head.layer}.{head.head}" for head in alike)
+    *others, last = (f"{head.layer}.{head.head}" for head in named)
     names = f"{', '.join(others)} and {last}" if others else last
     which = f"Heads {names} are" if others else f"Head {names} is"
     each = "" if heads[0].shape.softmax else " for each token attended to"
     return (
-        f"{which} within {_short(worst)} of rk {letter} ≤ {rank}; replacing"
+        f"{which} within {_short(largest_distance)} of rk {letter} ≤ {rank}; replacing"
         f" {'each' if others else 'it'} changes the layer's output by at most {_short(change)}"
         f"{each}, for tokens of norm at most {norm:.3g} (numerical)."
     )
@@ -188,7 +190,9 @@ def _short(number: float) -> str:
 
 
 def rows_of_changes(changes: Sequence[LowRankChange]) -> Iterator[tuple[object, ...]]:
-    """Yield a line of the table for each head."""
+    """Yield the cells of a line of the table for each head; a dash is a distance that rounding
+    hides.
+    """
     for found in changes:
         distances = (
             "–" if distance is None else f"{distance:.4g}"

@@ -127,7 +127,10 @@ def analyse_layers(
 def _layer_alone(
     number: int, layer: LayerTensors, found: AnalysedHeads, options: AnalysisOptions
 ) -> NetworkAtWeights:
-    """Return what is known of a layer, by the method that applies to it."""
+    """Return what is known of a layer alone, with its number, by the method that applies to it: by
+    theorems for heads side by side and for softmax, else by the rank of the differential where it
+    is small enough, or by bounds that need no weights.
+    """
     heads, around = found.of(number), found.around[number]
     shapes = [head.shape for head in heads]
     if not _are_added(layer, shapes):
@@ -419,11 +422,15 @@ def find_remarks(
 def _remarks_on_arrays(
     layers: Sequence[LayerTensors], found: AnalysedHeads, heads: int | None
 ) -> Iterator[str]:
-    """How arrays were divided among heads, and between Q, K and V."""
+    """Yield remarks on how arrays were divided among heads, and between Q, K and V.
+
+    ``heads`` is the number of heads that was given, or ``None``.
+    """
     first = layers[0].parts
     shape = found.heads[0].shape
-    one = heads is None and all(len(part.shape) == 2 for part in first.values())
-    if one and "K" in first and shape.a >= shape.width > 1:
+    is_one_head = heads is None and all(len(part.shape) == 2 for part in first.values())
+    # One head seldom has as many rows as tokens have entries.
+    if is_one_head and "K" in first and shape.a >= shape.width > 1:
         yield (
             "each layer is taken for one head: where it has more, give their number (option heads)"
         )
