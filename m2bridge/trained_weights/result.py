@@ -28,6 +28,7 @@ from m2bridge.trained_weights.checkpoints.find_layers import find_layers
 from m2bridge.trained_weights.checkpoints.model_choice import ModelChoice
 from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
 from m2bridge.trained_weights.facts import (
+    FACTOR_OF_SCORES,
     TIED_EMBEDDINGS,
     Fact,
     facts_by_kind,
@@ -463,6 +464,10 @@ def _analysed(
     # The dimension does not depend on ε, but the rank at these weights may.
     if network is not None and network.epsilon is not None and choice.epsilon is None:
         assumed.append(f"ε of the norms is {float(network.epsilon):g}, as in PyTorch")
+    # What theorems say of ranks of matrices does not depend on factors.
+    is_computed = network is not None and network.rank is not None and not network.note
+    if is_computed and options.softmax and len(layers) > 1:
+        fields["remarks"] += (FACTOR_OF_SCORES,)
     fields["assumed"] = (*choice.assumed, *dict.fromkeys(filter(None, assumed)))
     if choice.tied_embeddings and any(kind.startswith("emb") for kind in fields["left_out"]):
         fields["remarks"] += (TIED_EMBEDDINGS,)
