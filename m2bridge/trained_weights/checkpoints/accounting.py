@@ -212,7 +212,7 @@ def check_accounted(
         modules = modules_of(layer)
         blocks = blocks_around(modules)
         # Letters are names of matrices in a block, beside others of any name.
-        around = "" if layer.is_one_head else _common_module(layer)
+        around = "" if layer.is_one_head else common_module(layer)
         for name in others:
             is_inside = name.startswith(modules) and not _changes_nothing(name, options)
             # An array beside the module of attention may be a factor of its outputs.
@@ -305,7 +305,7 @@ def modules_of(layer: LayerTensors) -> tuple[str, ...]:
             found.add(name.removesuffix("in_proj_weight") + "bias_")
         if name.endswith("q_proj_weight"):
             found.add(name.removesuffix("q_proj_weight") + "in_proj_bias")
-    module = _common_module(layer)
+    module = common_module(layer)
     around = [module]
     if "O" not in layer.parts:
         # The output matrix may stand beside the module of Q, K and V, as in BERT.
@@ -314,7 +314,7 @@ def modules_of(layer: LayerTensors) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _common_module(layer: LayerTensors) -> str:
+def common_module(layer: LayerTensors) -> str:
     """Return what the names of all matrices of a layer begin with, up to the last dot or slash in
     it, as ``layers.0.attn.``; it may be empty.
     """

@@ -14,7 +14,7 @@ from typing import Literal
 
 from m2bridge.errors import InvalidCaseError
 from m2bridge.results.sheet import visible
-from m2bridge.trained_weights.checkpoints.accounting import blocks_around, modules_of
+from m2bridge.trained_weights.checkpoints.accounting import blocks_around, common_module, modules_of
 from m2bridge.trained_weights.checkpoints.architecture import Architecture
 from m2bridge.trained_weights.checkpoints.arrays import Tensor
 from m2bridge.trained_weights.checkpoints.names import file_names, kinds_of
@@ -23,6 +23,8 @@ from m2bridge.trained_weights.checkpoints.tensors import LayerTensors, NormTenso
 
 _OF_BETA = re.compile(r"(bias|beta|shift|b_2|\.b)(:0)?$")
 """The end of the name of a β."""
+_OF_UNNAMED = re.compile(r"(^|[./])\d+[./](weight|gamma|scale|g)(:0)?$")
+"""The end of the name of a vector of weights in a module that has a number for a name."""
 
 
 def with_norms_beside(
@@ -82,10 +84,22 @@ def _gammas_in_block(layer: LayerTensors, available: Mapping[str, Tensor]) -> It
     blocks = blocks_around(modules)
     # A block that is the whole file has norms whose names are short, as norm1.weight.
     is_whole = any(re.fullmatch(r"[^./]+[./]", module) for module in modules)
+    before = _module_before(common_module(layer))
     for name, part in available.items():
         is_in_block = name.startswith(blocks) or (is_whole and len(re.findall("[./]", name)) < 2)
-        if is_in_block and _is_gamma(part, layer):
+        is_before = before != "" and re.sub(r"[^./]+$", "", name) == before
+        if (is_in_block or is_before) and _is_gamma(part, layer):
             yield part
+
+
+def _module_before(module: str) -> str:
+    """Return the beginning of the names of the module before this one in a list of modules, as
+    ``layers.0.`` for ``layers.1.``; empty if there is none.
+    """
+    match = re.fullmatch(r"(.*[./]|)(\d+)([./])", module)
+    if match is None or match[2] == "0":
+        return ""
+    return f"{match[1]}{int(match[2]) - 1}{match[3]}"
 
 
 def _numbered(layer: LayerTensors, available: Mapping[str, Tensor]) -> Iterator[Tensor]:
@@ -99,13 +113,17 @@ def _numbered(layer: LayerTensors, available: Mapping[str, Tensor]) -> Iterator[
 
 
 def _is_gamma(part: Tensor, layer: LayerTensors) -> bool:
-    """Whether an array is γ of a norm, by its name, and has an entry for each of those of the
-    tokens of a layer.
+    """Return whether an array is γ of a norm, by its name, and has as many entries as the tokens of
+    a layer have.
+
+    In a list of modules without names, as ``0.weight``, a vector of weights is taken for one.
     """
     kinds = kinds_of(part.name)
     is_of_norm = "norms" in kinds and "attention to other tokens" not in kinds
+    may_be_norm = not kinds and _OF_UNNAMED.search(part.name) is not None
     width = layer.parts["V"].shape[-1]
-    return is_of_norm and part.shape == (width,) and not _OF_BETA.search(part.name)
+    is_as_long = part.shape == (width,)
+    return is_as_long and (is_of_norm or may_be_norm) and not _OF_BETA.search(part.name)
 
 
 def _with_norm(

@@ -1,4 +1,4 @@
-"""Files that were tried after those above had been mended."""
+"""Files that were tried after those of the other modules had been mended."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from tests.unit.trained_weights.checkpoints.held_out.files import (
     PRE_LAYER,
     PRE_RMS,
     QKVO,
+    SIZES,
     File,
     P,
     bert_block,
@@ -274,6 +275,70 @@ FILES = {
     ),
     "Llama with several experts": File(
         state=llama_file() | beside(f"{L}block_sparse_moe.", "gate", "experts.0.w1"), norm=PRE_RMS
+    ),
+    "PatchTST, with a BatchNorm": File(
+        state=fairseq_block(P, "encoder.layers.0.")
+        | norm("encoder.layers.0.norm_sublayer1.batchnorm")
+        | {"encoder.layers.0.norm_sublayer1.batchnorm.running_mean": drawn(D)},
+        refused="BatchNorm",
+    ),
+    "TimesFM": File(
+        state=one(P.stacked, P, "layers.0.self_attn.", "qkv_proj o_proj")
+        | {"layers.0.self_attn.scaling": drawn(A)}
+        | norm("layers.0.input_layernorm", bias=False),
+        refused="scaling",
+    ),
+    "Lag-Llama": File(
+        state=four(P, "transformer.h.0.attn.", "q_proj kv_proj v c_proj"), refused="no usual names"
+    ),
+    "Enformer": File(
+        state=four(P, "transformer.0.0.fn.1.", "to_q to_k to_v to_out")
+        | beside("transformer.0.0.fn.1.", "to_rel_k")
+        | {"transformer.0.0.fn.0.weight": drawn(D), "transformer.0.0.fn.0.bias": drawn(D)},
+        refused="to_rel_k",
+    ),
+    "a Sequential of a norm and a layer": File(
+        state=four(P, "layers.0.0.1.", "to_q to_k to_v to_out.0")
+        | {"layers.0.0.0.weight": drawn(D), "layers.0.0.0.bias": drawn(D)},
+        refused="layers.0.0.0.weight",
+    ),
+    "a Sequential of a norm and a layer, said": File(
+        state=four(P, "layers.0.0.1.", "to_q to_k to_v to_out.0")
+        | {"layers.0.0.0.weight": drawn(D), "layers.0.0.0.bias": drawn(D)},
+        options={"norm": "layer"},
+        norm=PRE_LAYER,
+    ),
+    "PEGASUS-X, with global tokens": File(
+        state=fairseq_block(P, "model.encoder.layers.0.")
+        | norm("model.encoder.layers.0.self_attn_layer_norm", "model.encoder.layer_norm")
+        | norm("model.encoder.layers.0.global_self_attn_layer_norm"),
+        refused="global tokens",
+    ),
+    "a StarCoder before it was one": File(
+        state={
+            "transformer.h.0.attn.q_attn.weight": P.Q,
+            "transformer.h.0.attn.kv_attn.weight": numpy.vstack([P.K, P.V]),
+            "transformer.h.0.attn.c_proj.weight": P.O,
+        },
+        refused="no usual names",
+    ),
+    "OLMoE": File(
+        state=llama_file() | norm(f"{L}self_attn.q_norm", bias=False),
+        config={"model_type": "olmoe", **SIZES},
+        refused="norms queries or keys",
+    ),
+    "H3": File(
+        state=four(P, "layers.0.mixer.", "q_proj k_proj v_proj output_linear")
+        | {"layers.0.mixer.kernel.C": drawn(D, 4)},
+        refused="mixer",
+    ),
+    "Yi without the matrix of its outputs": File(
+        state={name: x for name, x in llama_file().items() if name != "lm_head.weight"},
+        refused="1 \\+ γ",
+    ),
+    "Megatron BERT": File(
+        state=bert_block(P, f"bert.{e}") | norm(f"bert.{e}attention.ln", f"bert.{e}ln"),
+        norm=PRE_LAYER,
     ),
     "a layer with an adaptive norm of ones": File(
         state=vit_block(P, b) | {"final_layer.adaLN_modulation.1.weight": drawn(2 * D, D)},
