@@ -233,6 +233,7 @@ class Weights(PictureResult):
         return tuple(self._change(head, rank) for head in self.listed)
 
     def _change(self, head: HeadWeights, rank: int) -> LowRankChange:
+        """Return by how much outputs change if a head is truncated to a rank."""
         return LowRankChange.of(head, rank, of_A=not self.is_rotary)
 
     @property

@@ -200,6 +200,7 @@ class TrainingRun(PictureResult):
         }
 
     def _stage_json(self, stage: Stage) -> dict[str, Any]:
+        """Return a stage for ``json.dumps``."""
         return {
             "first_step": float(self.steps[stage.first]),
             "last_step": float(self.steps[stage.last]),
@@ -250,6 +251,7 @@ class TrainingRun(PictureResult):
                 axes.axvline(self.steps[after.first], color=SOFT, linewidth=0.8, linestyle=":")
 
     def _draw_ranks(self, axes: Any) -> None:
+        """Draw the effective ranks of all matrices over the steps."""
         styles = {"K": (ORANGE, "--"), "Q": (SKY, ":"), "A": (BLUE, "-"), "V": (GREEN, "-.")}
         for name in self.singular_values:
             color, dashes = styles[name]
@@ -271,6 +273,7 @@ class TrainingRun(PictureResult):
         axes.legend(**BESIDE)
 
     def _draw_distances(self, axes: Any) -> None:
+        """Draw the distances to each lower rank over the steps."""
         colors = (INK, VERMILION, BLUE, PURPLE, GREEN, ORANGE, SKY)
         distances = self.distances
         matrices = "K, Q" if self.factored else "A"
@@ -290,6 +293,7 @@ class TrainingRun(PictureResult):
 
 
 def _draw_loss(axes: Any, steps: Any, loss: Any) -> None:
+    """Draw the loss over the steps, on a logarithmic scale if all of it is positive."""
     axes.plot(steps, loss, color=INK, linewidth=1.8)
     if (loss > 0).all():
         axes.set_yscale("log")

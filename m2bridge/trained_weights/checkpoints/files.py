@@ -97,7 +97,8 @@ def _together(files: Sequence[Path]) -> dict[str, Tensor]:
 
 
 def _of_one_model(files: Sequence[Path]) -> list[Path]:
-    """The files of a folder without a second copy of the model, all of its shards among them.
+    """Return the files of a folder that are one model: without a second copy of it under other
+    names, and without adapters. All of its shards are among them.
 
     Raises
     ------
@@ -133,7 +134,9 @@ def _missing(shard: str, folder: Path) -> str:
 
 
 def _check_is_whole(path: Path) -> None:
-    """Check that a file is not one of several in which a model is."""
+    """Check that a file is not one of several among which a model is divided; ConversionError if it
+    is, with what to give in its place.
+    """
     # Each of several such files has some rows, or columns, of all matrices.
     if re.fullmatch(r"consolidated\.\d+\.pth", path.name):
         parts = sorted(path.parent.glob("consolidated.[0-9]*.pth"))
@@ -160,6 +163,7 @@ def _shards(index: Path) -> dict[str, Tensor]:
     """
 
     def read() -> dict[str, str]:
+        """Return the names of files by the names of the arrays in them, as the index says."""
         content = read_json(read_text(index, MAX_ARRAYS_JSON_BYTES))
         files = content.get("weight_map") if isinstance(content, dict) else None
         if not isinstance(files, dict) or not all(isinstance(x, str) for x in files.values()):

@@ -134,6 +134,7 @@ def nearness_json(head: HeadWeights) -> dict[str, Any]:
 
 
 def _distance_words(distance: float | None) -> str:
+    """Return a distance in words; ``None`` is one that rounding does not distinguish from 0."""
     if distance is None:
         return "a distance that rounding does not distinguish from 0"
     return f"distance {distance:.2g}"

@@ -58,7 +58,7 @@ class HeadWeights:
 
     @classmethod
     def of(cls, head: ReducedHead, a: int | None, softmax: bool, tolerance: float | None) -> Self:
-        """Compute everything about a head.
+        """Return all that is found about a head: sizes, exact ranks, numbers and types.
 
         Parameters
         ----------
@@ -168,13 +168,13 @@ class HeadWeights:
         if self.regular is False:
             most -= 1
         if self.is_zero:
-            seen = self._seen_at_zero
+            of_products = self._seen_at_zero
         else:
-            seen = sum_of_known([self._rank_of_A, self._rank_of_V])
-        if seen is None:
+            of_products = sum_of_known([self._rank_of_A, self._rank_of_V])
+        if of_products is None:
             return most
-        rescaling = not (self.shape.softmax or self.is_zero)
-        return min(most, seen - rescaling)
+        has_rescaling = not (self.shape.softmax or self.is_zero)
+        return min(most, of_products - has_rescaling)
 
     @property
     def least_rank(self) -> int | None:

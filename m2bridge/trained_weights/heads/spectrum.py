@@ -139,6 +139,7 @@ class Spectrum:
         errors : sequence of float
             For each factor a bound for the norm of its error.
         """
+        # Powers of two are taken out, so that no entry and no square of one is too large or small.
         scaled = [_scaled(matrix) for matrix in product]
         matrices = [matrix for matrix, _ in scaled]
         exponent = sum(shift for _, shift in scaled)

@@ -410,9 +410,11 @@ def _rank(model: DeepAttention, layers: Sequence[Sequence[Matrices]], upper: int
     """The rank of the differential modulo the prime; for softmax by all orders of power series."""
 
     def in_series(numbers: NumberSystem, head: Matrices) -> Matrices:
+        """Return the matrices of a head over a number system."""
         return {letter: numbers.matrix(matrix.table()) for letter, matrix in head.items()}
 
     def point(numbers: NumberSystem) -> NetworkWeights:
+        """Return the weights over a number system."""
         return NetworkWeights([[in_series(numbers, head) for head in layer] for layer in layers])
 
     if model.softmax:

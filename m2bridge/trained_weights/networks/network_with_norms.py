@@ -381,12 +381,14 @@ def _most_rank(
             of_layer += layer.outputs
         moved = 0 if after is None or options.skip else _moved(layer, after)
         of_layer -= moved
-        whole = layer.alone.most_rank
-        if whole is not None:
+        # What is known of the layer as a whole may be less than the sum over its heads.
+        of_whole_layer = layer.alone.most_rank
+        if of_whole_layer is not None:
             # In softmax attention it is a rank of all A_h, V_h and the constant, which are moved as
             # those of heads. In lightning attention it is one of the function of the layer, of
             # which less may be moved.
-            of_layer = min(of_layer, whole - moved if options.softmax else whole)
+            of_whole_layer -= moved if options.softmax else 0
+            of_layer = min(of_layer, of_whole_layer)
         most += of_layer
     for symmetry in acting:
         if symmetry.by_biases:

@@ -78,6 +78,7 @@ class _Germ:
     prime: int
 
     def _with(self, series: Any) -> _Germ:
+        """Return a germ of another series, of the same length and modulo the same prime."""
         return _Germ(series, self.length, self.prime)
 
     def __add__(self, other: Any) -> _Germ:
