@@ -188,6 +188,17 @@ def architecture_by_names(names: Iterable[str]) -> Architecture | None:
     return None
 
 
+def known_architecture(config: Mapping[str, Any], names: Iterable[str]) -> Architecture | None:
+    """Return the architecture that a configuration says; where it names no model, as those of timm
+    do not, or there is none, that which arrays of these names have. ``None`` if neither is known.
+    """
+    text = text_model(config)
+    names_model = any("model_type" in part for part in (config, text))
+    if names_model or _has(text, ARCHITECTURES["parameters"]["keys"]):
+        return read_architecture(config)
+    return architecture_by_names(names)
+
+
 def _fits(expression: str, names: Iterable[str]) -> bool:
     """Return whether a regular expression fits a part of one of these names."""
     return any(re.search(expression, name) for name in names)

@@ -17,7 +17,7 @@ from m2bridge.results.base import Result
 from m2bridge.results.sheet import Sheet, Table, quoted, visible
 from m2bridge.trained_weights.checkpoints.accounting import StoredOptions, check_accounted
 from m2bridge.trained_weights.checkpoints.architecture import (
-    architecture_by_names,
+    known_architecture,
     norms_add_one,
     number_in,
     read_architecture,
@@ -117,7 +117,7 @@ def find_layers(
     # A layer whose names are given may lack what is usually read beside them, as its output matrix.
     usual = usual_layers(weights, said) if has_names else []
     if not has_names:
-        check_outputs(layers, read_architecture(config) or architecture_by_names(weights))
+        check_outputs(layers, known_architecture(config, weights))
         check_no_bare_integers(layers)
     layers = [with_factors(layer, weights) for layer in layers]
     if not has_names:

@@ -15,11 +15,10 @@ from typing import Any, Self
 from m2bridge.errors import InvalidCaseError
 from m2bridge.trained_weights.checkpoints.architecture import (
     Architecture,
-    architecture_by_names,
     attention_window,
+    known_architecture,
     norm_epsilon,
     number_of_layers,
-    read_architecture,
     text_model,
     unknown_model,
     what_changes_scores,
@@ -124,7 +123,7 @@ class ModelChoice:
         if kind is not None:
             normalization = KINDS[kind]
         else:
-            architecture = read_architecture(config) if config else architecture_by_names(names)
+            architecture = known_architecture(config, names)
             changes = what_changes_scores(config) or (architecture.changes if architecture else "")
             if changes:
                 raise InvalidCaseError(
