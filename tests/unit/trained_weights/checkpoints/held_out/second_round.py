@@ -282,6 +282,14 @@ FILES = {
         | {"encoder.layers.0.norm_sublayer1.batchnorm.running_mean": drawn(D)},
         refused="BatchNorm",
     ),
+    "TinyViT, with a BatchNorm of convolutions": File(
+        state=vit_block(P, "stages.1.blocks.0.", array=P.by_group)
+        | norm("stages.1.blocks.0.attn.norm", "stages.1.blocks.0.mlp.norm")
+        | norm("stages.1.blocks.0.local_conv.bn")
+        | {"stages.1.blocks.0.local_conv.bn.running_mean": drawn(D)}
+        | {"stages.1.blocks.0.attn.attention_biases": drawn(HEADS, 49)},
+        norm=PRE_LAYER,
+    ),
     "TimesFM": File(
         state=one(P.stacked, P, "layers.0.self_attn.", "qkv_proj o_proj")
         | {"layers.0.self_attn.scaling": drawn(A)}
