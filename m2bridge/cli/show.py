@@ -375,8 +375,8 @@ def _heads(
     "--layout",
     metavar="WORDS",
     help="How arrays are stored where names and shapes do not say it: rows, (out, in), or columns,"
-    " (in, out); Q, K and V in one array q-k-v, by-head, by-group, by-row or by-quarter; three"
-    " indices heads-a-d, heads-d-a or d-heads-a. Separated by commas.",
+    " (in, out); Q, K and V in one array q-k-v, by-head, by-group, by-row, by-quarter or"
+    " by-eighth; three indices heads-a-d, heads-d-a or d-heads-a. Separated by commas.",
 )
 @click.option(
     "--ignore",

@@ -122,6 +122,10 @@ _WHY_LEFT_OUT = {
     "averages of the weights": _NO_WEIGHTS,
 }
 """Why arrays of a kind that is left out change nothing of what is said of layers."""
+FACTOR_OF_SCORES = (
+    "the rank of the network at these weights is that for the scores KᵀQ: where a model multiplies"
+    " them by a factor, such as 1/√a, or outputs by one, multiply it into Q or O before"
+)
 TIED_EMBEDDINGS = (
     "the embeddings are the matrix of the outputs, too (tied): it is not part of the layers, whose"
     " tokens are arbitrary vectors, so that nothing changes of what is said of these"

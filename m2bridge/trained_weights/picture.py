@@ -32,22 +32,28 @@ COLORS = {"A": picture.BLUE, "V": picture.GREEN}
 TICK_STEPS = ((1.0,), (1.0, 2.0, 5.0), (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0))
 """Ticks of the colour bar in each power of ten: the first choice that gives three of them."""
 
-_DRAWN = ("head", "(rk A, rk V, dim L∩U)", "point")
+_COLUMNS = ("head", "(rk A, rk V, dim L∩U)", "point")
+"""The headings of the table before those of the distances."""
 
 
 def weights_figure(
     heads: Sequence[HeadWeights], listed: Sequence[HeadWeights], size_text: str
 ) -> Any:
-    """Draw the singular values over the largest one with the distances: for one head A beside V,
-    for several A above V, and beside them a map of the heads above their table.
+    """Return a figure of the singular values of A and V, divided by the largest one of each, with
+    the distances to the singular locus, to the boundary and to lower ranks.
+
+    Of one head the values of A are beside those of V. Of several heads those of A are above those
+    of V, with a column for each head; beside them a map of the distances of all heads is above a
+    table.
 
     Parameters
     ----------
     heads : sequence of HeadWeights
         All heads, of which there is a map.
     listed : sequence of HeadWeights
-        Those that are drawn and in the table, in this order.
+        The heads that have columns, in this order, and lines in the table.
     size_text : str
+        The numbers of layers and heads, in the title: ``12 layers, 144 heads``.
     """
     with styled():
         if len(heads) == 1:
@@ -56,17 +62,17 @@ def weights_figure(
 
 
 def _figure_of_one(head: HeadWeights, size_text: str) -> Any:
-    """Draw the values of A beside those of V."""
+    """Return a figure with the values of A beside those of V; ``size_text`` is in its title."""
     width, height = 9.8, 5.2
     page = new_figure(width, height, f"Weights: {size_text}")
     panels = page.subplots(1, 2)
     page.subplots_adjust(left=0.9 / width, right=0.985, top=0.86, bottom=0.25, wspace=0.22)
     for axes, (letter, color) in zip(panels, COLORS.items(), strict=True):
-        _one_head(axes, head, letter, color)
-        _scale(axes, [head], letter)
+        _draw_values(axes, head, letter, color)
+        _set_scale(axes, [head], letter)
         axes.set_xlabel("i")
-    _legend(page, panels)
-    names = (*_DRAWN, *distance_names([head]))
+    _draw_legend(page, panels)
+    names = (*_COLUMNS, *distance_names([head]))
     pairs = zip(names[1:], _row(head)[1:], strict=True)
     known = ", ".join(f"{name}: {cell}" for name, cell in pairs)
     page.suptitle(f"Weights of self-attention: {size_text}\n{known}", fontsize=13)
@@ -76,7 +82,9 @@ def _figure_of_one(head: HeadWeights, size_text: str) -> Any:
 def _figure_of_several(
     heads: Sequence[HeadWeights], listed: Sequence[HeadWeights], size_text: str
 ) -> Any:
-    """Draw a column for each head, and beside them the map and the table."""
+    """Return a figure with a column for each listed head, and beside them the map of all heads and
+    the table of those listed; ``size_text`` is in its title.
+    """
     layers = len({head.layer for head in heads})
     most = max(head.head for head in heads)
     rows = min(len(listed), MOST_ROWS)
@@ -92,32 +100,33 @@ def _figure_of_several(
     page = new_figure(width, height, f"Weights: {size_text}")
 
     def axes_at(x: float, y: float, wide: float, high: float, **options: Any) -> Any:
+        """Return axes with the lower left corner (x, y), in inches."""
         return page.add_axes((x / width, y / height, wide / width, high / height), **options)
 
-    each = (values_height - 0.25) / 2
-    first = axes_at(left, bottom + each + 0.25, values_width, each)
-    second = axes_at(left, bottom, values_width, each, sharex=first)
+    panel_height = (values_height - 0.25) / 2
+    first = axes_at(left, bottom + panel_height + 0.25, values_width, panel_height)
+    second = axes_at(left, bottom, values_width, panel_height, sharex=first)
     for axes, (letter, color) in zip((first, second), COLORS.items(), strict=True):
-        _many_heads(axes, listed, letter, color)
-        _scale(axes, listed, letter)
+        _draw_columns(axes, listed, letter, color)
+        _set_scale(axes, listed, letter)
     first.tick_params(labelbottom=False)
     second.set_xlabel("layer.head")
-    _legend(page, (first, second))
+    _draw_legend(page, (first, second))
 
     x = left + values_width + between
     y = bottom + values_height
     table = axes_at(x, y - map_height - gap - table_height, table_width, table_height)
     of_map = axes_at(x + 0.4, y - map_height, map_width, map_height)
     bar = axes_at(x + 0.4 + map_width + 0.15, y - map_height, 0.14, map_height)
-    paint = _map(of_map, bar, heads, listed)
-    _table(table, listed, of=len(heads), paint=paint)
+    paint = _draw_map(of_map, bar, heads, listed)
+    _draw_table(table, listed, of=len(heads), paint=paint)
     page.suptitle(
         f"Weights of self-attention: {size_text}", y=1 - 0.25 / height, va="top", fontsize=13
     )
     return page
 
 
-def _legend(page: Any, panels: Sequence[Any]) -> None:
+def _draw_legend(page: Any, panels: Sequence[Any]) -> None:
     """Draw one legend for all panels, with each mark once."""
     marks: dict[str, Any] = {}
     for axes in panels:
@@ -128,13 +137,15 @@ def _legend(page: Any, panels: Sequence[Any]) -> None:
     )
 
 
-def _scale(axes: Any, heads: Sequence[HeadWeights], letter: str) -> None:
+def _set_scale(axes: Any, heads: Sequence[HeadWeights], letter: str) -> None:
     """Give the axes a logarithmic scale that holds all values and distances, and draw the precision
     of the type where it is not below.
     """
-    values = [value for head in heads for each in "AV" for value in _relative(head, each)]
-    values += [distance for head in heads for distance in distances(head) if distance]
-    least = min([*values, 0.1]) / 3
+    shown = [value for head in heads for either in "AV" for value in _relative(head, either)]
+    # A distance that is 0 or not known has no place on a logarithmic scale.
+    shown += [distance for head in heads for distance in distances(head) if distance]
+    # Below the least of them, or below 0.1, there is some space.
+    least = min([*shown, 0.1]) / 3
     first = heads[0].numerical
     if first.tolerance >= least:
         label = f"precision of {first.kind}"
@@ -148,15 +159,21 @@ def _scale(axes: Any, heads: Sequence[HeadWeights], letter: str) -> None:
 
 
 def _relative(head: HeadWeights, letter: str) -> list[float]:
-    """The singular values divided by the largest one, without those that are 0."""
+    """Return the singular values of A or V divided by the largest one, without those that are 0 or
+    that rounding hides.
+    """
     values = spectrum(head, letter)[0]
     if not values[0]:
         return []
     return [value / values[0] for value in values if value]
 
 
-def _one_head(axes: Any, head: HeadWeights, letter: str, color: str) -> None:
-    """Draw values over the index, with the distance to each stratum of lower rank beside."""
+def _draw_values(axes: Any, head: HeadWeights, letter: str, color: str) -> None:
+    """Draw the singular values of A or V of one head, as ``letter`` says, over their index.
+
+    Beside them are the distance to each lower rank, and lines at the distances to singular locus
+    and boundary.
+    """
     values = _relative(head, letter)
     label = f"singular values of {letter}"
     axes.plot(range(1, len(values) + 1), values, "o", color=color, label=label, zorder=3)
@@ -173,18 +190,23 @@ def _one_head(axes: Any, head: HeadWeights, letter: str, color: str) -> None:
             axes.axhline(distance, color=paint, linewidth=1.3, linestyle=style, label=label)
 
 
-def _many_heads(axes: Any, heads: Sequence[HeadWeights], letter: str, color: str) -> None:
-    """Draw a column of marks for each head."""
+def _draw_columns(axes: Any, heads: Sequence[HeadWeights], letter: str, color: str) -> None:
+    """Draw a column of marks for each head: the singular values of A or V, as ``letter`` says, and
+    distances.
+    """
     relative = [_relative(head, letter) for head in heads]
     columns = [(f"singular values of {letter}", "_", color, relative)]
-    # Of softmax these would be the distances to lower rank, which have marks of their own.
-    if (
-        letter == "A" and not heads[0].shape.softmax
-    ):  # these are distances of A and V together, and are drawn once
+    # Distances of A and V together are drawn once. Of softmax they would be those to lower rank,
+    # which have marks of their own.
+    if letter == "A" and not heads[0].shape.softmax:
         singular, boundary = zip(*map(distances, heads), strict=True)
-        columns.append(("distance to the singular locus", "D", picture.ORANGE, _alone(singular)))
-        columns.append(("distance to the boundary", "s", picture.VERMILION, _alone(boundary)))
-    lower = _alone([_to_lower_rank(head, letter) for head in heads])
+        columns.append(
+            ("distance to the singular locus", "D", picture.ORANGE, _one_for_each(singular))
+        )
+        columns.append(
+            ("distance to the boundary", "s", picture.VERMILION, _one_for_each(boundary))
+        )
+    lower = _one_for_each([_to_lower_rank(head, letter) for head in heads])
     columns.append(("distance of A or V alone to lower rank", "x", picture.INK, lower))
     for label, mark, paint, values in columns:
         points = [(i, value) for i, column in enumerate(values, 1) for value in column if value]
@@ -197,13 +219,17 @@ def _many_heads(axes: Any, heads: Sequence[HeadWeights], letter: str, color: str
     )
 
 
-def _alone(values: Sequence[float | None]) -> list[list[float]]:
-    """A column of one value for each head; none is drawn for what is 0 or not known."""
+def _one_for_each(values: Sequence[float | None]) -> list[list[float]]:
+    """Return a column with one value for each head; 0, which is not drawn, stands for a value that
+    is 0 or not known.
+    """
     return [[value or 0.0] for value in values]
 
 
 def _to_lower_rank(head: HeadWeights, letter: str) -> float | None:
-    """The distance of A or V alone to the matrices of a rank below its own."""
+    """Return the distance of A or V, as ``letter`` says, to the matrices of one rank less than its
+    own; ``None`` if that is rank 0, or rounding hides it.
+    """
     rank = head.ranks.r if letter == "A" else head.ranks.s
     # Rank 0 is the zero function, a distance that says nothing of the singular locus.
     if rank <= 1:
@@ -212,7 +238,7 @@ def _to_lower_rank(head: HeadWeights, letter: str) -> float | None:
 
 
 def _row(head: HeadWeights) -> tuple[str, ...]:
-    """A line of the table."""
+    """Return the cells of a line of the table."""
     return (
         f"{head.layer}.{head.head}",
         str(head.ranks.numbers),
@@ -221,7 +247,7 @@ def _row(head: HeadWeights) -> tuple[str, ...]:
     )
 
 
-def _table(axes: Any, heads: Sequence[HeadWeights], of: int, paint: Any) -> None:
+def _draw_table(axes: Any, heads: Sequence[HeadWeights], of: int, paint: Any) -> None:
     """Draw the table of the heads, or of those nearest to the singular locus.
 
     Parameters
@@ -231,13 +257,14 @@ def _table(axes: Any, heads: Sequence[HeadWeights], of: int, paint: Any) -> None
     of : int
         The number of all heads.
     paint : callable
-        The colour of a distance in the map, which its cell here has too, or ``None``.
+        Returns the colour that a distance has in the map, which its cell here has too; ``None`` if
+        it has none there.
     """
     axes.axis("off")
     chosen = heads
     if len(heads) > MOST_ROWS:
         chosen = sorted(heads, key=nearness)[:MOST_ROWS]
-    header = (*_DRAWN, *distance_names(heads))
+    header = (*_COLUMNS, *distance_names(heads))
     table = axes.table(
         [header, *map(_row, chosen)],
         loc="upper center",
@@ -250,7 +277,7 @@ def _table(axes: Any, heads: Sequence[HeadWeights], of: int, paint: Any) -> None
     table.auto_set_column_width(range(len(header)))
     for cell in table.get_celld().values():
         cell.set_edgecolor(picture.FAINT)
-    column = len(_DRAWN)  # the first distance
+    column = len(_COLUMNS)  # the first distance
     for row, head in enumerate(chosen, 1):
         colour = paint(nearness(head))
         if colour is not None:
@@ -264,29 +291,43 @@ def _table(axes: Any, heads: Sequence[HeadWeights], of: int, paint: Any) -> None
 
 
 def _what_is_near(heads: Sequence[HeadWeights]) -> str:
-    """What the distances by which heads are sorted lead to."""
+    """Return to what the distances are by which heads are sorted."""
     return "a lower rank" if heads[0].shape.softmax else "the singular locus"
 
 
 def _legible_on(colour: Sequence[float]) -> str:
-    """Black on light colours, white on dark ones, by the luminance of the guidelines WCAG 2."""
+    """Return the colour of text on a background, red, green and blue from 0 to 1: black on light
+    ones, white on dark ones, by the luminance of the guidelines WCAG 2.
+    """
     red, green, blue = (channel**2.2 for channel in colour[:3])
     luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
     return picture.INK if luminance > 0.18 else "white"
 
 
-def _frame(axes: Any, column: int, row: int) -> None:
+def _draw_frame(axes: Any, column: int, row: int) -> None:
     """Draw a frame around a square of the map."""
     x = [column + side for side in (-0.5, 0.5, 0.5, -0.5, -0.5)]
     y = [row + side for side in (-0.5, -0.5, 0.5, 0.5, -0.5)]
     axes.plot(x, y, color=picture.VERMILION, linewidth=1.6, zorder=3, clip_on=False)
 
 
-def _map(axes: Any, bar: Any, heads: Sequence[HeadWeights], listed: Sequence[HeadWeights]) -> Any:
-    """Draw a square for each head, the darker, the nearer to a singular function; and the scale.
+def _draw_map(
+    axes: Any, bar: Any, heads: Sequence[HeadWeights], listed: Sequence[HeadWeights]
+) -> Any:
+    """Draw a square for each head, the darker, the nearer to a singular function, and the scale of
+    the colours; return the function that takes a distance to its colour, or to ``None``.
 
     Heads that are singular, or whose distance rounding hides, have a 0; where nothing is known, a
-    dash. Where only some heads are listed, these have frames. Returned is the colour of a distance.
+    dash. Where only some heads are listed, these have frames.
+
+    Parameters
+    ----------
+    axes, bar : Axes
+        For the map, and for the scale of the colours beside it.
+    heads : sequence of HeadWeights
+        All heads.
+    listed : sequence of HeadWeights
+        Those in the table.
     """
     layers = sorted({head.layer for head in heads})
     most = max(head.head for head in heads)
@@ -297,20 +338,22 @@ def _map(axes: Any, bar: Any, heads: Sequence[HeadWeights], listed: Sequence[Hea
         if 0 < distance <= 1:
             cells[row][column] = distance
             continue
+        # A number above 1 stands for a distance that is not known.
         sign = "–" if distance else "0"
         axes.text(column, row, sign, ha="center", va="center", color=picture.INK, fontsize=8)
     title = f"distance to {_what_is_near(heads)}, by layers and heads"
     if len(listed) < len(heads):
         title += "\n(framed: those in the table)"
         for head in listed:
-            _frame(axes, head.head - 1, layers.index(head.layer))
+            _draw_frame(axes, head.head - 1, layers.index(head.layer))
     axes.set_title(title, fontsize=10, loc="left")
     axes.set_ylabel("layer")
     axes.set_xlabel("head")
     axes.tick_params(labelsize=9)
-    beside, below = 1 + most // MOST_TICKS, 1 + len(layers) // MOST_TICKS
-    axes.set_xticks(range(0, most, beside), map(str, range(1, most + 1, beside)))
-    axes.set_yticks(range(0, len(layers), below), map(str, layers[::below]))
+    # Of so many heads, and of so many layers, one has its number.
+    every_head, every_layer = 1 + most // MOST_TICKS, 1 + len(layers) // MOST_TICKS
+    axes.set_xticks(range(0, most, every_head), map(str, range(1, most + 1, every_head)))
+    axes.set_yticks(range(0, len(layers), every_layer), map(str, layers[::every_layer]))
     axes.set_xlim(-0.5, most - 0.5)
     axes.set_ylim(len(layers) - 0.5, -0.5)
     known = [value for row in cells for value in row if value > 0]
@@ -328,7 +371,9 @@ def _map(axes: Any, bar: Any, heads: Sequence[HeadWeights], listed: Sequence[Hea
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Round numbers between two bounds of a logarithmic scale; the bounds, where there are few."""
+    """Return round numbers between two bounds of a logarithmic scale, at least three of them; the
+    bounds themselves where there are fewer.
+    """
     powers = range(floor(log10(low)), ceil(log10(high)) + 1)
     for steps in TICK_STEPS:
         ticks = [float(f"{step}e{power}") for power in powers for step in steps]

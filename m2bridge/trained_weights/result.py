@@ -28,6 +28,7 @@ from m2bridge.trained_weights.checkpoints.find_layers import find_layers
 from m2bridge.trained_weights.checkpoints.model_choice import ModelChoice
 from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
 from m2bridge.trained_weights.facts import (
+    FACTOR_OF_SCORES,
     TIED_EMBEDDINGS,
     Fact,
     facts_by_kind,
@@ -232,6 +233,7 @@ class Weights(PictureResult):
         return tuple(self._change(head, rank) for head in self.listed)
 
     def _change(self, head: HeadWeights, rank: int) -> LowRankChange:
+        """Return by how much outputs change if a head is truncated to a rank."""
         return LowRankChange.of(head, rank, of_A=not self.is_rotary)
 
     @property
@@ -457,11 +459,16 @@ def _analysed(
     fields = _layers_and_network(layers, found, options, rotary=rotary)
     fields["left_out"] = left_out(available, layers)
     fields["remarks"] += choice.remarks(len(layers))
-    assumed = [layer.norm.assumed for layer in layers if layer.norm is not None]
+    assumed = [layer.assumed for layer in layers]
+    assumed += [layer.norm.assumed for layer in layers if layer.norm is not None]
     network = fields["network"]
     # The dimension does not depend on ε, but the rank at these weights may.
     if network is not None and network.epsilon is not None and choice.epsilon is None:
         assumed.append(f"ε of the norms is {float(network.epsilon):g}, as in PyTorch")
+    # What theorems say of ranks of matrices does not depend on factors.
+    is_computed = network is not None and network.rank is not None and not network.note
+    if is_computed and options.softmax and len(layers) > 1:
+        fields["remarks"] += (FACTOR_OF_SCORES,)
     fields["assumed"] = (*choice.assumed, *dict.fromkeys(filter(None, assumed)))
     if choice.tied_embeddings and any(kind.startswith("emb") for kind in fields["left_out"]):
         fields["remarks"] += (TIED_EMBEDDINGS,)

@@ -109,7 +109,7 @@ class TrainingRun(PictureResult):
         return "K" in self.singular_values
 
     def effective_ranks(self, letter: str) -> Any:
-        """Return the effective rank of a matrix at each step."""
+        """Return the effective rank of K, Q, A or V, by its letter, at each step."""
         values = self.singular_values[letter]
         return (values > self.tolerance * values.max()).sum(axis=1)
 
@@ -120,14 +120,17 @@ class TrainingRun(PictureResult):
         ranks = zip(*(self.effective_ranks(name).tolist() for name in names), strict=True)
         stages = []
         position = 0
-        for same, group in groupby(ranks):
-            length = len(list(group))
-            last = position + length - 1
-            stages.append(self._stage(position, last, dict(zip(names, same, strict=True))))
+        for ranks_of_stage, steps in groupby(ranks):
+            length = len(list(steps))
+            by_name = dict(zip(names, ranks_of_stage, strict=True))
+            stages.append(self._stage(position, position + length - 1, by_name))
             position += length
         return stages
 
     def _stage(self, first: int, last: int, ranks: dict[str, int]) -> Stage:
+        """Return the stage from the first to the last position, with what theorems say of weights
+        of these ranks; of A as one matrix nothing is known of saddles.
+        """
         kind = _general_type(ranks, self.shape)
         saddle = self.factored and kind.is_saddle(self.shape)
         exposed = kind.is_exposed(self.shape)
@@ -135,19 +138,22 @@ class TrainingRun(PictureResult):
 
     @property
     def distances(self) -> Any:
-        """The distance of (K, Q), or A, to matrices of rank at most r, for r = 0, 1, …
+        """The distances of (K, Q), or A, to matrices of rank at most r, for r = 0, 1, …: a row for
+        each step, divided by the largest norm of the run.
 
-        A row for each step; over the largest norm of the run. For K and Q these are the closures
-        of the exposed types, as those of V are of full rank.
+        For K and Q these are the closures of the exposed types, as those of V are of full rank.
         """
         letters = "KQ" if self.factored else "A"
         squares = sum(self.singular_values[letter] ** 2 for letter in letters)
-        # what is left out where the first r singular values are kept
-        left = numpy.flip(numpy.cumsum(numpy.flip(squares, axis=1), axis=1), axis=1)
-        return numpy.sqrt(left / left.max())
+        # The square of the distance to rank r is the sum of all squares from the one of index r on.
+        sums_from_end = numpy.cumsum(numpy.flip(squares, axis=1), axis=1)
+        squared_distances = numpy.flip(sums_from_end, axis=1)
+        return numpy.sqrt(squared_distances / squared_distances.max())
 
     def distance_at(self, stage: Stage) -> float:
-        """Return the smallest distance in a stage to the matrices of its rank of A."""
+        """Return the smallest distance in a stage to the matrices of its effective rank of A; 0
+        where that is the largest rank that A can have.
+        """
         rank = stage.ranks["A"]
         if rank >= self.distances.shape[1]:
             return 0.0
@@ -194,6 +200,7 @@ class TrainingRun(PictureResult):
         }
 
     def _stage_json(self, stage: Stage) -> dict[str, Any]:
+        """Return a stage for ``json.dumps``."""
         return {
             "first_step": float(self.steps[stage.first]),
             "last_step": float(self.steps[stage.last]),
@@ -244,6 +251,7 @@ class TrainingRun(PictureResult):
                 axes.axvline(self.steps[after.first], color=SOFT, linewidth=0.8, linestyle=":")
 
     def _draw_ranks(self, axes: Any) -> None:
+        """Draw the effective ranks of all matrices over the steps."""
         styles = {"K": (ORANGE, "--"), "Q": (SKY, ":"), "A": (BLUE, "-"), "V": (GREEN, "-.")}
         for name in self.singular_values:
             color, dashes = styles[name]
@@ -265,6 +273,7 @@ class TrainingRun(PictureResult):
         axes.legend(**BESIDE)
 
     def _draw_distances(self, axes: Any) -> None:
+        """Draw the distances to each lower rank over the steps."""
         colors = (INK, VERMILION, BLUE, PURPLE, GREEN, ORANGE, SKY)
         distances = self.distances
         matrices = "K, Q" if self.factored else "A"
@@ -284,6 +293,7 @@ class TrainingRun(PictureResult):
 
 
 def _draw_loss(axes: Any, steps: Any, loss: Any) -> None:
+    """Draw the loss over the steps, on a logarithmic scale if all of it is positive."""
     axes.plot(steps, loss, color=INK, linewidth=1.8)
     if (loss > 0).all():
         axes.set_yscale("log")
@@ -291,7 +301,9 @@ def _draw_loss(axes: Any, steps: Any, loss: Any) -> None:
 
 
 def _general_type(ranks: dict[str, int], shape: LayerSizes) -> WeightType:
-    """The type of these ranks in general position; A as one matrix is K = 1."""
+    """Return the type of weights whose K, Q, A and V have these ranks, in general position; A as
+    one matrix is KᵀQ with K = 1.
+    """
     from m2bridge.families.attention.training.types import WeightType  # with SymPy
 
     r = ranks["A"]
@@ -348,7 +360,9 @@ def training_run(source: Any, *, tolerance: float = TOLERANCE) -> TrainingRun:
 
 
 def _array(available: dict[str, Tensor], name: str, dimensions: int) -> Any:
-    """An array of floats with as many indices."""
+    """Return the array of this name as floats; InvalidCaseError if it is missing, or has another
+    number of indices.
+    """
     if name not in available:
         there = ", ".join(sorted(available)) or "no arrays"
         raise InvalidCaseError(
@@ -376,6 +390,7 @@ def _check_shapes(count: int, loss: Any, matrices: dict[str, Any]) -> None:
 
 
 def _shapes_that_do_not_fit(matrices: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the letters of arrays whose shapes do not fit to those of the others, and why."""
     d = matrices["V"].shape[2]
     for name, array in matrices.items():
         if 0 in array.shape:

@@ -27,8 +27,12 @@ class StoredOptions:
 
     Parameters
     ----------
-    layout, ignore : str or None
+    layout : str or None
+        How arrays are stored, in words of :data:`~.layouts.LAYOUT_WORDS`.
+    ignore : str or None
+        The names of arrays that are left out, separated by commas; ``*`` stands for any text.
     adapter : path or None
+        A LoRA adapter that is merged.
     biases : bool
         Whether biases count.
     norm : str or None
@@ -46,7 +50,8 @@ class StoredOptions:
         """The expression of the names that are ignored, in which a star stands for any text."""
         names = [name.strip() for name in (self.ignore or "").split(",") if name.strip()]
         expression = "|".join(map(re.escape, names)).replace(r"\*", ".*")
-        return re.compile(expression or r"(?!)")
+        fits_nothing = r"(?!)"
+        return re.compile(expression or fits_nothing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,15 +113,18 @@ def array_uses(
 
 
 def _roles(layer: LayerTensors) -> Iterator[tuple[str, str]]:
-    """Yield the arrays of a file with what they are in a layer: Q, K and V where these are one."""
-    for parts, kind in ((layer.parts, "{}"), (layer.biases, "bias of {}")):
-        letters: dict[str, list[str]] = {}
+    """Yield the names of the arrays of a file that a layer uses, each with what it is in the layer:
+    ``Q``, ``bias of O``, or ``Q, K and V`` where these are one array.
+    """
+    for parts, role in ((layer.parts, "{}"), (layer.biases, "bias of {}")):
+        letters_of: dict[str, list[str]] = {}
         for letter, part in parts.items():
             for name in sorted(part.file_names):
-                letters.setdefault(name, []).append(letter)
-        for name, own in letters.items():
-            *first, last = own
-            yield name, kind.format(f"{', '.join(first)} and {last}" if first else last)
+                letters_of.setdefault(name, []).append(letter)
+        for name, letters in letters_of.items():
+            *first, last = letters
+            words = f"{', '.join(first)} and {last}" if first else last
+            yield name, role.format(words)
     norm = layer.norm
     # A norm after the layer has remarks of its own, and is not part of what the layer determines.
     if norm is None or norm.place == "post":
@@ -146,13 +154,19 @@ def _reason(name: str, options: StoredOptions) -> str:
 
 
 def _extra_kinds() -> Iterable[tuple[str, str]]:
-    """The kinds of arrays beside the matrices of a layer, with patterns of their names."""
+    """Return the kinds of arrays beside the matrices of a layer that change nothing, such as masks,
+    each with a regular expression of their names.
+    """
     beside: Mapping[str, str] = NAMES["beside"]
     return beside.items()
 
 
 def left_out(available: Iterable[str], layers: Iterable[LayerTensors]) -> tuple[str, ...]:
-    """The tensors about which no answer is, by what they are, with their numbers."""
+    """Return what the arrays are about which no answer is: kinds with their numbers, as
+    ``MLPs (4)``, and the names of those of no known kind.
+
+    ``available`` are the names of all arrays.
+    """
     used = file_names(part for layer in layers for part in layer.counted())
     others = [(name, kinds_of(name)) for name in available if name not in used]
     counts: Counter[str] = Counter()
@@ -172,8 +186,19 @@ def check_accounted(
     *,
     known: Sequence[LayerTensors] = (),
 ) -> None:
-    """Check that each array that belongs to a layer is read, or is known, or is one that changes
-    nothing of what is said.
+    """Check that each array that belongs to a layer is read, or is one that changes nothing of what
+    is said, and that no layer of attention is missed.
+
+    Parameters
+    ----------
+    layers : sequence of LayerTensors
+        The layers that are read.
+    available : dict
+        All arrays by their names.
+    options : StoredOptions
+    known : sequence of LayerTensors
+        Where the names of matrices are given, the layers with usual names, whose arrays are
+        understood though they are not read. Other layers are not looked for then.
 
     Raises
     ------
@@ -184,22 +209,31 @@ def check_accounted(
     used = file_names(part for layer in (*layers, *known) for part in layer.every())
     others = [name for name in available if name not in used and not leave_out.fullmatch(name)]
     for layer in layers:
-        modules = _modules(layer)
-        blocks = _blocks(modules)
+        modules = modules_of(layer)
+        blocks = blocks_around(modules)
         # Letters are names of matrices in a block, beside others of any name.
-        around = "" if layer.is_one_head else _common_module(layer)
+        around = "" if layer.is_one_head else common_module(layer)
         for name in others:
             is_inside = name.startswith(modules) and not _changes_nothing(name, options)
             # An array beside the module of attention may be a factor of its outputs.
             is_factor = name.startswith(blocks) and re.search(NAMES["factors"], name) is not None
-            if is_inside or is_factor or _is_sibling(name, around, options):
+            is_other = name.startswith(blocks) and _is_not_in_model(name, options)
+            if is_inside or is_factor or is_other or _is_sibling(name, around, options):
                 raise InvalidCaseError("ignore", _not_understood(available[name], layer))
     if not known:
         _check_no_layer_is_missed(others, available, layers)
 
 
+def _is_not_in_model(name: str, options: StoredOptions) -> bool:
+    """Whether an array in the block around a layer changes the layer, by its name."""
+    is_known = any(re.search(row["names"], name) for row in NAMES["not_in_model"])
+    return is_known and not _changes_nothing(name, options)
+
+
 def _not_understood(part: Tensor, layer: LayerTensors) -> str:
-    """What is said of an array of a layer that is not read."""
+    """Return what is said of an array of a layer that is not read: its name, size and layer, and
+    what it does in the layer where its name says it.
+    """
     named = f"'{visible(part.name):.120}' ({part.size_text}) belongs to the layer of"
     named += f" '{visible(layer.parts['V'].name):.120}'"
     for row in NAMES["not_in_model"]:
@@ -214,9 +248,17 @@ def _not_understood(part: Tensor, layer: LayerTensors) -> str:
     )
 
 
-def _blocks(modules: Iterable[str]) -> tuple[str, ...]:
-    """The beginnings of the names of all that stands beside these modules in their blocks."""
-    found = {re.sub(r"[^./]+[./]$", "", module) for module in modules if module[-1] in "./"}
+def blocks_around(modules: Iterable[str]) -> tuple[str, ...]:
+    """Return the beginnings of the names of all that stands beside modules in their blocks:
+    ``layers.0.`` for ``layers.0.attn.``.
+    """
+    found = set()
+    for module in modules:
+        block = re.sub(r"[^./]+[./]$", "", module) if module[-1] in "./" else ""
+        # Where one module of attention is around another one, both are in the block.
+        while re.search(NAMES["attention"], block):
+            block = re.sub(r"[^./]+[./]$", "", block)
+        found.add(block)
     # Without a block around a module, what is beside it is not seen.
     return tuple(found - {""})
 
@@ -247,9 +289,10 @@ def _check_no_layer_is_missed(
         )
 
 
-def _modules(layer: LayerTensors) -> tuple[str, ...]:
-    """The beginnings of the names of all that belongs to a layer: its module, if that is one of
-    attention, and the modules of its matrices.
+def modules_of(layer: LayerTensors) -> tuple[str, ...]:
+    """Return the beginnings of the names of all that belongs to a layer: its module, as
+    ``layers.0.attn.``, if that is one of attention by its name, and the modules of its matrices, as
+    ``layers.0.attn.q_proj.``.
     """
     names = sorted(file_names(layer.parts.values()))
     found = set()
@@ -257,19 +300,23 @@ def _modules(layer: LayerTensors) -> tuple[str, ...]:
         matrix = re.fullmatch(r"(.*[./])(weight|kernel)(:0)?", name)
         if matrix:
             found.add(matrix[1])
-        if name.endswith("in_proj_weight"):  # nn.MultiheadAttention, which may stand alone
+        # nn.MultiheadAttention has these names, and may stand alone, without a module around it.
+        if name.endswith("in_proj_weight"):
             found.add(name.removesuffix("in_proj_weight") + "bias_")
         if name.endswith("q_proj_weight"):
             found.add(name.removesuffix("q_proj_weight") + "in_proj_bias")
-    module = _common_module(layer)
-    if re.search(NAMES["attention"], module):
-        found.add(module)
+    module = common_module(layer)
+    around = [module]
+    if "O" not in layer.parts:
+        # The output matrix may stand beside the module of Q, K and V, as in BERT.
+        around.append(re.sub(r"[^./]+[./]$", "", module))
+    found |= {own for own in around if re.search(NAMES["attention"], own)}
     return tuple(found)
 
 
-def _common_module(layer: LayerTensors) -> str:
-    """The beginning of the names of all matrices of a layer, up to a dot or a slash; it may be
-    empty.
+def common_module(layer: LayerTensors) -> str:
+    """Return what the names of all matrices of a layer begin with, up to the last dot or slash in
+    it, as ``layers.0.attn.``; it may be empty.
     """
     names = sorted(file_names(layer.parts.values()))
     # The names are sorted: what the first and the last begin with, all of them begin with.
@@ -281,13 +328,18 @@ def _common_module(layer: LayerTensors) -> str:
 
 
 def _is_sibling(name: str, module: str, options: StoredOptions) -> bool:
-    """Whether an array stands beside the matrices of a layer, in whatever their module is, and is
-    of no kind that a block of layers has.
+    """Return whether an array stands beside the matrices of a layer, and is of no kind that a block
+    of layers has.
+
+    ``module`` is what the names of all matrices begin with; empty if nothing is to be found beside
+    them.
     """
     if not module or not name.startswith(module) or kinds_of(name):
         return False
     own = re.sub(r"[./](weight|kernel)(:0)?$", "", name.removeprefix(module))
-    return not re.search(r"[./]", own) and not _changes_nothing(name, options)
+    # What is in a module of its own is not beside the matrices.
+    is_beside = not re.search(r"[./]", own)
+    return is_beside and not _changes_nothing(name, options)
 
 
 def _changes_nothing(name: str, options: StoredOptions) -> bool:

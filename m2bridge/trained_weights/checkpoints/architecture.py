@@ -108,7 +108,7 @@ def read_architecture(config: Mapping[str, Any]) -> Architecture | None:
         tied_embeddings=_tied(config, text),
         positions=_positions(model, text),
         changes=model.get("changes", ""),
-        cut=_cut(model, groups, heads),
+        cut=_cut(model, text, groups, heads),
         norm_has_arrays=model.get("norm_has_arrays", True),
     )
 
@@ -141,17 +141,26 @@ def unknown_model(config: Mapping[str, Any]) -> str:
     return said if isinstance(said, str) else ""
 
 
-def _cut(model: Mapping[str, Any], groups: int | None, heads: int | None) -> str:
-    """Return how one array with Q, K and V is cut, where the names of arrays do not say it."""
+def _cut(
+    model: Mapping[str, Any], text: Mapping[str, Any], groups: int | None, heads: int | None
+) -> str:
+    """Return how one array with Q, K and V is cut, where the names of arrays do not say it; empty
+    if ``text``, the configuration of the model, does not say it either.
+    """
     if model.get("groups") == "chatglm":
         return "q-k-v" if (groups or 0) < (heads or 0) else "by-head"
+    # CodeGen2 has the model_type of CodeGen, code of its own, and another cut.
+    if model["name"] == "CodeGen" and "auto_map" in text:
+        return ""
     said: str = model.get("cut", "")
     return said
 
 
 def architecture_by_names(names: Iterable[str]) -> Architecture | None:
-    """Return the model that has arrays of these names, of which the function is known; ``None`` if
-    that is not seen, as it is not where some layers of attention stand alone.
+    """Return the model that has arrays of these names; ``None`` if that is not seen, as it is not
+    where some layers of attention stand alone.
+
+    Numbers of heads and sizes are not known by names.
     """
     present = list(names)
     for row in ARCHITECTURES["by_names"]:
@@ -177,6 +186,17 @@ def architecture_by_names(names: Iterable[str]) -> Architecture | None:
             changes=row.get("changes", ""),
         )
     return None
+
+
+def known_architecture(config: Mapping[str, Any], names: Iterable[str]) -> Architecture | None:
+    """Return the architecture that a configuration says; where it names no model, as those of timm
+    do not, or there is none, that which arrays of these names have. ``None`` if neither is known.
+    """
+    text = text_model(config)
+    names_model = any("model_type" in part for part in (config, text))
+    if names_model or _has(text, ARCHITECTURES["parameters"]["keys"]):
+        return read_architecture(config)
+    return architecture_by_names(names)
 
 
 def _fits(expression: str, names: Iterable[str]) -> bool:
@@ -219,7 +239,10 @@ def _parts(config: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _positions(model: Mapping[str, Any], text: Mapping[str, Any]) -> str:
-    """Return what scores say of positions besides rotations, by a row of the table."""
+    """Return what scores say of positions besides rotations, such as ``ALiBi``; empty if nothing.
+
+    ``model`` is the row of the table, and ``text`` the configuration of the model of texts.
+    """
     said: str = model.get("positions", "")
     if model.get("rotary") == "alibi" and not text.get("alibi", False):
         return ""
@@ -241,6 +264,7 @@ def number_in(config: Mapping[str, Any], size: str) -> int | None:
     """Return a size, ``heads``, ``groups``, ``head_size`` or ``width``, under its usual keys;
     ``None`` where nothing is said, or two numbers are.
     """
+    # Numbers for other parts of the model, which have to be the same.
     others = [config.get(key) for key in ARCHITECTURES["sizes"].get(f"other_{size}", ())]
     for key in ARCHITECTURES["sizes"][size]:
         value = config.get(key)
@@ -251,7 +275,9 @@ def number_in(config: Mapping[str, Any], size: str) -> int | None:
 
 
 def _model(config: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, Mapping[str, Any]]:
-    """Return the row of the table, and the part of the configuration that it is about."""
+    """Return the row of the table, ``None`` if the model is not in it, and the part of the
+    configuration that speaks of the model of texts.
+    """
     models: Mapping[str, Any] = ARCHITECTURES["models"]
     text = text_model(config)
     parameters = ARCHITECTURES["parameters"]
@@ -272,11 +298,16 @@ def number_of_layers(config: Mapping[str, Any]) -> int | None:
 
 
 def _has(config: Mapping[str, Any], keys: Iterable[str]) -> bool:
+    """Return whether a configuration has all of these keys."""
     return all(key in config for key in keys)
 
 
 def _groups(text: Mapping[str, Any], rule: str | None, heads: int) -> int | None:
-    """Return the number of heads of keys and values: that of the queries where nothing is said."""
+    """Return the number of heads of keys and values: that of the queries where nothing is said.
+
+    ``rule`` is how a configuration says it, by the row of the table. ``None`` if it is said by no
+    number.
+    """
     if rule == "falcon":
         if text.get("new_decoder_architecture", False):
             return number_in(text, "groups") or heads

@@ -145,6 +145,9 @@ def torch_kind(value: Any) -> str:
 
 
 def _checked(name: str, array: Any, kind: str) -> tuple[Any, str]:
+    """Return an array of NumPy, of a type with this name, with what is said of its entries:
+    integers are exact objects. InvalidCaseError for types that are not read.
+    """
     if array.dtype.kind in "iu":
         return array.astype(object), EXACT
     if kind not in PRECISIONS:
@@ -155,7 +158,11 @@ def _checked(name: str, array: Any, kind: str) -> tuple[Any, str]:
 
 
 def _from_lists(name: str, value: Any) -> tuple[Any, str]:
-    """Floats as they are, with integers among them that floats can be; fractions of all else."""
+    """Return lists of numbers as an array, and the type of its entries: float64 where all are
+    floats, or integers among floats that floats hold exactly, else fractions.
+
+    ``name`` is for messages.
+    """
     try:
         array = numpy.array(value, dtype=object)
         others = [entry for entry in array.flat if not isinstance(entry, float)]
@@ -176,6 +183,7 @@ def _is_float(entry: Any) -> bool:
 
 
 def _exact(entry: Any) -> Fraction:
+    """Return a number, or a decimal as it is written, as a fraction; TypeError for a bool."""
     if isinstance(entry, str):
         return read_rational(entry)
     if isinstance(entry, bool):
@@ -212,6 +220,7 @@ def modular(array: Any) -> Any:
 
 
 def _residue(number: Any) -> int:
+    """Return an integer or a fraction modulo the prime."""
     try:
         inverse = pow(number.denominator, -1, LARGE_PRIME)
     except ValueError:

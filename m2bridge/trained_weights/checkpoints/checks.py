@@ -25,6 +25,8 @@ from m2bridge.trained_weights.checkpoints.tensors import NAMES, LayerTensors
 def check_heads_are_known(layers: Iterable[LayerTensors], *, is_configured: bool) -> None:
     """Check that something says how many heads a layer has, if its shapes do not.
 
+    ``is_configured`` is whether there is a config.json, which does not say it then.
+
     Raises
     ------
     InvalidCaseError
@@ -32,7 +34,7 @@ def check_heads_are_known(layers: Iterable[LayerTensors], *, is_configured: bool
     """
     for layer in layers:
         query = layer.parts.get("Q")
-        # A is of one head; else the heads are the first index, if there are three.
+        # A is of one head, and an array with three indices has the heads as its first one.
         is_flat = query is not None and (layer.is_stacked or len(query.shape) == 2)
         if query is None or not is_flat or layer.is_one_head or layer.own_heads is not None:
             continue
@@ -68,6 +70,39 @@ def check_outputs(layers: Iterable[LayerTensors], architecture: Architecture | N
                 f" file, which {architecture.name} has: give its name, or, for the layer without"
                 " it, the names of query, key and value",
             )
+
+
+_NUMBERED = re.compile(r"(.*\blayers\.)(\d+)(\.1\.)")
+"""The names of modules in x-transformers: numbers in one list for all kinds of modules."""
+
+
+def check_same_tokens(layers: Iterable[LayerTensors]) -> None:
+    """Check that no layer of x-transformers follows another one, with no MLP between them.
+
+    In decoders with cross-attention each second one of two such layers has the keys of other
+    tokens, under the same names.
+
+    Raises
+    ------
+    InvalidCaseError
+        If one does.
+    """
+    numbers: dict[str, set[int]] = {}
+    for layer in layers:
+        match = _NUMBERED.fullmatch(layer.name)
+        query = layer.parts.get("Q")
+        if not layer.assumed or match is None or query is None:
+            continue
+        before = numbers.setdefault(match[1], set())
+        if int(match[2]) - 1 in before:
+            raise InvalidCaseError(
+                "ignore",
+                f"'{visible(query.name):.120}' may be of attention to other tokens, whose names are"
+                " the same: its layer follows another one, as in decoders of x-transformers with"
+                " cross-attention; say that such layers are ignored, or, if there are none, give"
+                " the names of query, key, value and output",
+            )
+        before.add(int(match[2]))
 
 
 _FEW_BITS = ("I8", "U8", "int8", "uint8")
@@ -108,6 +143,8 @@ def check_norms(layers: Iterable[LayerTensors]) -> None:
 
 def check_factors(layers: Iterable[LayerTensors], available: Iterable[str]) -> None:
     """Check that it is seen whether the norms of a whole model multiply by γ or by 1 + γ.
+
+    ``available`` are the names of all arrays, some of which show it.
 
     Raises
     ------
@@ -155,7 +192,13 @@ def check_sizes(configuration: Mapping[str, Any], layers: Iterable[LayerTensors]
 
 
 def check_shared_keys(configuration: Mapping[str, Any], layers: Iterable[LayerTensors]) -> None:
-    """Check that the rows of K are those of as many heads as the configuration says."""
+    """Check that K has the rows of as many heads as the configuration says.
+
+    Raises
+    ------
+    InvalidCaseError
+        If it has others.
+    """
     architecture = read_architecture(configuration)
     # Where the number is not said, the shapes of K and V do.
     if architecture is None or number_in(text_model(configuration), "groups") is None:
@@ -167,7 +210,8 @@ def check_shared_keys(configuration: Mapping[str, Any], layers: Iterable[LayerTe
         if layer.is_stacked or "Q" not in layer.parts or len(layer.parts["Q"].shape) != 2:
             continue
         query, key = layer.parts["Q"], layer.parts["K"]
-        # What the rows are not divisible by is refused where the arrays are cut.
+        # With as many rows for each head, rows of Q : rows of K = heads : groups. Whether the
+        # heads divide the rows is seen where the arrays are cut.
         if query.shape[0] * groups != key.shape[0] * heads:
             raise InvalidCaseError(
                 "heads",
@@ -178,7 +222,11 @@ def check_shared_keys(configuration: Mapping[str, Any], layers: Iterable[LayerTe
 
 
 _SIDES_SAID = re.compile(
-    r"(^|[^A-Za-z])(weight|kernel|[A-Za-z]*_weight)(:0)?$|(^|[^A-Za-z])(W_?)?[QKVOA]\d*(?![A-Za-z])"
+    r"""
+    (^|[^A-Za-z])(weight|kernel|[A-Za-z]*_weight)(:0)?$   # of PyTorch, Flax, Keras, TensorFlow
+    |(^|[^A-Za-z])(W_?)?[QKVOA]\d*(?![A-Za-z])            # letters: Q, W_Q, Q3
+    """,
+    re.VERBOSE,
 )
 """Names of matrices whose shape is known, (out, in) or (in, out)."""
 
@@ -194,6 +242,8 @@ def _is_symmetric(part: Tensor) -> bool:
 def check_sides(layers: Iterable[LayerTensors], said: StoredAs) -> None:
     """Check that names or shapes of matrices with given names say whether these are (out, in).
 
+    ``said`` is what a user says of it.
+
     Raises
     ------
     InvalidCaseError
@@ -206,10 +256,13 @@ def check_sides(layers: Iterable[LayerTensors], said: StoredAs) -> None:
         parts = [layer.parts[letter] for letter in "QKV"]
         if all(_SIDES_SAID.search(part.name) for part in parts):
             continue
-        sides = [
-            len({part.shape[side] for part in parts if len(part.shape) == 2}) for side in (0, 1)
-        ]
-        if query.shape[0] < query.shape[1] or (sides[1] == 1 and sides[0] > 1):
+        matrices = [part for part in parts if len(part.shape) == 2]
+        rows = {part.shape[0] for part in matrices}
+        columns = {part.shape[1] for part in matrices}
+        # One head has fewer rows than columns; and all three have the columns of the tokens.
+        is_wide = query.shape[0] < query.shape[1]
+        only_columns_agree = len(columns) == 1 and len(rows) > 1
+        if is_wide or only_columns_agree:
             continue
         if all(map(_is_symmetric, parts)):
             continue

@@ -22,25 +22,23 @@ _SHORT = ("float16", "bfloat16", "float32")
 """The types of which a product of two is exact in double precision."""
 
 
-def with_factors(
-    layer: LayerTensors, available: Mapping[str, Tensor], ignored: re.Pattern[str]
-) -> LayerTensors:
+def with_factors(layer: LayerTensors, available: Mapping[str, Tensor]) -> LayerTensors:
     """Return the layer with the factors of its outputs in O and its bias, if it has any.
 
-    Factors that are ignored are left out; those of a layer without O, or of another length than its
-    outputs, stay beside the layer, where they are refused.
+    Those of a layer without O, or of another length than its outputs, stay beside the layer, where
+    they are refused.
     """
     output = layer.parts.get("O")
     if output is None or len(output.shape) < 2:
         return layer
     gamma = _factors_beside(output, available)
     outputs = output.shape[-2]
-    if gamma is None or gamma.shape != (outputs,) or ignored.fullmatch(gamma.name):
+    if gamma is None or gamma.shape != (outputs,):
         return layer
-    parts = {**layer.parts, "O": _times(output, gamma, column=True)}
+    parts = {**layer.parts, "O": _scaled_rows(output, gamma, is_matrix=True)}
     biases = dict(layer.biases)
     if "O" in biases:
-        biases["O"] = _times(biases["O"], gamma, column=False)
+        biases["O"] = _scaled_rows(biases["O"], gamma, is_matrix=False)
     return replace(layer, parts=parts, biases=biases, has_factors=True)
 
 
@@ -62,8 +60,13 @@ def _factors_beside(output: Tensor, available: Mapping[str, Tensor]) -> Tensor |
     return None
 
 
-def _times(part: Tensor, gamma: Tensor, *, column: bool) -> Tensor:
-    """Return γ times each row of a matrix, or each entry of a bias, exactly."""
+def _scaled_rows(part: Tensor, gamma: Tensor, *, is_matrix: bool) -> Tensor:
+    """Return γ_i times row i of a matrix, or, without ``is_matrix``, times entry i of a bias,
+    exactly.
+
+    Products of two numbers of 24 bits or fewer are exact in double precision; else they are
+    fractions.
+    """
     is_short = part.kind in _SHORT and gamma.kind in _SHORT
 
     def read() -> Any:
@@ -73,7 +76,7 @@ def _times(part: Tensor, gamma: Tensor, *, column: bool) -> Tensor:
         else:
             check_few_fractions(part)
             entries, factors = as_fractions(entries), as_fractions(factors)
-        product = entries * (factors[:, None] if column else factors)
+        product = entries * (factors[:, None] if is_matrix else factors)
         return numpy.asarray(product)
 
     return Tensor(part.name, part.shape, part.kind, read, sources=(part, gamma))

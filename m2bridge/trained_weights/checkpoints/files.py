@@ -83,7 +83,7 @@ _SECOND_COPY = re.compile(r"consolidated.*\.safetensors")
 
 
 def _together(files: Sequence[Path]) -> dict[str, Tensor]:
-    """The arrays of several files; ConversionError if two have one name."""
+    """Return the arrays of several files by their names; ConversionError if two have one name."""
     found: dict[str, Tensor] = {}
     file_of: dict[str, str] = {}
     for file in files:
@@ -97,7 +97,8 @@ def _together(files: Sequence[Path]) -> dict[str, Tensor]:
 
 
 def _of_one_model(files: Sequence[Path]) -> list[Path]:
-    """The files of a folder without a second copy of the model, all of its shards among them.
+    """Return the files of a folder that are one model: without a second copy of it under other
+    names, and without adapters. All of its shards are among them.
 
     Raises
     ------
@@ -125,6 +126,7 @@ MOST_SHARDS = 10_000
 
 
 def _missing(shard: str, folder: Path) -> str:
+    """Return what is said of a file of a model that is not in its folder."""
     return (
         f"the file '{shard:.60}' of the model is not in '{folder}': download it too, as layers"
         " would be left out without it"
@@ -132,7 +134,9 @@ def _missing(shard: str, folder: Path) -> str:
 
 
 def _check_is_whole(path: Path) -> None:
-    """Check that a file is not one of several in which a model is."""
+    """Check that a file is not one of several among which a model is divided; ConversionError if it
+    is, with what to give in its place.
+    """
     # Each of several such files has some rows, or columns, of all matrices.
     if re.fullmatch(r"consolidated\.\d+\.pth", path.name):
         parts = sorted(path.parent.glob("consolidated.[0-9]*.pth"))
@@ -159,6 +163,7 @@ def _shards(index: Path) -> dict[str, Tensor]:
     """
 
     def read() -> dict[str, str]:
+        """Return the names of files by the names of the arrays in them, as the index says."""
         content = read_json(read_text(index, MAX_ARRAYS_JSON_BYTES))
         files = content.get("weight_map") if isinstance(content, dict) else None
         if not isinstance(files, dict) or not all(isinstance(x, str) for x in files.values()):
@@ -244,7 +249,9 @@ def _check_is_no_pointer(path: Path) -> None:
 
 
 def _said_of(path: Path, read: Callable[[], Any]) -> Any:
-    """What is read from a file; ConversionError, in one line, if it cannot be."""
+    """Return what ``read`` returns of a file; ConversionError, in one line, if it raises an error
+    of those of damaged files.
+    """
     try:
         with unquoted():
             return read()

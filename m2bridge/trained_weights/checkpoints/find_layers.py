@@ -17,7 +17,7 @@ from m2bridge.results.base import Result
 from m2bridge.results.sheet import Sheet, Table, quoted, visible
 from m2bridge.trained_weights.checkpoints.accounting import StoredOptions, check_accounted
 from m2bridge.trained_weights.checkpoints.architecture import (
-    architecture_by_names,
+    known_architecture,
     norms_add_one,
     number_in,
     read_architecture,
@@ -30,6 +30,7 @@ from m2bridge.trained_weights.checkpoints.checks import (
     check_no_bare_integers,
     check_norms,
     check_outputs,
+    check_same_tokens,
     check_shared_keys,
     check_sides,
     check_sizes,
@@ -44,6 +45,7 @@ from m2bridge.trained_weights.checkpoints.names import (
     named_layers,
     usual_layers,
 )
+from m2bridge.trained_weights.checkpoints.norms_beside import with_norms_beside
 from m2bridge.trained_weights.checkpoints.stored import (
     dequantized,
     merged,
@@ -60,7 +62,20 @@ def find_layers(
     heads: int | None,
     options: StoredOptions | None = None,
 ) -> tuple[list[LayerTensors], Mapping[str, Tensor], int | None]:
-    """The layers, all arrays, and the number of heads of each layer if it is known.
+    """Return the layers, all arrays of the source by their names, and the number of heads of each
+    layer, ``None`` if it is not known.
+
+    Parameters
+    ----------
+    source : path, mapping or None
+        A file, a folder, or a mapping from names to arrays; ``None`` if matrices are given.
+    matrices : dict
+        Matrices that are given by their letters K, Q, V, A, O; ``None`` for those that are not.
+    names : dict
+        Given names: see :func:`~.names.named_layers`.
+    heads : int or None
+        The number of heads that is given.
+    options : StoredOptions or None
 
     Raises
     ------
@@ -82,6 +97,8 @@ def find_layers(
     if options.adapter is not None:
         weights = merged(available, options.adapter)
     weights = without_copies(weights)
+    ignored = options.ignored
+    weights = {name: part for name, part in weights.items() if not ignored.fullmatch(name)}
     has_names = any(names.values())
     # What is merged has its arrays no longer under these names.
     if not has_names and (reason := refused_form(weights)):
@@ -100,11 +117,15 @@ def find_layers(
     # A layer whose names are given may lack what is usually read beside them, as its output matrix.
     usual = usual_layers(weights, said) if has_names else []
     if not has_names:
-        check_outputs(layers, read_architecture(config) or architecture_by_names(weights))
+        check_outputs(layers, known_architecture(config, weights))
         check_no_bare_integers(layers)
-    layers = [with_factors(layer, weights, options.ignored) for layer in layers]
+    layers = [with_factors(layer, weights) for layer in layers]
+    if not has_names:
+        check_same_tokens(layers)
     check_accounted(layers, weights, options, known=usual)
-    if read_architecture(config) is None and options.norm is None:
+    architecture = read_architecture(config)
+    layers = with_norms_beside(layers, weights, said=options.norm, architecture=architecture)
+    if architecture is None and options.norm is None:
         check_norms(layers)
         check_factors(layers, weights)
     if heads is None:
@@ -122,8 +143,9 @@ def find_layers(
 
 
 def _of_texts(layers: list[LayerTensors]) -> list[LayerTensors]:
-    """The layers without those of images or sounds, where there are others: the numbers of heads
-    differ.
+    """Return the layers of a model of texts, where there are some beside those of images or sounds,
+    as the numbers of heads differ; else those of the encoder of images, without what stands behind
+    it; else all.
     """
     behind = NAMES["behind_images"]
     before = [layer for layer in layers if not re.search(behind, layer.name)]
@@ -132,7 +154,7 @@ def _of_texts(layers: list[LayerTensors]) -> list[LayerTensors]:
 
 
 def _counts_of_heads(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The matrices with a column for each head, by their names."""
+    """Return the matrices with a column for each head, by their names: positions of T5 and Swin."""
     expressions = NAMES["counts_heads"].values()
     return {
         name: part
@@ -169,7 +191,7 @@ def _with_its_heads(
 
 
 def _beginning(layer: LayerTensors) -> str:
-    """What the names of all arrays of a module of attention begin with."""
+    """Return what the names of all arrays of the module of a layer begin with, in the file."""
     name = layer.parts["V"].name
     # The names of layers have dots for the slashes of a file, and of a module that is counted.
     place = name.replace("/", ".").find(layer.name)
@@ -177,7 +199,9 @@ def _beginning(layer: LayerTensors) -> str:
 
 
 def _is_of_same_model(name: str, layer: LayerTensors) -> bool:
-    """Whether an array is of the layers that differ from this one in their numbers only."""
+    """Return whether an array is in the list of layers of which this one is: its name begins as
+    that of the layer does, up to the first number.
+    """
     beginning = re.split(r"\d", _beginning(layer), maxsplit=1)[0]
     return name.startswith(beginning)
 
@@ -202,7 +226,10 @@ def _as_configured(
     cut = layer.cut
     if said.cut is None and layer.is_stacked:
         cut = architecture.cut or layer.cut
-    return replace(layer, norm=norm, cut=cut, key_value_heads=architecture.key_value_heads)
+    # Which tokens keys are of is known of a known model.
+    return replace(
+        layer, norm=norm, cut=cut, key_value_heads=architecture.key_value_heads, assumed=""
+    )
 
 
 def _with_one_added(layer: LayerTensors) -> LayerTensors:

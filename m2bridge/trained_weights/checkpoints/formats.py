@@ -29,6 +29,7 @@ from m2bridge.trained_weights.checkpoints.arrays import Tensor, itself, tensor, 
 
 
 def _npy(path: Path) -> Iterator[Tensor]:
+    """Yield the one array of a file .npy, by the name of the file; its entries are read later."""
     with open(opened(path), "rb") as stream:
         shape, dtype = _header(stream)
     read = partial(_mapped, path)
@@ -36,11 +37,13 @@ def _npy(path: Path) -> Iterator[Tensor]:
 
 
 def _mapped(path: Path) -> Any:
+    """Return the entries of a file .npy, of which those that are needed are read."""
     with openable(path) as name:
         return numpy.load(name, mmap_mode="r", allow_pickle=False)
 
 
 def _npz(path: Path) -> Iterator[Tensor]:
+    """Yield the arrays of a file .npz, by the headers of its members; entries are read later."""
     with open(opened(path), "rb") as file, zipfile.ZipFile(file) as archive:
         for member in archive.namelist():
             with archive.open(member) as stream:
@@ -51,6 +54,7 @@ def _npz(path: Path) -> Iterator[Tensor]:
 
 
 def _member(path: Path, name: str) -> Any:
+    """Return the entries of an array of a file .npz."""
     with open(opened(path), "rb") as file, numpy.load(file, allow_pickle=False) as archive:
         return archive[name]
 
@@ -61,6 +65,7 @@ def _of_numbers(name: str, dtype: Any, read: Callable[[], Any]) -> Callable[[], 
 
 
 def _refused(name: str, kind: str) -> Any:
+    """Raise ConversionError about an array of a type that is not read."""
     kinds = "float16, bfloat16, float32, float64 and integers are read"
     advice = "; convert the model to bfloat16, with its scales" if kind.startswith("F8") else ""
     raise ConversionError(f"'{name:.60}' holds {kind}; {kinds}{advice}")
@@ -113,10 +118,12 @@ _READ_OF_SAFETENSORS |= {"I8", "I16", "I32", "I64", "U8", "U16", "U32", "U64"}
 
 
 def _safetensors(path: Path) -> Iterator[Tensor]:
+    """Yield the arrays of a file .safetensors, by its header; entries are read later."""
     import ml_dtypes  # noqa: F401  (NumPy knows bfloat16 then)
     import safetensors
 
     def load(name: str) -> Any:
+        """Return the entries of an array of the file."""
         with openable(path) as place, safetensors.safe_open(place, framework="numpy") as file:
             return file.get_tensor(name)
 
@@ -135,6 +142,7 @@ def _safetensors(path: Path) -> Iterator[Tensor]:
 
 
 def _pytorch(path: Path) -> Iterator[Tensor]:
+    """Yield the tensors of a state dict of PyTorch, of checkpoints of training too."""
     need = "files of PyTorch need the package torch; or save as .safetensors or .npz"
     torch = library("torch", need)
     with open(opened(path), "rb") as stream:
@@ -160,7 +168,9 @@ def _pytorch(path: Path) -> Iterator[Tensor]:
 
 
 def _weights_first(content: Any) -> Any:
-    """The weights of a checkpoint with their own names, beside all else that is in it."""
+    """Return the content of a file of PyTorch with the weights, which stand under ``state_dict`` or
+    ``model`` in checkpoints of training, by their own names, beside all else that is in it.
+    """
     for key in ("state_dict", "model"):
         if isinstance(content, dict) and isinstance(content.get(key), dict):
             others = {name: part for name, part in content.items() if name != key}

@@ -18,10 +18,11 @@ import numpy
 from m2bridge.errors import InvalidCaseError
 from m2bridge.results.sheet import visible
 from m2bridge.trained_weights.checkpoints.arrays import Tensor
-from m2bridge.trained_weights.checkpoints.tensors import CUTS, NAMES
+from m2bridge.trained_weights.checkpoints.cutting import CUTS
+from m2bridge.trained_weights.checkpoints.tensors import NAMES
 
 _OF_KERNELS = ("d heads a", "heads a d")
-"""The indices of their arrays with three, those of inputs and that of the output."""
+"""The three indices of kernels of Flax and Keras: those of Q, K and V, and those of O."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -53,6 +54,8 @@ class Layout:
         How models of these names cut one array with Q, K and V, where they differ.
     as_rows : str
         The same for arrays that are stored as (out, in).
+    assumed : str
+        What is taken for granted of layers with these names; empty if nothing.
     """
 
     names: Mapping[str, str]
@@ -67,6 +70,7 @@ class Layout:
     beside: str = ""
     readings: str = ""
     as_rows: str = ""
+    assumed: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +92,7 @@ class StoredAs:
     three: tuple[str, str] | None = None
 
     def applied(self, layout: Layout) -> Layout:
-        """The layout with what is said in place of what is known."""
+        """Return the layout with what a user says in place of what the table says."""
         return replace(
             layout,
             columns=layout.columns if self.columns is None else self.columns,
@@ -112,8 +116,8 @@ LAYOUT_WORDS = ("rows", "columns", *CUTS, *ORDERS)
 
 
 def stored_as(layout: str | None) -> StoredAs:
-    """What the words of the option ``layout`` say: at most one of rows and columns, one of
-    :data:`CUTS`, and one of :data:`ORDERS`.
+    """Return what the words of the option ``layout``, separated by commas, say of how arrays are
+    stored: at most one of rows and columns, one of :data:`CUTS`, and one of :data:`ORDERS`.
 
     Raises
     ------
@@ -147,7 +151,7 @@ KERNEL = re.compile(r"(?<![^._/])kernel(:0)?$")
 
 
 def _layout(row: Mapping[str, Any]) -> Layout:
-    """A row of the table."""
+    """Return the layout that a row of the table says."""
     names = {letter: row[letter] for letter in LETTERS if letter in row}
     others = {key: value for key, value in row.items() if key not in (*LETTERS, "of", "three")}
     three = tuple(row["three"]) if "three" in row else None
@@ -161,7 +165,23 @@ LAYOUTS = tuple(map(_layout, NAMES["usual"]))
 def oriented(
     parts: Mapping[str, Tensor], biases: Mapping[str, Tensor], layout: Layout
 ) -> dict[str, Tensor]:
-    """Return the matrices as of the shape (out, in), or with the heads as first index."""
+    """Return the matrices by their letters as of the shape (out, in), or, where they have three
+    indices, with the heads as first index: (heads, a, d), and O (heads, d, a).
+
+    Parameters
+    ----------
+    parts : dict
+        The matrices as they are stored, by their letters.
+    biases : dict
+        The biases by their letters; that of Q, of shape (heads, a), shows which index is a.
+    layout : Layout
+        What is known of how they are stored.
+
+    Raises
+    ------
+    InvalidCaseError
+        If it is not seen which index is that of the tokens.
+    """
     query = parts.get("Q")
     stacked = query is not None and "K" in parts and query.name == parts["K"].name
     if stacked and query is not None and len(query.shape) == 2:
@@ -188,16 +208,20 @@ def oriented(
 
 
 def _has_columns(part: Tensor, layout: Layout) -> bool:
-    """Whether an array has the shape (in, out), by its layout or its name."""
-    if layout.columns is None or layout.columns_said:
-        return bool(KERNEL.search(part.name)) if layout.columns is None else layout.columns
-    # The kernels of GPT-2 in Flax are turned twice.
-    return layout.columns is not bool(KERNEL.search(part.name))
+    """Return whether an array has the shape (in, out), by its layout or its name."""
+    is_kernel = KERNEL.search(part.name) is not None
+    if layout.columns is None:
+        return is_kernel
+    if layout.columns_said:
+        return layout.columns
+    # The kernels of GPT-2 in Flax are turned twice: by the model and by Flax.
+    return layout.columns is not is_kernel
 
 
 def _is_beside_output(stacked: Tensor, output: Tensor | None) -> bool | None:
-    """Whether one array with Q, K and V has the tokens in its rows, which the square output matrix
-    shows; ``None`` if it does not.
+    """Return whether one array with Q, K and V has a row for each entry of a token, and not a
+    column: the side that is as long as those of a square output matrix. ``None`` if O is not
+    square, or no side or both are as long.
     """
     if output is None or len(output.shape) != 2 or output.shape[0] != output.shape[1]:
         return None
@@ -216,16 +240,25 @@ def _turned(part: Tensor) -> Tensor:
 
 
 def _checked_order(query: Tensor, bias: Tensor | None, three: tuple[str, str]) -> tuple[str, str]:
-    """The indices of arrays with three, the first of which is the heads: what the bias of Q, of
-    shape (heads, a), says; else those that are expected, if a head has no more rows than tokens
-    have entries.
+    """Return the three indices of Q, K and V, and of O: what the bias of Q, of shape (heads, a),
+    says; else those that are expected, if a head has no more rows than tokens have entries.
+
+    Parameters
+    ----------
+    query : Tensor
+        Q, with the heads as its first index if there are three.
+    bias : Tensor or None
+        That of Q.
+    three : pair of str
+        The indices that are expected, such as ``("heads a d", "heads d a")``.
 
     Raises
     ------
     InvalidCaseError
         If neither says it.
     """
-    if len(query.shape) != 3 or three == _OF_KERNELS or three[0] == three[1]:
+    is_said_by_name = three == _OF_KERNELS or three[0] == three[1]  # those of XLNet
+    if len(query.shape) != 3 or is_said_by_name:
         return three
     heads, middle, last = query.shape
     if bias is not None and middle != last:
@@ -243,7 +276,10 @@ def _checked_order(query: Tensor, bias: Tensor | None, three: tuple[str, str]) -
 
 
 def _with_heads_first(part: Tensor, letter: str, three: tuple[str, str]) -> Tensor:
-    """The array with the indices (heads, a, d), that of O with (heads, d, a)."""
+    """Return the array with the indices (heads, a, d), that of O with (heads, d, a).
+
+    ``three`` are the indices that Q, K and V have, and those of O.
+    """
     stored = three[letter == "O"].split()
     wanted = ["heads", "d", "a"] if letter == "O" else ["heads", "a", "d"]
     axes = [stored.index(index) for index in wanted]
@@ -254,7 +290,12 @@ def _with_heads_first(part: Tensor, letter: str, three: tuple[str, str]) -> Tens
 
 
 def halved(parts: Mapping[str, Tensor], kind: str) -> dict[str, Tensor]:
-    """The arrays with K and V in place of one that has all of K, then all of V."""
+    """Return the arrays by their letters, with K and V in place of KV, which has all of K, then all
+    of V, in its rows.
+
+    ``kind`` is ``matrix`` or ``bias``, for messages. Raises InvalidCaseError if the number of rows
+    is odd.
+    """
     found = {letter: part for letter, part in parts.items() if letter != "KV"}
     both = parts.get("KV")
     if both is None:
@@ -274,7 +315,9 @@ def halved(parts: Mapping[str, Tensor], kind: str) -> dict[str, Tensor]:
 
 
 def is_transposed(part: Tensor) -> bool | None:
-    """Whether Q, K, V stand beside each other, (d, 3d), or not, (3d, d); else ``None``."""
+    """Return whether Q, K and V stand beside each other in one array, by its shape: true for
+    (d, 3d), false for (3d, d), and ``None`` for other shapes.
+    """
     if len(part.shape) != 2 or not min(part.shape):
         return None
     rows, columns = part.shape

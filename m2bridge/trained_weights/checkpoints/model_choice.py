@@ -15,11 +15,10 @@ from typing import Any, Self
 from m2bridge.errors import InvalidCaseError
 from m2bridge.trained_weights.checkpoints.architecture import (
     Architecture,
-    architecture_by_names,
     attention_window,
+    known_architecture,
     norm_epsilon,
     number_of_layers,
-    read_architecture,
     text_model,
     unknown_model,
     what_changes_scores,
@@ -124,7 +123,7 @@ class ModelChoice:
         if kind is not None:
             normalization = KINDS[kind]
         else:
-            architecture = read_architecture(config) if config else architecture_by_names(names)
+            architecture = known_architecture(config, names)
             changes = what_changes_scores(config) or (architecture.changes if architecture else "")
             if changes:
                 raise InvalidCaseError(
@@ -207,7 +206,9 @@ class ModelChoice:
 
 
 def _norm_words(architecture: Architecture, norm: str | None, *, has_norms: bool) -> str:
-    """The norm and its place: that of an option, if it is given."""
+    """Return the norm and its place in words, ``LayerNorm before``: that of an option, if it is
+    given; empty if there is none. ``has_norms`` is whether the file has the arrays of a norm.
+    """
     if norm is not None:
         return "" if norm == "none" else f"{_NORMS[norm]} before"
     if architecture.norm is None:
@@ -217,9 +218,12 @@ def _norm_words(architecture: Architecture, norm: str | None, *, has_norms: bool
 
 
 def _rotates_a_part(architecture: Architecture, config: Mapping[str, Any]) -> bool:
-    """Whether some coordinates of queries and keys are not rotated, or that may be so."""
+    """Return whether some coordinates of queries and keys are not rotated, or that may be so.
+
+    A configuration says which part of them is rotated, as 0.25, or how many coordinates are.
+    """
     text = text_model(config)
-    factors = [text.get(key) for key in _PARTS]
-    is_whole = any(factor in (1, architecture.head_size) for factor in factors if factor)
-    is_said = any(factor is not None for factor in factors)
-    return not is_whole and (is_said or architecture.name in _PARTLY_ROTATED)
+    said = [text[key] for key in _PARTS if text.get(key) is not None]
+    if any(part in (1, architecture.head_size) for part in said):
+        return False
+    return bool(said) or architecture.name in _PARTLY_ROTATED

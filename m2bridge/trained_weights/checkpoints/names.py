@@ -3,15 +3,9 @@
 A bias has the name of its matrix, with ``bias`` in place of ``weight``, ``b_Q`` of ``W_Q`` or
 ``Q_bias`` of ``Q``, and a norm has a usual name. What cannot be read off a file:
 
-* ``norm1`` beside ``self_attn.in_proj_weight`` (nn.TransformerEncoderLayer) is taken to stand after
-  the layer; with ``norm_first`` it stands before it, which a user can say.
-* ``self_attn_layer_norm`` stands before the layer in OPT and after it in BART: see
-  :func:`_ends_without_norm`.
-* ``input_layernorm`` without a bias is taken for an RMSNorm, as in LLaMA; Cohere's is a LayerNorm.
+* Of which kind some norms are, and where they stand: see ``norm_names``.
 * One array with Q, K and V does not show how they are cut: names are cut as their models cut them,
   others as the option ``layout`` says.
-* Gemma's has the factors 1 + γ, under the same names: ``config.json`` beside the file tells it, or
-  a user.
 """
 
 from __future__ import annotations
@@ -37,18 +31,21 @@ from m2bridge.trained_weights.checkpoints.layouts import (
     is_transposed,
     oriented,
 )
-from m2bridge.trained_weights.checkpoints.tensors import NAMES, LayerTensors, NormTensors
+from m2bridge.trained_weights.checkpoints.norm_names import norm_by_name
+from m2bridge.trained_weights.checkpoints.tensors import NAMES, LayerTensors
 
 
 def _by_usual_name(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The arrays by their names with dots for slashes, and ``weight`` for ``kernel``.
+    """Return the arrays by their names with dots for slashes, and ``weight`` for ``kernel``.
 
     The heads that have arrays of their own are put together: ``heads.#.query.weight`` has them as
-    its first index. Keras counts modules at the end of their names, from the second one on.
+    its first index. Keras counts modules at the end of their names, from the second one on; these
+    numbers are put in front of the names of modules.
     """
     found = {}
     counted = {match[1] for match in map(_COUNTED.search, available) if match}
     for name, part in available.items():
+        # TensorFlow's names end with the number of an output.
         usual = re.sub(r":0$", "", name.replace("/", "."))
         usual = KERNEL.sub("weight", usual)
         if counted:
@@ -63,7 +60,12 @@ _COUNTED = re.compile(r"(multi_head_attention)_(\d+)[./]")
 
 
 def _with_number_first(name: str, counted: Iterable[str]) -> str:
-    """Return the name with the number of its module in front: ``1.multi_head_attention.…``."""
+    """Return the name with the number of its module in front: ``1.multi_head_attention.…`` for
+    ``multi_head_attention_1/…``.
+
+    ``counted`` are the names of modules that have numbers elsewhere in the file; the first one of
+    each has none and gets 0.
+    """
     if match := _COUNTED.search(name):
         before, after = name[: match.start()], name[match.end() :]
         return f"{before}{match[2]}.{match[1]}.{after}"
@@ -75,7 +77,9 @@ def _with_number_first(name: str, counted: Iterable[str]) -> str:
 
 
 def _joined_heads(available: Mapping[str, Tensor]) -> Iterator[tuple[str, Tensor]]:
-    """Yield the arrays ``heads.0.…``, ``heads.1.…``, … as one, by the name with #."""
+    """Yield the arrays ``heads.0.…``, ``heads.1.…``, … as one, with the heads as its first index,
+    after its name, which has # for the numbers.
+    """
     groups: dict[str, dict[int, Tensor]] = {}
     for name, part in available.items():
         match = re.fullmatch(r"(.*\bheads\.)(\d+)(\..*)", name)
@@ -91,22 +95,27 @@ def _joined_heads(available: Mapping[str, Tensor]) -> Iterator[tuple[str, Tensor
 
 
 def _layers(available: Mapping[str, Tensor], layout: Layout) -> Iterator[LayerTensors]:
-    """Yield the layers whose tensors have these names, a star for what they have in common."""
+    """Yield the layers whose arrays are called as a layout says.
+
+    The layout has names such as ``*q_proj.weight``. For each array that fits the first of them, the
+    text that ``*`` stands for says how the other arrays of the layer are called. All of them have
+    to be there, but for O.
+    """
     names = layout.names
-    other_tokens = NAMES["other_tokens_beside"]
-    pattern = re.compile(re.escape(next(iter(names.values()))).replace(r"\*", "(.*)", 1))
+    first_name = next(iter(names.values()))
+    pattern = re.compile(re.escape(first_name).replace(r"\*", "(.*)", 1))
     for match in filter(None, map(pattern.fullmatch, available)):
-        star = "".join(match.groups())
+        star = "".join(match.groups())  # a name without * has no group
         if not re.search(layout.star, star):
             continue
         if layout.beside and layout.beside.replace("*", star) not in available:
             continue
-        # Attention to other tokens has a norm for these in the module around it.
-        if any(f"{re.sub('fn[.]$', '', star)}{name}" in available for name in other_tokens):
+        if _is_of_other_tokens(star, available):
             continue
         full = {letter: name.replace("*", star) for letter, name in names.items()}
         given = {letter: available[name] for letter, name in full.items() if name in available}
-        if not names.keys() - given.keys() <= {"O"}:
+        missing = names.keys() - given.keys()
+        if not missing <= {"O"}:
             continue
         biases = _biases(full, available)
         others = {letter: name.replace("*", star) for letter, name in layout.biases.items()}
@@ -121,19 +130,42 @@ def _layers(available: Mapping[str, Tensor], layout: Layout) -> Iterator[LayerTe
             name=star,
             parts={letter: parts[letter] for letter in LETTERS if letter in parts},
             biases=biases,
-            norm=_norm(full.get("Q", ""), available),
+            norm=norm_by_name(full.get("Q", ""), available),
             cut=layout.cut,
             is_one_head=layout.one_head,
             readings=layout.readings,
+            assumed=layout.assumed,
         )
         yield _as_rows_are_cut(layer, layout, given["Q"], available) if layout.as_rows else layer
+
+
+def _is_of_other_tokens(star: str, available: Collection[str]) -> bool:
+    """Return whether a layer has a norm for the tokens of its keys alone, which are others than
+    those of its queries then.
+
+    ``star`` is what the names of its arrays begin with. The norm stands in its module, or in the
+    one around it.
+    """
+    around = re.sub(r"[^.]+\.$", "", star)
+    names: list[str] = NAMES["other_tokens_beside"]
+    return any(f"{module}{name}" in available for module in (star, around) for name in names)
 
 
 def _as_rows_are_cut(
     layer: LayerTensors, layout: Layout, stored: Tensor, available: Mapping[str, Tensor]
 ) -> LayerTensors:
-    """The layer with an unknown cut, where its array, as it is stored, is (3d, d) and may be of
-    nanoGPT or of StarCoder: a mask beside it, or a norm without β, is of nanoGPT.
+    """Return a layer of the names of GPT-2 with an unknown cut, where models of such shapes differ.
+
+    GPT-2 itself has the shape (d, 3d). One array (3d, d) may be of nanoGPT, which has all of Q
+    first, or of StarCoder, which goes by heads. A mask of four indices beside it, or a norm without
+    β, is of nanoGPT; names of Flax are of GPT-2.
+
+    Parameters
+    ----------
+    layout : Layout
+        Its ``as_rows`` says how models with arrays (3d, d) differ.
+    stored : Tensor
+        The array with Q, K and V as it is in the file.
     """
     mask = available.get(stored.name.replace("/", ".").removesuffix("c_attn.weight") + "bias")
     has_mask = mask is not None and len(mask.shape) == 4
@@ -145,7 +177,10 @@ def _as_rows_are_cut(
 
 
 def _biases(names: Mapping[str, str], available: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return the biases of the matrices of these names, where they have usual names."""
+    """Return by their letters the biases of matrices, where they have usual names.
+
+    ``names`` are those of the matrices by their letters.
+    """
     found = {}
     for letter, matrix in names.items():
         name = _bias_name(matrix, letter)
@@ -157,16 +192,21 @@ def _biases(names: Mapping[str, str], available: Mapping[str, Tensor]) -> dict[s
 def _other_biases(
     biases: Mapping[str, Tensor], parts: Mapping[str, Tensor]
 ) -> Mapping[str, Tensor]:
-    """Return biases with names of their own; beside one array with Q, K and V those of Q and V, as
-    BEiT has them, are put together with zeros for K, which has none.
+    """Return by their letters biases with names of their own, cut as the matrices are.
 
-    One bias beside three matrices, as PyTorch has it, is cut into three.
+    Beside one array with Q, K and V the biases of Q and V, as BEiT has them, are put together with
+    zeros for K, which has none. One bias beside three matrices, as PyTorch has it, is cut into
+    three. What is neither is left out here, and refused later as it belongs to the layer.
+
+    ``parts`` are the matrices by their letters.
     """
-    if parts["Q"].name != parts["K"].name:
+    is_stacked = parts["Q"].name == parts["K"].name
+    if not is_stacked:
         names = {bias.name for bias in biases.values()}
-        return _thirds(biases["Q"]) if biases.keys() == set("QKV") and len(names) == 1 else biases
+        is_one_bias = biases.keys() == set("QKV") and len(names) == 1
+        return _thirds(biases["Q"]) if is_one_bias else biases
     if biases.keys() != {"Q", "V"} or biases["Q"].shape != biases["V"].shape:
-        return {}  # which are refused, as they belong to the layer
+        return {}
     query, value = biases["Q"], biases["V"]
 
     def read() -> Any:
@@ -179,9 +219,11 @@ def _other_biases(
 
 
 def _thirds(bias: Tensor) -> dict[str, Tensor]:
-    """Return the biases of Q, K and V of one vector with all three; none if it is not one."""
+    """Return by their letters the biases of Q, K and V, of one vector with all three; none if it is
+    not one, which is refused later as it belongs to the layer.
+    """
     if len(bias.shape) != 1 or bias.shape[0] % 3:
-        return {}  # which is refused, as it belongs to the layer
+        return {}
     length = bias.shape[0] // 3
     found = {}
     for place, letter in enumerate("QKV"):
@@ -191,7 +233,9 @@ def _thirds(bias: Tensor) -> dict[str, Tensor]:
 
 
 def _bias_name(name: str, letter: str) -> str:
-    """Return the name of the bias beside a matrix; empty if there is no usual one."""
+    """Return the name of the bias beside the matrix of this name, which is Q, K, V, O or A by
+    ``letter``; empty if there is no usual one.
+    """
     if match := re.search(r"(?<![^._/])(weight|kernel)(:0)?$", name):
         return f"{name[: match.start()]}bias{match[2] or ''}"
     if name.endswith(f"W_{letter}"):
@@ -201,95 +245,24 @@ def _bias_name(name: str, letter: str) -> str:
     return ""
 
 
-def _norm(query: str, available: Mapping[str, Tensor]) -> NormTensors | None:
-    """Return the norm with a usual name beside the queries of this name."""
-    for usual in NAMES["norms"]:
-        end = usual["query"].removeprefix("*")
-        star = query.removesuffix(end)
-        gamma = _gamma(usual["gamma"].replace("*", star), available)
-        if star == query or gamma is None or not _is_row_of(usual, star, available):
-            continue
-        return _norm_of_row(usual, star, gamma, available)
-    return None
-
-
-def _gamma(name: str, available: Mapping[str, Tensor]) -> str | None:
-    """The name of γ, which Flax calls scale; ``None`` if it is not there."""
-    for own in (name, re.sub(r"(?<=\.)weight$", "scale", name)):
-        if own in available:
-            return own
-    return None
-
-
-def _is_row_of(usual: Mapping[str, Any], star: str, available: Mapping[str, Tensor]) -> bool:
-    """Whether the other arrays are there that a row of the table needs."""
-    beside = [usual[key].replace("*", star) for key in ("adds_one", "beside") if key in usual]
-    if any(name not in available for name in beside):
-        return False
-    return "model" not in usual or any(re.search(usual["model"], name) for name in available)
-
-
-def _norm_of_row(
-    usual: Mapping[str, Any], star: str, gamma: str, available: Mapping[str, Tensor]
-) -> NormTensors:
-    """The norm as a row of the table says, with what it does not say."""
-    beta = next((available[name] for name in _beta_names(gamma) if name in available), None)
-    rms = beta is None and usual.get("rms", False)
-    post: bool | None = usual["place"] == "post"
-    if usual["place"] == "of the model":
-        post = _ends_without_norm(star, available)
-    elif usual["place"] == "asked":
-        post = None
-    asks = ""
-    if post is None:
-        asks = "stands before the layer in some models and after it in others: say that it is layer"
-        asks += " or rms, before the layer, or none, after it"
-    elif beta is None and usual.get("asks_with", "").replace("*", star) in available:
-        asks = "is a LayerNorm without β in some models and an RMSNorm in others: say layer or rms"
-    assumed = usual.get("assumed", "") if beta else usual.get("assumed_without_beta", "")
-    return NormTensors(
-        kind="rms" if rms else "layer",
-        gamma=available[gamma],
-        beta=beta,
-        place="post" if post else "pre",
-        adds_one="adds_one" in usual,
-        asks=asks,
-        assumed=assumed,
-    )
-
-
-def _beta_names(gamma: str) -> Iterator[str]:
-    """Yield the names that β may have beside a γ of this name."""
-    usual: dict[str, list[str]] = NAMES["beta"]
-    for end, others in usual.items():
-        if gamma.endswith(end):
-            yield from (gamma.removesuffix(end) + other for other in others)
-
-
-def _ends_without_norm(layer: str, available: Mapping[str, Tensor]) -> bool | None:
-    """Whether a whole model is there, without a norm at its end; ``None`` if it is not whole.
-
-    Models with norms before their layers have one there (OPT, Whisper, mBART, ESM); BART and the
-    OPT of 350 million weights have none, and norms after their layers.
-    """
-    model = re.sub(r"layers\.\d+\.$", "", layer)
-    ends = ("layer_norm", "final_layer_norm", "emb_layer_norm_after")
-    if any(f"{model}{name}.weight" in available for name in ends):
-        return False
-    begins = ("embed_positions.weight", "embed_tokens.weight")
-    return True if any(f"{model}{name}" in available for name in begins) else None
-
-
 def named_layers(
     available: Mapping[str, Tensor], names: Mapping[str, str | None], said: StoredAs | None = None
 ) -> list[LayerTensors]:
-    """The layers whose tensors have these names, ``query``, ``key``, ``value`` or ``stacked``, and
-    ``output``; stored as it is said, or as their names say.
+    """Return the layers whose arrays have given names, in their order.
+
+    Parameters
+    ----------
+    names : dict
+        The options ``query``, ``key`` and ``value``, or ``stacked`` of one array with all three,
+        and perhaps ``output``, with the names, in which ``*`` stands for what differs from layer to
+        layer. ``None`` and empty names are those of options that are not given.
+    said : StoredAs or None
+        How the arrays are stored, as a user says it; else it is what their names say.
 
     Raises
     ------
     InvalidCaseError
-        If one is missing.
+        If a name is missing, fits no array, or fits one that belongs to no layer.
     """
     given = {option: name for option, name in names.items() if name}
     separate = ("query", "key", "value")
@@ -322,7 +295,9 @@ _SHORT_STAR = "[^./]*"
 
 
 def _star_of(name: str, available: Collection[str]) -> str:
-    """What * in a given name stands for: any text only where no array fits a short one."""
+    """Return a regular expression of what * in a given name stands for: of any text only where no
+    array of ``available`` fits with a text without dots and slashes.
+    """
     short = re.compile(re.escape(name).replace(r"\*", _SHORT_STAR))
     return _SHORT_STAR if any(map(short.fullmatch, available)) else ".*"
 
@@ -333,11 +308,13 @@ def _expression(name: str, available: Collection[str]) -> re.Pattern[str]:
 
 
 def _as_its_shape_says(layer: LayerTensors) -> LayerTensors:
-    """The layer as one of one head, if nothing else is said and its shapes are those of one: Q has
-    one row, or fewer rows than columns; or Q, K and V are three matrices in one array.
+    """Return the layer as one that has one head if nothing else is said, where its shapes are those
+    of one head: Q has one row, or fewer rows than columns; or Q, K and V are three matrices in one
+    array.
     """
     query = layer.parts["Q"]
     if len(query.shape) != 2:
+        # One array (3, ·, ·) has Q, K and V as its first index; of Q alone it is the heads.
         return replace(layer, is_one_head=layer.is_stacked)
     rows, columns = query.shape
     if layer.is_stacked:
@@ -365,41 +342,74 @@ def _check_each_is_in_a_layer(
 def _layout_of_given(
     letters: Mapping[str, str], available: Collection[str], said: StoredAs
 ) -> Layout:
-    """The layout of arrays with names that are given: the cut and the indices of known names."""
-    # One array of a name that is not known may be cut in any way.
+    """Return the layout of arrays with given names.
+
+    The cut and the indices are those of the names in the table, where the given names are names of
+    one cut; an array of another name may be cut in any way.
+
+    Parameters
+    ----------
+    letters : dict
+        The given names by the letters Q, K, V and perhaps O; the same name three times for one
+        array.
+    available : collection of str
+        The names of all arrays.
+    said : StoredAs
+        What a user says, which wins.
+    """
     given = Layout(names=letters, cut="unknown", star=f"^{_star_of(letters['Q'], available)}$")
-    query = _expression(letters["Q"], available)
-    named = [name for name in available if query.fullmatch(name)]
-    # The first row that fits, as for names that are found; of each O, if that is not given.
-    fitting: dict[str, Layout] = {}
-    for layout in LAYOUTS:
-        output = layout.names.get("O", "")
-        has_output = letters.get("O", output).endswith(output.removeprefix("*"))
-        if letters["Q"] == letters.get("K") and has_output and _have_names(named, layout):
-            fitting.setdefault("" if "O" in letters else output, layout)
-    if len({layout.cut for layout in fitting.values()}) == 1:
-        known = next(iter(fitting.values()))
+    known = _known_layout(letters, available) if letters["Q"] == letters.get("K") else None
+    if known is not None:
         given = replace(given, cut=known.cut, readings=known.readings, as_rows=known.as_rows)
     if all(letters[letter].endswith(f"W_{letter}") for letter in "QKV"):
         given = replace(given, three=("heads d a", "heads a d"))
     return said.applied(given)
 
 
-def _have_names(queries: Iterable[str], layout: Layout) -> bool:
-    """Whether all these names are those of Q in a layout with Q, K and V in one array."""
+def _known_layout(letters: Mapping[str, str], available: Collection[str]) -> Layout | None:
+    """Return the layout of one array with Q, K and V by its given name; ``None`` if the table has
+    none with such names, or several that are cut differently.
+
+    As for names that are found, the first row of the table that fits counts: with the name of O
+    where that is given, else one row for each name that O may have.
+    """
+    pattern = _expression(letters["Q"], available)
+    stacked_names = [name for name in available if pattern.fullmatch(name)]
+    fitting: dict[str, Layout] = {}
+    for layout in LAYOUTS:
+        output = layout.names.get("O", "")
+        own_output = letters.get("O", output)
+        has_output = own_output.endswith(output.removeprefix("*"))
+        if has_output and _are_names_of(stacked_names, layout):
+            fitting.setdefault("" if "O" in letters else output, layout)
+    if len({layout.cut for layout in fitting.values()}) != 1:
+        return None
+    return next(iter(fitting.values()))
+
+
+def _are_names_of(stacked_names: Iterable[str], layout: Layout) -> bool:
+    """Return whether all these names are those of one array with Q, K and V in a layout.
+
+    A layout has a name for each letter, with ``*`` in front for what the arrays of a layer have in
+    common, such as ``*attn.qkv.weight``, which is the same for Q, K and V if they are one array. A
+    layout that needs another array beside it is not taken, as that array is not looked for here.
+    """
     usual = layout.names
-    if usual.get("Q", "") != usual.get("K") or layout.beside:
+    is_stacked = "Q" in usual and usual["Q"] == usual.get("K")
+    if not is_stacked or layout.beside:
         return False
-    for query in queries:
-        name = KERNEL.sub("weight", query.replace("/", "."))
-        star = name.removesuffix(usual["Q"].removeprefix("*"))
-        if star == name or not re.search(layout.star, star):
+    end = usual["Q"].removeprefix("*")
+    for name in stacked_names:
+        with_dots = KERNEL.sub("weight", name.replace("/", "."))
+        star = with_dots.removesuffix(end)
+        # The layout may say what * stands for.
+        if star == with_dots or not re.search(layout.star, star):
             return False
     return True
 
 
 def listed(available: Mapping[str, Tensor]) -> str:
-    """The first arrays, with their sizes."""
+    """Return the first arrays, at most eight, with their sizes, for messages."""
     first = ", ".join(f"'{visible(t.name)}' ({t.size_text})" for t in list(available.values())[:8])
     if len(available) > 8:
         return f"{first} and {len(available) - 8} more"
@@ -409,7 +419,9 @@ def listed(available: Mapping[str, Tensor]) -> str:
 def usual_layers(
     available: Mapping[str, Tensor], said: StoredAs | None = None
 ) -> list[LayerTensors]:
-    """The layers with usual names, in their order; none where there are no such names.
+    """Return the layers with usual names, in their order; none where there are no such names.
+
+    ``said`` is how arrays are stored, as a user says it.
 
     An array belongs to one layer, and to one role in it unless Q, K and V are stacked: names that
     two conventions fit are those of the first one, and of those with an output matrix before all
@@ -425,7 +437,7 @@ def usual_layers(
             for layer in _layers(free, layout):
                 if ("O" in layer.parts) is not with_output or layer.name in layers:
                     continue
-                # The name of a matrix has all of that of its module.
+                # The name of a matrix has that of its module in it.
                 if "attention to other tokens" in kinds_of(layer.parts["V"].name):
                     continue
                 layers[layer.name] = layer
@@ -441,8 +453,8 @@ def file_names(parts: Iterable[Tensor]) -> frozenset[str]:
 
 
 def _alone(part: Tensor, said: StoredAs) -> list[LayerTensors]:
-    """The one array of a file as Q, K and V, if its shape says so: (3, ·, ·), (3d, d) or
-    (d, 3d).
+    """Return the layer of which the one array of a file is Q, K and V, if its shape says so:
+    (3, ·, ·), (3d, d) or (d, 3d); else nothing.
     """
     three = len(part.shape) == 3 and part.shape[0] == 3
     if not three and is_transposed(part) is None:
@@ -453,7 +465,7 @@ def _alone(part: Tensor, said: StoredAs) -> list[LayerTensors]:
 
 
 def _order(layer: LayerTensors) -> list[Any]:
-    """The numbers in names by their values."""
+    """Return what layers are sorted by: their names, with numbers in them by their values."""
     return [(int(part) if part.isdigit() else 0, part) for part in re.split(r"(\d+)", layer.name)]
 
 
@@ -463,8 +475,8 @@ def alike(layers: Iterable[LayerTensors]) -> bool:
 
 
 def given_layer(given: Mapping[str, Any]) -> LayerTensors:
-    """The layer of these matrices, by their letters; raises InvalidCaseError if they are not those
-    of a layer.
+    """Return the layer of matrices that are given by their letters: K, Q and V, or A and V, and
+    perhaps O. Raises InvalidCaseError if these are others.
     """
     if set(given) - {"O"} not in ({"K", "Q", "V"}, {"A", "V"}):
         raise InvalidCaseError(
@@ -474,7 +486,7 @@ def given_layer(given: Mapping[str, Any]) -> LayerTensors:
 
 
 def kinds_of(name: str) -> list[str]:
-    """The kinds of layers besides attention to the same tokens of which the name of a tensor
-    speaks.
+    """Return the kinds of arrays, such as ``norms`` or ``MLPs``, of which the name of an array
+    speaks, those of the table in its order: what a model has besides attention to the same tokens.
     """
     return [kind for kind, part in NAMES["others"].items() if re.search(part, name, re.IGNORECASE)]

@@ -43,6 +43,7 @@ def without_copies(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _is(name: str, kind: str) -> bool:
+    """Return whether an array is a copy of a kind, ``optimizers`` or ``averages``, by its name."""
     return re.search(NAMES["copies"][kind], name) is not None
 
 
@@ -90,7 +91,10 @@ def dequantized(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _scaled(weight: Tensor, others: list[Tensor]) -> Tensor:
-    """The integers times the scales of their rows."""
+    """Return the integers times the scales of their rows, divided by 127, as fractions.
+
+    ``others`` are the scales, and perhaps what says the order of the integers.
+    """
 
     def read() -> Any:
         check_few_fractions(weight)
@@ -105,8 +109,8 @@ def check_few_fractions(part: Tensor) -> None:
     if prod(part.shape) > MOST_FRACTIONS:
         raise TooLargeError(
             f"'{visible(part.name):.120}' is {part.size_text}; at most {MOST_FRACTIONS} entries are"
-            " computed as fractions: save the model with these weights merged, or dequantized, in"
-            " float32, which rounds them"
+            " computed as fractions, each of which takes more than a hundred bytes: save the model"
+            " with these weights merged, or dequantized, in float32, which rounds them"
         )
 
 
@@ -131,7 +135,10 @@ class _Adapter:
     columns: bool
 
     def factor(self, rank: int, name: str) -> Fraction:
-        """Return α/r, or α/√r, which has to be rational."""
+        """Return α/r, or α/√r, which has to be rational: InvalidCaseError if it is not.
+
+        ``rank`` is r, and ``name`` that of an array of the adapter, for messages.
+        """
         if not self.by_root:
             return self.alpha / rank
         root = isqrt(rank)
@@ -186,8 +193,20 @@ def _changed_by(module: str, available: Mapping[str, Tensor]) -> Tensor | None:
     return available[alike[0]] if len(alike) == 1 else None
 
 
+_CHANGED_AT_START = ("pissa", "olora", "corda", "loftq")
+"""How adapters may begin that take a part of W away from it."""
+
+
 def _adapter(path: Path) -> _Adapter:
-    """Read an adapter and its configuration."""
+    """Return an adapter, of a folder or a file beside its adapter_config.json.
+
+    Raises
+    ------
+    ConversionError
+        If a file cannot be read, or does not say α.
+    InvalidCaseError
+        If the adapter changes matrices in another way than W + (α/r)·B·A.
+    """
     folder = path if path.is_dir() else path.parent
     file = folder / "adapter_config.json"
     try:
@@ -210,6 +229,13 @@ def _adapter(path: Path) -> _Adapter:
             raise InvalidCaseError(
                 "adapter", f"'{key}' in '{file.name}' is not understood: merge the adapter first"
             )
+    start = content.get("init_lora_weights")
+    if isinstance(start, str) and start.startswith(_CHANGED_AT_START):
+        raise InvalidCaseError(
+            "adapter",
+            f"'init_lora_weights' in '{file.name}' is {start!r:.40}, so that the adapter belongs to"
+            " weights that were changed when training began: merge it there first",
+        )
     weights = path / "adapter_model.safetensors" if path.is_dir() else path
     return _Adapter(
         arrays=tensors(weights),
@@ -220,7 +246,11 @@ def _adapter(path: Path) -> _Adapter:
 
 
 def _changed(weight: Tensor, down: Tensor, up: Tensor, adapter: _Adapter) -> Tensor:
-    """W + (α/r)·B·A, with the transpose of the product where W has the shape (in, out)."""
+    """Return W + (α/r)·B·A, with the transpose of the product where W has the shape (in, out).
+
+    ``weight`` is W, ``down`` is A of shape (r, in), and ``up`` is B of shape (out, r).
+    InvalidCaseError if their shapes do not fit.
+    """
     is_product = len(down.shape) == len(up.shape) == 2 and down.shape[0] == up.shape[1]
     shape = (up.shape[0], down.shape[1]) if is_product else ()
     if weight.shape != (shape[::-1] if adapter.columns else shape):

@@ -16,20 +16,22 @@ from math import prod
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy
-
 from m2bridge.errors import InvalidCaseError
 from m2bridge.results.sheet import visible
 from m2bridge.trained_weights.checkpoints.arrays import EXACT, PRECISIONS, Tensor, as_fractions
+from m2bridge.trained_weights.checkpoints.cutting import (
+    CUTS,
+    PARTS_OF_CUT,
+    cut_into_heads,
+    fault_in_shapes,
+    heads_sharing_a_key,
+    shapes_in_words,
+    split_alternating,
+    split_in_thirds,
+)
 
 NAMES = tomllib.loads(Path(__file__).with_name("names.toml").read_text(encoding="utf-8"))
 """The usual names of tensors in files."""
-
-CUTS = ("q-k-v", "by-head", "by-group", "by-row", "by-quarter")
-"""How the rows of Q, K and V follow one another in one array: all of each; for each head those of
-q, of k, and of v; for each group of heads that share a key all of their q, then k, then v; for each
-row of a head one of q, one of k, one of v; or four parts, each with rows of Q, of V, and of K.
-"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,12 +68,23 @@ class Norm:
 
 
 def is_before(name: str, place: str, norm: str | None) -> bool:
-    """Whether a norm with this name is before its layer, where a user may have said which is.
+    """Return whether a norm is before its layer, by its name and by what a user says.
 
-    Some names are those of norms before and after a layer, which only the code of a model tells.
+    Parameters
+    ----------
+    name : str
+        The name of γ.
+    place : str
+        ``pre`` or ``post``, as its name says.
+    norm : str or None
+        The option: ``none`` if no norm is before the layer, another word if one is, ``None`` if
+        nothing is said.
     """
-    if norm is None or norm == "none":
-        return norm is None and place == "pre"
+    if norm is None:
+        return place == "pre"
+    if norm == "none":
+        return False
+    # Some names are those of norms before and after a layer, which only the code of a model tells.
     return place == "pre" or bool(re.search(NAMES["either"], name))
 
 
@@ -143,7 +156,9 @@ class NormTensors:
     assumed: str = ""
 
     def read(self, width: int) -> Norm:
-        """Return the norm of tokens with so many entries; InvalidCaseError if it has others."""
+        """Return the norm, read now, of tokens with ``width`` entries; InvalidCaseError if γ or β
+        has another length.
+        """
         advice = "say that norm is none" if self.place == "pre" else ""
         needed = _Needed("norm", "one for each coordinate of the tokens that it acts on", advice)
         gamma = needed.read(self.gamma, (width,))
@@ -182,6 +197,8 @@ class LayerTensors:
         How models of these names cut one array, where they differ.
     has_factors : bool
         Whether O has been multiplied by the factors of the outputs (LayerScale).
+    assumed : str
+        What is taken for granted of the layer where only its names say it; empty if nothing.
     """
 
     name: str
@@ -194,6 +211,7 @@ class LayerTensors:
     is_one_head: bool = False
     readings: str = ""
     has_factors: bool = False
+    assumed: str = ""
 
     @property
     def is_stacked(self) -> bool:
@@ -201,7 +219,8 @@ class LayerTensors:
         return "K" in self.parts and self.parts["K"].name == self.parts["V"].name
 
     def of(self, *, biases: bool, norm: str | None) -> LayerTensors:
-        """Return the layer with or without its biases, and with the norm that is said.
+        """Return the layer with or without its biases, and with the norm that the option ``norm``
+        says, or that of the file where it is ``None``.
 
         The norm's β is one of the biases. What is left out is not read.
         """
@@ -210,6 +229,7 @@ class LayerTensors:
             adds_one = own.adds_one if norm is None else norm == "rms1"
             own = replace(own, place="pre", adds_one=adds_one)
             if norm is not None:
+                # What the option says is not taken for granted.
                 own = replace(own, assumed="")
         elif own is not None and own.place == "pre":
             own = None
@@ -236,8 +256,11 @@ class LayerTensors:
                 yield self.norm.beta
 
     def head_count(self, count: int | None) -> int:
-        """Return the number of heads, which is seen before anything is read."""
-        # Several heads may share their keys and values.
+        """Return the number of heads, by shapes alone: nothing is read.
+
+        ``count`` is the number that is given for all layers, or ``None``.
+        """
+        # Q has all heads; several may share K and V. Beside A there is V.
         shape = self.parts["Q" if "Q" in self.parts else "V"].shape
         # One array (3, ·, ·) has Q, K and V as its first index.
         if len(shape) == 3 and not self.is_stacked:
@@ -247,6 +270,14 @@ class LayerTensors:
     def heads(self, layer: int, count: int | None) -> Iterator[HeadArrays]:
         """Yield the heads one after the other; they are read now.
 
+        Parameters
+        ----------
+        layer : int
+            The number of the layer, from 1 on, which the heads have.
+        count : int or None
+            The number of heads that is given for all layers; that which an array beside this layer
+            shows wins.
+
         Raises
         ------
         InvalidCaseError
@@ -254,28 +285,35 @@ class LayerTensors:
         """
         count = self.own_heads or count
         arrays = self._arrays()
-        kinds = {part.kind for part in self.parts.values()}
-        # The least precise decides; an exact matrix beside one of float64 changes nothing.
-        inexact_first = [kind for kind in PRECISIONS if kind in kinds]
-        kind = max(inexact_first, key=lambda name: PRECISIONS[name], default=EXACT)
         # Q, K and V as arrays of their own, each of all heads; then the matrices of each head
-        separate = self._separate(arrays, arrays, count)
-        cut = list(_cut(separate, count))
+        separate = self._separate(arrays, arrays.get("O"), count)
+        cut = list(cut_into_heads(separate, count))
         for matrices in cut:
-            wrong = _wrong({letter: array.shape for letter, array in matrices.items()})
+            wrong = fault_in_shapes({letter: array.shape for letter, array in matrices.items()})
             if wrong:
-                raise InvalidCaseError("weights", f"{_shapes(matrices)}: {wrong}")
+                raise InvalidCaseError("weights", f"{shapes_in_words(matrices)}: {wrong}")
         if not cut:
             return
         biases = self._biases(arrays, count)
         output_bias, norm = self._around(cut)
-        around = {"O_bias": output_bias, "norm": norm, "sharing": _sharing(separate)}
+        around = {"O_bias": output_bias, "norm": norm, "sharing": heads_sharing_a_key(separate)}
         for number, matrices in enumerate(cut, 1):
             own = {f"{letter}_bias": column[number - 1] for letter, column in biases.items()}
-            yield HeadArrays(layer, number, matrices, kind, **own, **around)
+            yield HeadArrays(layer, number, matrices, self._kind, **own, **around)
+
+    @property
+    def _kind(self) -> str:
+        """The type of the entries of the least precise matrix."""
+        kinds = {part.kind for part in self.parts.values()}
+        # Of two types that are as precise the first one is taken: an exact matrix beside one of
+        # float64 changes nothing.
+        known = [kind for kind in PRECISIONS if kind in kinds]
+        return max(known, key=lambda kind: PRECISIONS[kind], default=EXACT)
 
     def _arrays(self) -> dict[str, Any]:
-        """Return the arrays as of the shape (out, in), or with the heads as first index."""
+        """Return the arrays by their letters, of the shape (out, in), or with the heads as first
+        index; Q, K and V are the same array where they are stacked.
+        """
         # An array that holds Q, K and V is read once.
         read: dict[str, Any] = {}
         arrays = {}
@@ -286,20 +324,34 @@ class LayerTensors:
         return arrays
 
     def _separate(
-        self, stacked: Mapping[str, Any], arrays: Mapping[str, Any], count: int | None
+        self, arrays: Mapping[str, Any], output: Any, count: int | None
     ) -> dict[str, Any]:
-        """Return Q, K, V, which may be stacked, as the shapes of the layer's arrays say."""
+        """Return the arrays by their letters with Q, K and V apart, if they are one array.
+
+        Parameters
+        ----------
+        arrays : dict
+            Those of the layer, or columns of as many rows, in which biases stand.
+        output : array or None
+            O, whose columns show how many rows Q has.
+        count : int or None
+            The number of heads, if it is known.
+        """
         if not self.is_stacked:
-            return dict(stacked)
-        one = self.cut == "unknown" and (count or 1) == 1
-        if self.cut == "q-k-v" or one or stacked["Q"].ndim == 3:
-            parts = _unstacked(stacked["Q"], arrays.get("O"), count or 1, self.parts["Q"])
+            return dict(arrays)
+        stacked = arrays["Q"]
+        # One head is taken to have its q, then its k, then its v, as in all cuts by heads.
+        is_one_head = self.cut == "unknown" and (count or 1) == 1
+        if self.cut == "q-k-v" or is_one_head or stacked.ndim == 3:
+            parts = split_in_thirds(stacked, output, count or 1, self.parts["Q"])
         else:
-            parts = self._interleaved(stacked["Q"], arrays.get("O"), count)
-        return {**stacked, **parts}
+            parts = self._interleaved(stacked, output, count)
+        return {**arrays, **parts}
 
     def _interleaved(self, stacked: Any, output: Any, heads: int | None) -> dict[str, Any]:
-        """Return Q, K, V from one array in which their rows alternate.
+        """Return Q, K, V by these letters, from one matrix in which their rows alternate.
+
+        ``output`` is O, or ``None``, and shows how many heads share a key.
 
         Raises
         ------
@@ -334,7 +386,14 @@ class LayerTensors:
                 f"{named}: {rows} is not the number of rows of {heads} queries and"
                 f" {groups} keys and values",
             )
-        return _alternating(stacked, self.cut, groups, size)
+        number = PARTS_OF_CUT.get(self.cut, 1)
+        if heads % number:
+            raise InvalidCaseError(
+                "layout",
+                f"{named}, and is taken for {number} parts, each with Q, V and K of as many heads:"
+                f" {number} does not divide {heads} heads",
+            )
+        return split_alternating(stacked, self.cut, groups, size)
 
     @property
     def _cuts_of_its_name(self) -> str:
@@ -344,13 +403,30 @@ class LayerTensors:
         return "which is cut in several ways by models of this name, or by those of other names"
 
     def _groups(self, shape: tuple[int, int], output: Any, heads: int) -> int:
-        """Return the number of keys, which the columns of O show, or three squares."""
+        """Return the number of keys in one array, Q of all heads and as many keys as values.
+
+        The columns of O show it: they are as many as the rows of Q. Without O it is what
+        config.json says, or the number of heads if the array has three squares.
+
+        Parameters
+        ----------
+        shape : pair of int
+            That of the array, whose rows are those of queries, keys and values.
+        output : array or None
+            O, if there is one.
+        heads : int
+
+        Raises
+        ------
+        InvalidCaseError
+            If nothing shows it, or config.json says another number.
+        """
         rows, columns = shape
         if output is not None and output.ndim == 2:
-            queries = output.shape[1]
-            size = queries // heads
+            rows_of_Q = output.shape[1]
+            size = rows_of_Q // heads
             # A wrong number is refused where the rows are counted.
-            seen = max((rows - queries) // (2 * size), 1) if size else 1
+            seen = max((rows - rows_of_Q) // (2 * size), 1) if size else 1
             if self.key_value_heads in (None, seen):
                 return seen
             raise InvalidCaseError(
@@ -367,7 +443,11 @@ class LayerTensors:
         return self.key_value_heads
 
     def _biases(self, arrays: Mapping[str, Any], count: int | None) -> dict[str, list[Any]]:
-        """Return those of Q, K and V, of each head."""
+        """Return the biases of Q, K and V that there are, by these letters: a list with a vector
+        for each head.
+
+        ``arrays`` are those of the layer by their letters, and ``count`` is the number of heads.
+        """
         given = {letter: bias for letter, bias in self.biases.items() if letter != "O"}
         if not given:
             return {}
@@ -377,11 +457,15 @@ class LayerTensors:
         for letter, bias in given.items():
             entries = _bias_of(self.parts[letter]).read(bias, arrays[letter].shape[:-1])
             columns[letter] = entries[..., None]
-        cut = list(_cut(self._separate(columns, arrays, count), count))
+        separate = self._separate(columns, arrays.get("O"), count)
+        cut = list(cut_into_heads(separate, count))
         return {letter: [head[letter][:, 0] for head in cut] for letter in given}
 
     def _around(self, heads: list[dict[str, Any]]) -> tuple[Any, Norm | None]:
-        """Return the bias of the outputs, and the norm."""
+        """Return the bias of the outputs, and the norm, each ``None`` if there is none.
+
+        ``heads`` are the matrices of all heads by their letters, whose sizes both need.
+        """
         first = heads[0]
         # Without an output matrix the outputs of the heads are concatenated.
         outputs = first["O"].shape[0] if "O" in first else len(heads) * first["V"].shape[0]
@@ -396,16 +480,16 @@ class LayerTensors:
 
 @dataclass(frozen=True, slots=True)
 class _Needed:
-    """What a bias or a norm has to be, in words.
+    """What is said of a bias or a norm that has another shape than it needs.
 
     Parameters
     ----------
     kind : str
         ``bias`` or ``norm``.
     entries : str
-        What there is one for.
+        For what it needs an entry each: ``one for each output of 'q_proj'``.
     advice : str
-        How it can be left out; empty if only by another name.
+        How it can be left out, as a command: ``let biases be ignored``; empty if it cannot.
     """
 
     kind: str
@@ -413,7 +497,8 @@ class _Needed:
     advice: str
 
     def read(self, part: Tensor, shape: tuple[int, ...]) -> Any:
-        """Return the entries, of this shape; those of all heads may stand in one row.
+        """Return the entries as an array of this shape; in the file those of all heads may stand
+        in one row.
 
         Raises
         ------
@@ -436,167 +521,3 @@ def _bias_of(matrix: Tensor) -> _Needed:
     """Return what the bias beside a matrix has to be."""
     name = visible(matrix.name)
     return _Needed("bias", f"one for each output of '{name:.60}'", "let biases be ignored")
-
-
-def _unstacked(stacked: Any, output: Any, heads: int, part: Tensor) -> dict[str, Any]:
-    """Return Q, K, V, which stand on top of each other.
-
-    K and V have fewer heads where O has more columns than a third of the rows.
-    """
-    if stacked.ndim == 3 and len(stacked) == 3:
-        return dict(zip("QKV", stacked, strict=True))
-    named = f"'{visible(part.name):.60}' is {part.size_text}"
-    if stacked.ndim != 2:
-        raise InvalidCaseError(
-            "weights", f"{named}: Q, K and V in one array are a matrix, or three"
-        )
-    rows = stacked.shape[0]
-    first = rows // 3
-    # O has a column for each row of V of each head, and Q as many rows.
-    if output is not None and output.ndim == 2:
-        first = output.shape[1]
-    if not first or (rows - first) % 2 or rows <= first:
-        raise InvalidCaseError(
-            "weights", f"{named}: {rows} is not the number of rows of Q, K and V, 3·a·heads"
-        )
-    if first % heads:
-        raise InvalidCaseError(
-            "heads", f"{named}: {heads} heads do not divide the {first} rows of Q"
-        )
-    middle = (rows + first) // 2
-    return {"Q": stacked[:first], "K": stacked[first:middle], "V": stacked[middle:]}
-
-
-def _alternating(stacked: Any, cut: str, groups: int, size: int) -> dict[str, Any]:
-    """Return Q, K, V, whose rows alternate, with this number of keys, each of size rows."""
-    rows, columns = stacked.shape
-    if cut == "by-quarter":
-        quarters = stacked.reshape(4, 3, -1, columns) if rows % 12 == 0 else None
-        if quarters is None:
-            raise InvalidCaseError("layout", f"{rows} rows are not four parts of Q, V and K")
-        parts = {"Q": quarters[:, 0], "K": quarters[:, 2], "V": quarters[:, 1]}
-    elif cut == "by-row":
-        threes = stacked.reshape(-1, 3, columns)
-        parts = {letter: threes[:, place] for place, letter in enumerate("QKV")}
-    else:
-        blocks = stacked.reshape(groups, -1, size, columns)
-        parts = {"Q": blocks[:, :-2], "K": blocks[:, -2], "V": blocks[:, -1]}
-    return {letter: part.reshape(-1, columns) for letter, part in parts.items()}
-
-
-def _cut(arrays: Mapping[str, Any], count: int | None) -> Iterator[dict[str, Any]]:
-    """Yield the matrices of each head: rows of Q, K, V, and columns of O; or the first index."""
-    arrays = _with_heads_first(arrays)
-    dimensions = {array.ndim for array in arrays.values()}
-    if dimensions == {2}:
-        arrays = _by_head(arrays, count or 1)
-    elif dimensions != {3}:
-        raise InvalidCaseError(
-            "weights", f"{_shapes(arrays)}: give matrices, or all with the heads as first index"
-        )
-    counts = {len(array) for array in arrays.values()}
-    if len(counts) > 1 or count not in (None, *counts):
-        raise InvalidCaseError(
-            "heads", f"{_shapes(arrays)}: the first number is that of the heads in all of them"
-        )
-    for h in range(*counts):
-        yield {letter: array[h] for letter, array in arrays.items()}
-
-
-def _with_heads_first(arrays: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return O, and K and V that heads share, as Q is where its first index is the heads."""
-    if "Q" not in arrays or arrays["Q"].ndim != 3:
-        return arrays
-    heads = len(arrays["Q"])
-    found = dict(arrays)
-    for letter in "KV":
-        array = arrays[letter]
-        if array.ndim == 3 and len(array) and heads % len(array) == 0:
-            found[letter] = array.repeat(heads // len(array), 0)
-    if "O" in arrays and arrays["O"].ndim == 2 and arrays["O"].shape[1] % heads == 0:
-        found["O"] = numpy.stack(numpy.split(arrays["O"], heads, 1))
-    return found
-
-
-def _by_head(arrays: Mapping[str, Any], heads: int) -> dict[str, Any]:
-    """Return arrays with the heads as first index.
-
-    With fewer keys and values than queries, each is of as many heads in a row.
-    """
-    if heads == 1:
-        return {letter: array[None] for letter, array in arrays.items()}
-    if "A" in arrays:
-        raise InvalidCaseError(
-            "heads", "A is that of one head: give K and Q, or A and V with the heads as first index"
-        )
-    rows = {letter: array.shape[0] for letter, array in arrays.items()}
-    if rows["Q"] % heads or not rows["Q"]:
-        raise InvalidCaseError(
-            "heads", f"Q has {rows['Q']} rows, which are not those of {heads} heads"
-        )
-    a = rows["Q"] // heads
-    groups = rows["K"] // a if rows["K"] % a == 0 else 0
-    if not groups or heads % groups or rows["V"] % groups:
-        raise InvalidCaseError(
-            "heads", f"{_shapes(arrays)}: K and V have no rows for {heads} heads with a = {a}"
-        )
-    if "O" in arrays and arrays["O"].shape[1] * groups != heads * rows["V"]:
-        raise InvalidCaseError(
-            "weights", f"{_shapes(arrays)}: O has a column for each row of V of each head"
-        )
-    cut = {}
-    for letter, number in {"Q": heads, "K": groups, "V": groups}.items():
-        blocks = arrays[letter].reshape(number, rows[letter] // number, -1)
-        cut[letter] = blocks.repeat(heads // number, 0)
-    if "O" in arrays:
-        cut["O"] = numpy.stack(numpy.split(arrays["O"], heads, 1))
-    return cut
-
-
-def _sharing(arrays: Mapping[str, Any]) -> int:
-    """Return the number of heads in a row that have the same K and V."""
-    if "A" in arrays:
-        return 1
-    return max(int(arrays["Q"].shape[0] // max(arrays["K"].shape[0], 1)), 1)
-
-
-def _wrong(shapes: Mapping[str, tuple[int, int]]) -> str:
-    """Return the fault in the shapes of the matrices of a head; empty if there is none."""
-    both = "A" if "A" in shapes else "K and Q"
-    first = shapes[both[0]]
-    V = shapes["V"]
-    d = first[1]
-    if not all(map(min, shapes.values())):
-        return "a matrix has no entries"
-    if "A" in shapes and first != (d, d):
-        return "A = KᵀQ is square, d × d"
-    if "K" in shapes and shapes["Q"] != shapes["K"]:
-        K, Q = shapes["K"], shapes["Q"]
-        advice = ""
-        if Q[::-1] == K:
-            advice = "; is one of them transposed?"
-        elif K[1] == Q[1] and Q[0] % K[0] == 0:
-            advice = "; where heads share keys and values, say how many heads there are"
-        return f"K and Q have the same shape, a × d{advice}"
-    if V[1] != d:
-        # A side that would fit says which matrix is the wrong way round.
-        turned = ""
-        if first[0] == V[1] and V[0] == d:
-            turned = "; is V transposed, or are K and Q?"
-        elif first[0] == V[1]:
-            turned = "; are K and Q transposed?"
-        elif V[0] == d:
-            turned = "; is V transposed?"
-        return f"V has as many columns as {both}, the dimension d of the tokens{turned}"
-    if "O" in shapes and shapes["O"][1] != V[0]:
-        return "O has as many columns as V has rows"
-    return ""
-
-
-def _shapes(arrays: Mapping[str, Any]) -> str:
-    """The shapes of arrays in words."""
-    sizes = []
-    for letter, array in sorted(arrays.items()):
-        size = " × ".join(map(str, array.shape)) or "a number"
-        sizes.append(f"{letter} is {size}")
-    return ", ".join(sizes)

@@ -33,7 +33,9 @@ def nearest_name(head: HeadWeights) -> str:
 
 
 def distances(head: HeadWeights) -> tuple[float | None, float | None]:
-    """Return the distances to singular locus and boundary; for softmax to lower ranks."""
+    """Return the distances to singular locus and boundary; for softmax those of A and of V to a
+    rank below the largest one. ``None`` is a distance that rounding hides, or that is not known.
+    """
     if head.shape.softmax:
         of_A = head.numerical.distances_to_lower_rank_A[head.shape.alpha - 1]
         of_V = head.numerical.distances_to_lower_rank_V[head.shape.beta - 1]
@@ -132,6 +134,7 @@ def nearness_json(head: HeadWeights) -> dict[str, Any]:
 
 
 def _distance_words(distance: float | None) -> str:
+    """Return a distance in words; ``None`` is one that rounding does not distinguish from 0."""
     if distance is None:
         return "a distance that rounding does not distinguish from 0"
     return f"distance {distance:.2g}"

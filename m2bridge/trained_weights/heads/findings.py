@@ -58,7 +58,7 @@ class HeadWeights:
 
     @classmethod
     def of(cls, head: ReducedHead, a: int | None, softmax: bool, tolerance: float | None) -> Self:
-        """Compute everything about a head.
+        """Return all that is found about a head: sizes, exact ranks, numbers and types.
 
         Parameters
         ----------
@@ -111,19 +111,27 @@ class HeadWeights:
         return self.ranks.r > self.shape.alpha
 
     def _holds(self, predicate: Callable[[int, int, int], bool]) -> bool | None:
-        """Whether a function in this orbit is such; ``None`` of softmax, where nothing is known."""
+        """Return whether a predicate of (r, s, m) holds of the orbit of the function.
+
+        ``None`` where the ranks are not proved, or A is none of the model, and of softmax, of which
+        nothing is known.
+        """
         if not self.ranks.proved or self.is_outside or self.shape.softmax:
             return None
         return predicate(*self.ranks.numbers)
 
     @property
     def singular(self) -> bool | None:
-        """Whether the function is a singular point of the Zariski closure."""
+        """Whether the function is a singular point of the Zariski closure; ``None`` if it is not
+        known.
+        """
         return self._holds(self.shape.is_singular)
 
     @property
     def boundary(self) -> bool | None:
-        """Whether it is a boundary point of the neuromanifold."""
+        """Whether the function is a boundary point of the neuromanifold; ``None`` if it is not
+        known.
+        """
         return self._holds(self.shape.is_boundary)
 
     @property
@@ -148,7 +156,8 @@ class HeadWeights:
 
     @property
     def most_rank(self) -> int | None:
-        """An upper bound for the rank of the differential at these weights, of this head alone.
+        """An upper bound for the rank of the differential at these weights, of this head alone;
+        ``None`` where the ranks are not proved, or A is none of the model.
 
         It is that of (K, Q) ↦ KᵀQ and of (O, V) ↦ OV, less one for the rescaling of A against V.
         At A = 0 changes of V are not seen, and at V = 0 changes of A.
@@ -159,17 +168,18 @@ class HeadWeights:
         if self.regular is False:
             most -= 1
         if self.is_zero:
-            seen = self._seen_at_zero
+            of_products = self._seen_at_zero
         else:
-            seen = sum_of_known([self._rank_of_A, self._rank_of_V])
-        if seen is None:
+            of_products = sum_of_known([self._rank_of_A, self._rank_of_V])
+        if of_products is None:
             return most
-        rescaling = not (self.shape.softmax or self.is_zero)
-        return min(most, seen - rescaling)
+        has_rescaling = not (self.shape.softmax or self.is_zero)
+        return min(most, of_products - has_rescaling)
 
     @property
     def least_rank(self) -> int | None:
-        """A lower bound for the same rank, if one is known.
+        """A lower bound for the rank of the differential at these weights, of this head alone, if
+        one is known.
 
         In softmax attention the differential in A and V is injective where V is not 0.
         """
@@ -245,7 +255,9 @@ class HeadWeights:
         return f"{pairs}; {factors}" if factors else pairs
 
     def _pairs(self) -> str:
-        """What is known of A and V by the function (Theorem 3.2; Theorem S for softmax)."""
+        """Return what is known of A and V by the function, as a clause (Theorem 3.2; Theorem S for
+        softmax).
+        """
         pair = f"A and {'V' if self.shape.v is None else 'OV'} are determined by the function"
         if self.shape.softmax:
             return f"{pair} (t ≥ 2)"
@@ -260,7 +272,7 @@ class HeadWeights:
         return f"{pair} up to the scaling {scaling}{length}"
 
     def _factors(self) -> Iterator[str]:
-        """What is known of K and Q by A, and of O and V by OV."""
+        """Yield what is known of K and Q by A, and of O and V by OV, as clauses."""
         shape = self.shape
         factors = []
         if shape.factored:
@@ -312,7 +324,7 @@ class HeadWeights:
 
 
 def sum_of_known(numbers: Iterable[int | None]) -> int | None:
-    """Return the sum, where all of the numbers are known."""
+    """Return the sum of numbers; ``None`` where one of them is, as it is not known."""
     total = 0
     for number in numbers:
         if number is None:
@@ -322,7 +334,8 @@ def sum_of_known(numbers: Iterable[int | None]) -> int | None:
 
 
 def _onto(shape: HeadShape, ranks: Ranks) -> bool | None:
-    """Whether factors near these have all products near A, of rank ≤ α, and near OV.
+    """Return whether factors near K and Q have all products near A, of rank ≤ α, and factors near O
+    and V all products near OV, of rank ≤ β; ``None`` if it is not known.
 
     So it is where a product has the largest rank, and else where the differential of the product
     has the dimension of the matrices of at most this rank. Then the weights are a regular point
@@ -348,9 +361,11 @@ def _onto(shape: HeadShape, ranks: Ranks) -> bool | None:
 
 
 def _product_rank(ranks: Ranks, letters: str, rows: int, columns: int) -> int | None:
-    """The rank of the differential of the product of two factors; ``None`` where it is not known.
+    """Return the rank of the differential of (L, R) ↦ LᵀR for K and Q, or (L, R) ↦ LR for O and V;
+    ``None`` where it is not known.
 
-    Its image lacks (rows − rank of the left factor)·(columns − rank of the right factor) dimensions
+    ``letters`` are those of L and R, and the product has ``rows`` rows and ``columns`` columns. Its
+    image lacks (rows − rank of the left factor)·(columns − rank of the right factor) dimensions
     of all matrices. A factor that was not given, where A is, has full rank, which makes it an upper
     bound.
     """

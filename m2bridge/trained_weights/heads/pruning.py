@@ -43,10 +43,12 @@ class LowRankChange:
 
     @classmethod
     def of(cls, head: HeadWeights, rank: int, *, of_A: bool = True, of_V: bool = True) -> Self:
-        """Return the change of a head to this rank, of A, of V, or of both."""
+        """Return by how much the outputs change if a head is truncated to a rank: A, if ``of_A``,
+        and V, if ``of_V``.
+        """
         numbers = head.numerical
-        largest_A, next_A = _two(numbers.singular_values_A, rank)
-        largest_V, next_V = _two(numbers.singular_values_V, rank)
+        largest_A, next_A = _largest_and_next(numbers.singular_values_A, rank)
+        largest_V, next_V = _largest_and_next(numbers.singular_values_V, rank)
         norm = _norm_of_coordinates(head)
         score = next_A * norm**2 if of_A else 0.0
         values = next_V * norm if of_V else 0.0
@@ -86,14 +88,19 @@ def token_norm(head: HeadWeights) -> float:
 
 
 def _norm_of_coordinates(head: HeadWeights) -> float:
-    """The largest norm of such tokens with a coordinate 1 for biases."""
+    """Return the largest norm of the tokens for which changes are bounded, with one more coordinate
+    1 where there are biases.
+    """
     coordinates = head.shape.coordinates
     has_one = coordinates is not None and coordinates.has_one
     return sqrt(token_norm(head) ** 2 + has_one)
 
 
-def _two(values: Sequence[float | None], rank: int) -> tuple[float, float]:
-    """The largest singular value, and the first that is cut off."""
+def _largest_and_next(values: Sequence[float | None], rank: int) -> tuple[float, float]:
+    """Return the largest singular value, and the first one that a truncation to a rank cuts off.
+
+    A value that rounding does not distinguish from 0, ``None``, counts as 0.
+    """
     largest = values[0] or 0.0
     if rank >= len(values):
         return largest, 0.0
@@ -101,22 +108,30 @@ def _two(values: Sequence[float | None], rank: int) -> tuple[float, float]:
 
 
 def _distance(distances: Sequence[float | None], rank: int) -> float | None:
-    """The distance to rank at most so large; 0 where the rank cannot be larger."""
+    """Return the distance to rank at most ``rank``, of the distances to rank at most 0, 1, 2, ….
+
+    It is 0 where the rank cannot be larger, and ``None`` where rounding does not distinguish it
+    from 0.
+    """
     return distances[rank] if rank < len(distances) else 0.0
 
 
 def _rounded_up(number: float) -> float:
-    """The number with two digits, and not less."""
+    """Return a number that is not negative with two digits, rounded up."""
     if not number:
         return 0.0
     unit = 10.0 ** (floor(log10(number)) - 1)
-    return float(f"{ceil(number / unit - 1e-9) * unit:.2g}")
+    # A number of two digits, which floating point makes a little larger, keeps them.
+    units = ceil(number / unit - 1e-9)
+    return float(f"{units * unit:.2g}")
 
 
 def nearest_lower_rank(head: HeadWeights, letters: str = "AV") -> tuple[float, str, int]:
-    """Return the least distance of A or V to a rank below the largest one, its letter and the rank.
+    """Return the least distance of A or V to a rank below its largest one, the letter of the
+    matrix, and that rank.
 
-    A distance that rounding does not distinguish from 0 is 0.
+    ``letters`` are those of the matrices that count. A distance that rounding does not distinguish
+    from 0 is 0.
     """
     numbers, shape = head.numerical, head.shape
     found = []
@@ -132,29 +147,32 @@ def nearest_lower_rank(head: HeadWeights, letters: str = "AV") -> tuple[float, s
 def sentence_on_lower_ranks(heads: Sequence[HeadWeights], *, rotary: bool = False) -> str:
     """Return the sentence on the heads nearest to a lower rank, and what replacing them changes.
 
-    With rotary positions A is another matrix for each difference of places, and it is about V.
+    Named are the nearest head, and those that are at most twice as far from the same rank, up to
+    :data:`_MOST`. With rotary positions A is another matrix for each difference of places, and the
+    sentence is about V alone.
     """
     letters = "V" if rotary else "AV"
     by_distance = sorted(heads, key=lambda head: nearest_lower_rank(head, letters))
     least, letter, rank = nearest_lower_rank(by_distance[0], letters)
-    alike: list[HeadWeights] = []
+    named: list[HeadWeights] = []
+    largest_distance = least
     for head in by_distance:
-        own, *where = nearest_lower_rank(head, letters)
-        # As near to the same lower rank as the nearest one, up to a factor 2.
-        if where == [letter, rank] and own <= 2 * least and len(alike) < _MOST:
-            alike.append(head)
-    worst = max(nearest_lower_rank(head, letters)[0] for head in alike)
+        distance, own_letter, own_rank = nearest_lower_rank(head, letters)
+        is_same_rank = (own_letter, own_rank) == (letter, rank)
+        if is_same_rank and distance <= 2 * least and len(named) < _MOST:
+            named.append(head)
+            largest_distance = distance
     changes = [
-        LowRankChange.of(head, rank, of_A=letter == "A", of_V=letter == "V") for head in alike
+        LowRankChange.of(head, rank, of_A=letter == "A", of_V=letter == "V") for head in named
     ]
     change = max(found.change for found in changes)
     norm = max(found.token_norm for found in changes)
-    *others, last = (f"{head.layer}.{head.head}" for head in alike)
+    *others, last = (f"{head.layer}.{head.head}" for head in named)
     names = f"{', '.join(others)} and {last}" if others else last
     which = f"Heads {names} are" if others else f"Head {names} is"
     each = "" if heads[0].shape.softmax else " for each token attended to"
     return (
-        f"{which} within {_short(worst)} of rk {letter} ≤ {rank}; replacing"
+        f"{which} within {_short(largest_distance)} of rk {letter} ≤ {rank}; replacing"
         f" {'each' if others else 'it'} changes the layer's output by at most {_short(change)}"
         f"{each}, for tokens of norm at most {norm:.3g} (numerical)."
     )
@@ -165,12 +183,16 @@ _MOST = 3
 
 
 def _short(number: float) -> str:
-    """Two digits, rounded up."""
+    """Return a number with two digits, rounded up; for 0, which stands for a number that rounding
+    hides, the word ``rounding``.
+    """
     return "rounding" if not number else f"{_rounded_up(number):.2g}"
 
 
 def rows_of_changes(changes: Sequence[LowRankChange]) -> Iterator[tuple[object, ...]]:
-    """Yield a line of the table for each head."""
+    """Yield the cells of a line of the table for each head; a dash is a distance that rounding
+    hides.
+    """
     for found in changes:
         distances = (
             "–" if distance is None else f"{distance:.4g}"

@@ -38,7 +38,7 @@ _MOST_SECONDS = 60.0
 
 
 def residues(array: Any) -> flint.nmod_mat:
-    """Return a matrix modulo :data:`LARGE_PRIME`.
+    """Return a matrix, an array or a :class:`LazyProduct`, modulo :data:`LARGE_PRIME`.
 
     Raises
     ------
@@ -51,7 +51,9 @@ def residues(array: Any) -> flint.nmod_mat:
 
 
 def residues_of(head: ReducedHead, letters: str = "KQAVO") -> dict[str, flint.nmod_mat]:
-    """Return these matrices of a head modulo :data:`LARGE_PRIME`, by their letters."""
+    """Return by their letters those matrices of a head that are among ``letters``, modulo
+    :data:`LARGE_PRIME`.
+    """
     return {x: residues(matrix) for x, matrix in head.matrices.items() if x in letters}
 
 
@@ -66,7 +68,11 @@ def without_last_row(matrix: flint.nmod_mat) -> flint.nmod_mat:
 
 
 def integers(array: Any) -> flint.fmpz_mat:
-    """Return a multiple of a matrix that has integer entries."""
+    """Return an integer multiple of a matrix, by a number that is not 0: it has the same rank.
+
+    ``array`` has floating-point numbers, or integers and fractions as objects; or it is a
+    :class:`LazyProduct`.
+    """
     if isinstance(array, LazyProduct):
         array = array.exact()
     if array.dtype == object:
@@ -81,9 +87,10 @@ def integers(array: Any) -> flint.fmpz_mat:
 
 
 def factors(matrices: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
-    """Return Aᵀ = QᵀK and V (or OV) as lists of factors.
+    """Return two lists of one or two factors, whose products are Aᵀ = QᵀK and V, or OV.
 
-    The rows of the products span the column space of A and the row space of V.
+    The rows of the products span the column space of A and the row space of V. ``matrices`` are
+    those of a head by their letters.
     """
     attention = [matrices["A"].T] if "A" in matrices else [matrices["Q"].T, matrices["K"]]
     return attention, [matrices[letter] for letter in "OV" if letter in matrices]
@@ -92,15 +99,16 @@ def factors(matrices: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
 def exact_rank(array: Any) -> int | None:
     """Return the rank of an array; ``None`` where that would take too long.
 
-    The rank of some columns modulo the prime is a lower bound, and proved where it is full.
+    The rank of some columns modulo the prime is a lower bound, and proved where it is full, which
+    is tried first: of a few columns more than rows, and then of all columns.
     """
     wide = array
     if array.shape[0] > array.shape[1]:
         wide = array.T
-    full = int(wide.shape[0])
-    for columns in (full + _SPARE, wide.shape[1]):
-        if int(residues(wide[:, :columns]).rank()) == full:
-            return full
+    full_rank = int(wide.shape[0])
+    for columns in (full_rank + _SPARE, wide.shape[1]):
+        if int(residues(wide[:, :columns]).rank()) == full_rank:
+            return full_rank
     return _rank(integers(wide))
 
 
@@ -110,7 +118,8 @@ def _rank(matrix: flint.fmpz_mat) -> int | None:
     if rank == min(matrix.nrows(), matrix.ncols()):
         return rank
     # The rank over QQ is found modulo one prime of 61 bits after the other, until their product is
-    # longer than a minor that would have to vanish.
+    # longer than a minor that would have to vanish, of one row more than the rank: that minor has
+    # about as many bits as its rows have together.
     bits = (rank + 1) * max(int(entry).bit_length() for entry in matrix.entries())
     price = elimination_price(matrix.nrows(), matrix.ncols()) * (1 + bits / 61)
     if price >= _MOST_SECONDS:
@@ -120,16 +129,22 @@ def _rank(matrix: flint.fmpz_mat) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class HeadShape:
-    """The numbers of a head.
+    """The sizes of a head, its dimension, and its redundant directions.
 
     Parameters
     ----------
-    d, d_out, a : int
+    d : int
+        The dimension of the tokens, as far as K and V see them.
+    d_out : int
+        d', the dimension of the outputs.
+    a : int
+        The number of rows of K and Q; where A is given, the largest rank that A may have.
     v : int or None
         The dimension of the values, where an output matrix takes them to dimension d'.
     factored : bool
         Whether K and Q are given, and not A.
     softmax : bool
+        Whether scores are normalized by softmax.
     coordinates : TokenSpace or None
         Those of the tokens, where biases or a norm make them others: d is then the number of
         columns of K and V that are seen.
@@ -151,9 +166,9 @@ class HeadShape:
         softmax: bool,
         coordinates: TokenSpace | None = None,
     ) -> HeadShape:
-        """Return the numbers of K and Q, or A, and V, and perhaps O.
+        """Return the sizes of a head, by its matrices K and Q, or A, and V, and perhaps O.
 
-        ``a`` is the largest rank of A, where A is given.
+        ``a`` is the largest rank of A, where A is given; ``None`` for d.
         """
         V, O = matrices["V"], matrices.get("O")
         rows, d = V.shape
@@ -184,13 +199,19 @@ class HeadShape:
         return self.coordinates.queries if self.coordinates else self.d
 
     def unseen(self, letter: str) -> list[tuple[str, int]]:
-        """Return the columns of K, Q or V, or biases, that do not change the function, by name."""
+        """Return the symmetries by which columns of K, Q or V, or biases, do not change the
+        function: pairs of a name and a number of columns.
+
+        ``letter`` says of which of the three.
+        """
         if self.coordinates is None:
             return []
         return [(name, size) for other, name, size in self.coordinates.unseen if other == letter]
 
     def given(self, letter: str) -> int:
-        """Return the number of columns of K, Q or V, with that of their biases."""
+        """Return the number of columns of K, Q or V as they are in the file, by its letter; a bias
+        is one more column.
+        """
         seen = self.queries if letter == "Q" else self.d
         return seen + sum(size for _, size in self.unseen(letter))
 
@@ -243,10 +264,12 @@ class HeadShape:
         return self.alpha == self.beta == 1 < self.d and not self.softmax
 
     def redundant(self, with_rescaling: bool = True) -> list[tuple[str, int]]:
-        """Return the directions of generic weights in which the function does not change.
+        """Return the directions of generic weights in which the function does not change, as pairs
+        of a name and a number of dimensions.
 
-        They are the fibres of (K, Q) ↦ KᵀQ and (O, V) ↦ OV, which are orbits of GL where the
-        product has no full rank, and the rescaling; by name, with their numbers.
+        They are those of the fibres of (K, Q) ↦ KᵀQ and (O, V) ↦ OV, which are orbits of GL where
+        the products are of bounded rank; of the rescaling (λA, V/λ), unless ``with_rescaling`` is
+        false; and of biases and norms.
         """
         found = []
         if self.has_factors and self.a <= self.d:
@@ -264,7 +287,9 @@ class HeadShape:
         return found + self.redundant_columns()
 
     def redundant_columns(self) -> list[tuple[str, int]]:
-        """Return the directions that biases and norms hide."""
+        """Return the directions that biases and norms hide, as pairs of a name and a number of
+        dimensions.
+        """
         rows_of_V = self.d_out if self.v is None else self.v
         found = [(name, rows_of_V * size) for name, size in self.unseen("V")]
         if self.has_factors:
@@ -276,26 +301,37 @@ class HeadShape:
         return [(name, size) for name, size in found if size]
 
     def is_singular(self, r: int, s: int, m: int) -> bool:
-        """Return whether a function of lightning attention in this orbit is a singular point of the
-        Zariski closure.
+        """Return whether a function of lightning attention in the orbit (r, s, m) is a singular
+        point of the Zariski closure: r = rk A, s = rk V, m = dim(column space of A ∩ row space
+        of V).
 
-        Where α > 1 or β > 1 the parametrization is finite and birational: a point is smooth exactly
-        if its fibre is one reduced point, where the source is smooth. For α = β = 1 the closure is
-        the cone over a Segre product of projective spaces and the quadrics of rank at most 2, which
+        The zero function is singular unless the closure is the whole space of coordinates. Where
+        α > 1 or β > 1 the parametrization is finite and birational: a point is smooth exactly if
+        its fibre is one reduced point, where the source is smooth. For α = β = 1 the closure is the
+        cone over a Segre product of projective spaces and the quadrics of rank at most 2, which
         are singular at rank 1 if d ≥ 3.
         """
         d = self.d
         if d == 1:
             return False
-        if not (r and s):
-            return self.dimension < self.d_out * d * comb(d + 1, 2)
+        is_zero = not (r and s)
+        if is_zero:
+            # Coordinates: cubic forms in two tokens, quadratic in one and linear in the other.
+            coordinates = self.d_out * d * comb(d + 1, 2)
+            return self.dimension < coordinates
         if self.alpha == self.beta == 1:
             return m == 1 and d >= 3
         return r == s == 1 or r < self.alpha < d or s < self.beta < self.most_V
 
     def is_boundary(self, r: int, s: int, m: int) -> bool:
-        """Return whether it is a limit of real functions of the closure without real weights."""
-        return self.d > 1 and (not (r and s) or (r, s, m) == (1, 1, 1))
+        """Return whether a function of lightning attention in the orbit (r, s, m) is a boundary
+        point: zero, or of the orbit (1, 1, 1).
+
+        Near it there are real functions of the closure without real weights
+        (docs/weights-mathematics.md, Heads with an output matrix).
+        """
+        is_zero = not (r and s)
+        return self.d > 1 and (is_zero or (r, s, m) == (1, 1, 1))
 
 
 class Ranks(NamedTuple):
@@ -325,7 +361,9 @@ class Ranks(NamedTuple):
 
     @classmethod
     def of(cls, r: int, s: int, both: int, *, method: str, each: Mapping[str, int | None]) -> Ranks:
-        """Return the numbers by the ranks of A and V, and of one on top of the other."""
+        """Return the numbers by the ranks r of A and s of V, and the rank ``both`` of Aᵀ on top of
+        V: the intersection of their row spaces has the dimension r + s − both.
+        """
         return cls(r, s, r + s - both, method=method, each=each)
 
 
@@ -356,23 +394,26 @@ def exact_ranks(matrices: Mapping[str, Any]) -> Ranks:
 
 
 def _without_injective(span: list[Any], rank: int | None) -> list[Any]:
-    """The factors without the left one, where its rank shows that it is one-to-one.
+    """Return one or two factors without the left one, where its rank shows that it is one-to-one.
 
-    It changes no span of rows then.
+    Without it the rows of the product span the same space. ``span`` are the factors, and ``rank``
+    is that of the left one, or ``None`` if it is not known.
     """
-    if len(span) == 2 and rank == span[0].shape[1]:
-        return span[1:]
-    return span
+    is_injective = len(span) == 2 and rank == span[0].shape[1]
+    return span[1:] if is_injective else span
 
 
 def _product(span: list[Any], columns: int, convert: Callable[[Any], Any]) -> Any:
-    """The first columns of the product of factors, over another ring."""
+    """Return the first columns of the product of one or two factors.
+
+    ``convert`` takes an array to a matrix over the ring in which they are multiplied.
+    """
     *left, right = span
     return reduce(mul, map(convert, (*left, right[:, :columns])))
 
 
 def _stacked(L: Any, U: Any) -> Any:
-    """One matrix on top of the other."""
+    """Return L on top of U, both over the integers, or modulo the prime."""
     shape = (L.nrows() + U.nrows(), L.ncols())
     entries = L.entries() + U.entries()
     if isinstance(L, flint.fmpz_mat):

@@ -19,24 +19,12 @@ from typing import Any, NamedTuple
 import numpy
 
 from m2bridge.trained_weights.checkpoints.arrays import PRECISIONS
+from m2bridge.trained_weights.heads.eigenvalues import EPSILON, least_largest_eigenvalue
 from m2bridge.trained_weights.heads.ranks import HeadShape, Ranks, factors
 from m2bridge.trained_weights.heads.token_space import ReducedHead
 
-EPSILON = 2.0**-52
-_LARGE = 400
-"""Largest eigenvalues of matrices with more rows are found in subspaces, which is faster then."""
-_MAX_ENLARGEMENTS = 12
-"""The largest number of times that a subspace is enlarged; three times are the rule."""
-_KRYLOV_STEPS = 30
-"""The number of vectors by which it is enlarged."""
-_GAP = 1e-11
-"""The distance of an eigenvalue in a subspace to its upper bound below which no digit is gained any
-more.
-"""
 _MAX_DIGITS = 6
 """The largest number of digits that are kept."""
-_MAX_TANGENTS = 60
-"""The largest number of tangents of a convex function: each halves the interval, or better."""
 _CANCELLED = 1e-8
 """A product whose norm is a smaller part of that of its factors is computed exactly, unless
 that takes more than ``_MAX_EXACT_PRODUCTS`` multiplications.
@@ -71,24 +59,39 @@ def rounded(value: float, error: float) -> float | None:
 
 
 def rank_words(rank: int, most: int, size: int, distance: float | None, precision: float) -> str:
-    """Return the words about an A of this size whose rank is too large.
+    """Return the words about a given A whose rank is larger than a model allows; they say whether
+    rounding may explain it.
 
-    They say whether rounding may explain it, at this distance.
+    Parameters
+    ----------
+    rank, most : int
+        The rank of A, and the largest one that is allowed, a.
+    size : int
+        The number of rows and columns of A.
+    distance : float or None
+        The relative distance of A to rank ``most``; ``None`` where rounding does not distinguish it
+        from 0.
+    precision : float
+        The distance from 1 to the next number of the type in which A is stored.
     """
     words = f"rk A = {rank} > a = {most}: not weights of this model"
-    near = distance or 0.0
-    if near > _ROUNDINGS * sqrt(size) * precision:
+    to_allowed_rank = distance or 0.0
+    # The product KᵀQ, rounded in each entry, is about so far from the exact one.
+    of_rounding = _ROUNDINGS * sqrt(size) * precision
+    if to_allowed_rank > of_rounding:
         return words
     return (
-        f"{words}; but A is within rounding of rank {most} (relative distance {near:.1g}): a"
-        " rounded product KᵀQ has full rank, so give K and Q instead of A"
+        f"{words}; but A is within rounding of rank {most} (relative distance"
+        f" {to_allowed_rank:.1g}): a rounded product KᵀQ has full rank, so give K and Q instead of"
+        " A"
     )
 
 
 def precision(array: Any) -> float:
-    """Return the precision of float32 if all entries are such numbers, else that of float64.
+    """Return the precision of float32 if all entries are such numbers, else that of float64: the
+    distance from 1 to the next number.
 
-    Integers alone tell nothing of the type.
+    Integers alone tell nothing of the type, and count as float64.
     """
     scaled, _ = _scaled(array)
     is_single = (scaled == scaled.astype("float32")).all()
@@ -106,10 +109,11 @@ class Spectrum:
     values : array
         In decreasing order, of the matrix times 2^−exponent; those beyond the exact rank are 0.
     vectors : array
-        d × k.
+        The right singular vectors as columns, d × k, with k values.
     error : float
-        Of each value.
+        A bound for the error of each value.
     exponent : int
+        The matrix is 2^exponent times one whose largest value is about 1.
     rank : int or None
         The exact rank, where it is proved.
     """
@@ -124,10 +128,18 @@ class Spectrum:
     def of(
         cls, product: list[Any], rank: int | None, errors: Sequence[float] = (0.0, 0.0)
     ) -> Spectrum:
-        """Return the spectrum of one or two factors, with the rank if that is proved.
+        """Return the spectrum of a product.
 
-        The errors bound the norms of what is wrong in the factors.
+        Parameters
+        ----------
+        product : list of array
+            One matrix, or two factors.
+        rank : int or None
+            The exact rank of the product, if it is proved.
+        errors : sequence of float
+            For each factor a bound for the norm of its error.
         """
+        # Powers of two are taken out, so that no entry and no square of one is too large or small.
         scaled = [_scaled(matrix) for matrix in product]
         matrices = [matrix for matrix, _ in scaled]
         exponent = sum(shift for _, shift in scaled)
@@ -175,11 +187,13 @@ class Spectrum:
 
     @property
     def relative_error(self) -> float:
-        """The relative error of all values together, by the norm."""
-        whole = sqrt(len(self.values)) * self.error
+        """A bound for the error of all values together, divided by the norm of Frobenius; infinite
+        if that norm is 0 in floating point and the error is not.
+        """
+        error_of_all = sqrt(len(self.values)) * self.error
         if self.norm:
-            return whole / self.norm
-        return inf if whole else 0.0
+            return error_of_all / self.norm
+        return inf if error_of_all else 0.0
 
     def distance(self, rank: int) -> Measured:
         """Return the relative distance to the matrices of at most this rank, 0 only if proved.
@@ -210,13 +224,15 @@ class Spectrum:
 
 
 def _is_small(product: list[Any]) -> bool:
-    """Whether two matrices of fractions can be multiplied."""
+    """Return whether the product of two matrices takes few enough multiplications of fractions."""
     left, right = product
     return bool(prod(left.shape) * right.shape[1] <= _MAX_EXACT_PRODUCTS)
 
 
 def _scaled(array: Any) -> tuple[Any, int]:
-    """The matrix in double precision times a power of two, entries below 1, and the exponent."""
+    """Return a matrix in double precision with entries below 1, and the exponent e of the power of
+    two by which it has to be multiplied.
+    """
     if array.dtype == object:
         largest = max(map(abs, array.flat))
         shift = 0
@@ -234,11 +250,11 @@ def _scaled(array: Any) -> tuple[Any, int]:
 class Pair:
     """The spectra of A and V, neither of which is 0.
 
-    Of A they have the left singular vectors, which are those of its columns.
-
     Parameters
     ----------
     A, V : Spectrum
+        That of A is the spectrum of Aᵀ: its vectors are in the column space of A, and those of V in
+        the row space of V.
     cosines : array
         The inner products of the right singular vectors of V (rows) with the left ones of A
         (columns).
@@ -254,10 +270,13 @@ class Pair:
         return self.A.relative_error + self.V.relative_error + len(self.A.vectors) * EPSILON
 
     def angles(self, ranks: tuple[int, int], zeros: int) -> list[float | None]:
-        """Return principal angles between the spaces of leading singular vectors, in radians.
+        """Return principal angles between the spaces of leading singular vectors of A and V, in
+        radians, the smallest first; ``None`` for those that rounding does not distinguish from 0.
 
-        The smallest is first; as many as the spaces have dimensions in common are 0 exactly. Their
-        sines are norms of what a projection leaves: cosines near 1 do not know small angles
+        ``ranks`` are the dimensions of the two spaces, and ``zeros`` is that of their intersection,
+        as far as it is proved: as many angles are 0 exactly.
+
+        Sines are norms of what a projection leaves, as cosines near 1 do not know small angles
         (Björck, Golub 1973).
         """
         left, right = self.A.vectors[:, : ranks[0]], self.V.vectors[:, : ranks[1]]
@@ -267,7 +286,7 @@ class Pair:
         directions = left @ turned.T
         sines = numpy.linalg.norm(directions - right @ (right.T @ directions), axis=0)
         cosines = numpy.append(cosines, numpy.zeros(len(sines)))[: len(sines)]
-        # A space turns by the error over the gap below its last singular value.
+        # The space of leading vectors turns by about the error divided by the last value in it.
         spread = self.A.error / self.A.values[ranks[0] - 1]
         spread += self.V.error / self.V.values[ranks[1] - 1]
         error = 4 * spread + 8 * EPSILON
@@ -289,15 +308,17 @@ class Pair:
             scaled = [basis.T @ part for part in scaled]
         M, N = (part @ part.T for part in scaled)
         lower, upper = least_largest_eigenvalue(M, N)
-        gap = max(1.0 - upper, 0.0)
+        # The square of the distance.
+        squared = max(1.0 - upper, 0.0)
         error = len(M) * EPSILON + 2 * self.error + (upper - lower)
-        if gap == 0.0:
+        if squared == 0.0:
             return 0.0, sqrt(error)
         # |√x − √y| is at most √|x − y|, and at most |x − y| / √x.
-        return sqrt(gap), min(sqrt(error), error / sqrt(gap))
+        return sqrt(squared), min(sqrt(error), error / sqrt(squared))
 
     def change(self, rank_A: int, rank_V: int) -> Measured:
-        """Return the relative change of the function where A and V are truncated to these ranks.
+        """Return the relative change of the function where A and V are truncated to the ranks
+        ``rank_A`` and ``rank_V``, and a bound for its error.
 
         In the norm that orthogonal changes of the tokens keep, ½(‖A‖²‖V‖² + ‖VA‖²) is the square of
         the function's norm. With A = A' + E and V = V' + F the change is φ(E, V) + φ(A', F), and
@@ -315,92 +336,13 @@ class Pair:
         return value, 4 * self.error * (1 + gaps)
 
 
-def least_largest_eigenvalue(M: Any, N: Any) -> tuple[float, float]:
-    """Return bounds for the least of the largest eigenvalues of λM + (1 − λ)N, 0 ≤ λ ≤ 1.
-
-    In a subspace they are at most those of the whole. A subspace is enlarged by powers of the
-    matrix with the best λ, applied to its eigenvector, until that eigenvalue plus a small number
-    bounds all of the whole, by Cholesky.
-    """
-    if len(M) <= _LARGE:
-        return _by_tangents(M, N)[:2]
-    basis = numpy.linalg.qr(numpy.stack([M[0] + N[0], M.sum(0), N.sum(0)], 1))[0]
-    for _ in range(_MAX_ENLARGEMENTS):
-        lower, _, weight, vector = _by_tangents(basis.T @ M @ basis, basis.T @ N @ basis)
-        whole = weight * M + (1 - weight) * N
-        v = basis @ vector
-        value = float(v @ whole @ v)
-        if numpy.linalg.norm(whole @ v - value * v) <= sqrt(_GAP * value):
-            break
-        for _ in range(_KRYLOV_STEPS):
-            v = whole @ v
-            for _ in range(2):  # once is not orthogonal enough
-                v = v - basis @ (basis.T @ v)
-            norm = numpy.linalg.norm(v)
-            if norm <= EPSILON * value:  # the subspace is invariant
-                break
-            v = v / norm
-            basis = numpy.column_stack([basis, v])
-    beyond = _GAP
-    while not _is_positive((value + beyond) * numpy.identity(len(M)) - whole):
-        beyond *= 10
-    return min(lower, value), value + beyond
-
-
-def _is_positive(matrix: Any) -> bool:
-    """Whether a symmetric matrix is positive definite, in floating-point numbers."""
-    try:
-        numpy.linalg.cholesky(matrix)
-    except numpy.linalg.LinAlgError:
-        return False
-    return True
-
-
-def _by_tangents(M: Any, N: Any) -> tuple[float, float, float, Any]:
-    """Bounds for the least of these eigenvalues, a convex function of λ; λ and its eigenvector.
-
-    Tangents of a convex function are below it: where those at both ends meet is a lower bound.
-    """
-    left, right = _Tangent.at(0.0, M, N), _Tangent.at(1.0, M, N)
-    best = min(left, right, key=lambda tangent: tangent.value)
-    lower = 0.0
-    for _ in range(_MAX_TANGENTS):
-        if left.slope >= 0 or right.slope <= 0:  # the least value is at an end
-            return best.value, best.value, best.weight, best.vector
-        crossing = right.value - left.value + left.slope * left.weight - right.slope * right.weight
-        weight = crossing / (left.slope - right.slope)
-        weight = min(max(weight, left.weight), right.weight)
-        lower = left.value + left.slope * (weight - left.weight)
-        if best.value - lower <= EPSILON:
-            break
-        found = _Tangent.at(weight, M, N)
-        best = min(best, found, key=lambda tangent: tangent.value)
-        if found.slope >= 0:
-            right = found
-        else:
-            left = found
-    return lower, best.value, best.weight, best.vector
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Tangent:
-    """The largest eigenvalue of λM + (1 − λ)N at one λ, its derivative, and its eigenvector."""
-
-    weight: float
-    value: float
-    slope: float
-    vector: Any
-
-    @classmethod
-    def at(cls, weight: float, M: Any, N: Any) -> _Tangent:
-        values, vectors = numpy.linalg.eigh(weight * M + (1 - weight) * N)
-        v = vectors[:, -1]
-        return cls(weight=weight, value=float(values[-1]), slope=float(v @ (M - N) @ v), vector=v)
-
-
 def _instability(values: Any, rank: int) -> float:
-    """The factor by which a truncation to this rank changes with the matrix."""
-    if not 0 < rank < len(values) or values[rank] == 0:  # nothing is cut off
+    """Return about the factor by which a truncation to a rank changes more than the matrix: the
+    largest singular value divided by the gap behind the last one that is kept.
+
+    It is 0 where nothing is cut off.
+    """
+    if not 0 < rank < len(values) or values[rank] == 0:
         return 0.0
     gap = max(values[rank - 1] - values[rank], EPSILON * values[0])
     return float(values[0] / gap)
@@ -488,11 +430,16 @@ class Numerical:
 
 
 def _shown(measured: Measured | None) -> float | None:
+    """Return a number with the digits that its error supports; ``None`` if it is not known, or may
+    be 0.
+    """
     return None if measured is None else rounded(*measured)
 
 
 def _distances(spectrum: Spectrum) -> list[float | None]:
-    """The distances to rank at most 0, 1, 2, …"""
+    """Return the relative distances to rank at most 0, 1, 2, …, with the digits that are supported;
+    ``None`` for those that may be 0.
+    """
     return [rounded(*spectrum.distance(rank)) for rank in range(len(spectrum.values) + 1)]
 
 
@@ -509,9 +456,11 @@ NOWHERE = NearestSingular(None, "", None)
 
 
 def _to_boundary(pair: Pair | None, shape: HeadShape, ranks: Ranks) -> Measured | None:
-    """The distance to A = v qᵀ, V = h vᵀ.
+    """Return the distance to A = v qᵀ, V = h vᵀ, the functions at the boundary; ``None`` for d = 1,
+    where there are none, and for softmax, of which none are known.
 
-    There is no boundary for d = 1, and none is known for softmax.
+    ``pair`` is ``None`` where A or V is 0. It is 0 where the exact ranks prove that the function is
+    at the boundary.
     """
     if shape.d == 1 or shape.softmax:
         return None
@@ -521,7 +470,11 @@ def _to_boundary(pair: Pair | None, shape: HeadShape, ranks: Ranks) -> Measured 
 
 
 def _to_singular(pair: Pair | None, shape: HeadShape, boundary: Measured | None) -> NearestSingular:
-    """The nearest part of the singular locus; its parts are in docs/weights-mathematics.md."""
+    """Return the nearest part of the singular locus; its parts are those of
+    docs/weights-mathematics.md, Heads with an output matrix.
+
+    ``pair`` is ``None`` where A or V is 0, and ``boundary`` is the distance to the boundary.
+    """
     if shape.d == 1 or shape.softmax:
         return NOWHERE
     if pair is None:
@@ -532,7 +485,10 @@ def _to_singular(pair: Pair | None, shape: HeadShape, boundary: Measured | None)
 
 
 def _parts(pair: Pair, shape: HeadShape, boundary: Measured | None) -> Iterator[NearestSingular]:
-    """The parts of the singular locus apart from zero."""
+    """Yield the parts of the singular locus apart from zero, with their distances.
+
+    ``boundary`` is the distance to A = v qᵀ, V = h vᵀ.
+    """
     A, V = pair.A, pair.V
     alpha, beta = shape.alpha, shape.beta
     if alpha == beta == 1:

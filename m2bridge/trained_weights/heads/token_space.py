@@ -92,7 +92,8 @@ class Tokens:
 
     @classmethod
     def of(cls, width: int, norm: Norm | None, biases: bool) -> Self:
-        """Return the tokens behind a norm, which may be none.
+        """Return the tokens with ``width`` entries behind a norm, or as they are if it is ``None``;
+        without ``biases`` its β is left out.
 
         Raises
         ------
@@ -139,7 +140,12 @@ class Tokens:
         return self._on_basis(matrix, columns, as_fractions, None)
 
     def _on_basis(self, matrix: Any, columns: int, convert: Any, prime: int | None) -> Any:
-        """Columns of W·diag(γ) on the basis e_i, or e_i − e_d of the hyperplane."""
+        """Return the first columns of W·diag(γ), for the matrix W, on the basis e_i, or e_i − e_d
+        of the hyperplane.
+
+        ``convert`` takes entries to residues modulo the prime, or to fractions if ``prime`` is
+        ``None``.
+        """
         chosen = self.active[:columns]
         found = self._scaled(matrix, chosen, convert, prime)
         if self.on_hyperplane:
@@ -147,14 +153,18 @@ class Tokens:
         return found if prime is None else found % prime
 
     def _scaled(self, matrix: Any, chosen: Any, convert: Any, prime: int | None) -> Any:
-        """These columns of W·diag(γ)."""
+        """Return those columns of W·diag(γ) whose indices are ``chosen``; see
+        :meth:`_on_basis`.
+        """
         found = convert(matrix[:, chosen])
         if self.gamma is not None:
             found = found * convert(self.gamma[chosen])
         return found if prime is None else found % prime
 
     def constant(self, matrix: Any, bias: Any, convert: Any, prime: int | None) -> Any:
-        """Return Wβ + b, modulo a prime or as fractions."""
+        """Return Wβ + b for the matrix W and its bias b, modulo a prime or as fractions: see
+        :meth:`_on_basis`. A bias that is ``None`` counts as 0, and so does β.
+        """
         found = convert(numpy.zeros(matrix.shape[0]))
         if self.beta is not None:
             products = convert(matrix) * convert(self.beta)
@@ -166,9 +176,10 @@ class Tokens:
         return found if prime is None else found % prime
 
     def numeric(self, matrix: Any, bias: Any, with_constant: bool) -> tuple[Any, float]:
-        """Return the matrix on an orthonormal basis, rounded, and a bound for the error's norm.
+        """Return a matrix on an orthonormal basis of the space of tokens, rounded, and a bound for
+        the norm of its error.
 
-        The constant is the last column.
+        With ``with_constant`` its last column is Wβ + b, for the matrix W and its bias b.
         """
         W = _floats(matrix)
         gamma = numpy.ones(self.width) if self.gamma is None else _floats(self.gamma)
@@ -197,7 +208,11 @@ class Tokens:
 
 
 def _is_moved(gamma: Any, beta: Any, active: Any, on_hyperplane: bool) -> bool:
-    """Whether β is outside of the space of all γ∘x."""
+    """Return whether β is outside of the space of all γ∘x.
+
+    ``active`` are the indices with γ_i ≠ 0. On the hyperplane Σx_i = 0 it is in that space if and
+    only if Σβ_i/γ_i = 0, which a residue that is not 0 disproves at once.
+    """
     if beta is None:
         return False
     if not on_hyperplane:
@@ -217,7 +232,7 @@ def _is_moved(gamma: Any, beta: Any, active: Any, on_hyperplane: bool) -> bool:
 
 
 def _floats(array: Any) -> Any:
-    """An array in double precision."""
+    """Return an array in double precision; InvalidCaseError if an entry is beyond it."""
     try:
         return array.astype(float)
     except OverflowError:
@@ -279,7 +294,11 @@ class LazyProduct:
         return self._entries(as_fractions, None)
 
     def _entries(self, convert: Any, prime: int | None) -> Any:
-        """The entries of W·diag(γ) on the basis, and of the constant in the last column."""
+        """Return the entries of W·diag(γ) on the basis of the tokens, and those of Wβ + b in the
+        last column, if there are so many columns.
+
+        ``convert`` and ``prime`` say of which kind they are: see :meth:`Tokens._on_basis`.
+        """
         matrix = self.matrix[: self.rows]
         bias = None if self.bias is None else self.bias[: self.rows]
         linear = min(self.columns, self.tokens.linear)
@@ -349,7 +368,9 @@ class ReducedHead:
 
 
 def norm_before(head: HeadArrays, norm: Any) -> Norm | None:
-    """Return the norm before the layer of a head: that of the file, or one that is said."""
+    """Return the norm before the layer of a head: that of the file, or one that the option ``norm``
+    says; ``None`` if there is none. A norm that is said where the file has none has γ = 1.
+    """
     found = head.norm
     if found is None and norm in ("layer", "rms"):
         return Norm(kind=norm, gamma=None, beta=None, name="", place="pre")
@@ -359,7 +380,18 @@ def norm_before(head: HeadArrays, norm: Any) -> Norm | None:
 
 
 def reduce_head(head: HeadArrays, softmax: bool, biases: bool, norm: str | None) -> ReducedHead:
-    """Return a head on the coordinates of its tokens, with or without its biases."""
+    """Return a head on the coordinates of its tokens.
+
+    Parameters
+    ----------
+    head : HeadArrays
+    softmax : bool
+        Whether scores are normalized by softmax, in which some biases have no effect.
+    biases : bool
+        Whether biases count.
+    norm : str or None
+        ``layer``, ``rms`` or ``none`` before the layer in place of what the file says.
+    """
     given = head.biases if biases else {}
     before = norm_before(head, norm)
     as_stored = ReducedHead(
@@ -415,7 +447,9 @@ def reduce_head(head: HeadArrays, softmax: bool, biases: bool, norm: str | None)
 
 
 def _with_constant(tokens: Tokens, matrix: Any, has_constant: bool) -> Any:
-    """A matrix on the coordinates of tokens, exactly; the constant is that of β alone."""
+    """Return a matrix W on the coordinates of tokens, as fractions; with ``has_constant`` it has Wβ
+    as its last column.
+    """
     found = tokens.exact(matrix, tokens.linear)
     if not has_constant:
         return found
@@ -423,7 +457,11 @@ def _with_constant(tokens: Tokens, matrix: Any, has_constant: bool) -> Any:
 
 
 def _rounded_twice(tokens: Tokens, A: Any, constants: list[bool]) -> tuple[Any, float]:
-    """A on an orthonormal basis for both of its tokens, and a bound for the error's norm."""
+    """Return a given A on orthonormal bases for both of its tokens, rounded, and a bound for the
+    norm of its error.
+
+    ``constants`` say whether its rows, and its columns, have the coordinate 1.
+    """
     of_rows, of_columns = constants
     rounded, first = tokens.numeric(A, None, with_constant=of_columns)
     rounded, second = tokens.numeric(rounded.T, None, with_constant=of_rows)
@@ -438,7 +476,11 @@ def _rounded_twice(tokens: Tokens, A: Any, constants: list[bool]) -> tuple[Any, 
 def _unseen(
     letter: str, tokens: Tokens, has_bias: bool, has_constant: bool, softmax: bool
 ) -> Iterator[tuple[str, str, int]]:
-    """The columns of (W | b) that the function of a head does not see, by their names."""
+    """Yield the columns of (W | b) that the function of a head does not see, each with the letter
+    of W, the name of a symmetry, and their number.
+
+    ``has_bias`` is whether W has a bias, and ``has_constant`` whether it acts on the coordinate 1.
+    """
     hidden = tokens.width + has_bias - tokens.linear - has_constant
     if softmax and has_bias and letter == "K":
         yield letter, KEY_BIAS, 1

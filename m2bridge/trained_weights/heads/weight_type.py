@@ -65,7 +65,11 @@ class HeadType:
 
 
 def _kind(each: Mapping[str, int], numbers: tuple[int, int, int], shape: HeadShape) -> WeightType:
-    """The type of weights with these ranks."""
+    """Return the type of weights of a head.
+
+    ``each`` has the ranks of the matrices by their letters, and ``numbers`` are r, s and m: see
+    :meth:`HeadType.of`.
+    """
     from m2bridge.families.attention.training.types import WeightType  # with SymPy
 
     r, s, m = numbers
@@ -134,6 +138,9 @@ class HeadTypes:
         return f"{', '.join(parts)}: {self._conclusion('effective ' if effective else '')}"
 
     def _conclusion(self, which: str) -> str:
+        """Return what the theorem says of the effective ranks, as a clause; ``which`` is
+        ``effective`` with a space, or empty where exact ranks are the same.
+        """
         found = self.effective
         if found.exposed is None:
             return "nothing is known where A or the values are zero"

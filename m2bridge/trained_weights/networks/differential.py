@@ -102,7 +102,7 @@ class AffineLayer:
         return any(len(head[x][0]) > self.width for head in self.heads for x in "KQV")
 
     def drawn(self, draw: Draw) -> AffineLayer:
-        """Return the layer with other weights, behind the same norm."""
+        """Return the layer with weights that ``draw`` returns one by one, behind the same norm."""
         heads: list[dict[str, Rows]] = []
         for number, head in enumerate(self.heads):
             matrices = {}
@@ -149,13 +149,15 @@ class _Layer:
 
     @classmethod
     def of(cls, layer: AffineLayer, numbers: NumberSystem, read: Callable[..., Any]) -> _Layer:
-        """Return the layer, with entries that are read."""
+        """Return the layer over a number system; ``read`` takes the number of an entry to it."""
 
         def matrix(rows: Rows) -> MatrixLike:
+            """Return the matrix of these rows of fractions."""
             return numbers.matrix([list(map(read, row)) for row in rows])
 
         d = layer.width
-        seen = d + layer.has_constant
+        # The number of entries of y, on which K, Q and V act.
+        coordinates = d + layer.has_constant
         gamma = layer.gamma or (1,) * d
         beta = layer.beta or (0,) * d
         scale = [[gamma[i] * (i == j) for j in range(d)] for i in range(d)]
@@ -167,8 +169,10 @@ class _Layer:
         padding = {}
         for x in "KQV":
             columns = len(layer.heads[0][x][0])
-            if columns < seen:
-                padding[x] = matrix([[int(i == j) for j in range(seen)] for i in range(d)])
+            if columns < coordinates:
+                # Such a matrix does not see the coordinate 1: (W | 0) = W·(1 | 0).
+                ones = [[int(i == j) for j in range(coordinates)] for i in range(d)]
+                padding[x] = matrix(ones)
         given = [{x: matrix(rows) for x, rows in head.items()} for head in layer.heads]
         for head in given:
             head.update({x: head[x] * pad for x, pad in padding.items()})
@@ -208,7 +212,17 @@ class _Layer:
     def flattened(
         self, covectors: tuple[HeadMatrices, ...], G: MatrixLike, ones: MatrixLike
     ) -> list[Any]:
-        """Return a gradient by the parameters, from one by A and OV and one by the outputs."""
+        """Return the entries of a gradient by the parameters of the layer, head by head.
+
+        Parameters
+        ----------
+        covectors : tuple of HeadMatrices
+            The gradient by A and OV of each head.
+        G : matrix
+            The gradient by the outputs of the layer, with a column for each token.
+        ones : matrix
+            A column of ones, by which G has the gradient by the output bias.
+        """
         (heads,) = self.point.by_matrices([covectors])
         entries: list[Any] = []
         sharing = self.layer.sharing
@@ -228,7 +242,11 @@ class _Layer:
 
 
 def rank_modulo_prime(skip: bool, layers: Sequence[AffineLayer], upper: int) -> int:
-    """Return the rank of the differential of lightning attention without norms, or less."""
+    """Return the rank of the differential of lightning attention without norms modulo the prime,
+    at random tokens, which is the rank at the weights, or less.
+
+    ``upper`` is an upper bound, at which nothing more is computed.
+    """
     numbers = Residues(LARGE_PRIME)
     rows = gradients_of(layers, skip=skip, numbers=numbers, read=_residue, draw=residues())
     return rank_of_gradients(rows, upper)
@@ -246,12 +264,17 @@ def _residue(number: Any) -> int:
 
 
 def _rational(number: Any) -> Any:
+    """Return a fraction as one of FLINT."""
     number = Fraction(number)
     return flint.fmpq(number.numerator, number.denominator)
 
 
 def rank_in_balls(numbers: Reals, skip: bool, layers: Sequence[AffineLayer], upper: int) -> int:
-    """Return the number of random gradients that are proved to be independent."""
+    """Return the number of random gradients that are proved to be independent, at most ``upper``.
+
+    If the determinant of ``upper`` random combinations of gradients is not 0, they are independent;
+    else rows are eliminated, and those count that have a pivot that is not 0.
+    """
     if not upper:
         return 0
     for precision in PRECISIONS:
@@ -264,13 +287,15 @@ def rank_in_balls(numbers: Reals, skip: bool, layers: Sequence[AffineLayer], upp
 
 
 def _random_minor(layers: Sequence[AffineLayer], numbers: Reals, *, skip: bool, size: int) -> Any:
-    """A square matrix of random gradients, with random combinations of their entries.
+    """Return a square matrix with random gradients as rows, of which random combinations of the
+    columns are taken, so that there are ``size`` of them.
 
-    These are as independent as the gradients.
+    If its rows are independent, the gradients are.
     """
     random = Random(RANK_POINT_SEED)
 
     def draw() -> Any:
+        """Return a random entry of a token or covector."""
         return _rational(small(random))
 
     gradients = gradients_of(layers, skip=skip, numbers=numbers, read=_rational, draw=draw)
@@ -280,9 +305,10 @@ def _random_minor(layers: Sequence[AffineLayer], numbers: Reals, *, skip: bool, 
 
 
 def _independent_rows(rows: Sequence[list[Any]]) -> int:
-    """How many rows have pivots that are not 0, by Gaussian elimination in balls.
+    """Return how many rows have pivots that are not 0, by Gaussian elimination in balls.
 
-    A few rows without a pivot end it: random gradients are independent as long as any are.
+    A ball is a number with a bound for its error; one that does not contain 0 is proved not to be
+    0. A few rows without a pivot end it: random gradients are independent as long as any are.
     """
     reduced: list[tuple[int, list[Any]]] = []
     dependent = 0
@@ -301,8 +327,8 @@ def _independent_rows(rows: Sequence[list[Any]]) -> int:
     return len(reduced)
 
 
-def _as_drawn(X: MatrixLike) -> MatrixLike:
-    """The tokens as they are drawn."""
+def _unchanged(X: MatrixLike) -> MatrixLike:
+    """Return the tokens as they are drawn."""
     return X
 
 
@@ -313,34 +339,53 @@ def gradients_of(
     numbers: NumberSystem,
     read: Callable[[Any], Any],
     draw: Draw,
-    placed_at: Callable[[MatrixLike], MatrixLike] = _as_drawn,
+    placed_at: Callable[[MatrixLike], MatrixLike] = _unchanged,
 ) -> Iterator[list[Any]]:
-    """Gradients by the parameters at random tokens, each for a random covector on the outputs.
+    """Yield gradients of the network by its parameters, without end: each at random tokens, and for
+    a random linear form on the outputs.
 
-    ``placed_at`` makes the tokens of what is drawn.
+    The tokens pass all layers, and the linear form is pulled back through them in the other
+    direction.
+
+    Parameters
+    ----------
+    layers : sequence of AffineLayer
+    skip : bool
+        Whether each layer adds its input to its output.
+    numbers : NumberSystem
+        The numbers in which is computed.
+    read : callable
+        Takes the fractions of the layers to these numbers.
+    draw : callable
+        Returns a random number.
+    placed_at : callable
+        Makes the tokens of the random matrix that is drawn for them.
     """
     given = [_Layer.of(layer, numbers, read) for layer in layers]
     ones = numbers.matrix([[read(1)]] * TOKENS)
     while True:
-        placed = [layer.rotated(numbers, draw) for layer in given]
+        turned = [layer.rotated(numbers, draw) for layer in given]
         X = placed_at(random_matrix(numbers, layers[0].width, TOKENS, draw))
-        behind = []
-        for layer in placed:
-            passed = _pass(layer, X, numbers, read(layer.layer.epsilon))
-            behind.append(passed)
-            X = passed.outputs + X if skip else passed.outputs
+        values = []
+        for layer in turned:
+            at_X = _layer_at(layer, X, numbers, read(layer.layer.epsilon))
+            values.append(at_X)
+            X = at_X.outputs + X if skip else at_X.outputs
+        # The linear form on the outputs of a layer, with a column for each token.
         G = random_matrix(numbers, len(X.table()), TOKENS, draw)
-        parts = []
-        for layer, passed in zip(reversed(placed), reversed(behind), strict=True):
-            heads, dY = [], []
-            for head, sigma in zip(layer.heads, passed.sigmas, strict=True):
-                by_head, by_Y = pullback(head, Y=passed.Y, sigma=sigma, G=G, numbers=numbers)
-                heads.append(by_head)
-                dY.append(by_Y)
-            parts.append(layer.flattened(tuple(heads), G, ones))
-            dX = passed.norm.pullback(layer.scale.transpose() * reduce(add, dY), numbers)
-            G = dX + G if skip else dX
-        yield list(chain(*reversed(parts)))
+        by_layer = []
+        for layer, at_X in zip(reversed(turned), reversed(values), strict=True):
+            by_heads, by_coordinates = [], []
+            for head, sigma in zip(layer.heads, at_X.sigmas, strict=True):
+                by_head, by_Y = pullback(head, Y=at_X.Y, sigma=sigma, G=G, numbers=numbers)
+                by_heads.append(by_head)
+                by_coordinates.append(by_Y)
+            by_layer.append(layer.flattened(tuple(by_heads), G, ones))
+            # Y = scale·N(X) + shift, and the derivatives by Y of all heads are added.
+            by_norm = layer.scale.transpose() * reduce(add, by_coordinates)
+            by_X = at_X.norm.pullback(by_norm, numbers)
+            G = by_X + G if skip else by_X
+        yield list(chain(*reversed(by_layer)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,7 +422,8 @@ class _Norm:
         return cls(kind, numbers.matrix(columns).transpose(), inverses)
 
     def pullback(self, G: MatrixLike, numbers: NumberSystem) -> MatrixLike:
-        """Return the covector on the tokens before it.
+        """Return the linear form on the tokens before the norm, of one on those behind it: both
+        matrices with a column for each token.
 
         The derivative of c/s with s² = |c|²/d + ε is (1 − ĉĉᵀ/d)/s, where ĉ = c/s.
         """
@@ -400,8 +446,20 @@ def _without_mean(entries: Sequence[Any]) -> list[Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Passed:
-    """A layer at tokens: the norm, the coordinates y, the scores of all heads, and the outputs."""
+class _LayerAt:
+    """What a layer computes at tokens, the columns of a matrix X.
+
+    Parameters
+    ----------
+    norm : _Norm
+        The norm at X.
+    Y : matrix
+        The coordinates y of the tokens behind the norm, as columns.
+    sigmas : list of matrix
+        For each head its scores, normalized: entry (s, j) is that of token s for the output j.
+    outputs : matrix
+        The outputs as columns.
+    """
 
     norm: _Norm
     Y: MatrixLike
@@ -409,12 +467,12 @@ class _Passed:
     outputs: MatrixLike
 
 
-def _pass(layer: _Layer, X: MatrixLike, numbers: NumberSystem, epsilon: Any) -> _Passed:
-    """The layer at the tokens X."""
+def _layer_at(layer: _Layer, X: MatrixLike, numbers: NumberSystem, epsilon: Any) -> _LayerAt:
+    """Return what a layer computes at the tokens X; its norm adds ``epsilon`` to the variance."""
     norm = _Norm.of(layer.layer.norm, X, numbers, epsilon)
     Y = layer.scale * norm.tokens + layer.shift
     sigmas = [numbers.normalized(Y.transpose() * head.A * Y) for head in layer.heads]
     outputs = [head.V * Y * sigma for head, sigma in zip(layer.heads, sigmas, strict=True)]
     if layer.output_bias is not None:
         outputs.append(layer.output_bias)
-    return _Passed(norm=norm, Y=Y, sigmas=sigmas, outputs=reduce(add, outputs))
+    return _LayerAt(norm=norm, Y=Y, sigmas=sigmas, outputs=reduce(add, outputs))

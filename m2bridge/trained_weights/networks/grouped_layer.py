@@ -60,7 +60,11 @@ NO_RANKS = DifferentialRanks(method="")
 def bounded_by_ranks(
     shapes: Sequence[HeadShape], around: NormAndOutputBias, ranks: DifferentialRanks = NO_RANKS
 ) -> NetworkAtWeights:
-    """Return what is known of a layer with these heads by the ranks of its differential."""
+    """Return what is known of a layer of lightning attention by the number of its parameters, its
+    symmetries, and the ranks of its differential.
+
+    ``shapes`` are the sizes of its heads, and ``around`` says what it has in addition to them.
+    """
     groups = head_groups(shapes, around)
     named: Counter[str] = Counter()
     for group in groups:
@@ -71,7 +75,7 @@ def bounded_by_ranks(
     first = shapes[0]
     if not around.rotary:
         # With more tokens than entries T is a tensor that is symmetric in two places.
-        most = min(most, _tensors(first) + around.output_bias * (not _has_one(first)))
+        most = min(most, _entries_of_tensors(first) + around.output_bias * (not _has_one(first)))
     dimension = Bounds.at_most(most, "the parameters less those of the listed symmetries")
     for rank in (ranks.at_weights, ranks.at_random):
         if rank is not None:
@@ -89,7 +93,7 @@ def bounded_by_ranks(
     return NetworkAtWeights(
         symmetries=symmetries,
         rank=ranks.at_weights,
-        most_rank=_least(ranks.most_at_weights, dimension.upper),
+        most_rank=_smaller_known(ranks.most_at_weights, dimension.upper),
         method=ranks.method if is_computed else "",
         note="" if is_computed else ranks.method,
         tokens=ENOUGH_TOKENS if around.rotary else FROM_TWO_TOKENS,
@@ -108,8 +112,8 @@ def layer_without_weights(
     return symmetries_of_layer(shapes, options, around.extra_parameters())
 
 
-def _least(first: int | None, second: int | None) -> int | None:
-    """The least of those that are known."""
+def _smaller_known(first: int | None, second: int | None) -> int | None:
+    """Return the smaller of two numbers, of those that are known; ``None`` if neither is."""
     return min((number for number in (first, second) if number is not None), default=None)
 
 
@@ -118,8 +122,10 @@ def _has_one(shape: HeadShape) -> bool:
     return shape.coordinates is not None and shape.coordinates.has_one
 
 
-def _tensors(shape: HeadShape) -> int:
-    """The number of entries of tensors that are symmetric in two of their three places."""
+def _entries_of_tensors(shape: HeadShape) -> int:
+    """Return the number of independent entries of d' tensors T(x, x, y) with d × d × d entries,
+    which are symmetric in their first two places.
+    """
     d = shape.d
     return shape.d_out * (d * (d + 1) // 2) * d
 
@@ -183,9 +189,9 @@ def _residues_of_rows(head: ReducedHead) -> dict[str, list[list[int]]]:
 def _most_rank_of_groups(
     heads: Sequence[HeadWeights], reduced: Sequence[ReducedHead], around: NormAndOutputBias
 ) -> int | None:
-    """An upper bound for the rank at the weights: that of their products, less the rescalings.
-
-    Each head that is not A = 0 and V = 0 is moved by its own.
+    """Return an upper bound for the rank of the differential at the weights, ``None`` if it is not
+    known: the rank of the products A_h and V_h, less a dimension for each rescaling (λA_h, V_h/λ),
+    which moves every head but those with A_h = 0 and V_h = 0.
     """
     groups = head_groups([head.shape for head in heads], around)
     products = ranks_of_groups(groups, heads, reduced).upper

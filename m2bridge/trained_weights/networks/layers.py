@@ -79,7 +79,15 @@ class AnalysedHeads:
 def find_heads(
     layers: Sequence[LayerTensors], options: AnalysisOptions, a: int | None, tolerance: float | None
 ) -> AnalysedHeads:
-    """Return all heads, or those that the time suffices for, and why others are missing."""
+    """Return all heads, or those that the time suffices for, and why others are missing.
+
+    Parameters
+    ----------
+    a : int or None
+        The largest rank of A, where A is given.
+    tolerance : float or None
+        For effective ranks; ``None`` for the precision of the stored type.
+    """
     if a is not None and (a < 1 or any("A" not in layer.parts for layer in layers)):
         raise InvalidCaseError(
             "a", "is for weights A, a number from 1 on; of K and Q it is the number of rows"
@@ -119,7 +127,10 @@ def analyse_layers(
 def _layer_alone(
     number: int, layer: LayerTensors, found: AnalysedHeads, options: AnalysisOptions
 ) -> NetworkAtWeights:
-    """Return what is known of a layer, by the method that applies to it."""
+    """Return what is known of a layer alone, with its number, by the method that applies to it: by
+    theorems for heads side by side and for softmax, else by the rank of the differential where it
+    is small enough, or by bounds that need no weights.
+    """
     heads, around = found.of(number), found.around[number]
     shapes = [head.shape for head in heads]
     if not _are_added(layer, shapes):
@@ -189,7 +200,9 @@ def _dimension_without_mean(
 def _without_mean(
     layer: LayerTensors, number: int, options: AnalysisOptions, letters: str
 ) -> list[dict[str, Any]]:
-    """The matrices of the heads modulo the prime, with the last output taken from the others."""
+    """Return the matrices of each head of a layer modulo the prime, by those of the ``letters``,
+    with the differences of the outputs to the last one as outputs.
+    """
     heads = []
     for head in options.reduced_heads(number, layer):
         matrices = residues_of(head, letters)
@@ -201,7 +214,8 @@ def _without_mean(
 
 
 def _are_separate(heads: Sequence[HeadWeights], reduced: Sequence[ReducedHead]) -> bool:
-    """Whether the A of all heads of a layer of softmax are proved to be independent, and no V is 0.
+    """Return whether the A of all heads of a layer of softmax are proved to be independent, and no
+    V is 0.
 
     That a rank is not 0 is proved by a lower bound for it.
     """
@@ -222,9 +236,10 @@ def _rank_of_products(
 
 
 def _are_independent(heads: Sequence[ReducedHead]) -> bool:
-    """Whether the matrices A of all heads are, by values xᵀAy at random pairs modulo the prime.
+    """Return whether the matrices A of all heads are proved to be linearly independent.
 
-    A lower bound for the rank: that all are independent is proved.
+    It is proved by the values xᵀAy at random pairs (x, y) modulo the prime: their rank is at most
+    that of the matrices.
     """
     draw = Random(1).randrange  # the same each time
     first = heads[0].matrices
@@ -235,6 +250,7 @@ def _are_independent(heads: Sequence[ReducedHead]) -> bool:
     number = len(heads) + _SPARE_ROWS
 
     def random(rows: int) -> Any:
+        """Return random vectors with so many entries, as columns."""
         entries = [draw(LARGE_PRIME) for _ in range(rows * number)]
         return flint.nmod_mat(rows, number, entries, LARGE_PRIME)
 
@@ -250,7 +266,9 @@ def _are_independent(heads: Sequence[ReducedHead]) -> bool:
 
 
 def _are_added(layer: LayerTensors, shapes: Sequence[HeadShape]) -> bool:
-    """Whether the outputs of the heads are added, and not stacked without an output matrix."""
+    """Return whether the outputs of the heads are added, and not concatenated, as they are without
+    an output matrix; an array of V with the heads as its first index has all outputs of each head.
+    """
     return len(shapes) == 1 or shapes[0].v is not None or len(layer.parts["V"].shape) == 3
 
 
@@ -260,19 +278,23 @@ def find_network(
     options: AnalysisOptions,
     alone: dict[int, NetworkAtWeights],
 ) -> NetworkAtWeights | None:
-    """Return the network at these weights; ``None`` if layers do not follow one another."""
+    """Return what is known of the network at its weights; ``None`` if layers do not follow one
+    another, or nothing is known of one of them.
+
+    ``alone`` has what is known of each layer alone, by its number.
+    """
     shapes = [[head.shape for head in found.of(number)] for number in range(1, len(layers) + 1)]
     widths = [shapes[0][0].width, *(layer[0].d_out for layer in shapes)]
     if any(h.is_outside or h.shape.width != widths[h.layer - 1] for h in found.heads):
         return None
-    equal = len({len(layer) for layer in shapes}) == 1
-    if not (equal and alike(layers) and _are_added(layers[0], shapes[0])):
+    have_as_many_heads = len({len(layer) for layer in shapes}) == 1
+    if not (have_as_many_heads and alike(layers) and _are_added(layers[0], shapes[0])):
         return None
     # Whether there are biases or norms, by which a layer is no longer one of its matrices alone.
-    changed = any(layer[0].coordinates for layer in shapes)
-    changed = changed or not all(around.is_empty for around in found.around.values())
-    grouped = any(around.is_grouped for around in found.around.values())
-    if (changed or grouped) and len(layers) > 1:
+    has_more = any(layer[0].coordinates is not None for layer in shapes)
+    has_more = has_more or not all(around.is_empty for around in found.around.values())
+    is_grouped = any(around.is_grouped for around in found.around.values())
+    if (has_more or is_grouped) and len(layers) > 1:
         if len(alone) < len(layers):
             return None
         several = []
@@ -288,12 +310,14 @@ def find_network(
                 )
             )
         return layers_in_a_row(several, options)
-    if grouped and 1 in alone:
+    # From here on there is one layer, or there are several of matrices of heads alone.
+    if is_grouped and 1 in alone:
         own = alone[1]
-        return own if changed else replace(own, model=network_model(shapes, options))
-    if changed and is_affine_softmax(shapes[0][0], found.around[1]):
+        return own if has_more else replace(own, model=network_model(shapes, options))
+    if has_more and is_affine_softmax(shapes[0][0], found.around[1]):
         return alone.get(1)
-    skip = options.skip and not changed
+    # A skip connection around one layer with biases or a norm changes nothing of what is known.
+    skip = options.skip and not has_more
     if len(layers) == 1 and not skip and 1 in alone and _is_differentiated(shapes[0]):
         return alone[1]  # computed in the same way
     return _at_weights(dict(enumerate(layers, 1)), found, replace(options, skip=skip))
@@ -307,12 +331,14 @@ def _is_differentiated(shapes: Sequence[HeadShape]) -> bool:
 def _at_weights(
     layers: dict[int, LayerTensors], found: AnalysedHeads, options: AnalysisOptions
 ) -> NetworkAtWeights:
-    """The network of these layers at its weights; of one layer with what is around its heads."""
+    """Return what is known of the network of these layers, by their numbers, at its weights; of one
+    layer with its norm and output bias.
+    """
     heads = [head for number in layers for head in found.of(number)]
     shapes = [[head.shape for head in found.of(number)] for number in layers]
 
     def matrices(letters: str) -> Iterator[list[dict[str, Any]]]:
-        """Return these matrices of each head of each layer, modulo the prime."""
+        """Yield for each layer the matrices of each head with these letters, modulo the prime."""
         for number, layer in layers.items():
             yield [residues_of(head, letters) for head in options.reduced_heads(number, layer)]
 
@@ -328,7 +354,8 @@ def _at_weights(
 
 
 def _most_rank_behind_zero(numbers: Sequence[int], found: AnalysedHeads) -> int | None:
-    """An upper bound for the rank where a layer, without skip connections, is zero.
+    """Return an upper bound for the rank of the differential where a layer, without skip
+    connections, is zero; ``None`` if none is.
 
     Its derivatives by tokens are zero, so that layers before it are not seen; and layers behind it
     have the token 0, which they keep.
@@ -395,11 +422,15 @@ def find_remarks(
 def _remarks_on_arrays(
     layers: Sequence[LayerTensors], found: AnalysedHeads, heads: int | None
 ) -> Iterator[str]:
-    """How arrays were divided among heads, and between Q, K and V."""
+    """Yield remarks on how arrays were divided among heads, and between Q, K and V.
+
+    ``heads`` is the number of heads that was given, or ``None``.
+    """
     first = layers[0].parts
     shape = found.heads[0].shape
-    one = heads is None and all(len(part.shape) == 2 for part in first.values())
-    if one and "K" in first and shape.a >= shape.width > 1:
+    is_one_head = heads is None and all(len(part.shape) == 2 for part in first.values())
+    # One head seldom has as many rows as tokens have entries.
+    if is_one_head and "K" in first and shape.a >= shape.width > 1:
         yield (
             "each layer is taken for one head: where it has more, give their number (option heads)"
         )

@@ -60,14 +60,21 @@ Heads = Sequence[Sequence[Any]]
 def symmetries_of(
     model: DeepAttention, shapes: Heads, dimension: Bounds, extra: ExtraParameters
 ) -> Symmetries:
-    """Return the symmetries of a network with these heads, whose functions have this dimension.
+    """Return the symmetries of a network, compared with its redundant directions.
 
-    ``extra`` is counted in the dimension already.
+    Parameters
+    ----------
+    shapes : sequence of sequence
+        For each layer the sizes of its heads, :class:`HeadShape`.
+    dimension : Bounds
+        That of the functions of the network, in which ``extra`` is counted already.
+    extra : ExtraParameters
+        What layers have in addition to heads, and finite symmetries.
     """
     betas = [layer[0].beta for layer in shapes]
     named: Counter[str] = Counter()
     for layer in shapes:
-        named.update(_of_layer(layer))
+        named.update(_symmetries_of_heads(layer))
     named.update(dict(extra.named))
     on_heads = named.total()
     between_layers = free = 0
@@ -88,8 +95,9 @@ def symmetries_of(
     )
 
 
-def _of_layer(layer: Sequence[Any]) -> Counter[str]:
-    """The symmetries of the heads of a layer by name, with their dimensions together.
+def _symmetries_of_heads(layer: Sequence[Any]) -> Counter[str]:
+    """Return the symmetries of the heads of a layer: by their names the sums of their dimensions
+    over all heads.
 
     Where the ranks of A and V are not bounded, the heads can be mixed: V'_h = Σ_g g_gh V_g with the
     inverse of g on the A_h, of which rescalings are a part.
@@ -127,7 +135,7 @@ def known_symmetries(model: DeepAttention, shapes: Heads, extra: ExtraParameters
     if model.layers == model.heads == 1:
         dimension = Bounds.exactly(shapes[0][0].dimension)
     more = _dimension_of_extra(model, shapes, dimension, extra)
-    return symmetries_of(model, shapes, _more(dimension, more), extra)
+    return symmetries_of(model, shapes, _plus(dimension, more), extra)
 
 
 def _constants_are_functions_of_heads(model: DeepAttention, shapes: Heads) -> bool:
@@ -144,7 +152,8 @@ def _constants_are_functions_of_heads(model: DeepAttention, shapes: Heads) -> bo
 def _dimension_of_extra(
     model: DeepAttention, shapes: Heads, dimension: Bounds, extra: ExtraParameters
 ) -> int:
-    """By how much the dimension that heads have is larger, for one number t of tokens.
+    """Return by how much output biases make the dimension larger than ``dimension``, that of the
+    heads, for one number t of tokens.
 
     Heads and an output bias together have no more functions than there are tensors T. That they
     have so many is proved for separate heads (docs/weights-mathematics.md, Output biases), and
@@ -157,8 +166,8 @@ def _dimension_of_extra(
     return min(extra.dimension, tensors - dimension.lower)
 
 
-def _more(known: Bounds, number: int) -> Bounds:
-    """A number that is larger by this one."""
+def _plus(known: Bounds, number: int) -> Bounds:
+    """Return bounds for the dimension that is known, plus ``number``."""
     if not number:
         return known
     lower = None if known.lower is None else known.lower + number
@@ -277,8 +286,19 @@ def _ranks_at_weights(
     output_bias: int,
     by_theorem: bool,
 ) -> _RanksAtWeights:
-    """The ranks by Theorem H, if it applies, else by gradients; ``output_bias``
-    is the number of its entries.
+    """Return the ranks of the differential at the weights by Theorem H, if it applies, else by
+    gradients.
+
+    Parameters
+    ----------
+    matrices : callable
+        Yields for each layer the matrices of each head with these letters, modulo the prime.
+    upper : int
+        An upper bound for the rank without output bias.
+    output_bias : int
+        By how much an output bias makes the dimension larger.
+    by_theorem : bool
+        Whether the theorem applies if matrices at the weights have the ranks that it needs.
     """
     parameters = parameter_count(shapes)
     rank = None
@@ -313,8 +333,12 @@ def _with_output_bias(
     *,
     separate: bool,
 ) -> Bounds:
-    """The dimension of heads and output bias together."""
-    known = _more(by_heads, _dimension_of_extra(model, shapes, by_heads, extra))
+    """Return bounds for the dimension of heads and output bias together.
+
+    ``by_heads`` is the dimension of the heads alone, and ``separate`` whether a theorem shows that
+    functions of generic heads are independent.
+    """
+    known = _plus(by_heads, _dimension_of_extra(model, shapes, by_heads, extra))
     if found.generic_of_all is not None and found.of_all is not None:
         below = max(found.of_all, found.generic_of_all)
         return intersect_bounds(Bounds.at_most(known.upper), Bounds.at_least(below))
@@ -362,7 +386,7 @@ def _values(head: Matrices) -> Any:
 
 
 def _gauge(model: DeepAttention, shapes: Heads) -> tuple[str, ...]:
-    """The factors of the gauge group, each once with how often it occurs."""
+    """Return the names of the factors of the gauge group, each once, with how often it occurs."""
     heads = list(chain(*shapes))
     factors = [f"GL({head.a}) on K and Q" for head in heads if head.factored]
     factors += [f"GL({head.v}) on O and V" for head in heads if head.v is not None]
@@ -381,9 +405,11 @@ def _rank(model: DeepAttention, layers: Sequence[Sequence[Matrices]], upper: int
     """The rank of the differential modulo the prime; for softmax by all orders of power series."""
 
     def in_series(numbers: NumberSystem, head: Matrices) -> Matrices:
+        """Return the matrices of a head over a number system."""
         return {letter: numbers.matrix(matrix.table()) for letter, matrix in head.items()}
 
     def point(numbers: NumberSystem) -> NetworkWeights:
+        """Return the weights over a number system."""
         return NetworkWeights([[in_series(numbers, head) for head in layer] for layer in layers])
 
     if model.softmax:
@@ -402,10 +428,19 @@ def _integers(matrix: Any) -> list[list[int]]:
 def _ranks_with_output_bias(
     heads: Sequence[Matrices], rank: int, most: int, outputs: int
 ) -> tuple[int, int | None]:
-    """The rank for lightning attention on tokens (x, 1), or less, and that at random weights.
+    """Return lower bounds for two ranks of the differential of a layer of lightning attention on
+    tokens (x, 1) with an output bias: at the weights, and at random weights.
 
-    The heads alone have the given rank, and at other weights at most so much as is given. Where
-    their A is given, or tokens have no entries, nothing is known of other weights.
+    The second is ``None`` where it is not known: where A is given, or tokens have no entries but 1.
+
+    Parameters
+    ----------
+    heads : sequence of dict
+        The matrices of each head modulo the prime, by their letters.
+    rank, most : int
+        The rank of the heads alone at the weights, and an upper bound at any weights.
+    outputs : int
+        The number of entries of the output bias.
     """
     width = heads[0]["V"].ncols() - 1
     if "A" in heads[0] or not width:
@@ -439,6 +474,7 @@ def separate_at_weights(
         raise TooLargeError(f"it is computed for widths up to {MAX_WIDTH}")
 
     def tokens(width: int) -> Any:
+        """Return random tokens as columns, more than there are heads."""
         return random_matrix(numbers, width, model.heads + SPARE_ROWS, draw)
 
     outputs = [tokens(model.widths[0])]
@@ -464,17 +500,19 @@ def separate_at_weights(
 
 
 def _are_independent(layer: Sequence[Matrices], X: Any) -> bool:
-    """Whether the quadratic forms of all heads are, as functions of these tokens."""
+    """Return whether the quadratic forms xᵀAx of all heads of a layer are linearly independent at
+    the columns x of X, modulo the prime.
+    """
     return rank_mod([_quadratic_form(head, X) for head in layer], LARGE_PRIME) == len(layer)
 
 
 def _quadratic_form(head: Matrices, X: Any) -> list[int]:
-    """The values of xᵀAx at all columns x."""
+    """Return the values of xᵀAx at all columns x of X."""
     return _bilinear_form(head, X, X)
 
 
 def _bilinear_form(head: Matrices, X: Any, Y: Any) -> list[int]:
-    """The values of xᵀAy at all columns x of X and y of Y in the same place."""
+    """Return the values of xᵀAy for the columns x of X and y of Y in the same place."""
     # A = KᵀQ is not multiplied out: it is a large matrix of small rank.
     if "A" in head:
         return column_products(X, head["A"] * Y)

@@ -186,7 +186,7 @@ def layers_in_a_row(layers: Sequence[AnalysedLayer], options: AnalysisOptions) -
     why = ranks.method if ranks.at_weights is None else ""
     has_norms = any(layer.around.norm for layer in layers)
     return NetworkAtWeights(
-        symmetries=_compared(layers, between, dimension, why),
+        symmetries=_with_symmetries(layers, between, dimension, why),
         rank=ranks.at_weights,
         most_rank=ranks.most_at_weights,
         method="" if why else ranks.method,
@@ -200,7 +200,9 @@ def layers_in_a_row(layers: Sequence[AnalysedLayer], options: AnalysisOptions) -
 
 
 def _kind(layers: Sequence[AnalysedLayer]) -> str:
-    """What layers have in addition to matrices of their own heads, in words."""
+    """Return what layers have in addition to matrices of their own heads, as the end of a name:
+    ``, with biases or norms``.
+    """
     kinds = []
     changed = any(layer.shapes[0].coordinates for layer in layers)
     if changed or not all(layer.around.is_empty for layer in layers):
@@ -212,10 +214,14 @@ def _kind(layers: Sequence[AnalysedLayer]) -> str:
     return f", with {' and '.join(kinds)}"
 
 
-def _compared(
+def _with_symmetries(
     layers: Sequence[AnalysedLayer], between: Sequence[Between], dimension: Bounds, why: str
 ) -> Symmetries:
-    """The redundant directions, compared with the symmetries of the layers and between them."""
+    """Return the symmetries of the network, those of layers and ``between`` them, compared with its
+    redundant directions.
+
+    ``dimension`` is that of the network, and ``why`` says why it is not known, or is empty.
+    """
     named: Counter[str] = Counter()
     finite: list[FiniteGroup] = []
     least = 0
@@ -241,7 +247,10 @@ def _compared(
 def _between(
     layers: Sequence[AnalysedLayer], passed: Sequence[AnalysedLayer], options: AnalysisOptions
 ) -> Iterator[Between]:
-    """The symmetries between layers: changes of base or rotations, and translations.
+    """Yield the symmetries between layers: changes of base or rotations, and translations.
+
+    ``passed`` are the layers but the last one, with one output less where a LayerNorm follows that
+    takes the mean away.
 
     A change of base keeps what the layer before it does exactly if it keeps the span of its
     outputs. Translations always act freely.
@@ -278,7 +287,10 @@ def _rotations(d: int) -> int:
 def _ranks(
     layers: Sequence[AnalysedLayer], acting: Sequence[Between], options: AnalysisOptions, most: int
 ) -> DifferentialRanks:
-    """The ranks of the differential, or why they are not computed."""
+    """Return the ranks of the differential of the network, or why they are not computed.
+
+    ``acting`` are the symmetries between layers, and ``most`` is an upper bound for the rank.
+    """
     if any("A" in layer.tensors.parts for layer in layers):
         return DifferentialRanks(
             method="ranks of several layers with biases or norms need K and Q, not A"
@@ -310,7 +322,9 @@ def _ranks(
 
 
 def _entries(layer: AnalysedLayer) -> dict[str, Any]:
-    """The entries of a layer as fractions, with biases as columns beside their matrices."""
+    """Return the fields of :class:`AffineLayer` of a layer: its entries as fractions, with biases
+    as columns beside their matrices.
+    """
     options = layer.options
     heads = []
     norm: Norm | None = None
@@ -352,7 +366,8 @@ def _entries(layer: AnalysedLayer) -> dict[str, Any]:
 def _most_rank(
     layers: Sequence[AnalysedLayer], acting: Sequence[Between], options: AnalysisOptions
 ) -> int | None:
-    """An upper bound for the rank at these weights, by those of the heads, each alone.
+    """Return an upper bound for the rank of the differential of the network at these weights, by
+    those of the heads, each alone; ``None`` if one of these is not known.
 
     Symmetries between the layers move the functions of the heads, and not that of the network.
     """
@@ -366,12 +381,14 @@ def _most_rank(
             of_layer += layer.outputs
         moved = 0 if after is None or options.skip else _moved(layer, after)
         of_layer -= moved
-        whole = layer.alone.most_rank
-        if whole is not None:
+        # What is known of the layer as a whole may be less than the sum over its heads.
+        of_whole_layer = layer.alone.most_rank
+        if of_whole_layer is not None:
             # In softmax attention it is a rank of all A_h, V_h and the constant, which are moved as
             # those of heads. In lightning attention it is one of the function of the layer, of
             # which less may be moved.
-            of_layer = min(of_layer, whole - moved if options.softmax else whole)
+            of_whole_layer -= moved if options.softmax else 0
+            of_layer = min(of_layer, of_whole_layer)
         most += of_layer
     for symmetry in acting:
         if symmetry.by_biases:
@@ -381,7 +398,8 @@ def _most_rank(
 
 
 def _moved(layer: AnalysedLayer, after: AnalysedLayer) -> int:
-    """The number of directions in which symmetries behind a layer move its heads.
+    """Return the number of directions in which symmetries between a layer and the one after it move
+    the functions of its heads.
 
     They are counted at the weights, modulo the prime: rather too few than too many.
     """
@@ -391,7 +409,7 @@ def _moved(layer: AnalysedLayer, after: AnalysedLayer) -> int:
     for head in layer.options.reduced_heads(layer.number, layer.tensors):
         matrices = residues_of(head)
         # With A = 0 a head of lightning attention is zero, whatever its values are.
-        if not layer.options.softmax and not _attention(matrices).rank():
+        if not layer.options.softmax and not _product_A(matrices).rank():
             continue
         values = matrices["V"]
         free = values.ncols()
@@ -415,8 +433,8 @@ def _moved(layer: AnalysedLayer, after: AnalysedLayer) -> int:
     return moved
 
 
-def _attention(matrices: Mapping[str, Any]) -> Any:
-    """A = KᵀQ."""
+def _product_A(matrices: Mapping[str, Any]) -> Any:
+    """Return A, or KᵀQ, modulo the prime; ``matrices`` are those of a head by their letters."""
     if "A" in matrices:
         return matrices["A"]
     return matrices["K"].transpose() * matrices["Q"]

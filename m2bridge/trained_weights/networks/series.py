@@ -14,6 +14,7 @@ which it is not, while those before it are (docs/weights-mathematics.md, Ranks n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -61,13 +62,23 @@ class _BadPrimeError(ArithmeticError):
 
 @dataclass(frozen=True, slots=True)
 class _Germ:
-    """A series in ε modulo a prime, with the operations of a norm."""
+    """A series in ε modulo a prime, with the operations of a norm.
+
+    Parameters
+    ----------
+    series : nmod_poly
+        Its coefficients.
+    length : int
+        The number of coefficients that are kept.
+    prime : int
+    """
 
     series: Any
     length: int
     prime: int
 
     def _with(self, series: Any) -> _Germ:
+        """Return a germ of another series, of the same length and modulo the same prime."""
         return _Germ(series, self.length, self.prime)
 
     def __add__(self, other: Any) -> _Germ:
@@ -203,7 +214,9 @@ def ranks(
 def _method(
     layers: Sequence[AffineLayer], *, skip: bool, softmax: bool
 ) -> tuple[Callable[[Sequence[AffineLayer], int], int], str]:
-    """The way in which the rank of layers is computed, given an upper bound; and its name."""
+    """Return the function that computes a lower bound for the rank of the differential of layers,
+    given them and an upper bound, and words for how it does.
+    """
     if not (softmax or any(layer.norm for layer in layers)):
         return partial(rank_modulo_prime, skip), f"modulo {LARGE_PRIME}"
     if sum(layer.parameters for layer in layers) > MAX_PARAMETERS_IN_BALLS:
@@ -213,7 +226,8 @@ def _method(
 
 
 def rank_near_zero(skip: bool, softmax: bool, layers: Sequence[AffineLayer], upper: int) -> int:
-    """Return the rank of the differential, or less.
+    """Return the rank of the differential of a network with softmax or norms, or less, by power
+    series near the token 0 modulo a prime; ``upper`` is an upper bound for it.
 
     Raises
     ------
@@ -243,7 +257,12 @@ def rank_near_zero(skip: bool, softmax: bool, layers: Sequence[AffineLayer], upp
 def _gradients_near_zero(
     layers: Sequence[AffineLayer], length: int, prime: int, *, skip: bool, softmax: bool
 ) -> Iterator[list[Any]]:
-    """Gradients by the parameters at random tokens εx, as series in ε."""
+    """Yield gradients by the parameters at random tokens εx, as lists of series in ε of this
+    length, modulo the prime.
+
+    _NoRootError if a norm takes the root of a number that is no square modulo the prime,
+    _BadPrimeError if of 0.
+    """
     numbers = _NearZero(prime, length, (1,) * TOKENS, softmax)
     draw = partial(Random(RANK_POINT_SEED).randrange, prime)
     return gradients_of(
@@ -257,7 +276,7 @@ def _gradients_near_zero(
 
 
 def _residue(number: Any, *, prime: int) -> int:
-    """A fraction modulo a prime."""
+    """Return a fraction modulo a prime; _BadPrimeError if the prime divides its denominator."""
     number = Fraction(number)
     if number.denominator % prime == 0:
         raise _BadPrimeError
@@ -265,30 +284,30 @@ def _residue(number: Any, *, prime: int) -> int:
 
 
 def _prime_with_roots(layers: Sequence[AffineLayer], *, skip: bool, softmax: bool) -> int:
-    """Return a prime modulo which all constants of norms are squares, where it is proved that each
-    is not a square in the field of the roots before it.
+    """Return a prime modulo which all constants r_k of norms are squares, where it is proved that
+    each is not a square in the field of the roots before it: that is shown by a prime modulo which
+    r_k is not a square, and those before it are (docs/weights-mathematics.md, Ranks near the token
+    0).
 
     Raises
     ------
     TooLargeError
         If none is found.
     """
-    needed = _new_roots(layers)
+    to_prove = _new_roots(layers)
     proved: set[int] = set()
-    found = None
+    with_all_roots = None
     prime = LARGE_PRIME
     for _ in check_deadline_in(range(_MAX_PRIMES)):
-        try:
-            without = _first_without_root(layers, prime, skip=skip, softmax=softmax)
-        except _BadPrimeError:
-            pass
-        else:
-            if without is None:
-                found = found or prime
-            else:
-                proved.add(without)
-        if found is not None and needed <= proved:
-            return found
+        # A prime that divides a constant or a denominator shows nothing.
+        with suppress(_BadPrimeError):
+            without_root = _first_without_root(layers, prime, skip=skip, softmax=softmax)
+            if without_root is not None:
+                proved.add(without_root)
+            elif with_all_roots is None:
+                with_all_roots = prime
+        if with_all_roots is not None and to_prove <= proved:
+            return with_all_roots
         prime = _prime_before(prime)
     raise TooLargeError("no prime is found modulo which the roots of all norms are known")
 
@@ -312,15 +331,24 @@ def _new_roots(layers: Sequence[AffineLayer]) -> set[int]:
 def _first_without_root(
     layers: Sequence[AffineLayer], prime: int, *, skip: bool, softmax: bool
 ) -> int | None:
-    """Return the number of the first layer whose norm has no root modulo the prime; ``None`` if
-    all have one.
+    """Return the number, from 0 on, of the first layer whose norm takes a root of a number that is
+    no square modulo the prime; ``None`` if all of them are squares.
+
+    These numbers are the variances r_k at the token 0, plus the ε of the norm. They are seen by
+    differentiating the first layers with series of length 1, that is, with constants alone.
+
+    Raises
+    ------
+    _BadPrimeError
+        If one of these numbers, or a denominator, is 0 modulo the prime.
     """
     for number in range(len(layers)):
+        first_layers = layers[: number + 1]
+        gradients = _gradients_near_zero(first_layers, 1, prime, skip=skip, softmax=softmax)
         try:
-            # The constants alone: ε = 0.
-            first = layers[: number + 1]
-            next(_gradients_near_zero(first, 1, prime, skip=skip, softmax=softmax))
+            next(gradients)
         except _NoRootError:
+            # The layers before it have their roots, as else the loop had ended.
             return number
     return None
 

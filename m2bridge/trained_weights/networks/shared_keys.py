@@ -182,7 +182,10 @@ class HeadGroup:
         )
 
     def _rank_of_attention(self, ranks: dict[str, int | None]) -> Bounds:
-        """That of (K, Q_h) ↦ KᵀQ_h."""
+        """Return bounds for the rank of the differential of (K, Q_1, …, Q_m) ↦ (KᵀQ_1, …, KᵀQ_m).
+
+        ``ranks`` has those of K, and of all Q_h beside each other, by the letters K and Q.
+        """
         keys, queries = ranks["K"], ranks["Q"]
         if self.rotary:
             # No complex row of K or of all Q_h is 0 then.
@@ -194,7 +197,10 @@ class HeadGroup:
         return Bounds.exactly(columns * keys + self.shape.d * queries - keys * queries)
 
     def _rank_of_values(self, ranks: dict[str, int | None]) -> Bounds:
-        """That of (O_h, V) ↦ O_h V."""
+        """Return bounds for the rank of the differential of (O_1, …, O_m, V) ↦ (O_1 V, …, O_m V).
+
+        ``ranks`` has those of V, and of all O_h on top of each other, by the letters V and O.
+        """
         outputs, values = ranks["O"], ranks["V"]
         if self.shape.v is None:
             return Bounds.exactly(self.values)
@@ -207,14 +213,19 @@ class HeadGroup:
 def _rank_together(
     letter: str, heads: Sequence[HeadWeights], reduced: Sequence[ReducedHead]
 ) -> int | None:
-    """The rank of all Q_h beside each other, or of all O_h on top of each other."""
+    """Return the rank of all Q_h beside each other, or of all O_h on top of each other, as
+    ``letter`` is Q or O; ``None`` if there is no such matrix, or the rank is not known.
+
+    ``reduced`` are the heads with their matrices, of which ranks of single ones are known already.
+    """
     if letter not in reduced[0].matrices:
         return None
     shape = heads[0].shape
-    full = shape.a if letter == "Q" else shape.v
-    own = [head.ranks.each.get(letter) for head in heads]
-    if full in own or len(own) == 1:
-        return max((rank for rank in own if rank is not None), default=None)
+    full_rank = shape.a if letter == "Q" else shape.v
+    ranks = [head.ranks.each.get(letter) for head in heads]
+    # One matrix of full rank makes that of all together full, too.
+    if full_rank in ranks or len(ranks) == 1:
+        return max((rank for rank in ranks if rank is not None), default=None)
     arrays = []
     for head in reduced:
         matrix = head.matrices[letter]
@@ -226,7 +237,12 @@ def _rank_together(
 def ranks_of_groups(
     groups: Sequence[HeadGroup], heads: Sequence[HeadWeights], reduced: Sequence[ReducedHead]
 ) -> Bounds:
-    """Return the rank of the differential of the weights of a layer ↦ all A_h and V_h."""
+    """Return bounds for the rank of the differential of the map from the weights of a layer to all
+    A_h and V_h.
+
+    ``heads`` are all heads of the layer in their order, and ``reduced`` these heads with their
+    matrices; each group has as many in a row.
+    """
     lower: list[int | None] = []
     upper: list[int | None] = []
     size = groups[0].heads

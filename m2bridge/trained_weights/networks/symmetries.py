@@ -427,7 +427,7 @@ def softmax_layer(
 
 
 def _constants(shapes: Sequence[HeadShape], around: NormAndOutputBias) -> int:
-    """The dimension of the constants b + Σ O_h b_h that a layer of softmax adds.
+    """Return the dimension of the constants b + Σ O_h b_h that generic layers of softmax add.
 
     Here b is the output bias, and b_h the bias of V in head h. Without b the constants are sums of
     the columns of the O_h, of which there are v for each head.

@@ -51,7 +51,7 @@ from m2bridge.trained_weights.checkpoints.configuration import heads_in_configur
 from m2bridge.trained_weights.checkpoints.files import tensors
 from m2bridge.trained_weights.checkpoints.find_layers import contents
 from m2bridge.trained_weights.checkpoints.names import usual_layers
-from m2bridge.trained_weights.heads import spectrum as numerical_weights
+from m2bridge.trained_weights.heads import eigenvalues
 from m2bridge.trained_weights.heads.membership import TAKEN, exact_weights
 from m2bridge.trained_weights.heads.ranks import HeadShape, exact_ranks, integers, residues
 from m2bridge.trained_weights.heads.spectrum import rounded
@@ -320,10 +320,10 @@ def test_the_boundary_distance_of_large_matrices(monkeypatch: pytest.MonkeyPatch
     }
     found = []
     for large in (1000, 10):
-        monkeypatch.setattr(numerical_weights, "_LARGE", large)
+        monkeypatch.setattr(eigenvalues, "_LARGE", large)
         found.append(weights(**given).heads[0].numerical.distance_to_boundary)
     assert found[0] == found[1]
-    lower, upper = numerical_weights.least_largest_eigenvalue(
+    lower, upper = eigenvalues.least_largest_eigenvalue(
         numpy.diag([1.0] * 11), numpy.diag([1.0] * 11)
     )
     assert lower <= 1 <= upper <= 1 + 1e-9

@@ -113,9 +113,6 @@ LAYOUTS: dict[str, Callable[[Planted], Arrays]] = {
     ),
     "Phi": separate(*(f"{L}.{x}.weight" for x in ("q_proj", "k_proj", "v_proj", "dense"))),
     "Phi-3": stacked(f"{L}.qkv_proj.weight", f"{L}.o_proj.weight"),
-    "CodeGen": stacked(
-        "transformer.h.0.attn.qkv_proj.weight", "transformer.h.0.attn.out_proj.weight", "by_quarter"
-    ),
     "Baichuan": stacked(f"{L}.W_pack.weight", f"{L}.o_proj.weight"),
     "InternLM2": stacked(
         "model.layers.0.attention.wqkv.weight", "model.layers.0.attention.wo.weight", "by_group"
@@ -136,6 +133,14 @@ LAYOUTS: dict[str, Callable[[Planted], Arrays]] = {
     "MPT, flash-attn": stacked(
         "transformer.blocks.0.attn.Wqkv.weight", "transformer.blocks.0.attn.out_proj.weight"
     ),
+    "MosaicBERT": stacked(
+        "encoder.layer.0.attention.self.Wqkv.weight",
+        "encoder.layer.0.attention.output.dense.weight",
+    ),
+    "BLIP": stacked(
+        "encoder.layers.0.self_attn.qkv.weight", "encoder.layers.0.self_attn.projection.weight"
+    ),
+    "Bark": stacked("layers.0.attn.att_proj.weight", "layers.0.attn.out_proj.weight"),
     "ModernBERT": stacked("layers.0.attn.Wqkv.weight", "layers.0.attn.Wo.weight"),
     "BERT": separate(
         *(f"bert.encoder.layer.0.attention.self.{x}.weight" for x in ("query", "key", "value")),
@@ -320,10 +325,10 @@ ASKED: dict[str, tuple[str, str, str]] = {
         "transformer.layers.0.attention.dense",
         "q-k-v in GLM and CogVLM, and by-head in ChatGLM",
     ),
-    "names of CodeGen elsewhere": (
-        "transformer.layers.0.attn.qkv_proj",
-        "transformer.layers.0.attn.out_proj",
-        "by-quarter in CodeGen, and q-k-v in others",
+    "CodeGen": (
+        "transformer.h.0.attn.qkv_proj",
+        "transformer.h.0.attn.out_proj",
+        "by-quarter in CodeGen, by-eighth in CodeGen2, and q-k-v in others",
     ),
     "gpt-fast, InternLM2": (
         "layers.0.attention.wqkv",

@@ -89,6 +89,9 @@ def test_an_adapter_is_merged_exactly(tmp_path: Path) -> None:
     assert ranks == ((1, 1), *p.ranks[1:])
     with pytest.raises(InvalidCaseError, match="LoRA adapter: give the base model"):
         weights(adapter, heads=HEADS)
+    config.write_text(json.dumps({"lora_alpha": 1, "init_lora_weights": "pissa_niter_4"}))
+    with pytest.raises(InvalidCaseError, match="belongs to weights that were changed"):
+        weights(tmp_path / "model.safetensors", heads=HEADS, adapter=adapter)
     config.write_text(json.dumps({"r": 1, "lora_alpha": 1, "use_dora": True}))
     with pytest.raises(InvalidCaseError, match=r"'use_dora' in 'adapter_config.json'"):
         weights(tmp_path / "model.safetensors", heads=HEADS, adapter=adapter)

@@ -297,3 +297,14 @@ def test_ranks_are_those_with_the_epsilon_of_config_json(
     else:
         assert (found.network.epsilon, found.assumed) == (Fraction(1, 10**6), ())
         assert "assuming" not in found.summary
+
+
+def test_a_configuration_that_names_no_model_leaves_it_to_the_names(tmp_path: Path) -> None:
+    """That of timm has an architecture of its own, as nanoGPT's has none."""
+    save_file(gpt2(), tmp_path / "model.safetensors")
+    for config, begin in (
+        ({"architecture": "a_model_of_timm", "num_classes": 3}, "GPT-2 by its names: softmax"),
+        ({"model_type": "smollm9"}, "Weights of lightning self-attention"),
+    ):
+        (tmp_path / "config.json").write_text(json.dumps(config))
+        assert first_line(weights(tmp_path, heads=HEADS)).startswith(begin)

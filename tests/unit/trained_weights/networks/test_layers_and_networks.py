@@ -18,6 +18,7 @@ import pytest
 
 from m2bridge import weights
 from m2bridge.errors import InvalidCaseError
+from m2bridge.trained_weights.facts import FACTOR_OF_SCORES
 from m2bridge.trained_weights.networks import series
 from m2bridge.trained_weights.networks.groups import FiniteGroup, products
 from m2bridge.trained_weights.networks.network_with_norms import BEHIND_LAYER_NORM
@@ -514,3 +515,19 @@ def test_a_skip_connection_of_a_single_layer_adds_a_constant(skip: bool) -> None
     assert network.model is not None
     assert network.model.skip == skip
     assert network.rank == weights(**matrices, heads=2).layers[1].rank == 7
+
+
+@pytest.mark.slow
+def test_factors_of_scores_are_said_where_a_rank_depends_on_them() -> None:
+    """Of several layers of softmax whose rank is computed, and not of one, nor of lightning."""
+    random = numpy.random.default_rng(5)
+    state = {
+        f"l.{layer}.{letter}": random.integers(-3, 4, (1 if letter in "KQ" else 2, 2)).astype(float)
+        for layer in range(2)
+        for letter in "KQV"
+    }
+    biased = state | {f"l.{layer}.Q_bias": numpy.ones(1) for layer in range(2)}
+    first = {name: array for name, array in biased.items() if name.startswith("l.0")}
+    assert FACTOR_OF_SCORES in weights(biased, as_="softmax").remarks
+    assert FACTOR_OF_SCORES not in weights(first, as_="softmax").remarks
+    assert FACTOR_OF_SCORES not in weights(biased, as_="lightning").remarks

@@ -1,0 +1,250 @@
+"""How arrays are cut: one array into Q, K and V, and these into the matrices of heads.
+
+Arrays have the shape (out, in) here. With a rows of Q and K for each head, v rows of V, and d
+entries of a token, those of all heads together are Q: (heads·a, d), K: (heads·a, d),
+V: (heads·v, d) and O: (d', heads·v); K and V have fewer rows where heads share their keys and
+values. Or the heads are the first index: Q: (heads, a, d), K: (heads, a, d), V: (heads, v, d) and
+O: (heads, d', v).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy
+
+from m2bridge.errors import InvalidCaseError
+from m2bridge.results.sheet import visible
+from m2bridge.trained_weights.checkpoints.arrays import Tensor
+
+CUTS = ("q-k-v", "by-head", "by-group", "by-row", "by-quarter", "by-eighth")
+"""How the rows of Q, K and V follow one another in one array: all of each; for each head those of
+q, of k, and of v; for each group of heads that share a key all of their q, then k, then v; for each
+row of a head one of q, one of k, one of v; or four or eight parts, each with the rows of Q, of V,
+and of K of as many heads.
+"""
+PARTS_OF_CUT = {"by-quarter": 4, "by-eighth": 8}
+"""The number of parts of an array, by its cut."""
+
+
+def split_in_thirds(stacked: Any, output: Any, heads: int, part: Tensor) -> dict[str, Any]:
+    """Return Q, K, V by these letters, of one array with all of Q, then all of K, then all of V.
+
+    Parameters
+    ----------
+    stacked : array
+        A matrix, whose rows are those of Q, K and V; or of shape (3, ·, ·).
+    output : array or None
+        O, whose columns are as many as Q has rows. Without it Q, K and V have as many rows each.
+    heads : int
+        The number of heads, which divides the rows of Q.
+    part : Tensor
+        The array of the file, for messages.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the rows are not those of three matrices, K and V with as many as each other.
+    """
+    if stacked.ndim == 3 and len(stacked) == 3:
+        return dict(zip("QKV", stacked, strict=True))
+    named = f"'{visible(part.name):.60}' is {part.size_text}"
+    if stacked.ndim != 2:
+        raise InvalidCaseError(
+            "weights", f"{named}: Q, K and V in one array are a matrix, or three"
+        )
+    rows = stacked.shape[0]
+    rows_of_Q = rows // 3
+    if output is not None and output.ndim == 2:
+        # O has v columns for each head, and Q a rows, with a = v. Where heads share their keys,
+        # Q has more than a third of the rows.
+        rows_of_Q = output.shape[1]
+    if not rows_of_Q or (rows - rows_of_Q) % 2 or rows <= rows_of_Q:
+        raise InvalidCaseError(
+            "weights", f"{named}: {rows} is not the number of rows of Q, K and V, 3·a·heads"
+        )
+    if rows_of_Q % heads:
+        raise InvalidCaseError(
+            "heads", f"{named}: {heads} heads do not divide the {rows_of_Q} rows of Q"
+        )
+    end_of_K = (rows + rows_of_Q) // 2
+    return {"Q": stacked[:rows_of_Q], "K": stacked[rows_of_Q:end_of_K], "V": stacked[end_of_K:]}
+
+
+def split_alternating(stacked: Any, cut: str, groups: int, size: int) -> dict[str, Any]:
+    """Return Q, K, V by these letters, of a matrix in which their rows alternate.
+
+    Parameters
+    ----------
+    stacked : array
+        Of shape ((heads + 2·groups)·size, d).
+    cut : str
+        One of :data:`CUTS`, but not ``q-k-v``.
+    groups : int
+        The number of keys; as many as heads, unless these share keys.
+    size : int
+        The rows of each query, key and value.
+    """
+    columns = stacked.shape[1]
+    if cut in PARTS_OF_CUT:
+        # The indices are the part, then Q, V or K, then the row.
+        in_parts = stacked.reshape(PARTS_OF_CUT[cut], 3, -1, columns)
+        parts = {"Q": in_parts[:, 0], "K": in_parts[:, 2], "V": in_parts[:, 1]}
+    elif cut == "by-row":
+        threes = stacked.reshape(-1, 3, columns)
+        parts = {letter: threes[:, place] for place, letter in enumerate("QKV")}
+    else:
+        # Each group has its queries, then its key, then its value.
+        blocks = stacked.reshape(groups, -1, size, columns)
+        parts = {"Q": blocks[:, :-2], "K": blocks[:, -2], "V": blocks[:, -1]}
+    return {letter: part.reshape(-1, columns) for letter, part in parts.items()}
+
+
+def cut_into_heads(arrays: Mapping[str, Any], count: int | None) -> Iterator[dict[str, Any]]:
+    """Yield the matrices of each head by their letters.
+
+    Parameters
+    ----------
+    arrays : dict
+        Q, K, V and perhaps O, or A, V and perhaps O: matrices with the rows, of O the columns, of
+        all heads, or arrays with the heads as their first index.
+    count : int or None
+        The number of heads; if it is not known, that of the first index, or 1.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the arrays are not those of so many heads.
+    """
+    arrays = _with_heads_first(arrays)
+    dimensions = {array.ndim for array in arrays.values()}
+    if dimensions == {2}:
+        arrays = _with_index_of_heads(arrays, count or 1)
+    elif dimensions != {3}:
+        raise InvalidCaseError(
+            "weights",
+            f"{shapes_in_words(arrays)}: give matrices, or all with the heads as first index",
+        )
+    counts = {len(array) for array in arrays.values()}
+    if len(counts) > 1 or count not in (None, *counts):
+        raise InvalidCaseError(
+            "heads",
+            f"{shapes_in_words(arrays)}: the first number is that of the heads in all of them",
+        )
+    for h in range(*counts):
+        yield {letter: array[h] for letter, array in arrays.items()}
+
+
+def _with_heads_first(arrays: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the arrays by their letters, where Q has the heads as its first index, with as many
+    K and V as Q, and O with the heads as its first index, too.
+
+    Heads that share a key and a value get a copy of both each. Other arrays are returned as they
+    are.
+    """
+    if "Q" not in arrays or arrays["Q"].ndim != 3:
+        return arrays
+    heads = len(arrays["Q"])
+    found = dict(arrays)
+    for letter in "KV":
+        array = arrays[letter]
+        if array.ndim == 3 and len(array) and heads % len(array) == 0:
+            found[letter] = array.repeat(heads // len(array), 0)
+    if "O" in arrays and arrays["O"].ndim == 2 and arrays["O"].shape[1] % heads == 0:
+        found["O"] = numpy.stack(numpy.split(arrays["O"], heads, 1))
+    return found
+
+
+def _with_index_of_heads(matrices: Mapping[str, Any], heads: int) -> dict[str, Any]:
+    """Return arrays with the heads as first index, of matrices with the rows of all heads.
+
+    With fewer keys and values than queries, each is repeated for as many heads in a row.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the rows of Q, K and V, or the columns of O, are not those of so many heads.
+    """
+    if heads == 1:
+        return {letter: matrix[None] for letter, matrix in matrices.items()}
+    if "A" in matrices:
+        raise InvalidCaseError(
+            "heads", "A is that of one head: give K and Q, or A and V with the heads as first index"
+        )
+    rows = {letter: matrix.shape[0] for letter, matrix in matrices.items()}
+    if rows["Q"] % heads or not rows["Q"]:
+        raise InvalidCaseError(
+            "heads", f"Q has {rows['Q']} rows, which are not those of {heads} heads"
+        )
+    a = rows["Q"] // heads
+    # A key has as many rows as a query.
+    groups = rows["K"] // a if rows["K"] % a == 0 else 0
+    if not groups or heads % groups or rows["V"] % groups:
+        raise InvalidCaseError(
+            "heads",
+            f"{shapes_in_words(matrices)}: K and V have no rows for {heads} heads with a = {a}",
+        )
+    # O has v columns for each head, and V has v rows for each group of heads.
+    if "O" in matrices and matrices["O"].shape[1] * groups != heads * rows["V"]:
+        raise InvalidCaseError(
+            "weights", f"{shapes_in_words(matrices)}: O has a column for each row of V of each head"
+        )
+    found = {}
+    for letter, number in {"Q": heads, "K": groups, "V": groups}.items():
+        blocks = matrices[letter].reshape(number, rows[letter] // number, -1)
+        found[letter] = blocks.repeat(heads // number, 0)
+    if "O" in matrices:
+        found["O"] = numpy.stack(numpy.split(matrices["O"], heads, 1))
+    return found
+
+
+def heads_sharing_a_key(arrays: Mapping[str, Any]) -> int:
+    """Return the number of heads in a row that have the same K and V, by the sizes of Q and K."""
+    if "A" in arrays:
+        return 1
+    return max(int(arrays["Q"].shape[0] // max(arrays["K"].shape[0], 1)), 1)
+
+
+def fault_in_shapes(shapes: Mapping[str, tuple[int, int]]) -> str:
+    """Return what is wrong with the shapes of the matrices of one head, by their letters, as a
+    clause; empty if they fit: K and Q (a, d), or A (d, d), and V (v, d), O (d', v).
+    """
+    scores = "A" if "A" in shapes else "K and Q"
+    of_scores = shapes[scores[0]]
+    V = shapes["V"]
+    d = of_scores[1]
+    if not all(map(min, shapes.values())):
+        return "a matrix has no entries"
+    if "A" in shapes and of_scores != (d, d):
+        return "A = KᵀQ is square, d × d"
+    if "K" in shapes and shapes["Q"] != shapes["K"]:
+        K, Q = shapes["K"], shapes["Q"]
+        advice = ""
+        if Q[::-1] == K:
+            advice = "; is one of them transposed?"
+        elif K[1] == Q[1] and Q[0] % K[0] == 0:
+            advice = "; where heads share keys and values, say how many heads there are"
+        return f"K and Q have the same shape, a × d{advice}"
+    if V[1] != d:
+        # A side that would fit says which matrix is the wrong way round.
+        turned = ""
+        if of_scores[0] == V[1] and V[0] == d:
+            turned = "; is V transposed, or are K and Q?"
+        elif of_scores[0] == V[1]:
+            turned = "; are K and Q transposed?"
+        elif V[0] == d:
+            turned = "; is V transposed?"
+        return f"V has as many columns as {scores}, the dimension d of the tokens{turned}"
+    if "O" in shapes and shapes["O"][1] != V[0]:
+        return "O has as many columns as V has rows"
+    return ""
+
+
+def shapes_in_words(arrays: Mapping[str, Any]) -> str:
+    """Return the shapes of arrays by their letters: ``K is 2 × 3, Q is 2 × 3``."""
+    sizes = []
+    for letter, array in sorted(arrays.items()):
+        size = " × ".join(map(str, array.shape)) or "a number"
+        sizes.append(f"{letter} is {size}")
+    return ", ".join(sizes)

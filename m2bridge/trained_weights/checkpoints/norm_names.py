@@ -1,0 +1,139 @@
+"""Norms before or after a layer, by the names that libraries give them.
+
+What names do not say:
+
+* ``norm1`` beside ``self_attn.in_proj_weight`` (nn.TransformerEncoderLayer) is taken to stand after
+  the layer; with ``norm_first`` it stands before it, which a user can say.
+* ``self_attn_layer_norm`` stands before the layer in OPT and after it in BART: see
+  :func:`_ends_without_norm`.
+* ``input_layernorm`` without a bias is taken for an RMSNorm, as in LLaMA; Cohere's is a LayerNorm.
+* Gemma's has the factors 1 + γ, under the same names: ``config.json`` beside the file tells it, or
+  a user.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from m2bridge.trained_weights.checkpoints.arrays import Tensor
+from m2bridge.trained_weights.checkpoints.tensors import NAMES, NormTensors
+
+
+def norm_by_name(query: str, available: Mapping[str, Tensor]) -> NormTensors | None:
+    """Return the norm with a usual name beside the queries of this name; ``None`` if there is none.
+
+    Each row of the table has the name of queries, with ``*`` for what they have in common with the
+    norm. The first row that fits is taken.
+    """
+    for row in NAMES["norms"]:
+        end = row["query"].removeprefix("*")
+        if not query.endswith(end):
+            continue
+        star = query.removesuffix(end)
+        gamma = _gamma(row["gamma"].replace("*", star), available)
+        if gamma is not None and _is_row_of(row, star, available):
+            return _norm_of_row(row, star, gamma, available)
+    return None
+
+
+def _gamma(name: str, available: Mapping[str, Tensor]) -> str | None:
+    """Return the name of γ, which Flax calls scale, and TensorFlow gamma; ``None`` if there is none
+    of these.
+    """
+    for end in ("weight", "scale", "gamma"):
+        own = re.sub(r"(?<=\.)weight$", end, name)
+        if own in available:
+            return own
+    return None
+
+
+def _is_row_of(row: Mapping[str, Any], star: str, available: Mapping[str, Tensor]) -> bool:
+    """Return whether the other arrays are there that a row of the table of norms needs, in which
+    ``*`` stands for ``star``.
+    """
+    beside = [row[key].replace("*", star) for key in ("adds_one", "beside") if key in row]
+    if any(name not in available for name in beside):
+        return False
+    return "model" not in row or any(re.search(row["model"], name) for name in available)
+
+
+def _norm_of_row(
+    row: Mapping[str, Any], star: str, gamma: str, available: Mapping[str, Tensor]
+) -> NormTensors:
+    """Return the norm as a row of the table says, with what it does not say.
+
+    ``gamma`` is the name of γ, and ``star`` what ``*`` in the row stands for.
+    """
+    beta = beta_beside(gamma, available)
+    is_rms = beta is None and row.get("rms", False)
+    place = row["place"]
+    if place == "of the model":
+        is_after = _ends_without_norm(star, available)
+        place = {True: "post", False: "pre", None: "asked"}[is_after]
+    asks = ""
+    if place == "asked":
+        asks = "stands before the layer in some models and after it in others: say that it is layer"
+        asks += " or rms, before the layer, or none, after it"
+    # After a layer both kinds are treated alike, but for what is said beside.
+    elif beta is None and not is_rms and place != "post" and _may_be_rms(row, star, available):
+        asks = "is a LayerNorm without β in some models and an RMSNorm in others: say layer or rms"
+    return NormTensors(
+        kind="rms" if is_rms else "layer",
+        gamma=available[gamma],
+        beta=beta,
+        place="post" if place == "post" else "pre",
+        adds_one="adds_one" in row,
+        asks=asks,
+        assumed=row.get("assumed" if beta else "assumed_without_beta", ""),
+    )
+
+
+def _may_be_rms(row: Mapping[str, Any], star: str, available: Collection[str]) -> bool:
+    """Return whether a norm without β, in a row that does not say RMSNorm, may be one in some
+    models.
+    """
+    if "asks_with" in row:
+        return row["asks_with"].replace("*", star) in available
+    return "layer" not in row and "assumed_without_beta" not in row
+
+
+def beta_beside(gamma: str, available: Mapping[str, Tensor]) -> Tensor | None:
+    """Return the β beside a γ of this name; ``None`` if there is none."""
+    # TensorFlow's names end with the number of an output.
+    number = ":0" if gamma.endswith(":0") else ""
+    for name in _beta_names(gamma.removesuffix(number)):
+        if f"{name}{number}" in available:
+            return available[f"{name}{number}"]
+    return None
+
+
+def _beta_names(gamma: str) -> Iterator[str]:
+    """Yield the names that β may have beside a γ of this name."""
+    usual: dict[str, list[str]] = NAMES["beta"]
+    for end, others in usual.items():
+        if gamma.endswith(end):
+            yield from (gamma.removesuffix(end) + other for other in others)
+
+
+def _ends_without_norm(layer: str, available: Mapping[str, Tensor]) -> bool | None:
+    """Return whether the model of a layer has no norm at its end, so that its norms stand after
+    layers; ``None`` if that is not seen.
+
+    ``layer`` is the beginning of the names of its arrays, ``encoder.layers.0.``. It is not seen of
+    a layer without the embeddings of its model. Fairseq's wav2vec 2.0, which has positions by
+    convolutions (``pos_conv``), has its last norm where others have it even with norms after
+    layers.
+
+    Models with norms before their layers have one there (OPT, Whisper, mBART, ESM); BART and the
+    OPT of 350 million weights have none, and norms after their layers.
+    """
+    model = re.sub(r"layers\.\d+\.$", "", layer)
+    if any(name.startswith(f"{model}pos_conv") for name in available):
+        return None
+    ends = ("layer_norm", "final_layer_norm", "emb_layer_norm_after")
+    if any(f"{model}{name}.weight" in available for name in ends):
+        return False
+    begins = ("embed_positions.weight", "embed_tokens.weight")
+    return True if any(f"{model}{name}" in available for name in begins) else None

@@ -1,0 +1,159 @@
+"""Norms in the block around a layer whose names are in no row of the table.
+
+A layer without its norm, or with a norm of ones, is another layer. So a norm that stands beside the
+module of a layer, of which no norm is known, is asked for; where an option or ``config.json`` says
+that there is a norm before the layer, it is that one if there is one alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
+
+from m2bridge.errors import InvalidCaseError
+from m2bridge.results.sheet import visible
+from m2bridge.trained_weights.checkpoints.accounting import blocks_around, common_module, modules_of
+from m2bridge.trained_weights.checkpoints.architecture import Architecture
+from m2bridge.trained_weights.checkpoints.arrays import Tensor
+from m2bridge.trained_weights.checkpoints.names import file_names, kinds_of
+from m2bridge.trained_weights.checkpoints.norm_names import beta_beside
+from m2bridge.trained_weights.checkpoints.tensors import LayerTensors, NormTensors
+
+_OF_BETA = re.compile(r"(bias|beta|shift|b_2|\.b)(:0)?$")
+"""The end of the name of a β."""
+_OF_UNNAMED = re.compile(r"(^|[./])\d+[./](weight|gamma|scale|g)(:0)?$")
+"""The end of the name of a vector of weights in a module that has a number for a name."""
+
+
+def with_norms_beside(
+    layers: Sequence[LayerTensors],
+    available: Mapping[str, Tensor],
+    *,
+    said: str | None,
+    architecture: Architecture | None,
+) -> list[LayerTensors]:
+    """Return the layers with the norms beside them whose names are not known.
+
+    Parameters
+    ----------
+    said : str or None
+        The option ``norm``: ``layer``, ``rms`` or ``rms1`` of a norm before each layer, ``none`` of
+        layers without norms, or ``None`` if it is not given.
+    architecture : Architecture or None
+        The model that config.json says.
+
+    Raises
+    ------
+    InvalidCaseError
+        If there is such a norm, and nothing says that it is before the layer; or if there are
+        several, and one of them is before the layer.
+    """
+    used = file_names(part for layer in layers for part in layer.every())
+    found = []
+    for layer in layers:
+        gammas: list[Tensor] = []
+        if not _needs_none(layer, said, architecture):
+            gammas = list(_gammas_in_block(layer, available)) or list(_numbered(layer, available))
+        unread = [gamma for gamma in gammas if gamma.name not in used]
+        found.append(_with_norm(layer, unread, available, _kind(said, architecture)))
+    return found
+
+
+def _needs_none(layer: LayerTensors, said: str | None, architecture: Architecture | None) -> bool:
+    """Whether the norm of a layer is known, or a norm beside it is none before it."""
+    if layer.norm is not None or layer.is_one_head or said == "none":
+        return True
+    # A norm after a layer changes nothing of what the layer determines.
+    return said is None and architecture is not None and architecture.norm_place == "after"
+
+
+def _kind(said: str | None, architecture: Architecture | None) -> str | None:
+    """The norm before each layer, as an option or config.json says it; ``None`` if neither does."""
+    if said is not None or architecture is None:
+        return said
+    return architecture.norm
+
+
+def _gammas_in_block(layer: LayerTensors, available: Mapping[str, Tensor]) -> Iterator[Tensor]:
+    """Yield the arrays in the block of a layer that are γ of a norm of its tokens, by their names
+    and sizes.
+    """
+    modules = modules_of(layer)
+    blocks = blocks_around(modules)
+    # A block that is the whole file has norms whose names are short, as norm1.weight.
+    is_whole = any(re.fullmatch(r"[^./]+[./]", module) for module in modules)
+    before = _module_before(common_module(layer))
+    for name, part in available.items():
+        is_in_block = name.startswith(blocks) or (is_whole and len(re.findall("[./]", name)) < 2)
+        is_before = before != "" and re.sub(r"[^./]+$", "", name) == before
+        if (is_in_block or is_before) and _is_gamma(part, layer):
+            yield part
+
+
+def _module_before(module: str) -> str:
+    """Return the beginning of the names of the module before this one in a list of modules, as
+    ``layers.0.`` for ``layers.1.``; empty if there is none.
+    """
+    match = re.fullmatch(r"(.*[./]|)(\d+)([./])", module)
+    if match is None or match[2] == "0":
+        return ""
+    return f"{match[1]}{int(match[2]) - 1}{match[3]}"
+
+
+def _numbered(layer: LayerTensors, available: Mapping[str, Tensor]) -> Iterator[Tensor]:
+    """Yield the arrays with the number of a layer that are γ of a norm of its tokens: a model may
+    have one list of all its norms beside that of its modules of attention.
+    """
+    numbers = re.findall(r"\d+", layer.name)
+    for name, part in available.items():
+        if numbers and numbers[-1] in re.split(r"[./]", name) and _is_gamma(part, layer):
+            yield part
+
+
+def _is_gamma(part: Tensor, layer: LayerTensors) -> bool:
+    """Return whether an array is γ of a norm, by its name, and has as many entries as the tokens of
+    a layer have.
+
+    In a list of modules without names, as ``0.weight``, a vector of weights is taken for one.
+    """
+    kinds = kinds_of(part.name)
+    is_of_norm = "norms" in kinds and "attention to other tokens" not in kinds
+    may_be_norm = not kinds and _OF_UNNAMED.search(part.name) is not None
+    width = layer.parts["V"].shape[-1]
+    is_as_long = part.shape == (width,)
+    return is_as_long and (is_of_norm or may_be_norm) and not _OF_BETA.search(part.name)
+
+
+def _with_norm(
+    layer: LayerTensors, gammas: Sequence[Tensor], available: Mapping[str, Tensor], kind: str | None
+) -> LayerTensors:
+    """Return the layer with the one norm of this kind, if there is any."""
+    if not gammas:
+        return layer
+    named = " and ".join(f"'{visible(gamma.name):.120}'" for gamma in gammas[:2])
+    of_layer = f"the layer of '{visible(layer.parts['V'].name):.120}'"
+    if kind is None:
+        verb = "stands" if len(gammas) == 1 else "stand"
+        raise InvalidCaseError(
+            "norm",
+            f"{named} {verb} beside {of_layer}, and whether one is before it is not known by such"
+            " names: say that norm is layer or rms, before the layer, or none",
+        )
+    if len(gammas) > 1:
+        raise InvalidCaseError(
+            "ignore",
+            f"{named} stand beside {of_layer}, and which one is before it is not known by such"
+            " names: say which are ignored",
+        )
+    own: Literal["layer", "rms"] = "layer" if kind.startswith("layer") else "rms"
+    gamma = gammas[0]
+    norm = NormTensors(
+        kind=own,
+        gamma=gamma,
+        beta=beta_beside(gamma.name, available),
+        place="pre",
+        adds_one=kind.endswith("1"),
+    )
+    return replace(layer, norm=norm)

@@ -1,0 +1,124 @@
+"""The least of the largest eigenvalues of λM + (1 − λ)N, 0 ≤ λ ≤ 1, of two symmetric matrices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import numpy
+
+EPSILON = 2.0**-52
+"""The precision of double precision."""
+_LARGE = 400
+"""Largest eigenvalues of matrices with more rows are found in subspaces, which is faster then."""
+_MAX_ENLARGEMENTS = 12
+"""The largest number of times that a subspace is enlarged; three times are the rule."""
+_KRYLOV_STEPS = 30
+"""The number of vectors by which it is enlarged."""
+_GAP = 1e-11
+"""The distance of an eigenvalue in a subspace to its upper bound below which no digit is gained any
+more.
+"""
+_MAX_TANGENTS = 60
+"""The largest number of tangents of a convex function: each halves the interval, or better."""
+
+
+def least_largest_eigenvalue(M: Any, N: Any) -> tuple[float, float]:
+    """Return a lower and an upper bound for the least of the largest eigenvalues of λM + (1 − λ)N,
+    0 ≤ λ ≤ 1, of symmetric matrices M and N.
+
+    Small matrices are treated as a whole. Of large ones the eigenvalues on a subspace are at most
+    those of the whole space, which gives the lower bound. The subspace is enlarged by powers of
+    λM + (1 − λ)N for the best λ there, applied to its eigenvector (Krylov), until this is nearly an
+    eigenvector of the whole. That the largest eigenvalue of the whole for this λ is at most a
+    number is shown by a Cholesky decomposition, which gives the upper bound.
+    """
+    if len(M) <= _LARGE:
+        return _by_tangents(M, N)[:2]
+    basis = numpy.linalg.qr(numpy.stack([M[0] + N[0], M.sum(0), N.sum(0)], 1))[0]
+    for _ in range(_MAX_ENLARGEMENTS):
+        lower, _, weight, vector = _by_tangents(basis.T @ M @ basis, basis.T @ N @ basis)
+        whole = weight * M + (1 - weight) * N
+        v = basis @ vector
+        value = float(v @ whole @ v)
+        if numpy.linalg.norm(whole @ v - value * v) <= sqrt(_GAP * value):
+            break
+        for _ in range(_KRYLOV_STEPS):
+            v = whole @ v
+            for _ in range(2):  # once is not orthogonal enough
+                v = v - basis @ (basis.T @ v)
+            norm = numpy.linalg.norm(v)
+            if norm <= EPSILON * value:  # the subspace is invariant
+                break
+            v = v / norm
+            basis = numpy.column_stack([basis, v])
+    beyond = _GAP
+    while not _is_positive((value + beyond) * numpy.identity(len(M)) - whole):
+        beyond *= 10
+    return min(lower, value), value + beyond
+
+
+def _is_positive(matrix: Any) -> bool:
+    """Whether a symmetric matrix is positive definite, in floating-point numbers."""
+    try:
+        numpy.linalg.cholesky(matrix)
+    except numpy.linalg.LinAlgError:
+        return False
+    return True
+
+
+def _by_tangents(M: Any, N: Any) -> tuple[float, float, float, Any]:
+    """Return a lower and an upper bound for the least value of the largest eigenvalue of
+    λM + (1 − λ)N, 0 ≤ λ ≤ 1, the λ of the upper bound, and its unit eigenvector.
+
+    The largest eigenvalue is a convex function of λ, and tangents of a convex function are below
+    it: where those at both ends of an interval meet is a lower bound. The next λ is that place.
+    """
+    left, right = _Tangent.at(0.0, M, N), _Tangent.at(1.0, M, N)
+    best = min(left, right, key=lambda tangent: tangent.value)
+    lower = 0.0
+    for _ in range(_MAX_TANGENTS):
+        # The function grows, or falls, on the whole interval: the least value is at an end.
+        if left.slope >= 0 or right.slope <= 0:
+            return best.value, best.value, best.weight, best.vector
+        crossing = right.value - left.value + left.slope * left.weight - right.slope * right.weight
+        weight = crossing / (left.slope - right.slope)
+        weight = min(max(weight, left.weight), right.weight)
+        lower = left.value + left.slope * (weight - left.weight)
+        if best.value - lower <= EPSILON:
+            break
+        found = _Tangent.at(weight, M, N)
+        best = min(best, found, key=lambda tangent: tangent.value)
+        if found.slope >= 0:
+            right = found
+        else:
+            left = found
+    return lower, best.value, best.weight, best.vector
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Tangent:
+    """The tangent of the largest eigenvalue of λM + (1 − λ)N, as a function of λ.
+
+    Parameters
+    ----------
+    weight : float
+        λ.
+    value, slope : float
+        The largest eigenvalue at λ, and its derivative by λ, vᵀ(M − N)v.
+    vector : array
+        The unit eigenvector v.
+    """
+
+    weight: float
+    value: float
+    slope: float
+    vector: Any
+
+    @classmethod
+    def at(cls, weight: float, M: Any, N: Any) -> _Tangent:
+        """Return the tangent at λ = ``weight``."""
+        values, vectors = numpy.linalg.eigh(weight * M + (1 - weight) * N)
+        v = vectors[:, -1]
+        return cls(weight=weight, value=float(values[-1]), slope=float(v @ (M - N) @ v), vector=v)

@@ -1,0 +1,1 @@
+"""Files of weights as libraries write them, with what is right of each."""
