@@ -268,6 +268,17 @@ def stack_options(*options: Callable[[Any], Any]) -> Callable[[Command], Command
     return add
 
 
+def method_option(methods: tuple[str, ...]) -> Callable[[Command], Command]:
+    """Return the option ``--method`` with these choices; ``auto``, which is one, is the default."""
+    return click.option(
+        "--method",
+        type=click.Choice(methods),
+        default="auto",
+        show_default=True,
+        help="The method of computation.",
+    )
+
+
 strategy_option = click.option(
     "--strategy",
     type=click.Choice(STRATEGIES),

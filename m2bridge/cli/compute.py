@@ -14,7 +14,6 @@ from m2bridge.algebra.field import QQ
 from m2bridge.cli import common
 from m2bridge.cli.cases import (
     WEIGHTS,
-    Command,
     FamilyCommand,
     family_options,
     has_all_sizes,
@@ -40,17 +39,6 @@ LOCUS_METHODS = ("auto", "fibres", "orbits", "double-points", "jacobian", "all")
 POLAR_METHODS = ("auto", "theorem", "slices", "conormal")
 
 
-def method_option(methods: tuple[str, ...]) -> Callable[[Command], Command]:
-    """Return the option ``--method`` with these choices."""
-    return click.option(
-        "--method",
-        type=click.Choice(methods),
-        default="auto",
-        show_default=True,
-        help="The method of computation.",
-    )
-
-
 model_options = common.stack_options(common.case_options, family_options, map_options)
 """The options that name a case of any family, or a map."""
 
@@ -59,7 +47,7 @@ model_options = common.stack_options(common.case_options, family_options, map_op
     "dimension", cls=FamilyCommand, epilog="Example: m2bridge dimension --d 3 --d-out 2 --a 2"
 )
 @model_options
-@method_option(DIMENSION_METHODS)
+@common.method_option(DIMENSION_METHODS)
 @common.run_options
 def dimension_command(method: Any, **options: Any) -> int:
     """Compute the dimension of the Zariski closure, by up to three methods."""
@@ -165,7 +153,7 @@ def _closures_of_all_sizes(options: dict[str, Any]) -> int:
     "singular-locus", cls=FamilyCommand, epilog="Example: m2bridge singular-locus --d 2 --d-out 1"
 )
 @model_options
-@method_option(LOCUS_METHODS)
+@common.method_option(LOCUS_METHODS)
 @click.option("--ideals", is_flag=True, help="Also compute the ideals of the components.")
 @ideal_option
 @click.option(
@@ -224,7 +212,7 @@ def _locus_of_ideal(projective: bool) -> Callable[..., Result]:
     "polar-degrees", cls=FamilyCommand, epilog="Example: m2bridge polar-degrees --d 2 --d-out 2"
 )
 @model_options
-@method_option(POLAR_METHODS)
+@common.method_option(POLAR_METHODS)
 @ideal_option
 @common.run_options
 def polar_degrees_command(method: Any, named_ideal: str | None, **options: Any) -> int:

@@ -11,7 +11,7 @@ import click
 from m2bridge.algebra.field import QQ
 from m2bridge.cli import common
 from m2bridge.cli.cases import FamilyCommand
-from m2bridge.cli.compute import method_option, model_options
+from m2bridge.cli.compute import model_options
 from m2bridge.cli.ideals import ideal_option, show_for_ideal
 from m2bridge.convert.bounded_io import read_json, read_rational
 from m2bridge.errors import ConversionError, InvalidCaseError
@@ -30,7 +30,7 @@ OWN_OPTIONS = frozenset({"method", "quadratic", "point", "generic"})
     "ed-degree", cls=FamilyCommand, epilog="Example: m2bridge ed-degree --ideal 'y - x^2'"
 )
 @model_options
-@method_option(ED_METHODS)
+@common.method_option(ED_METHODS)
 @ideal_option
 @click.option(
     "--quadratic",

@@ -14,7 +14,7 @@ import click
 
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.cli import DONE, common
-from m2bridge.cli.cases import Command, read_file
+from m2bridge.cli.cases import read_file
 from m2bridge.cli.common import progress, show
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.loading import importing
@@ -31,14 +31,16 @@ OPTIONS_FOR_IDEALS = frozenset(
 """The options that commands about varieties accept together with ``--ideal``."""
 
 
-def ideal_option(command: Command) -> Command:
-    """Give a command the option ``--ideal FILE|TEXT``."""
-    help_ideal = (
+ideal_option = click.option(
+    "--ideal",
+    "named_ideal",
+    metavar="FILE|TEXT",
+    help=(
         "Compute for the variety of an ideal: polynomials such as 'x^2 - y^2*z, x*y', a file of"
         " polynomials, or a TOML file: "
         '[ideal], variables = ["x", "y"], generators = ["x^2 - y^3"].'
-    )
-    return click.option("--ideal", "named_ideal", metavar="FILE|TEXT", help=help_ideal)(command)
+    ),
+)
 
 
 def show_for_ideal(
