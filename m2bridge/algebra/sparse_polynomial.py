@@ -87,7 +87,9 @@ def gradients(
         yield gradient
 
 
-def gradient_of_terms(polynomial: Terms, point: Sequence[int]) -> dict[int, int]:
+def gradient_of_terms(
+    polynomial: Iterable[tuple[Monomial, int]], point: Sequence[int]
+) -> dict[int, int]:
     """The partial derivatives at an integer point, by variable; missing ones are zero."""
     gradient: dict[int, int] = {}
     for monomial, coefficient in polynomial:

@@ -179,13 +179,18 @@ class Live(Progress):
         self._effort_done += report.task.effort
 
     def _table(self) -> Table:
+        """Return the table to draw at this moment; the display asks for it in a thread of its own.
+
+        What is left is expected to take as long for each unit of effort as what was done.
+        """
         from rich.progress_bar import ProgressBar
         from rich.table import Table
 
         now = time.monotonic()
         elapsed = now - self._begin
-        # Another thread draws the table, so this one copies the shared dictionary.
-        running = [f"{task.name} ({duration(now - at)})" for task, at in [*self._running.items()]]
+        # The main thread changes this dictionary meanwhile, so a copy of it is read.
+        began = dict(self._running)
+        running = [f"{task.name} ({duration(now - begin)})" for task, begin in began.items()]
         if len(running) > 8:
             running[8:] = ["…"]
         left = ""
@@ -211,10 +216,12 @@ def progress_display(quiet: bool) -> Progress:
 
 
 def _reason_text(report: TaskResult) -> str:
+    """Return why an item has no result, shortened to one line without control characters."""
     return shortened(line(report.reason))
 
 
 def _counts_text(answers: Counter[str]) -> str:
+    """Return the numbers of answers of each kind in words: ``1 REFUTED, 3 CONFIRMED``."""
     return ", ".join(f"{number} {name}" for name, number in sorted(answers.items()))
 
 

@@ -39,7 +39,22 @@ def run_jobs(
     scheduler: str | None,
     progress: Progress,
 ) -> tuple[list[Outcome], Summary]:
-    """Perform jobs; return their outcomes in order, and a summary."""
+    """Perform jobs; return their outcomes in order, and a summary.
+
+    Parameters
+    ----------
+    work : ItemWork
+        What is done with each item, and the folder, whose outcomes are not computed again.
+    jobs : sequence of Job
+    workers : int or None
+        The number of processes; one for each core if it is ``None``.
+    executor : str
+        ``processes`` or ``dask``.
+    scheduler : str or None
+        The address of a Dask cluster; ``None`` for one of this machine.
+    progress : Progress
+        The display.
+    """
     done: dict[int, Outcome] = {}
     left = []
     for job in jobs:
@@ -241,6 +256,10 @@ def _decoded(outcome: Outcome) -> Outcome:
 
 
 def _digest(*parts: str | bytes) -> str:
+    """Return the digest of the texts and bytes that identify an item and the work on it.
+
+    It also depends on the format of outcomes, so that those in another format are not taken.
+    """
     return hashlib.sha256(repr((FORM, *parts)).encode("utf-8", "backslashreplace")).hexdigest()
 
 
@@ -278,7 +297,10 @@ def _public_name(function: Any) -> str:
     found: Any = m2bridge
     for part in name.split("."):
         found = getattr(found, part, None)
-    return name if found is function else ""
+    # a function of somebody else may have the name of a public one
+    if found is function:
+        return name
+    return ""
 
 
 @cache

@@ -95,12 +95,14 @@ class Checker(Performer[Path, VerifyResult]):
     def perform(self, path: Path) -> VerifyResult:
         """Return the finding for a file."""
         finding = self._found(path)
-        quotes = finding.outcome == "malformed" or finding.check in ("schema", ITSELF)
-        if self._folders is None or not quotes:
+        # such a finding may quote a file that is no certificate, and somebody's secret
+        may_quote = finding.outcome == "malformed" or finding.check in ("schema", ITSELF)
+        if self._folders is None or not may_quote:
             return finding
         return replace(finding, stored="", found=reading.UNQUOTED)
 
     def _found(self, path: Path) -> VerifyResult:
+        """Return the finding for a file; an error is one too, without memory the process ends."""
         try:
             return self._check(path)
         except MemoryError:
@@ -168,6 +170,7 @@ def _groups(paths: Sequence[Path]) -> list[list[Path]]:
 
 
 def _size(path: Path) -> int:
+    """Return the size of a file in bytes, which measures the time of its check; 0 if unknown."""
     try:
         return path.stat().st_size
     except OSError:  # the error is reported when the file is read

@@ -131,6 +131,7 @@ class Diagnosis:
         return self.failure is not None and str(self.failure).startswith(one.reason)
 
     def _msolve_rows(self) -> list[tuple[str, str]]:
+        """The rows of the table of msolve: where it was found, and its version or why not."""
         rows = []
         for found in self.msolve:
             cell = found.version
@@ -145,7 +146,12 @@ class Diagnosis:
 def diagnosis(explicit: str | None, timeout: float) -> Diagnosis:
     """Look for programs and packages.
 
-    Each program has ``timeout`` seconds to print its version.
+    Parameters
+    ----------
+    explicit : str or None
+        The Macaulay2 program after ``--m2``, if it is given.
+    timeout : float
+        Seconds for each program to print its version.
     """
     asked = []
     for candidate in candidates(explicit):
@@ -191,7 +197,7 @@ def _found_msolve(macaulay2: Candidate | None) -> list[FoundProgram]:
         reason = found.refusal
         if not reason and macaulay2 is not None and not msolve.has_package(macaulay2.version):
             reason = f"Macaulay2 {macaulay2.version} has no package for it"
-        # The first that can be used is taken.
+        # The first that can be used is taken, if there is a Macaulay2 to use it.
         first = not reason and not taken
         taken = taken or first
         listed.append(
@@ -207,6 +213,7 @@ def _found_msolve(macaulay2: Candidate | None) -> list[FoundProgram]:
 
 
 def _version_cell(found: FoundProgram) -> str:
+    """Return the cell of the table for a program: its version, or that there is none."""
     if found.program is None:
         return NOT_FOUND
     return found.version or UNUSABLE

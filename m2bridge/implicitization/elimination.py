@@ -281,7 +281,7 @@ class Expansions:
     def _times(self, product: PackedPolynomial, j: int) -> PackedPolynomial:
         """The product times the image of coordinate j; packed exponents are added as integers."""
         result: PackedPolynomial = {}
-        for exponents, c in check_deadline_in(self.images[j].items()):
+        for exponents, c in self.images[j].items():
             for others, value in product.items():
                 total = exponents + others
                 result[total] = result.get(total, 0) + c * value

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
-from operator import itemgetter
+from itertools import chain, repeat
+from operator import add, itemgetter
 
 from m2bridge.algebra.linear_algebra import IntegerVector
 from m2bridge.algebra.sparse_polynomial import Monomial, Terms
@@ -33,7 +33,7 @@ class PackedGrading:
         The multidegree of each coordinate, degree first, as digits of one integer.
     permutations : tuple of permutations of the coordinates
     moved : tuple of tuples of int
-        For each permutation π, the packed multidegree of π(j) for each coordinate j.
+        For each coordinate j, the packed multidegrees of π(j) for all permutations π.
     """
 
     multidegrees: tuple[IntegerVector, ...]
@@ -56,7 +56,8 @@ class PackedGrading:
             for entry in multidegree:
                 number = number * base + entry
             packed.append(number)
-        moved = [tuple(packed[j] for j in permutation) for permutation in source.symmetries]
+        moved_by_each = [[packed[j] for j in permutation] for permutation in source.symmetries]
+        moved = zip(*moved_by_each, strict=True) if moved_by_each else repeat((), len(packed))
         return cls(
             multidegrees=grading.multidegrees,
             degrees=grading.degrees,
@@ -76,7 +77,9 @@ class MultidegreeOrbits:
 
     Parameters
     ----------
-    samples : mapping from multidegree to one monomial of that multidegree
+    images : mapping from multidegree to tuple of int
+        The multidegrees to which the permutations carry it. They act on a multidegree as on any
+        monomial of it: this is well defined because they carry the finest grading to itself.
     members : mapping from dominant multidegree to its orbit, which it begins, breadth first
     steps : mapping from multidegree to (previous multidegree, number of a permutation)
         A spanning forest of the orbits, where the permutation leads from the previous one;
@@ -86,7 +89,7 @@ class MultidegreeOrbits:
     """
 
     grading: PackedGrading
-    samples: Mapping[int, Monomial]
+    images: Mapping[int, tuple[int, ...]]
     members: Mapping[int, tuple[int, ...]]
     steps: Mapping[int, tuple[int, int]]
     transports: dict[int, tuple[int, Permutation]] = field(
@@ -94,16 +97,14 @@ class MultidegreeOrbits:
     )
 
     @classmethod
-    def of(cls, grading: PackedGrading, samples: Mapping[int, Monomial]) -> MultidegreeOrbits:
+    def of(cls, grading: PackedGrading, images: Mapping[int, tuple[int, ...]]) -> MultidegreeOrbits:
         """Sort multidegrees into orbits."""
         members: dict[int, tuple[int, ...]] = {}
         steps: dict[int, tuple[int, int]] = {}
-        for multidegree in check_deadline_in(sorted(samples, reverse=True)):
+        for multidegree in check_deadline_in(sorted(images, reverse=True)):
             if multidegree not in steps:
-                members[multidegree] = _explore(
-                    multidegree, samples=samples, grading=grading, steps=steps
-                )
-        return cls(grading, samples, members, steps)
+                members[multidegree] = _explore(multidegree, images, steps)
+        return cls(grading, images, members, steps)
 
     def transport(self, multidegree: int) -> tuple[int, Permutation]:
         """The dominant multidegree of the orbit, and a product of symmetries from there to this
@@ -127,21 +128,12 @@ class MultidegreeOrbits:
 
 
 def _explore(
-    root: int,
-    samples: Mapping[int, Monomial],
-    grading: PackedGrading,
-    steps: dict[int, tuple[int, int]],
+    root: int, images: Mapping[int, tuple[int, ...]], steps: dict[int, tuple[int, int]]
 ) -> tuple[int, ...]:
-    """The orbit of a multidegree, breadth first; the steps to its members are noted.
-
-    Symmetries act on a multidegree as on any monomial of it: this is well defined because they
-    carry the finest grading to itself.
-    """
+    """The orbit of a multidegree, breadth first; the steps to its members are noted."""
     orbit = [root]
     for multidegree in check_deadline_in(orbit):  # which grows meanwhile
-        monomial = samples[multidegree]
-        for number, moved in enumerate(grading.moved):
-            image = sum([moved[j] for j in monomial])
+        for number, image in enumerate(images[multidegree]):
             if image != root and image not in steps:
                 steps[image] = (multidegree, number)
                 orbit.append(image)
@@ -232,16 +224,20 @@ class Neighbour:
 def orbits_of_degree(
     grading: PackedGrading, degree: int, lower: Mapping[int, DegreePieces]
 ) -> MultidegreeOrbits:
-    """The multidegrees of one degree, each with one monomial, from the degrees below."""
-    samples: dict[int, Monomial] = {}
-    for j, (packed, own_degree) in enumerate(zip(grading.packed, grading.degrees, strict=True)):
+    """The multidegrees of one degree, from the degrees below."""
+    images: dict[int, tuple[int, ...]] = {}
+    coordinates = zip(grading.packed, grading.degrees, grading.moved, strict=True)
+    for packed, own_degree, moved in check_deadline_in(coordinates):
         below = lower.get(degree - own_degree)
         if below is None:
             continue
-        for multidegree, monomial in check_deadline_in(below.orbits.samples.items()):
-            if multidegree + packed not in samples:
-                samples[multidegree + packed] = tuple(sorted((*monomial, j)))
-    return MultidegreeOrbits.of(grading, samples)
+        images_below = below.orbits.images
+        # multiplication by the coordinate adds its multidegree, and that of its image
+        for multidegree in images_below:
+            if multidegree + packed not in images:
+                added = map(add, images_below[multidegree], moved)
+                images[multidegree + packed] = tuple(added)
+    return MultidegreeOrbits.of(grading, images)
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +270,7 @@ class MonomialSpace:
         coordinates = zip(grading.packed, grading.degrees, strict=True)
         for j, (packed, own_degree) in enumerate(check_deadline_in(coordinates)):
             below = lower.get(degree - own_degree)
-            if below is None or multidegree - packed not in below.orbits.samples:
+            if below is None or multidegree - packed not in below.orbits.images:
                 continue
             dominant, permutation = below.orbits.transport(multidegree - packed)
             neighbour = Neighbour.of(below.pieces[dominant], permutation, j)
@@ -306,8 +302,9 @@ def complete_degrees(
 
     With ``first`` they end with the first degree in which there are generators.
     """
+    unmoved = {0: (0,) * len(grading.permutations)}
     constants = GradedPiece(monomials=((),), basis=(0,))
-    completed = {0: DegreePieces(MultidegreeOrbits.of(grading, {0: ()}), {0: constants})}
+    completed = {0: DegreePieces(MultidegreeOrbits.of(grading, unmoved), {0: constants})}
     for degree in range(1, max_degree + 1):
         try:
             orbits = orbits_of_degree(grading, degree, completed)

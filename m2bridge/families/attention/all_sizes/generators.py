@@ -28,7 +28,7 @@ from m2bridge.families.attention.ideal.values_by_degree import GeneratorDegrees,
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.families.attention.statements import REGISTRY
-from m2bridge.limits import clock, each
+from m2bridge.limits import clock, performed_within_limit
 from m2bridge.results.base import Decision, VerdictsResult
 from m2bridge.results.sheet import Facts, Findings, Sheet, Table, duration
 from m2bridge.statements.statement import GlobalStatement, Statement
@@ -221,7 +221,7 @@ def generators_of_all_sizes(
             continue
         ranges = [part for part in found.ranges if part.core == CoreSize.of(model)]
         checks += [(str(model), partial(_compared, model, part, chosen)) for part in ranges]
-    cases, late = ((), found.unfinished) if found.unfinished else each(checks)
+    cases, late = ((), found.unfinished) if found.unfinished else performed_within_limit(checks)
     return GeneratorsOfAllSizes(
         closures=found,
         cases=cases,

@@ -36,7 +36,7 @@ from m2bridge.families.deep_attention.all_sizes.layers import (
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import observe
 from m2bridge.families.deep_attention.statements import STATEMENTS, Stated, failing
-from m2bridge.limits import check_deadline_in, clock, each
+from m2bridge.limits import check_deadline_in, clock, performed_within_limit
 from m2bridge.results.base import Decision
 from m2bridge.statements.statement import Value, check_statements
 
@@ -336,7 +336,9 @@ def cross_check_deep_attention(
     if wrong:
         raise ContradictionError(f"the identity of a layer does not hold: {', '.join(wrong)}")
     blocks = layers.block_ranks()
-    found, late = each((statement.key, partial(_verdict, statement)) for statement in chosen)
+    found, late = performed_within_limit(
+        (statement.key, partial(_verdict, statement)) for statement in chosen
+    )
     return DeepAttentionAllSizes(
         identities=tuple(identities),
         blocks=blocks,
