@@ -28,7 +28,7 @@ from m2bridge.errors import InvalidCaseError, TimeLimitError
 from m2bridge.system import address_space
 
 ItemT = TypeVar("ItemT")
-ResultT = TypeVar("ResultT")
+PerformedT = TypeVar("PerformedT")
 
 _PART_OF = "its part of"
 """The first words of the description of a limit that is a part of another limit."""
@@ -277,8 +277,8 @@ def overtime(clock: Clock, seconds: float) -> Iterator[None]:
 
 
 def performed_within_limit(
-    computations: Iterable[tuple[str, Callable[[], ResultT]]],
-) -> tuple[tuple[ResultT, ...], str]:
+    computations: Iterable[tuple[str, Callable[[], PerformedT]]],
+) -> tuple[tuple[PerformedT, ...], str]:
     """Perform computations one after the other, until all are done or the limit is reached.
 
     Parameters
@@ -298,7 +298,7 @@ def performed_within_limit(
     TimeLimitError
         If the limit is reached before the first result.
     """
-    results: dict[str, ResultT] = {}
+    results: dict[str, PerformedT] = {}
     try:
         for name, perform in check_deadline_in(computations):
             results[name] = perform()

@@ -215,13 +215,13 @@ def _smallest_positive(rows: list[IntegerVector], polynomial_map: PolynomialMap)
     return tuple(without_denominators(values))
 
 
-Image = frozenset[tuple[IntegerVector, Any]]
+ImageTerms = frozenset[tuple[IntegerVector, Any]]
 """The terms of an image: exponents of the parameters, and the coefficient."""
 
 
-def coordinates_by_image(polynomial_map: PolynomialMap) -> dict[Image, list[int]]:
+def coordinates_by_image(polynomial_map: PolynomialMap) -> dict[ImageTerms, list[int]]:
     """The numbers of the coordinates with each image, which are several where images are equal."""
-    by_image: dict[Image, list[int]] = {}
+    by_image: dict[ImageTerms, list[int]] = {}
     for j, image in enumerate(check_deadline_in(polynomial_map.images)):
         by_image.setdefault(frozenset(image.items()), []).append(j)
     return by_image
@@ -229,7 +229,7 @@ def coordinates_by_image(polynomial_map: PolynomialMap) -> dict[Image, list[int]
 
 def coordinate_permutation(
     polynomial_map: PolynomialMap,
-    by_image: Mapping[Image, Sequence[int]],
+    by_image: Mapping[ImageTerms, Sequence[int]],
     renaming: Mapping[str, str],
 ) -> Permutation:
     """The permutation π of the coordinates with f_π(j) = τ(f_j), for one τ of the parameters.
