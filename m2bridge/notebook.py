@@ -52,8 +52,9 @@ def unload(shell: InteractiveShell) -> None:
     shell.events.unregister("pre_run_cell", magics.progress.begin)
     shell.events.unregister("post_run_cell", magics.progress.end)
     magics.progress.end()
-    for kind in shell.magics_manager.magics.values():
-        kind.pop("m2", None)
+    # IPython has no function that removes a magic or a matcher
+    for magics_of_a_kind in shell.magics_manager.magics.values():
+        magics_of_a_kind.pop("m2", None)
     matchers = shell.Completer.custom_matchers
     for matcher in list(matchers):
         if getattr(matcher, "matcher_identifier", "") == IDENTIFIER:
@@ -188,7 +189,10 @@ def _names(lists: Iterable[str]) -> list[str]:
 
 
 def _shown(value: Any) -> Any:
-    """Return the value for IPython to show; print the start of a text too long for a cell."""
+    """Return the value for IPython to show.
+
+    Of one whose text is too long for a cell the start is printed, and ``None`` returned.
+    """
     if hasattr(value, "_repr_html_"):  # its HTML is short
         return value
     with any_length():

@@ -212,7 +212,10 @@ class ItemWork(Batch[Job, TaskResult]):
         return outcome
 
     def report(self, job: Job, outcome: Outcome) -> TaskResult:
-        """Store an outcome; return the result for the batch."""
+        """Store an outcome; return the result for the batch.
+
+        It carries the outcome to the process of the batch, or another one if that is not possible.
+        """
         import cloudpickle
 
         outcome = self.store(job, outcome)

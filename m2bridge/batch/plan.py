@@ -62,7 +62,7 @@ class Plan:
         return len(self.tasks) - len(self.left)
 
     def to_text(self) -> str:
-        """A line in words."""
+        """The plan in words: ``cases: 1 (2 questions with 4 answers), done: 0, to do: 1``."""
         questions = sum(len(task.questions) for task in self.tasks)
         # a question about a theorem has one answer for each part
         answers = sum(task.answer_count for task in self.tasks)
@@ -264,7 +264,7 @@ class Summary:
         }
 
     def to_text(self) -> str:
-        """A line in words."""
+        """The numbers in words: ``cases: 40 in 8 s: 120 CONFIRMED, 2 REFUTED``."""
         ran = ""
         if self.done_before < self.cases:
             ran = f" in {duration(self.seconds)}"

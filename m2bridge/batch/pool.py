@@ -166,7 +166,7 @@ class Worker(Generic[KeyT, ResultT]):
             self.connection.send(list(self.items))
 
     def receive(self) -> Message[ResultT] | None:
-        """Receive a message; ``None`` if the worker has ended."""
+        """Receive the next message, waiting for it; ``None`` if the worker has ended."""
         try:
             return self.connection.recv()  # type: ignore[no-any-return]
         except (EOFError, OSError):

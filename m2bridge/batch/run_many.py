@@ -210,6 +210,8 @@ def _jobs(items: Iterable[Any], source: str) -> list[Job]:
 def file_jobs(work: ItemWork, paths: Sequence[Path]) -> list[Job]:
     """Return a job for each file, with the name of the file.
 
+    Where several files have the same name in different folders, their paths are the names.
+
     Raises
     ------
     InvalidCaseError
@@ -232,7 +234,10 @@ def file_jobs(work: ItemWork, paths: Sequence[Path]) -> list[Job]:
 
 
 def _check_folder(work: ItemWork, jobs: Sequence[Job], paths: Sequence[Path]) -> None:
-    """Check that no outcome would replace an item."""
+    """Raise InvalidCaseError if the file of an outcome would replace an item.
+
+    ``jobs`` and ``paths`` are in the same order: the jobs of the files.
+    """
     if work.folder is None:
         return
     items = {path.resolve() for path in paths}
@@ -264,7 +269,10 @@ def _digest(*parts: str | bytes) -> str:
 
 
 def _identity(item: Any, data: bytes) -> bytes:
-    """Return the bytes that identify an item: its JSON, or its pickle if it has no JSON."""
+    """Return the bytes that identify an item: its JSON, or ``data``, its pickle, if it has none.
+
+    The pickle of a set, for example, is not the same in each process.
+    """
     try:
         if hasattr(item, "to_json"):
             item = item.to_json()
@@ -274,7 +282,7 @@ def _identity(item: Any, data: bytes) -> bytes:
 
 
 def _source(function: Any) -> str:
-    """Return the text that identifies a function: its name and source.
+    """Return the text that identifies a function: its name and, where there is one, its source.
 
     Public functions of release 1.0 keep their text of that release, so that its folders can be
     resumed.

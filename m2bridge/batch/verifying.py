@@ -71,7 +71,10 @@ class Verification(Batch[Path, VerifyResult]):
         return Checker(self.check or imported(self.module).verify_path, self.folders)
 
     def outcome_of_lost(self, path: Path, status: int | None) -> VerifyResult:
-        """Return the finding for a file that exceeded its limit, or whose worker ended."""
+        """Return the finding for a file whose worker ended with this status, at two attempts.
+
+        It is ``None`` if the worker was killed because the file exceeded its limit of time.
+        """
         name = str(path)
         if status is None:
             late = f"not decided within {duration(self.timeout)}; {clock().more}"

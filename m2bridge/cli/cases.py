@@ -182,7 +182,7 @@ def limit_in(args: Sequence[str]) -> float | None:
 
 
 def as_parameter(option: CaseOption, several: bool = False) -> click.Parameter:
-    """Return the parameter for an option of a family, whose text the family itself reads.
+    """Return click's parameter for an option of a family; the family itself reads its text.
 
     Where ``several`` values are possible, the family fills in the default later.
     """

@@ -207,8 +207,10 @@ def _missing_dash(error: click.NoSuchOption, ctx: click.Context, words: Sequence
     Click takes ``-d`` for a short option, and of ``-json`` it sees ``-j``.
     """
     options = {option for param in ctx.command.get_params(ctx) for option in param.opts}
-    wrong = [word.partition("=")[0] for word in words if word.startswith(error.option_name)]
-    meant = [word for word in (*wrong, error.option_name) if f"-{word}" in options]
+    candidates = [word.partition("=")[0] for word in words if word.startswith(error.option_name)]
+    candidates.append(error.option_name)
+    meant = [word for word in candidates if f"-{word}" in options]
+    # where click itself knows what is meant, its message says so
     if error.possibilities or not meant:
         return ""
     return f"No such option '{meant[0]}'. Did you mean '-{meant[0]}'?"

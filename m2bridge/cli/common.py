@@ -472,7 +472,10 @@ def outcome_kinds(text: str) -> frozenset[Any]:
 
 
 def exit_code(result: VerdictsResult | Summary, exit_zero: bool = False) -> int:
-    """Return the exit code for verdicts; with ``exit_zero`` a refutation counts as an answer."""
+    """Return the exit code for verdicts: a refuted one counts more than an undecided one.
+
+    With ``exit_zero`` a refutation counts as any answer.
+    """
     if result.refuted and not exit_zero:
         return REFUTED
     if result.undecided:

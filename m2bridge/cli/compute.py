@@ -103,7 +103,7 @@ def closure_command(
                 "strategy": strategy,
                 "max_degree": max_degree,
                 "weights": weights,
-                "no_generators": no_generators or None,
+                "no_generators": no_generators or None,  # None means that it is not given
             }
         )
     is_default = "weights" not in common.explicit_options(click.get_current_context())
@@ -344,6 +344,7 @@ def implicitize_command(file: Path, **options: Any) -> int:
             from m2bridge.maps.closure import image
 
         polynomial_map, title = read_file(file, read_map)
+        # the strategy decides whether Macaulay2 is needed
         with request.engine(early=False), progress(f"image of {title or printable(file.name)}"):
             try:
                 result = image(polynomial_map, title=title, **options)

@@ -122,7 +122,7 @@ def _cross_check_all_sizes(
     statements = _chosen(statement, name)
     result, code_if_decided = common.Run.of(options).compute(
         "cross-check for all sizes",
-        lambda: chosen.cross_check_all_sizes,
+        lambda: chosen.cross_check_all_sizes,  # the family itself imports what it needs
         statements,
         early=chosen.all_sizes_use_engine,
     )
@@ -211,7 +211,13 @@ def _sizes(weights: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _function_text(text: str) -> str:
-    """Return the given JSON object, or the content of the named file."""
+    """Return the given JSON object as it is, or the content of the file with this name.
+
+    Raises
+    ------
+    InvalidCaseError
+        If there is no such file, or it cannot be read.
+    """
     if text.lstrip().startswith("{"):
         return text
     if not exists(text):

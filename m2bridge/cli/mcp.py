@@ -355,7 +355,10 @@ def parse(context: click.Context, name: str, values: Mapping[str, Any], most: in
 
 
 def _given_values(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of given arguments, by the names of parameters."""
+    """Return the values of the arguments that a call gives, by the names of parameters.
+
+    Parameters read texts, as from a command line: a number or a list becomes JSON.
+    """
     given: dict[str, Any] = {}
     for argument, param in arguments_of(name).items():
         value = values[argument]

@@ -484,10 +484,11 @@ def weights_command(file: Path, timeout: float | None, form: str, **options: Any
             from m2bridge.trained_weights.checkpoints.find_layers import contents
             from m2bridge.trained_weights.result import weights
         try:
+            # a file without known names is listed instead, unless the names are given
             listed = None
             names = ("query", "key", "value", "output", "stacked")
             if not any(options[name] for name in names):
-                listed = contents(file)
+                listed = contents(file)  # None if names are known
             result: Result | None = listed
             if result is None:
                 result = weights(file, **options)
@@ -496,6 +497,7 @@ def weights_command(file: Path, timeout: float | None, form: str, **options: Any
         except InvalidCaseError as reason:
             if reason.option in options:
                 raise
+            # what is wrong is in the file, and no option
             raise click.UsageError(f"{file.name}: {reason.message}") from None
     code = show(result, form, clock)
     if listed is None:

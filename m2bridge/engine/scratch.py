@@ -118,8 +118,10 @@ def _sweep(path: Path) -> None:
 
 
 def _make(where: str | None) -> tuple[Path, int]:
-    """Make a folder; return its path and the descriptor of its lock."""
-    # Another process may remove the folder as a left one before it is locked: then try again.
+    """Make a folder in ``where``, or in the usual place; return its path and its open lock.
+
+    Before it is locked, another process may remove it as one that was left; then another is made.
+    """
     while True:
         path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=where)).absolute()
         with suppress(FileNotFoundError):

@@ -381,14 +381,16 @@ class Conversation:
         process, folder = self._start()
         if not self._ready:
             late = f"{self.candidate.program} did not start"
+            # it may have been starting for a while, in the background
             age = time.monotonic() - self._process_began
             computation = clock()
-            # it may have been starting for a while, in the background
             with limited(_START_LIMIT, begin=computation.now() - age) as running:
+                # the message ends with the limit that is reached first
                 if running.deadline < computation.deadline:
                     late += " within"
                 else:
-                    late += f" in the {age + (running.remaining or 0):.1f} seconds that it had of"
+                    seconds = age + (running.remaining or 0)
+                    late += f" in the {seconds:.1f} seconds that it had of"
                 output, _ = self._report(process, running, None, late)
             # the position in the message for 1/0, see _start
             self.first_column = 1 if "stdio:1:2:" in output else 0

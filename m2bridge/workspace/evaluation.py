@@ -278,7 +278,7 @@ def bindings_of(inputs: Mapping[str, Any]) -> str:
         return ""
     from m2bridge.convert.bindings import bindings
 
-    with collection_paused():
+    with collection_paused():  # large polynomials become many objects
         return bindings({check_name(name): value for name, value in inputs.items()})
 
 
@@ -291,9 +291,9 @@ def form(references: bool) -> str:
 
 
 def value_of(fields: Mapping[str, Any], name: str = "value") -> Any:
-    """Return the field of this name as a Python object; ``None`` if there is no such field.
+    """Return a field of an answer as a Python object; ``None`` if there is no field of this name.
 
-    ``fields`` are those that :meth:`Evaluator.answer` returns.
+    ``fields`` are those that :meth:`Evaluator.answer` returns; ``value`` has that of the code.
 
     Raises
     ------
