@@ -221,7 +221,8 @@ def _csv(text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     rows = csv.reader(text.splitlines(), strict=True)
     try:
         header = [name.strip() for name in next(rows, [])]
-        if len(set(header)) < len(header) or not header:
+        has_repetitions = len(set(header)) < len(header)
+        if has_repetitions or not header:
             raise ConversionError("the first line must name the columns, each once")
         for row in rows:
             if not any(map(str.strip, row)):  # an empty line, or one of empty cells

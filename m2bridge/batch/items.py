@@ -238,7 +238,11 @@ class ItemWork(Batch[Job, TaskResult]):
         return Performance(self)
 
     def outcome_of_lost(self, job: Job, status: int | None) -> TaskResult:
-        """Return the result for an item that exceeded its limit, or whose worker ended."""
+        """Return the result for an item whose worker ended with this status, at two attempts.
+
+        It is ``None`` if the worker was killed since the item exceeded its limit of time, and 0 if
+        it is unknown.
+        """
         kind: OutcomeKind = "died"
         reason = "the worker process ended during this item"
         if status is None and self.timeout is not None:
@@ -293,6 +297,7 @@ class Performance(Performer[Job, TaskResult]):
         with case_lock(self._work.folder, job.name) as mine:
             if not mine:
                 return TaskResult(job, Counter(), 0.0, held=True)
+            # another command may have done it since this one looked
             done = self._work.stored(job)
             if done is not None:
                 return TaskResult(

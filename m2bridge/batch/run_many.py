@@ -217,7 +217,7 @@ def file_jobs(work: ItemWork, paths: Sequence[Path]) -> list[Job]:
     InvalidCaseError
         If a file cannot be read, or an outcome would replace it.
     """
-    are_short_names_different = len({path.stem for path in paths}) == len(paths)
+    short_names = {path.stem for path in paths}
     jobs = []
     for number, path in enumerate(paths):
         try:
@@ -225,7 +225,7 @@ def file_jobs(work: ItemWork, paths: Sequence[Path]) -> list[Job]:
         except ConversionError as reason:
             raise InvalidCaseError("each", f"'{path}' cannot be read: {reason}") from None
         name = path.stem
-        if not are_short_names_different:
+        if len(short_names) < len(paths):  # some are equal
             name = str(path).strip("/.").replace("/", "-")
         item = pickle.dumps(ItemFile(path.absolute()))
         jobs.append(Job(number=number, name=name, item=item, digest=digest))

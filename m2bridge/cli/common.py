@@ -340,12 +340,9 @@ engine_option = click.option(
 
 
 def _named_field(text: str) -> CoefficientField:
-    """Return the field of this name: QQ or GF(p), or where ideals are possible any other.
+    """Return the field of this name; InvalidCaseError if there is none.
 
-    Raises
-    ------
-    InvalidCaseError
-        If there is no such field, or the command takes only QQ and GF(p).
+    Only ``singular-locus``, of the commands with this option, takes others than QQ and GF(p).
     """
     context = click.get_current_context(silent=True)
     if text == "QQ" or context is None or context.info_name != "singular-locus":

@@ -189,23 +189,26 @@ def _reason(refusal: EngineError) -> str:
 
 
 def _found_msolve(macaulay2: Candidate | None) -> list[FoundProgram]:
-    """Where the program msolve is, with its version or why it cannot be used."""
+    """Return the places of the program msolve, with its version or why it cannot be used.
+
+    ``macaulay2`` is the Macaulay2 that is used, without which none of them is.
+    """
     program = None if macaulay2 is None else macaulay2.program
     listed = []
-    taken = False
+    is_one_taken = False
     for found in msolve.candidates(program):
         reason = found.refusal
         if not reason and macaulay2 is not None and not msolve.has_package(macaulay2.version):
             reason = f"Macaulay2 {macaulay2.version} has no package for it"
-        # The first that can be used is taken, if there is a Macaulay2 to use it.
-        first = not reason and not taken
-        taken = taken or first
+        # the first without a reason against it
+        is_first = not reason and not is_one_taken
+        is_one_taken = is_one_taken or is_first
         listed.append(
             FoundProgram(
                 origin=found.origin,
                 program=found.program,
                 version=found.version,
-                taken=first and macaulay2 is not None,
+                taken=is_first and macaulay2 is not None,
                 reason=reason,
             )
         )

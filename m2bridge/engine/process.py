@@ -108,7 +108,9 @@ class Process:
             self._terminal.send(text.encode("ascii"))
 
     def read_until(self, pattern: bytes, timeout: float | None) -> tuple[str, str]:
-        """Wait for a pattern with one group.
+        """Wait until the process prints what matches a pattern with one group.
+
+        ``timeout`` is in seconds; ``None`` is no limit.
 
         Returns
         -------
@@ -129,6 +131,7 @@ class Process:
                 return before, _text(self._terminal.match.group(1))
             if found is EOF:
                 raise Ended(before)
+            # else only one wait is over, which is shorter than a long limit
             if time.monotonic() >= deadline:
                 raise Overdue(before)
 

@@ -257,7 +257,7 @@ class Conversation:
         texts = {".m2": source.code}
         if given:
             texts[".given.m2"] = given
-        with limited(limit) as waiting:
+        with limited(limit) as waiting:  # whose clock runs on after the block
             patience = waiting.remaining
         with self._its_turn(patience) as mine:
             if not mine:

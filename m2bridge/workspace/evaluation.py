@@ -76,6 +76,7 @@ def defined_names(code: str) -> set[str]:
         names |= set(_NAME.findall(listed))
     for inside in _BRACKETS.findall(bare):
         for part in inside.split(","):
+            # of a range such as y_1..y_3 this is the name y
             variable = _VARIABLE.match(part.strip())
             if variable is not None and "=>" not in part:
                 names.add(variable[0])

@@ -535,8 +535,10 @@ def handler(number, frame):
 
 def late():
     threading.main_thread().join()
-    os.kill(os.getpid(), signal.SIGTERM)
-    seen.wait()
+    # sent again, because the system may give it to this thread, which leaves the main one asleep
+    while not seen.is_set():
+        os.kill(os.getpid(), signal.SIGTERM)
+        seen.wait(0.1)
 
 signal.signal(signal.SIGTERM, handler)
 threading.Thread(target=late).start()
