@@ -22,7 +22,10 @@ class _FormerNames:
 
     @staticmethod
     def find_spec(name: str, path: object, target: object = None) -> object:
-        """Return the specification of a module that has moved, else ``None``."""
+        """Return the specification of a module that has moved, else ``None``.
+
+        Python asks for each module that is not found elsewhere, whatever its package.
+        """
         if not name.startswith("m2bridge."):
             return None
         from m2bridge.former_modules import specification  # only where a module is missing

@@ -99,13 +99,17 @@ def specification(name: str) -> ModuleSpec | None:
 
 
 class FormerModule:
-    """Loads a module by its former name."""
+    """The loader of a module by its former name, as Python's import system expects one."""
 
     def create_module(self, spec: ModuleSpec) -> None:
         """Leave it to Python to create a module, which :meth:`exec_module` replaces or fills."""
 
     def exec_module(self, module: ModuleType) -> None:
-        """Register the module that moved under its former name, or give names of all its parts."""
+        """Register the module that moved under its former name as well.
+
+        Where a module was divided, fill the empty one that Python has made with the names of all
+        parts.
+        """
         name = module.__name__
         for part in DIVIDED_MODULES.get(name, ()):
             module.__dict__.update(vars(import_module(part)))

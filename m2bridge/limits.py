@@ -28,6 +28,7 @@ from m2bridge.errors import InvalidCaseError, TimeLimitError
 from m2bridge.system import address_space
 
 ItemT = TypeVar("ItemT")
+PerformedT = TypeVar("PerformedT")
 
 _PART_OF = "its part of"
 """The first words of the description of a limit that is a part of another limit."""
@@ -86,8 +87,13 @@ class Clock:
 
     @property
     def remaining(self) -> float | None:
-        """Seconds left (at least a hundredth), or ``None`` without a limit."""
-        return None if math.isinf(self.deadline) else max(self.deadline - self.now(), 0.01)
+        """Seconds left, or ``None`` without a limit.
+
+        They are at least a hundredth, since 0 would mean to wait for ever, or not to set a timer.
+        """
+        if math.isinf(self.deadline):
+            return None
+        return max(self.deadline - self.now(), 0.01)
 
     def check(self, price: float = 0.0) -> None:
         """Check the deadline.
@@ -111,7 +117,7 @@ class Clock:
         raise TimeLimitError(f"{step}; {self.more}")
 
     def late(self, what: str) -> TimeLimitError:
-        """Return the error for something that did not finish before the deadline."""
+        """Return the error for ``what``, a noun that begins the message, which was too slow."""
         return TimeLimitError(f"{what} did not finish within {self.limit}; {self.more}")
 
 
@@ -134,7 +140,7 @@ def check_deadline_in(items: Iterable[ItemT]) -> Iterator[ItemT]:
     if math.isinf(running.deadline):
         yield from items
         return
-    # Local variables are faster, and this loop encloses the innermost ones.
+    # Local variables are faster, which counts because most inner loops go through this one.
     now = running.now
     deadline = running.deadline
     for item in items:
@@ -157,11 +163,12 @@ def with_progress(items: Iterable[ItemT], total: int, what: str) -> Iterator[Ite
     what : str
         What the items are, in the plural.
     """
-    tell = _display.get() or _no_display
-    tell(0, total, what)
+    report = _display.get() or _no_display
+    report(0, total, what)
     for done, item in enumerate(check_deadline_in(items), 1):
         yield item
-        tell(done, total, what)
+        # the loop has come back for the next item, so this one is done
+        report(done, total, what)
 
 
 def _no_display(done: int, total: int, what: str) -> None:
@@ -179,7 +186,10 @@ def progress_listener(display: Callable[[int, int, str], object]) -> Iterator[No
 
 
 def start(option: str = "--timeout") -> None:
-    """Begin a command: the seconds of a limit that it sets later count from now."""
+    """Begin a command: the seconds of a limit that it sets later count from now.
+
+    ``option`` is what gives the command more time, for messages.
+    """
     _current.set(Clock(begin=time.monotonic(), option=option))
 
 
@@ -205,10 +215,13 @@ def limited(
     """
     check_timeout(timeout)
     outer = clock()
-    inner = replace(outer, now=now or outer.now)
-    inner = replace(inner, begin=inner.now() if begin is None else begin)
-    if timeout is not None and inner.begin + timeout < outer.deadline:
-        inner = replace(inner, limit=limit_of(timeout), deadline=inner.begin + timeout)
+    now = now or outer.now
+    if begin is None:
+        begin = now()
+    # with the limit and deadline of the enclosing block, which stay if they are stricter
+    inner = replace(outer, now=now, begin=begin)
+    if timeout is not None and begin + timeout < outer.deadline:
+        inner = replace(inner, limit=limit_of(timeout), deadline=begin + timeout)
     with _running(inner):
         yield inner
 
@@ -240,6 +253,7 @@ def share(part: float, otherwise: float | None = None) -> Iterator[Clock]:
     now = outer.now()
     if not math.isinf(outer.deadline):
         limit = outer.limit
+        # a part of a part is still called a part, once
         if part < 1 and not limit.startswith(_PART_OF):
             limit = f"{_PART_OF} {limit}"
         inner = replace(outer, limit=limit, deadline=now + part * (outer.deadline - now))
@@ -253,29 +267,48 @@ def share(part: float, otherwise: float | None = None) -> Iterator[Clock]:
 
 @contextmanager
 def overtime(clock: Clock, seconds: float) -> Iterator[None]:
-    """Allow some seconds after the deadline, to write what was found."""
-    with _running(replace(clock, deadline=max(clock.deadline, clock.now()) + seconds)):
+    """Allow the block some seconds after the deadline of a clock, to write what was found.
+
+    Where the deadline has passed, they count from now.
+    """
+    end = max(clock.deadline, clock.now()) + seconds
+    with _running(replace(clock, deadline=end)):
         yield
 
 
-def each(items: Iterable[tuple[str, Callable[[], ItemT]]]) -> tuple[tuple[ItemT, ...], str]:
-    """Perform named computations; return the results, and why they are incomplete (else '').
+def performed_within_limit(
+    computations: Iterable[tuple[str, Callable[[], PerformedT]]],
+) -> tuple[tuple[PerformedT, ...], str]:
+    """Perform computations one after the other, until all are done or the limit is reached.
+
+    Parameters
+    ----------
+    computations : iterable of (str, callable)
+        The name of each, for the message, and a function without arguments that performs it.
+
+    Returns
+    -------
+    results : tuple
+        Of the computations that were done, in their order.
+    late : str
+        The message of the limit that was reached; empty if all computations were done.
 
     Raises
     ------
     TimeLimitError
         If the limit is reached before the first result.
     """
-    values: dict[str, ItemT] = {}
+    results: dict[str, PerformedT] = {}
     try:
-        for name, computation in check_deadline_in(items):
-            values[name] = computation()
+        for name, perform in check_deadline_in(computations):
+            results[name] = perform()
     except TimeLimitError as limit:
-        limit.progress = limit.progress or f"decided so far: {', '.join(values) or 'nothing'}"
-        if not values:
+        # a computation may have said itself how far it came
+        limit.progress = limit.progress or f"decided so far: {', '.join(results) or 'nothing'}"
+        if not results:
             raise
-        return tuple(values.values()), str(limit)
-    return tuple(values.values()), ""
+        return tuple(results.values()), str(limit)
+    return tuple(results.values()), ""
 
 
 @contextmanager
@@ -287,6 +320,7 @@ def asked_by(option: str) -> Iterator[None]:
 
 @contextmanager
 def _running(inner: Clock) -> Iterator[None]:
+    """Let this be the clock of the running computation during the block."""
     token = _current.set(inner)
     try:
         yield
@@ -302,8 +336,11 @@ def check_timeout(timeout: float | None) -> None:
     InvalidCaseError
         If it is not.
     """
-    number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
-    if timeout is not None and not (number and 0 < timeout < math.inf):
+    if timeout is None:
+        return
+    # to Python True and False are integers
+    is_number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
+    if not is_number or not 0 < timeout < math.inf:
         raise InvalidCaseError(
             "timeout", f"must be a positive, finite number of seconds, not {timeout!r}"
         )
@@ -315,7 +352,8 @@ def alarm(clock: Clock, grace: float) -> Iterator[None]:
 
     This works in the main thread only; code in other threads cannot be interrupted and has to check
     the deadline itself. The exception discards what the block has found unless the block catches
-    it, so checks in loops come first: they can return partial results.
+    it, so checks in loops come first: they can return partial results. ``grace`` is the number of
+    seconds that they have for it.
     """
     remaining = clock.remaining
     is_main = threading.current_thread() is threading.main_thread()

@@ -52,8 +52,9 @@ def unload(shell: InteractiveShell) -> None:
     shell.events.unregister("pre_run_cell", magics.progress.begin)
     shell.events.unregister("post_run_cell", magics.progress.end)
     magics.progress.end()
-    for kind in shell.magics_manager.magics.values():
-        kind.pop("m2", None)
+    # IPython has no function that removes a magic or a matcher
+    for magics_of_a_kind in shell.magics_manager.magics.values():
+        magics_of_a_kind.pop("m2", None)
     matchers = shell.Completer.custom_matchers
     for matcher in list(matchers):
         if getattr(matcher, "matcher_identifier", "") == IDENTIFIER:
@@ -63,9 +64,8 @@ def unload(shell: InteractiveShell) -> None:
 MAX_CELL_TEXT_CHARS = 100_000
 """Characters of what a cell prints, and of the text of its value."""
 
-_OPTIONS = re.compile(
-    r"(?:\s*(?:(?:-i|-o|--input|--output|--timeout|--m2)[ =]\s*\S+|--restart\b))*"
-)
+_WITH_VALUE = r"(?:-i|-o|--input|--output|--timeout|--m2)[ =]\s*\S+"
+_OPTIONS = re.compile(rf"(?:\s*(?:{_WITH_VALUE}|--restart\b))*")
 """The options at the beginning of a line, before its code."""
 
 _DECIMAL = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -104,7 +104,7 @@ class Macaulay2Magics(Magics):
         return self._shell.execution_count if running is None else int(running)
 
     def close(self) -> None:
-        """End it; the next cell starts another."""
+        """End the workspace; the next cell starts another."""
         if self._work is not None:
             self._work.close()
         self._work = None
@@ -162,6 +162,10 @@ class Macaulay2Magics(Magics):
             raise marked(error) from None
 
     def _evaluate(self, code: str, options: Any) -> Any:
+        """Evaluate the code of a cell; print what it printed, and return its value for display.
+
+        ``options`` are those of the magic, of which the names go in before and out afterwards.
+        """
         user = self._shell.user_ns
         for name in _names(options.input):
             if name not in user:
@@ -179,13 +183,16 @@ class Macaulay2Magics(Magics):
 
 
 def _names(lists: Iterable[str]) -> list[str]:
-    """The names of an option, which may be given several times, with commas."""
+    """Return the names after an option: each text may have several, separated by commas."""
     names = [name.strip() for name in ",".join(lists).split(",")]
     return [name for name in names if name]
 
 
 def _shown(value: Any) -> Any:
-    """Return the value for IPython to show; print the start of a text too long for a cell."""
+    """Return the value for IPython to show.
+
+    Of one whose text is too long for a cell the start is printed, and ``None`` returned.
+    """
     if hasattr(value, "_repr_html_"):  # its HTML is short
         return value
     with any_length():
@@ -200,7 +207,7 @@ def _shown(value: Any) -> Any:
 
 
 def marked(error: M2BridgeError) -> M2BridgeError:
-    """The error, shown in the cell by its message, with the place in the code."""
+    """Return the error, which IPython will show by its message, without Python's traceback."""
     red, plain = "\x1b[31m", "\x1b[0m"
     advice = "\n%m2 --restart starts again" if isinstance(error, WorkspaceLostError) else ""
     lines = [f"{red}{type(error).__name__}{plain}: {error}{advice}"]
@@ -217,7 +224,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9']*$")
 def completes(
     names: Callable[[], Iterable[str]],
 ) -> Callable[[CompletionContext], SimpleMatcherResult]:
-    """A matcher for IPython, which lists the names that begin as the word at the cursor.
+    """Return a matcher for IPython, which lists the names that begin as the word at the cursor.
 
     Parameters
     ----------
@@ -227,6 +234,7 @@ def completes(
 
     @context_matcher(identifier=IDENTIFIER)
     def matcher(context: CompletionContext) -> SimpleMatcherResult:
+        """Return the names that complete the word at the cursor, short ones first."""
         begun = _NAME.search(context.text_until_cursor)
         if begun is None or not _is_macaulay2(context):
             return SimpleMatcherResult(completions=[])
@@ -244,6 +252,7 @@ def completes(
 
 
 def _is_macaulay2(context: CompletionContext) -> bool:
+    """Whether the cursor is in Macaulay2 code: below ``%%m2``, or in a line after ``%m2``."""
     if _CELL.match(context.full_text):
         return context.cursor_line > 0
     return _LINE.match(context.line_with_cursor) is not None
@@ -275,7 +284,7 @@ class CellProgress:
         self._watcher: threading.Thread | None = None
 
     def begin(self, *_: Any) -> None:
-        """A cell begins, in this thread."""
+        """Watch the cell that begins in this thread; IPython calls this, with its own arguments."""
         self.end()
         self._over = threading.Event()
         self._watcher = threading.Thread(
@@ -287,13 +296,17 @@ class CellProgress:
         self._watcher.start()
 
     def end(self, *_: Any) -> None:
-        """The cell has ended."""
+        """Stop watching the cell, which has ended."""
         self._over.set()
         if self._watcher is not None:
             self._watcher.join()
         self._watcher = None
 
     def _watch(self, thread: int, over: threading.Event, show: Callable[[str], object]) -> None:
+        """Show what the cell does, again and again until it is over; nothing if it is quick.
+
+        ``thread`` is the one in which the cell runs.
+        """
         begin = time.monotonic()
         last = ""
         while not over.wait(self._patience):
@@ -306,9 +319,10 @@ class CellProgress:
 
 
 def doings(frame: FrameType | None) -> str:
-    """The function of m2bridge that was called, and whether it waits; empty outside m2bridge.
+    """Return the function of m2bridge that runs in this frame, and whether it waits for Macaulay2.
 
-    Methods by which IPython shows a value have no name for the reader.
+    Of functions that call each other it is the outermost, which the cell has called. It is empty
+    outside m2bridge; methods by which IPython shows a value have no name for the reader.
     """
     called = ""
     waits = False

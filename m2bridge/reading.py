@@ -54,18 +54,20 @@ def opened(path: Path) -> int:
     """
     if _folders is None:
         return os.open(path, _FLAGS)
-    folder, *names = _steps(path)
+    # folder by folder without following links: a name may have become one after it was resolved
+    folder, *inner_folders, name = _steps(path)
     place = os.open(folder, _FLAGS | os.O_DIRECTORY)
     try:
-        for name in names[:-1]:
-            inner = os.open(name, _FLAGS | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=place)
+        for inner_folder in inner_folders:
+            inner = os.open(inner_folder, _FLAGS | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=place)
             os.close(place)
             place = inner
         # checked before it is opened, because opening a device can have an effect
-        _check_regular(os.stat(names[-1], dir_fd=place, follow_symlinks=False), path)
-        descriptor = os.open(names[-1], _FLAGS | os.O_NOFOLLOW, dir_fd=place)
+        _check_regular(os.stat(name, dir_fd=place, follow_symlinks=False), path)
+        descriptor = os.open(name, _FLAGS | os.O_NOFOLLOW, dir_fd=place)
     finally:
         os.close(place)
+    # and again, because another file may have taken its name meanwhile
     try:
         _check_regular(os.fstat(descriptor), path)
     except OSError:
@@ -76,7 +78,11 @@ def opened(path: Path) -> int:
 
 @contextmanager
 def openable(path: Path) -> Iterator[str]:
-    """Yield a path by which a library can open the file in the block; see :func:`opened`."""
+    """Yield a path by which a library can open the file in the block.
+
+    In a confined process the file is opened here, as by :func:`opened`, and the path leads to what
+    was opened.
+    """
     if _folders is None:
         yield str(path)
         return
@@ -147,7 +153,15 @@ def unquoted() -> Iterator[None]:
 
 
 def _steps(path: Path) -> list[str]:
-    """Return the allowed folder, and the names from there to the file."""
+    """Return the allowed folder, and the names from there to the file; links are resolved.
+
+    Raises
+    ------
+    PermissionError
+        If the file is below no allowed folder.
+    IsADirectoryError
+        If the path is an allowed folder itself.
+    """
     real = os.path.realpath(path)
     folder = _folder_of(real)
     names = Path(real).relative_to(folder).parts
@@ -174,6 +188,7 @@ def _is_pseudo_file(place: Path, folder: Path) -> bool:
 
 
 def _check_regular(status: os.stat_result, path: Path) -> None:
+    """Raise OSError if this is the status of a folder, pipe, device or link; ``path`` names it."""
     if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not stat.S_ISREG(status.st_mode):

@@ -36,7 +36,8 @@ def check_system() -> None:
     UnsupportedSystemError
         If it cannot: on Windows.
     """
-    if missing := [name for name in POSIX if find_spec(name) is None]:
+    missing = [name for name in POSIX if find_spec(name) is None]
+    if missing:
         raise UnsupportedSystemError(
             "m2bridge needs Linux or macOS; on Windows install it in WSL, the Windows Subsystem"
             " for Linux ('wsl --install', then as README says). This Python has no module"
@@ -122,20 +123,24 @@ def open_files() -> int | None:
 
 
 def _limit(kind: int) -> int | None:
-    """Return a limit (``resource.RLIMIT_…``) of this process; ``None`` if there is none."""
+    """Return the soft limit of this kind (``resource.RLIMIT_…``), which is the one in force.
+
+    It is ``None`` if there is none.
+    """
     import resource
 
-    limit = resource.getrlimit(kind)[0]
-    return None if limit == resource.RLIM_INFINITY else limit
+    soft, _ = resource.getrlimit(kind)
+    return None if soft == resource.RLIM_INFINITY else soft
 
 
 def _lower(kind: int, wanted: int) -> None:
-    """Lower a limit of this process and its children; a lower one stays."""
+    """Lower the soft limit of this kind for this process and its children; a lower one stays."""
     import resource
 
-    limits = resource.getrlimit(kind)
-    lowest = min(limit for limit in (wanted, *limits) if limit != resource.RLIM_INFINITY)
-    resource.setrlimit(kind, (lowest, limits[1]))
+    soft, hard = resource.getrlimit(kind)
+    # infinity is a negative number to Python, so that it cannot be compared
+    finite = [limit for limit in (wanted, soft, hard) if limit != resource.RLIM_INFINITY]
+    resource.setrlimit(kind, (min(finite), hard))
 
 
 PSEUDO_FILES = ("/proc", "/sys", "/dev")
@@ -145,7 +150,7 @@ PSEUDO_FILES = ("/proc", "/sys", "/dev")
 def path_of_open(descriptor: int, path: str) -> str:
     """Return a path by which a library opens the file of a descriptor, even if it was renamed.
 
-    On other systems than Linux it is ``path`` itself.
+    ``path`` is its name, which is returned on other systems than Linux.
     """
     if LINUX:
         return f"/proc/self/fd/{descriptor}"
@@ -261,7 +266,7 @@ def _end_by_waiting(pipe: int) -> None:
     """Wait until the pipe is closed, and end the process."""
     closing = select.poll()
     closing.register(pipe, select.POLLIN)
-    closing.poll()
+    closing.poll()  # nothing is ever written, so only the end of the pipe ends the wait
     os._exit(1)
 
 
@@ -378,7 +383,13 @@ def folder(name: str) -> Path:
 
 
 def m2script(name: str) -> Path:
-    """Return the path of the shared Macaulay2 script ``name`` (without ``.m2``)."""
+    """Return the path of the shared Macaulay2 script ``name`` (without ``.m2``).
+
+    Raises
+    ------
+    ResourceError
+        If the installation lacks it.
+    """
     path = folder("m2scripts") / f"{name}.m2"
     if not path.is_file():
         raise ResourceError(
@@ -427,8 +438,8 @@ def integer(text: str) -> int:
 
 def decimal(n: int) -> str:
     """Write an integer of any length in decimal."""
-    if -(1 << 13000) < n < 1 << 13000:  # 3914 digits
+    if -(1 << 13000) < n < 1 << 13000:  # 3914 digits, which Python writes in any case
         return str(n)
-    import flint
+    import flint  # only here: it would slow the start of every command
 
     return str(flint.fmpz(n).str())

@@ -96,7 +96,9 @@ def gradients(
         yield gradient
 
 
-def gradient_of_terms(polynomial: Terms, point: Sequence[int]) -> dict[int, int]:
+def gradient_of_terms(
+    polynomial: Iterable[tuple[Monomial, int]], point: Sequence[int]
+) -> dict[int, int]:
     """The partial derivatives at an integer point, by the number of the variable.
 
     Derivatives that are left out are zero. By the product rule each factor of a monomial, such as
@@ -155,10 +157,10 @@ class WeightedAlgebra:
 
         Where it is finite, the relations are a complete intersection: with relations of weights d_j
         and variables of weights w_i the Hilbert series is Π (1 − T^{d_j}) / Π (1 − T^{w_i}), a
-        polynomial of degree Σ d_j − Σ w_i, the ``last_weight``. So the dimension is infinite if this
-        is negative, or if a later part is not zero. To see that none is, the next max w_i parts
-        are enough: a monomial of a later weight, divided by one variable after the other, becomes
-        one of a weight among these.
+        polynomial of degree Σ d_j − Σ w_i, the ``last_weight``. So the dimension is infinite if
+        that is negative, or if a later part is not zero. To see that no later part is, the next
+        max w_i parts are enough: a monomial of a later weight, divided by one variable after the
+        other, becomes one of a weight among these.
 
         Raises
         ------

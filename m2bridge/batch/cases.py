@@ -55,6 +55,7 @@ def grid(chosen: Family[Any], texts: Mapping[str, str | None], every: bool = Fal
 
 
 def _size(ranges: Mapping[str, tuple[Any, ...]]) -> int:
+    """Return the number of combinations of one value for each option."""
     return prod(map(len, ranges.values()))
 
 
@@ -79,6 +80,7 @@ def _cases(chosen: Family[Any], ranges: Mapping[str, tuple[Any, ...]], every: bo
 
 
 def _values(option: CaseOption, text: str) -> tuple[Any, ...]:
+    """Return all values of an option that a text means; of a flag, ``true,false`` means both."""
     if not option.flag:
         return tuple(option.values(text))
     return tuple(chain.from_iterable(map(option.values, text.split(","))))
@@ -132,7 +134,10 @@ def read_cases(path: Path, chosen: Family[Any], every: bool = False) -> Iterator
 
 @contextmanager
 def _located_errors(where: str) -> Iterator[None]:
-    """Prefix errors in the block with the position of the entry, or the file."""
+    """Begin the messages of errors in the block with ``where``, a file or an entry of it.
+
+    They become errors of the option ``--cases``.
+    """
     try:
         yield
     except InvalidCaseError as error:
@@ -143,7 +148,13 @@ def _located_errors(where: str) -> Iterator[None]:
 
 
 def _texts(chosen: Family[Any], entry: Mapping[str, Any]) -> dict[str, str]:
-    """Return the values of an entry as they would be written on the command line."""
+    """Return the values of an entry as they would be written on the command line, by option.
+
+    Raises
+    ------
+    InvalidCaseError
+        If a name is not an option of the family, or a value has another type than its option.
+    """
     chosen.check_names(name for name in entry if name != "family")
     texts = {}
     for option in chosen.options:
@@ -152,15 +163,15 @@ def _texts(chosen: Family[Any], entry: Mapping[str, Any]) -> dict[str, str]:
         items = entry[option.name]
         if not isinstance(items, list):
             items = [items]
-        types, usual = {int, str}, "a number, a list of numbers or a range"
+        allowed, in_words = {int, str}, "a number, a list of numbers or a range"
         if option.flag:
-            types, usual = {bool, str}, "true, false or a list of these"
+            allowed, in_words = {bool, str}, "true, false or a list of these"
         # A bool is also an int to isinstance, so the types themselves are compared.
-        if not items or not {type(item) for item in items} <= types:
-            raise InvalidCaseError(option.name, f"must be {usual}")
+        if not items or not {type(item) for item in items} <= allowed:
+            raise InvalidCaseError(option.name, f"must be {in_words}")
         text = ",".join(map(str, items))
         if option.flag:
-            text = text.lower()
+            text = text.lower()  # Python writes True and False
         texts[option.name] = text
     return texts
 
@@ -171,6 +182,10 @@ def ordered(cases: Iterable[Model]) -> tuple[Model, ...]:
 
 
 def _rank(case: Model) -> tuple[Any, ...]:
+    """Return the key by which cases are sorted: the family, the expected time, and the numbers.
+
+    The numbers are lists, also where one is alone, so that they can be compared.
+    """
     numbers = []
     for value in case.to_json().values():
         if not isinstance(value, list):
@@ -190,6 +205,7 @@ def _entries(path: Path) -> list[tuple[str, Mapping[str, Any]]]:
 
 
 def _toml(text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the tables ``[[case]]``, each after its number in words; ConversionError if wrong."""
     data = read_toml(text)
     tables = data.get("case")
     if data.keys() != {"case"} or not isinstance(tables, list):
@@ -201,10 +217,12 @@ def _toml(text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _csv(text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the rows by the names in the header, each after its line; ConversionError if wrong."""
     rows = csv.reader(text.splitlines(), strict=True)
     try:
         header = [name.strip() for name in next(rows, [])]
-        if len(set(header)) < len(header) or not header:
+        has_repetitions = len(set(header)) < len(header)
+        if has_repetitions or not header:
             raise ConversionError("the first line must name the columns, each once")
         for row in rows:
             if not any(map(str.strip, row)):  # an empty line, or one of empty cells

@@ -115,7 +115,10 @@ class Settings(Batch[Task, TaskResult]):
 
 
 def holds_too_much_memory(engine: int | None) -> bool:
-    """Return whether this process and its Macaulay2 (a process id) use too much physical memory."""
+    """Return whether this process and its Macaulay2 together use too much physical memory.
+
+    ``engine`` is the process id of Macaulay2; ``None`` if it does not run.
+    """
     total: int = psutil.Process().memory_info().rss
     if engine is not None:
         with suppress(psutil.Error):  # Macaulay2 may have ended
@@ -193,6 +196,7 @@ class Certifier(Performer[Task, TaskResult]):
                 self._settings.store.put(certificate)
 
     def _certified(self, task: Task) -> list[Certificate]:
+        """Return the certificates of a task, within its limit of time."""
         with alarm(clock(), CASE_GRACE_SECONDS):
             limit = self._settings.timeout
             return self._settings.certify(
@@ -300,6 +304,7 @@ class Dask(Generic[KeyT, ResultT]):
         items_by_key: dict[str, KeyT] = {}
 
         def submit(number: int) -> None:
+            """Submit the next items, at most this many."""
             for item in islice(waiting, number):
                 started(item)
                 future = self._client.submit(perform, item, self._pickled, pure=False)
@@ -332,7 +337,11 @@ class Dask(Generic[KeyT, ResultT]):
 
 
 def perform(item: KeyT, batch: bytes) -> Any:
-    """Perform an item in a Dask worker with the performer of this thread."""
+    """Perform an item in a Dask worker with the performer of this thread; return its result.
+
+    ``batch`` is the pickled :class:`~m2bridge.batch.pool.Batch`. Each thread has a Macaulay2 of its
+    own for each batch, which stays for the next items.
+    """
     key = threading.get_ident(), batch
     if key not in _performers:
         # the process that submitted the item has pickled it

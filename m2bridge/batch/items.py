@@ -212,7 +212,10 @@ class ItemWork(Batch[Job, TaskResult]):
         return outcome
 
     def report(self, job: Job, outcome: Outcome) -> TaskResult:
-        """Store an outcome; return the result for the batch."""
+        """Store an outcome; return the result for the batch.
+
+        It carries the outcome to the process of the batch, or another one if that is not possible.
+        """
         import cloudpickle
 
         outcome = self.store(job, outcome)
@@ -235,7 +238,11 @@ class ItemWork(Batch[Job, TaskResult]):
         return Performance(self)
 
     def outcome_of_lost(self, job: Job, status: int | None) -> TaskResult:
-        """Return the result for an item that exceeded its limit, or whose worker ended."""
+        """Return the result for an item whose worker ended with this status, at two attempts.
+
+        It is ``None`` if the worker was killed since the item exceeded its limit of time, and 0 if
+        it is unknown.
+        """
         kind: OutcomeKind = "died"
         reason = "the worker process ended during this item"
         if status is None and self.timeout is not None:
@@ -260,7 +267,7 @@ def _is_outcome(path: Path) -> bool:
 
 
 def _suffix(outcome: Outcome) -> str:
-    """Return the ending of the file for an outcome."""
+    """Return the ending of the file for an outcome: ``.json``, or SUFFIX if there is no value."""
     if outcome.kind == "computed":
         return ".json"
     return SUFFIX
@@ -271,7 +278,7 @@ class Performance(Performer[Job, TaskResult]):
 
     def __init__(self, work: ItemWork) -> None:
         self._work = work
-        # pickled by the parent
+        # the bytes come from the parent, which pickled a function of its own
         self._function = pickle.loads(work.function) if work.function else None
         program = cache(partial(locate, work.program))
         self._engine = Evaluator(program, Limits(memory=work.memory), passing=True)
@@ -290,6 +297,7 @@ class Performance(Performer[Job, TaskResult]):
         with case_lock(self._work.folder, job.name) as mine:
             if not mine:
                 return TaskResult(job, Counter(), 0.0, held=True)
+            # another command may have done it since this one looked
             done = self._work.stored(job)
             if done is not None:
                 return TaskResult(
@@ -302,7 +310,13 @@ class Performance(Performer[Job, TaskResult]):
             return self._work.report(job, self._outcome(job))
 
     def _outcome(self, job: Job) -> Outcome:
-        """Return the outcome of an item."""
+        """Return the outcome of an item, whatever its computation does; see :meth:`_computed`.
+
+        Raises
+        ------
+        OSError
+            If nothing can be stored, so that the batch cannot continue.
+        """
         begin = time.monotonic()
         try:
             return retry_if_engine_died(partial(self._computed, job))
@@ -323,12 +337,17 @@ class Performance(Performer[Job, TaskResult]):
             self._engine.answer("")
 
     def _computed(self, job: Job) -> Outcome:
+        """Return the outcome of an item with a value, computed within the limit of the item."""
         self._start()
         with limited(self._work.timeout) as running, alarm(running, CASE_GRACE_SECONDS):
             outcome = self._value(job)
         return replace(outcome, seconds=round(running.seconds, 6))
 
     def _value(self, job: Job) -> Outcome:
+        """Return the outcome of an item with a value, by the function or by Macaulay2.
+
+        Code begins with the packages that it needs, and with the symbols that the item sets.
+        """
         item = pickle.loads(job.item)  # pickled by the parent
         if isinstance(item, ItemFile):
             item = item.read()
@@ -339,6 +358,7 @@ class Performance(Performer[Job, TaskResult]):
         work = self._work
         prelude = ""
         if work.code_folder:
+            # files that the code loads are looked for there first
             prelude += f"path = prepend({quoted(work.code_folder + '/')}, path);\n"
         for package in work.packages:
             prelude += f"needsPackage {quoted(package)};\n"

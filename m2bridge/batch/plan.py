@@ -62,7 +62,7 @@ class Plan:
         return len(self.tasks) - len(self.left)
 
     def to_text(self) -> str:
-        """A line in words."""
+        """The plan in words: ``cases: 1 (2 questions with 4 answers), done: 0, to do: 1``."""
         questions = sum(len(task.questions) for task in self.tasks)
         # a question about a theorem has one answer for each part
         answers = sum(task.answer_count for task in self.tasks)
@@ -179,13 +179,18 @@ class Live(Progress):
         self._effort_done += report.task.effort
 
     def _table(self) -> Table:
+        """Return the table to draw at this moment; the display asks for it in a thread of its own.
+
+        What is left is expected to take as long for each unit of effort as what was done.
+        """
         from rich.progress_bar import ProgressBar
         from rich.table import Table
 
         now = time.monotonic()
         elapsed = now - self._begin
-        # Another thread draws the table, so this one copies the shared dictionary.
-        running = [f"{task.name} ({duration(now - at)})" for task, at in [*self._running.items()]]
+        # The main thread changes this dictionary meanwhile, so a copy of it is read.
+        began = dict(self._running)
+        running = [f"{task.name} ({duration(now - begin)})" for task, begin in began.items()]
         if len(running) > 8:
             running[8:] = ["…"]
         left = ""
@@ -211,10 +216,12 @@ def progress_display(quiet: bool) -> Progress:
 
 
 def _reason_text(report: TaskResult) -> str:
+    """Return why an item has no result, shortened to one line without control characters."""
     return shortened(line(report.reason))
 
 
 def _counts_text(answers: Counter[str]) -> str:
+    """Return the numbers of answers of each kind in words: ``1 REFUTED, 3 CONFIRMED``."""
     return ", ".join(f"{number} {name}" for name, number in sorted(answers.items()))
 
 
@@ -257,7 +264,7 @@ class Summary:
         }
 
     def to_text(self) -> str:
-        """A line in words."""
+        """The numbers in words: ``cases: 40 in 8 s: 120 CONFIRMED, 2 REFUTED``."""
         ran = ""
         if self.done_before < self.cases:
             ran = f" in {duration(self.seconds)}"

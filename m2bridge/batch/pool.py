@@ -39,7 +39,10 @@ _kept: list[Scratch] = []
 
 
 class Performer(Generic[KeyT, ResultT]):
-    """The object that performs items in a worker; a context manager for the life of the worker."""
+    """The object that performs items in a worker.
+
+    It is a context manager: the worker enters it once, and leaves it when it ends.
+    """
 
     @property
     def exhausted(self) -> bool:
@@ -92,9 +95,10 @@ class Batch(Generic[KeyT, ResultT]):
         raise NotImplementedError
 
     def outcome_of_lost(self, item: KeyT, status: int | None) -> ResultT:
-        """Return the result for an item during which workers ended.
+        """Return the result for an item that has none because a worker ended during it.
 
-        The exit status is ``None`` if the item was not done in time, and 0 if it is unknown.
+        ``status`` is the exit status of the worker, negative for a signal. It is ``None`` if the
+        worker was killed because the item was not done in time, and 0 if it is unknown.
         """
         raise NotImplementedError
 
@@ -162,7 +166,7 @@ class Worker(Generic[KeyT, ResultT]):
             self.connection.send(list(self.items))
 
     def receive(self) -> Message[ResultT] | None:
-        """Receive a message; ``None`` if the worker has ended."""
+        """Receive the next message, waiting for it; ``None`` if the worker has ended."""
         try:
             return self.connection.recv()  # type: ignore[no-any-return]
         except (EOFError, OSError):
@@ -216,7 +220,9 @@ class Pool(Generic[KeyT, ResultT]):
         listed = list(items)
         early = max(len(listed) - LAST_ITEMS_PER_WORKER * self._number, 0)
         arranged = [*listed[:early], *reversed(listed[early:])]
-        return (result for _, result in self.results([[item] for item in arranged], started))
+        # each item is a group of its own, so that a free worker takes the next one
+        groups = [[item] for item in arranged]
+        return (result for _, result in self.results(groups, started))
 
     def results(
         self,
@@ -257,22 +263,28 @@ class Pool(Generic[KeyT, ResultT]):
                 yield from self._handle_exit(worker, late=True)
 
     def _spawn(self) -> None:
-        """Start as many workers as there are items for."""
+        """Start as many workers as there are waiting groups of items for, and as are allowed."""
         idle = [worker for worker in self._workers if not worker.items]
-        for _ in range(min(self._number - len(self._workers), len(self._waiting) - len(idle))):
+        needed = len(self._waiting) - len(idle)
+        allowed = self._number - len(self._workers)
+        for _ in range(min(allowed, needed)):
             self._workers.append(Worker(self._batch))
 
     def _ready_connections(self) -> list[Worker[KeyT, ResultT]]:
-        """Return the workers that have sent a message; wait for one at most a second."""
-        lines: dict[Any, Worker[KeyT, ResultT]] = {}
-        moment = 1.0
+        """Return the workers that have sent a message, or ended; wait for one if there is none.
+
+        The wait takes at most a second, and ends when a worker exceeds its limit.
+        """
+        listened_to: dict[Any, Worker[KeyT, ResultT]] = {}
+        patience = 1.0
         for worker in self._workers:
             # An idle worker sends no message, except that a new one is ready.
             if worker.items or (self._waiting and not worker.ready):
-                lines[worker.connection] = worker
+                listened_to[worker.connection] = worker
             if worker.at_work:
-                moment = min(moment, self._seconds_left(worker))
-        return [lines[connection] for connection in wait(list(lines), max(moment, 0.0))]
+                patience = min(patience, self._seconds_left(worker))
+        readable = wait(list(listened_to), max(patience, 0.0))
+        return [listened_to[connection] for connection in readable]
 
     def _seconds_left(self, worker: Worker[KeyT, ResultT]) -> float:
         """Return the seconds until a worker that is at work has exceeded its limit."""
@@ -284,7 +296,13 @@ class Pool(Generic[KeyT, ResultT]):
     def _handle_message(
         self, worker: Worker[KeyT, ResultT], started: Callable[[KeyT], object]
     ) -> Iterator[tuple[KeyT, ResultT]]:
-        """Act on the next message of a worker; yield an item with its result if it is one."""
+        """Act on the next message of a worker; if it is a result, yield the item with it.
+
+        Raises
+        ------
+        M2BridgeError
+            If the message is an error, which ends the batch; BatchError if workers do not start.
+        """
         message = worker.receive()
         if isinstance(message, M2BridgeError):
             raise message
@@ -312,7 +330,16 @@ class Pool(Generic[KeyT, ResultT]):
     def _handle_exit(
         self, worker: Worker[KeyT, ResultT], *, late: bool
     ) -> Iterator[tuple[KeyT, ResultT]]:
-        """Remove a worker that has ended; repeat its items, or yield the current one as lost."""
+        """Remove a worker that has ended, and let others perform its items.
+
+        The item at which it ended is yielded as lost if it was ``late``, that is beyond its limit,
+        or if a worker has ended at it before.
+
+        Raises
+        ------
+        BatchError
+            If too many workers in a row end before they begin an item.
+        """
         self._workers.remove(worker)
         worker.connection.close()
         status = worker.end(1.0)
@@ -336,6 +363,7 @@ class Pool(Generic[KeyT, ResultT]):
             self._waiting.appendleft([item])
 
     def _put_back(self, worker: Worker[KeyT, ResultT]) -> None:
+        """Let the next free worker perform the items of this one."""
         if worker.items:
             self._waiting.appendleft(worker.items)
             worker.items = deque()
@@ -394,7 +422,10 @@ def defer_signals(*numbers: signal.Signals) -> Iterator[None]:
 
 @contextmanager
 def _without_script() -> Iterator[None]:
-    """Prevent workers from running the script of this process, which would start workers again."""
+    """Let workers that start in the block not run the script of this process.
+
+    Python runs the main module again in each of them, and a script would then start workers again.
+    """
     script = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
     try:
@@ -460,7 +491,15 @@ def check_files(least: int) -> None:
 
 
 def serve(line: Connection, batch: Batch[KeyT, ResultT]) -> None:
-    """Run a worker: receive groups of items and send a result for each, until the pipe closes."""
+    """Run a worker: receive groups of items and send a result for each, until the pipe closes.
+
+    Parameters
+    ----------
+    line : Connection
+        The pipe to the parent, which sends lists of items and receives a ``Message`` for each step.
+    batch : Batch
+        What is done with each item.
+    """
     gc.freeze()  # so that workers share the memory of what the server has imported
     _end_with_parent()
     limits.start()  # messages name the option --timeout of the command
@@ -471,6 +510,7 @@ def serve(line: Connection, batch: Batch[KeyT, ResultT]) -> None:
             line.send(Ready())
             while True:
                 for item in line.recv():
+                    # the parent counts the time of an item from this message on
                     line.send(Begun())
                     done = Done(performer.perform(item), performer.exhausted)
                     line.send(done)

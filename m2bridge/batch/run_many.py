@@ -39,7 +39,22 @@ def run_jobs(
     scheduler: str | None,
     progress: Progress,
 ) -> tuple[list[Outcome], Summary]:
-    """Perform jobs; return their outcomes in order, and a summary."""
+    """Perform jobs; return their outcomes in order, and a summary.
+
+    Parameters
+    ----------
+    work : ItemWork
+        What is done with each item, and the folder, whose outcomes are not computed again.
+    jobs : sequence of Job
+    workers : int or None
+        The number of processes; one for each core if it is ``None``.
+    executor : str
+        ``processes`` or ``dask``.
+    scheduler : str or None
+        The address of a Dask cluster; ``None`` for one of this machine.
+    progress : Progress
+        The display.
+    """
     done: dict[int, Outcome] = {}
     left = []
     for job in jobs:
@@ -195,12 +210,14 @@ def _jobs(items: Iterable[Any], source: str) -> list[Job]:
 def file_jobs(work: ItemWork, paths: Sequence[Path]) -> list[Job]:
     """Return a job for each file, with the name of the file.
 
+    Where several files have the same name in different folders, their paths are the names.
+
     Raises
     ------
     InvalidCaseError
         If a file cannot be read, or an outcome would replace it.
     """
-    are_short_names_different = len({path.stem for path in paths}) == len(paths)
+    short_names = {path.stem for path in paths}
     jobs = []
     for number, path in enumerate(paths):
         try:
@@ -208,7 +225,7 @@ def file_jobs(work: ItemWork, paths: Sequence[Path]) -> list[Job]:
         except ConversionError as reason:
             raise InvalidCaseError("each", f"'{path}' cannot be read: {reason}") from None
         name = path.stem
-        if not are_short_names_different:
+        if len(short_names) < len(paths):  # some are equal
             name = str(path).strip("/.").replace("/", "-")
         item = pickle.dumps(ItemFile(path.absolute()))
         jobs.append(Job(number=number, name=name, item=item, digest=digest))
@@ -217,7 +234,10 @@ def file_jobs(work: ItemWork, paths: Sequence[Path]) -> list[Job]:
 
 
 def _check_folder(work: ItemWork, jobs: Sequence[Job], paths: Sequence[Path]) -> None:
-    """Check that no outcome would replace an item."""
+    """Raise InvalidCaseError if the file of an outcome would replace an item.
+
+    ``jobs`` and ``paths`` are in the same order: the jobs of the files.
+    """
     if work.folder is None:
         return
     items = {path.resolve() for path in paths}
@@ -241,11 +261,18 @@ def _decoded(outcome: Outcome) -> Outcome:
 
 
 def _digest(*parts: str | bytes) -> str:
+    """Return the digest of the texts and bytes that identify an item and the work on it.
+
+    It also depends on the format of outcomes, so that those in another format are not taken.
+    """
     return hashlib.sha256(repr((FORM, *parts)).encode("utf-8", "backslashreplace")).hexdigest()
 
 
 def _identity(item: Any, data: bytes) -> bytes:
-    """Return the bytes that identify an item: its JSON, or its pickle if it has no JSON."""
+    """Return the bytes that identify an item: its JSON, or ``data``, its pickle, if it has none.
+
+    The pickle of a set, for example, is not the same in each process.
+    """
     try:
         if hasattr(item, "to_json"):
             item = item.to_json()
@@ -255,7 +282,7 @@ def _identity(item: Any, data: bytes) -> bytes:
 
 
 def _source(function: Any) -> str:
-    """Return the text that identifies a function: its name and source.
+    """Return the text that identifies a function: its name and, where there is one, its source.
 
     Public functions of release 1.0 keep their text of that release, so that its folders can be
     resumed.
@@ -278,7 +305,10 @@ def _public_name(function: Any) -> str:
     found: Any = m2bridge
     for part in name.split("."):
         found = getattr(found, part, None)
-    return name if found is function else ""
+    # a function of somebody else may have the name of a public one
+    if found is function:
+        return name
+    return ""
 
 
 @cache

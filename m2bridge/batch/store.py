@@ -152,11 +152,12 @@ class Task:
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
-        """Questions that share their observation."""
-        groups: dict[str, list[str]] = {}
+        """The questions, in groups that share one observation."""
+        by_observation: dict[str, list[str]] = {}
         for key in self.questions:
-            groups.setdefault(question_of(self.case.family, key).observation, []).append(key)
-        return tuple(map(tuple, groups.values()))
+            observation = question_of(self.case.family, key).observation
+            by_observation.setdefault(observation, []).append(key)
+        return tuple(map(tuple, by_observation.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,9 +224,17 @@ def tasks(cases: Iterable[Model], check: str = "all") -> tuple[Task, ...]:
 
 
 def _task(case: Model, words: Sequence[str]) -> Task:
+    """Return the task for a case; ``words`` name the questions, as in :func:`tasks`.
+
+    Raises
+    ------
+    InvalidCaseError
+        If a question is unknown, or the name of the case is too long for a file.
+    """
     task = Task(case, _questions(case, words))
     length = len(task.name.encode())
     if length > MAX_CASE_NAME_BYTES:
+        # the error names the first option of the case, which usually makes the name so long
         named_by = [option.name for option in family(case.family).options]
         raise errors.InvalidCaseError(
             [*named_by, "family"][0],
@@ -236,6 +245,9 @@ def _task(case: Model, words: Sequence[str]) -> Task:
 
 
 def _questions(case: Model, words: Sequence[str]) -> tuple[str, ...]:
+    """Return the keys of the questions that the words mean for a case, each once; see
+    :func:`tasks`.
+    """
     by_key = questions(case.family)
     if not by_key:
         raise errors.InvalidCaseError(
@@ -263,7 +275,9 @@ CLAIMS_FOLDER = ".claims"
 
 @contextmanager
 def case_lock(results: Path, name: str) -> Iterator[bool]:
-    """Lock a case during the block; the context is whether it was free.
+    """Lock the case with this name during the block; the context is whether it was free.
+
+    ``results`` is the folder of the batch, in which the lock is a file.
 
     The kernel holds the lock for this process, so it ends with the process in any case and is
     never stale. On file systems without locks every case is free; then two batches may do the same
@@ -276,7 +290,8 @@ def case_lock(results: Path, name: str) -> Iterator[bool]:
     """
     with _claims(results) as claims, _opened(name, claims, _LOCK) as file:
         mine = False
-        # its last owner may have removed it meanwhile, and another process made a new one
+        # The name must still lead to the file that was locked: its last owner may have removed it
+        # meanwhile, and another process may have made a new one.
         with suppress(FileNotFoundError):
             present = os.stat(name, dir_fd=claims, follow_symlinks=False)
             mine = locked(file) and os.path.samestat(os.fstat(file), present)
@@ -293,7 +308,7 @@ _LOCK = os.O_WRONLY | os.O_CREAT
 
 @contextmanager
 def _claims(results: Path) -> Iterator[int]:
-    """Open the folder of locks, made if it does not exist."""
+    """Open the folder of locks, made if it does not exist; the context is its descriptor."""
     path = results / CLAIMS_FOLDER
     with suppress(FileExistsError):
         path.mkdir()  # without parents: a deleted folder of results is not made again
@@ -303,7 +318,9 @@ def _claims(results: Path) -> Iterator[int]:
 
 @contextmanager
 def _opened(path: str | Path, folder: int | None, flags: int) -> Iterator[int]:
-    """Open a file or folder, but no link, during the block.
+    """Open a file or folder, but no link, during the block; the context is its descriptor.
+
+    ``path`` is relative to the open ``folder``, if one is given.
 
     Raises
     ------
@@ -380,26 +397,30 @@ class Store:
     ) -> dict[str, tuple[str, ...]]:
         """Read the answers to a task: for each question its verdicts, or the kind of its outcome.
 
+        Questions that are left to do are left out.
+
         Parameters
         ----------
         task : Task
         names : collection of str, optional
-            The names of the files in the folder, if they are known.
+            The names of the files in the folder, if they are known, which saves attempts to open
+            files that are not there.
         """
-        about = task.case.family, task.case.to_json()
+        case = task.case.family, task.case.to_json()
         answers: dict[str, tuple[str, ...]] = {}
         for question in task.questions:
-            verdicts = kind = None
+            certified = kind = None
             name = file_name(task.name, question)
             if names is None or name in names:
-                verdicts = _verdicts(self.folder / name, about)
+                certified = _answers_in(self.folder / name, case)
             # a certificate counts more than an outcome of an earlier attempt
-            if verdicts:
-                answers[question] = verdicts
+            if certified:
+                answers[question] = certified
                 continue
             name = outcome_name(task.name, question)
             if names is None or name in names:
-                kind = _kind(self.folder / name, about)
+                kind = _outcome_in(self.folder / name, case)
+            # without an answer the question is left to do
             if kind is None or self._is_tried_again(kind, name):
                 continue
             if kind == "not-applicable":
@@ -409,6 +430,7 @@ class Store:
         return answers
 
     def _is_tried_again(self, kind: OutcomeKind, name: str) -> bool:
+        """Whether the outcome of this kind in the file ``name`` counts as not done."""
         return kind in self.retry and (self.folder / name).stat().st_mtime < self.since
 
     def check(self, tasks: Iterable[Task]) -> None:
@@ -465,7 +487,10 @@ class Store:
         memory: int | None,
         macaulay2: str,
     ) -> None:
-        """Store an outcome for each question of a task."""
+        """Store an outcome for each question of a task that ended with an error.
+
+        ``timeout`` and ``memory`` are the limits of the batch, ``macaulay2`` is a version of it.
+        """
         kind = kind_of(error)
         details = ""
         if kind == "failed":
@@ -488,7 +513,7 @@ class Store:
 
     def put_outcome(self, outcome: Unanswered) -> None:
         """Store an outcome, unless there is a certificate."""
-        if _verdicts(self.folder / file_name(outcome.name, outcome.question)) is None:
+        if _answers_in(self.folder / file_name(outcome.name, outcome.question)) is None:
             path = self.folder / outcome_name(outcome.name, outcome.question)
             write_aside(outcome.to_text(), path)
 
@@ -497,6 +522,7 @@ class Store:
         present = set(names)
         for name in present:
             certificate = name.removesuffix(SUFFIX) + ".json"
+            # of a question that has a certificate as well
             is_outcome = name.endswith(SUFFIX) and certificate in present
             if not is_outcome and not is_aside(name):
                 continue
@@ -505,8 +531,10 @@ class Store:
                 status = path.lstat()
                 if not stat.S_ISREG(status.st_mode):
                     continue  # a batch leaves no links or folders
-                is_half = is_aside(name) and time.time() - status.st_mtime > ABANDONED_AFTER_SECONDS
-                if is_half or (is_outcome and _verdicts(self.folder / certificate)):
+                # another batch may be writing a file that is younger
+                age = time.time() - status.st_mtime
+                is_abandoned = is_aside(name) and age > ABANDONED_AFTER_SECONDS
+                if is_abandoned or (is_outcome and _answers_in(self.folder / certificate)):
                     path.unlink()
 
 
@@ -515,14 +543,27 @@ def outcome_name(name: str, question: str) -> str:
     return file_name(name, question).removesuffix(".json") + SUFFIX
 
 
-About = tuple[str, dict[str, Any]]
-"""A family, and the case within it."""
+CaseInFile = tuple[str, dict[str, Any]]
+"""A case as files name it: its family, and the numbers of the case by name."""
 
 
-def _verdicts(path: Path, about: About | None = None) -> tuple[str, ...] | None:
-    """Return the verdicts in a certificate; ``None`` if there is no complete one of this name."""
+def _answers_in(path: Path, case: CaseInFile | None = None) -> tuple[str, ...] | None:
+    """Return the answers in the certificate at a path.
+
+    Parameters
+    ----------
+    path : Path
+    case : tuple of str and dict, optional
+        The case that the certificate must be about; any when left out.
+
+    Returns
+    -------
+    tuple of str or None
+        The verdicts, or ``COMPUTED`` alone for a question without verdicts. ``None`` if there is no
+        such file, or it is incomplete or not the certificate of its name.
+    """
     try:
-        answer = _content(path, ".json", about)["answer"]
+        answer = _content(path, ".json", case)["answer"]
         if "verdicts" not in answer:
             return (COMPUTED,)
         return tuple(verdict["verdict"] for verdict in answer["verdicts"])
@@ -530,18 +571,28 @@ def _verdicts(path: Path, about: About | None = None) -> tuple[str, ...] | None:
         return None
 
 
-def _kind(path: Path, about: About) -> OutcomeKind | None:
+def _outcome_in(path: Path, case: CaseInFile) -> OutcomeKind | None:
+    """Return the kind of the outcome at a path; ``None`` as :func:`_answers_in`."""
     try:
-        return _content(path, SUFFIX, about)["kind"]  # type: ignore[no-any-return]
+        return _content(path, SUFFIX, case)["kind"]  # type: ignore[no-any-return]
     except _UNREADABLE:
         return None
 
 
-def _content(path: Path, suffix: str, about: About | None) -> dict[str, Any]:
-    """Return the content of a file, if it is about the case and question of its name."""
+def _content(path: Path, suffix: str, case: CaseInFile | None) -> dict[str, Any]:
+    """Return the content of the certificate or outcome at a path, whose name ends in ``suffix``.
+
+    Raises
+    ------
+    CertificateError
+        If the content belongs to a file of another name, or is about another case than ``case``.
+    FileNotFoundError, ValueError, KeyError, TypeError, RecursionError, M2BridgeError
+        If there is no such file, or it is incomplete.
+    """
     data: dict[str, Any] = read_json(text_of(path))
     name = file_name(data["name"], data["question"])
     is_named = path.name == name.removesuffix(".json") + suffix
-    if not is_named or about not in (None, (data["family"], data["case"])):
+    is_about_case = case is None or case == (data["family"], data["case"])
+    if not is_named or not is_about_case:
         raise errors.CertificateError(f"the content is that of {name}")
     return data

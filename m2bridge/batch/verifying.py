@@ -71,7 +71,10 @@ class Verification(Batch[Path, VerifyResult]):
         return Checker(self.check or imported(self.module).verify_path, self.folders)
 
     def outcome_of_lost(self, path: Path, status: int | None) -> VerifyResult:
-        """Return the finding for a file that exceeded its limit, or whose worker ended."""
+        """Return the finding for a file whose worker ended with this status, at two attempts.
+
+        It is ``None`` if the worker was killed because the file exceeded its limit of time.
+        """
         name = str(path)
         if status is None:
             late = f"not decided within {duration(self.timeout)}; {clock().more}"
@@ -95,12 +98,14 @@ class Checker(Performer[Path, VerifyResult]):
     def perform(self, path: Path) -> VerifyResult:
         """Return the finding for a file."""
         finding = self._found(path)
-        quotes = finding.outcome == "malformed" or finding.check in ("schema", ITSELF)
-        if self._folders is None or not quotes:
+        # such a finding may quote a file that is no certificate, and somebody's secret
+        may_quote = finding.outcome == "malformed" or finding.check in ("schema", ITSELF)
+        if self._folders is None or not may_quote:
             return finding
         return replace(finding, stored="", found=reading.UNQUOTED)
 
     def _found(self, path: Path) -> VerifyResult:
+        """Return the finding for a file; an error is one too, without memory the process ends."""
         try:
             return self._check(path)
         except MemoryError:
@@ -168,6 +173,7 @@ def _groups(paths: Sequence[Path]) -> list[list[Path]]:
 
 
 def _size(path: Path) -> int:
+    """Return the size of a file in bytes, which measures the time of its check; 0 if unknown."""
     try:
         return path.stat().st_size
     except OSError:  # the error is reported when the file is read

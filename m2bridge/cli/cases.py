@@ -38,39 +38,53 @@ REACHABLE = "reachable"
 Completion = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
-def _completion(names: Callable[[str], Iterable[str]], separator: str = "") -> Completion:
-    """Return the completion by names of a family; with a separator, of the last word in a list."""
+def _completion(words: Callable[[str], Iterable[str]], separator: str = "") -> Completion:
+    """Return the shell completion of an option.
+
+    Parameters
+    ----------
+    words : callable
+        Returns the words that are possible, from the name of the family in the command line.
+    separator : str
+        What separates the words of an option that takes several, of which the last is completed.
+    """
 
     def complete(
         ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        before, comma, begun = "", "", incomplete
+        """Return the possible values of an option whose value so far is ``incomplete``."""
+        complete_words, last_separator, begun = "", "", incomplete
         if separator:
-            before, comma, begun = incomplete.rpartition(separator)
+            complete_words, last_separator, begun = incomplete.rpartition(separator)
         try:
-            found = names(ctx.params.get("family") or DEFAULT_FAMILY)
-        except InvalidCaseError:
+            possible = words(ctx.params.get("family") or DEFAULT_FAMILY)
+        except InvalidCaseError:  # there is no such family
             return []
-        return [CompletionItem(before + comma + name) for name in found if name.startswith(begun)]
+        before = complete_words + last_separator
+        return [CompletionItem(before + word) for word in possible if word.startswith(begun)]
 
     return complete
 
 
-def _families(name: str) -> Iterable[str]:
+def _families(family_name: str) -> Iterable[str]:
+    """Return the names of all families, whatever family is named."""
     return family_names()
 
 
-def _statements(name: str) -> Iterable[str]:
-    return ALL, *dict.fromkeys(statement.key for statement in family(name).statements())
+def _statements(family_name: str) -> Iterable[str]:
+    """Return the keys of the statements about a family, and the word for all."""
+    return ALL, *dict.fromkeys(statement.key for statement in family(family_name).statements())
 
 
-def _questions(name: str) -> Iterable[str]:
+def _questions(family_name: str) -> Iterable[str]:
+    """Return the keys of the questions about a family, and the words for several."""
     from m2bridge.certification.make import questions
 
-    return ALL, REACHABLE, *questions(name)
+    return ALL, REACHABLE, *questions(family_name)
 
 
-def _kinds(name: str) -> Iterable[str]:
+def _kinds(family_name: str) -> Iterable[str]:
+    """Return the kinds of outcomes, which are the same for all families."""
     from m2bridge.batch.store import KINDS
 
     return KINDS
@@ -90,6 +104,7 @@ WEIGHTS = ("attention", "factored")
 
 _NUMBERS = ("d", "d_out", "a")
 _REPLACED = "m2bridge.cli.cases"
+"""Where :func:`replace_case_options` notes the options in ``ctx.meta`` of click."""
 
 
 def replace_case_options(ctx: click.Context, options: Sequence[click.Parameter]) -> None:
@@ -106,9 +121,11 @@ class FamilyCommand(click.Command):
         """Find the family or map first, which determines the other options; then parse."""
         name = value_of("--family", args)
         if name is not None or value_of("--map", args) is not None:
+            # loading a family counts; but in a batch the limit is one for each case
             limit = None
-            if not self.several:  # in a batch the limit is one for each case
+            if not self.several:
                 limit = limit_in(args)
+            # a map has no options that name a case
             options: Sequence[CaseOption] = ()
             try:
                 with limited(limit, begin=clock().begin or None):
@@ -141,7 +158,10 @@ class FamilyBatch(FamilyCommand):
 
 
 def value_of(option: str, args: Sequence[str]) -> str | None:
-    """Return the value of an option in unparsed arguments; ``None`` if it is not given."""
+    """Return the value of an option such as ``--family`` in unparsed arguments, else ``None``.
+
+    It is written as ``--family NAME`` or ``--family=NAME``.
+    """
     for place, arg in enumerate(args):
         if arg.startswith(f"{option}="):
             return arg.partition("=")[2]
@@ -162,7 +182,7 @@ def limit_in(args: Sequence[str]) -> float | None:
 
 
 def as_parameter(option: CaseOption, several: bool = False) -> click.Parameter:
-    """Return the parameter for an option of a family, whose text the family itself reads.
+    """Return click's parameter for an option of a family; the family itself reads its text.
 
     Where ``several`` values are possible, the family fills in the default later.
     """
@@ -220,21 +240,29 @@ def map_options(command: Command) -> Command:
 def has_all_sizes(name: str, options: Mapping[str, Any], more: Iterable[str] = ()) -> Family[Any]:
     """Return the named family, after checking that ``--all-sizes`` means something for it.
 
+    Parameters
+    ----------
+    name : str
+    options : mapping
+        The values of the options of the command, by name; those left out have their defaults.
+    more : iterable of str
+        Options that have no effect with ``--all-sizes``, in addition to those that name a case.
+
     Raises
     ------
     InvalidCaseError
-        If no statement has a form for all sizes, or a size or one of the options in ``more`` is
-        given.
+        If no statement has a form for all sizes, or an option without effect is given.
     """
     chosen = family(name)
-    is_batch = "all_a" in options  # there the family fills in defaults later
-    usual = {option.name: option.default for option in chosen.options}
-    if is_batch:
-        usual = dict.fromkeys(usual)
-    defaults = usual | {"field": "QQ", "strategy": "auto", "weights": WEIGHTS[0]}
-    for option in (*usual, *more):
+    is_batch = "all_a" in options
+    case_defaults = {option.name: option.default for option in chosen.options}
+    if is_batch:  # there the family fills in defaults later
+        case_defaults = dict.fromkeys(case_defaults)
+    defaults = case_defaults | {"field": "QQ", "strategy": "auto", "weights": WEIGHTS[0]}
+    for option in (*case_defaults, *more):
         value = options.get(option)
-        if value not in (None, False) and str(value) != defaults.get(option):
+        is_given = value not in (None, False) and str(value) != defaults.get(option)
+        if is_given:
             if option == "file":
                 option = "cases" if is_batch else "map"
             raise InvalidCaseError(
@@ -292,6 +320,13 @@ def named_case(options: dict[str, Any]) -> Any:
 
 
 def _default_case(options: dict[str, Any]) -> Any:
+    """Take the four numbers out of the options; return the model of the default family.
+
+    Raises
+    ------
+    InvalidCaseError
+        If d or d' is missing, or there is no such case.
+    """
     meanings = {"d": "the input embedding dimension", "d_out": "the output embedding dimension"}
     for option, meaning in meanings.items():
         if options[option] is None:
@@ -315,7 +350,7 @@ class Text:
 
 
 def read_file(file: Path | Text, reader: Callable[[str], CommandResultT]) -> CommandResultT:
-    """Read a text file with a reader of its content.
+    """Return what a reader makes of the content of a text file.
 
     Raises
     ------

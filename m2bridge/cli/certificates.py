@@ -140,6 +140,7 @@ def _prepare(name: str) -> None:
 def _check_workers(
     executor: str, scheduler: str | None, workers: int | None, **others: Any
 ) -> None:
+    """Raise InvalidCaseError if these options exclude each other; others are accepted."""
     if scheduler is not None and executor != "dask":
         raise InvalidCaseError("scheduler", "has no effect without --executor dask")
     if scheduler is not None and workers is not None:
@@ -149,6 +150,15 @@ def _check_workers(
 
 
 def _cases(name: str, options: dict[str, Any]) -> Iterable[Any]:
+    """Return the cases of the family with this name that the options of the command name.
+
+    They are a grid, the cases in a file, or the one case that is about all sizes.
+
+    Raises
+    ------
+    InvalidCaseError
+        If an option is invalid or excludes another one, or there are no cases.
+    """
     from m2bridge.batch.cases import grid, read_cases
 
     if options["all_sizes"]:
@@ -166,6 +176,7 @@ def _cases(name: str, options: dict[str, Any]) -> Iterable[Any]:
 
 
 def _executor(store: Store, planned: Plan, options: dict[str, Any]) -> Any:
+    """Start what performs the tasks that are left, by the options of the command."""
     executor, program = options["executor"], options["program"]
     with importing():
         from m2bridge.batch.executors import Dask, Serial, Settings
@@ -297,7 +308,7 @@ def _why_nothing_to_verify(paths: Sequence[Path], left_out: str) -> str:
 
 
 def _code_of(outcomes: Iterable[str]) -> int:
-    """Return the exit code for outcomes, that of the most severe one."""
+    """Return the exit code for the outcomes of all checks: that of the most severe one."""
     codes = {_CODES[outcome] for outcome in outcomes}
     for code in _WORST_FIRST:
         if code in codes:
@@ -319,6 +330,7 @@ def _json_below(folder: Path) -> Iterator[Path]:
     unreadable: list[Path] = []
 
     def keep(error: OSError) -> None:
+        """Note a folder that ``os.walk`` would leave out without a word."""
         unreadable.append(Path(error.filename))
 
     for parent, folders, files in os.walk(folder, onerror=keep):
@@ -328,6 +340,10 @@ def _json_below(folder: Path) -> Iterator[Path]:
 
 
 def _remark(finding: VerifyResult) -> str:
+    """Return what the table says of a certificate: the first difference, or a reason, or remarks.
+
+    A rejected one has a difference, between what is stored and what was found.
+    """
     if finding.outcome == "rejected" or finding.stored:
         difference = f"{finding.check}: stored {finding.stored}, found {finding.found}"
         return "; ".join((difference, *finding.remarks))

@@ -120,6 +120,7 @@ def _invalid_option(error: errors.InvalidCaseError) -> str:
     if error.option == "relations":  # this is not an option but a part of the file with a map
         return f"Invalid value for '--map': [map] relations: {error.message}"
     option = f"--{error.option.rstrip('_').replace('_', '-')}"
+    # other predicates, such as 'has no effect', have the option itself as their subject
     is_about_value = error.message.startswith("must ") or not error.is_predicate
     if is_about_value:
         return f"Invalid value for '{option}': {error.message}"
@@ -133,7 +134,10 @@ def _refuse(message: str, words: Sequence[str]) -> int:
 
 
 def _fail(message: str, code: int) -> int:
-    """Print a message without control characters, in one line unless it is a failure."""
+    """Print an error message without control characters; return ``code``, the exit code.
+
+    It is shortened to one line unless it is about a failure of the program.
+    """
     text = shortened(line(message))
     if code == FAILED:
         text = visible_lines(message)
@@ -157,7 +161,11 @@ def _refusal(error: click.ClickException, words: Sequence[str]) -> str:
 def _where_option_belongs(
     error: click.NoSuchOption, ctx: click.Context, words: Sequence[str]
 ) -> str:
-    """Return advice on where an unknown option belongs; empty if no command has it."""
+    """Return advice on where an unknown option belongs; empty if no command has it.
+
+    ``error`` is about that option, ``ctx`` is the command that got it, and ``words`` are the
+    arguments on the command line.
+    """
     name = error.option_name
     example = (ctx.command.epilog or EXAMPLE).removeprefix("Example: ")
     if isinstance(ctx.command, click.Group):
@@ -177,33 +185,42 @@ def _where_option_belongs(
 
 
 def _takes_a_path(command: click.Command) -> bool:
+    """Whether a path is a required argument of the command, without an option before it."""
     arguments = [param for param in command.params if isinstance(param, click.Argument)]
     return any(one.required and isinstance(one.type, click.Path) for one in arguments)
 
 
 def _families_with(option: str) -> list[str]:
-    """Return the families that have this option."""
-    named = option.removeprefix("--").replace("-", "_")
+    """Return the names of the families that have this option, such as ``--widths``."""
+    name_in_python = option.removeprefix("--").replace("-", "_")
     loaded, _ = families()
     owners = []
-    for name, family in loaded.items():
-        if named in [own.name for own in family.options]:
-            owners.append(name)
+    for family_name, family in loaded.items():
+        if name_in_python in [own.name for own in family.options]:
+            owners.append(family_name)
     return owners
 
 
 def _missing_dash(error: click.NoSuchOption, ctx: click.Context, words: Sequence[str]) -> str:
-    """Return the message for an option with one dash too few, such as ``-d 2``."""
+    """Return the message for an option with one dash too few, such as ``-d 2``; else ''.
+
+    Click takes ``-d`` for a short option, and of ``-json`` it sees ``-j``.
+    """
     options = {option for param in ctx.command.get_params(ctx) for option in param.opts}
-    wrong = [word.partition("=")[0] for word in words if word.startswith(error.option_name)]
-    meant = [word for word in (*wrong, error.option_name) if f"-{word}" in options]
+    candidates = [word.partition("=")[0] for word in words if word.startswith(error.option_name)]
+    candidates.append(error.option_name)
+    meant = [word for word in candidates if f"-{word}" in options]
+    # where click itself knows what is meant, its message says so
     if error.possibilities or not meant:
         return ""
     return f"No such option '{meant[0]}'. Did you mean '-{meant[0]}'?"
 
 
 def _usage(group: click.Group, words: Sequence[str]) -> str:
-    """Return the usage of a command that was given without arguments, with an example; else ''."""
+    """Return the usage of a command that was given without arguments, with an example; else ''.
+
+    ``group`` has the commands, and ``words`` are the arguments on the command line.
+    """
     if len(words) != 1:
         return ""
     command = group.commands.get(words[0])

@@ -113,7 +113,10 @@ _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def decimal(value: str) -> float:
-    """Read a number in decimal digits; Python would accept ``1_0`` and digits of other scripts."""
+    """Read a number in decimal digits.
+
+    Python's own function would also accept ``1_0``, ``nan`` and digits of other scripts.
+    """
     if not _DECIMAL.fullmatch(str(value)):
         raise click.BadParameter(f"'{value}' is not a number such as 0.5 or 1e-6")
     return float(value)
@@ -127,7 +130,7 @@ def seconds(value: str) -> float:
 
 
 def integer(value: Any) -> Any:
-    """Read an integer, and refuse several with a hint at commands that accept them."""
+    """Read an integer; a list or range is refused with a hint at the command that accepts it."""
     if re.fullmatch(r"[0-9]+(\.\.|,)[0-9.,]+", str(value)):
         raise click.BadParameter(
             f"'{value}' is more than one number: this command takes one case, 'm2bridge certify'"
@@ -170,11 +173,12 @@ def memory_size(value: str) -> int:
     if match is None:
         raise click.BadParameter(f"'{value}' is not an amount of memory: write 4G or 512M")
     amount = float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " ")
+    # larger numbers are refused elsewhere, and infinity could not be converted
     return int(min(amount, 2.0 * MAX_MEMORY_BYTES))
 
 
 def engine_memory(value: str) -> int | None:
-    """Read an amount of memory that is a possible limit for Macaulay2."""
+    """Read an amount of memory that is a possible limit for Macaulay2, in bytes."""
     return Limits(memory=memory_size(value)).memory
 
 
@@ -194,7 +198,7 @@ class Run:
 
     @classmethod
     def of(cls, options: dict[str, Any], **more: Any) -> Self:
-        """Take the values of the fields out of the options of a command."""
+        """Take the fields out of the options of a command; others are in ``more``, or default."""
         names = [field.name for field in fields(cls) if field.name in options]
         return cls(**{name: options.pop(name) for name in names}, **more)
 
@@ -216,7 +220,12 @@ class Run:
     def compute(
         self, what: str, function: ImportedFunction, *subject: Any, early: bool = True, **more: Any
     ) -> tuple[Any, int]:
-        """Print the result of a function, which is imported while Macaulay2 starts; return both."""
+        """Compute within the limits, and print the result; return it, and the exit code.
+
+        ``function`` imports and returns the function that computes; ``subject`` and ``more`` are
+        the arguments of that one, ``what`` is what the display of progress calls the result.
+        Macaulay2 starts meanwhile if it is needed ``early``.
+        """
         with time_limit(timeout=self.timeout) as running, progress(what), self.engine(early=early):
             with importing():
                 compute = function()
@@ -233,9 +242,14 @@ class Request(Run):
     coordinates: Any = None
 
     def show(self, what: str, function: ImportedFunction, **more: Any) -> int:
-        """Print the result of a function for the model over the field; return the exit code."""
+        """Print the result of a function for the model over the field; return the exit code.
+
+        The parameters are those of :meth:`compute`; ``what`` is without the name of the model.
+        """
         more |= {"field": self.field, "coordinates": self.coordinates}
-        return self.compute(f"{what} of the {self.model.title}", function, self.model, **more)[1]
+        title = f"{what} of the {self.model.title}"
+        _, code = self.compute(title, function, self.model, **more)
+        return code
 
 
 def case_request(options: dict[str, Any]) -> Request:
@@ -266,6 +280,17 @@ def stack_options(*options: Callable[[Any], Any]) -> Callable[[Command], Command
         return command
 
     return add
+
+
+def method_option(methods: tuple[str, ...]) -> Callable[[Command], Command]:
+    """Return the option ``--method`` with these choices; ``auto``, which is one, is the default."""
+    return click.option(
+        "--method",
+        type=click.Choice(methods),
+        default="auto",
+        show_default=True,
+        help="The method of computation.",
+    )
 
 
 strategy_option = click.option(
@@ -315,7 +340,10 @@ engine_option = click.option(
 
 
 def _named_field(text: str) -> CoefficientField:
-    """The field of this name; for singular loci of ideals also one with generators."""
+    """Return the field of this name; InvalidCaseError if there is none.
+
+    Only ``singular-locus``, of the commands with this option, takes others than QQ and GF(p).
+    """
     context = click.get_current_context(silent=True)
     if text == "QQ" or context is None or context.info_name != "singular-locus":
         return CoefficientField.parse(text)
@@ -441,7 +469,10 @@ def outcome_kinds(text: str) -> frozenset[Any]:
 
 
 def exit_code(result: VerdictsResult | Summary, exit_zero: bool = False) -> int:
-    """Return the exit code for verdicts; with ``exit_zero`` a refutation counts as an answer."""
+    """Return the exit code for verdicts: a refuted one counts more than an undecided one.
+
+    With ``exit_zero`` a refutation counts as any answer.
+    """
     if result.refuted and not exit_zero:
         return REFUTED
     if result.undecided:
@@ -466,20 +497,28 @@ def show_batch(summary: Summary, as_json: bool, quiet: bool, exit_zero: bool = F
 
 
 def echo_json(text: str, end: str = "\n") -> None:
-    """Print JSON; characters that the encoding lacks, or that control a terminal, are escaped."""
+    """Print JSON; characters that the encoding lacks, or that control a terminal, are escaped.
+
+    ``end`` is printed after it.
+    """
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
 
-    def written(match: re.Match[str]) -> str:
-        sign = match[0]
-        if sign.isprintable() and sign.encode(encoding, "ignore"):
-            return sign
-        return json.dumps(sign)[1:-1]
+    def shown(match: re.Match[str]) -> str:
+        """Return a character, or its escape sequence in JSON."""
+        character = match[0]
+        if character.isprintable() and character.encode(encoding, "ignore"):
+            return character
+        return json.dumps(character)[1:-1]  # without the quotation marks
 
-    click.echo(re.sub(r"[^\x00-\x7e]", written, text) + end, nl=False)
+    click.echo(re.sub(r"[^\x00-\x7e]", shown, text) + end, nl=False)
 
 
 def fitted(sheet: Sheet, most: int | None = MAX_SHOWN_GENERATORS, plain: str | None = None) -> str:
-    """Return a sheet in the width of the terminal; without a terminal ``plain``, or its text."""
+    """Return a sheet in the width of the terminal, or as plain text where there is no terminal.
+
+    ``most`` is the number of generators that are shown of each ideal, all if it is ``None``;
+    ``plain`` is the plain text, if it is made already.
+    """
     if not sys.stdout.isatty():
         if plain is None:
             return sheet.text(most)

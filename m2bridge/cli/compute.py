@@ -14,7 +14,6 @@ from m2bridge.algebra.field import QQ
 from m2bridge.cli import common
 from m2bridge.cli.cases import (
     WEIGHTS,
-    Command,
     FamilyCommand,
     family_options,
     has_all_sizes,
@@ -23,7 +22,7 @@ from m2bridge.cli.cases import (
     read_file,
 )
 from m2bridge.cli.common import progress, show
-from m2bridge.cli.ideals import ideal_option, show_for_ideal
+from m2bridge.cli.ideals import ideal_option, show_for_ideal, title_of_variety
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families.registry import DEFAULT_FAMILY
 from m2bridge.loading import importing
@@ -40,17 +39,6 @@ LOCUS_METHODS = ("auto", "fibres", "orbits", "double-points", "jacobian", "all")
 POLAR_METHODS = ("auto", "theorem", "slices", "conormal")
 
 
-def method_option(methods: tuple[str, ...]) -> Callable[[Command], Command]:
-    """Return the option ``--method`` with these choices."""
-    return click.option(
-        "--method",
-        type=click.Choice(methods),
-        default="auto",
-        show_default=True,
-        help="The method of computation.",
-    )
-
-
 model_options = common.stack_options(common.case_options, family_options, map_options)
 """The options that name a case of any family, or a map."""
 
@@ -59,12 +47,13 @@ model_options = common.stack_options(common.case_options, family_options, map_op
     "dimension", cls=FamilyCommand, epilog="Example: m2bridge dimension --d 3 --d-out 2 --a 2"
 )
 @model_options
-@method_option(DIMENSION_METHODS)
+@common.method_option(DIMENSION_METHODS)
 @common.run_options
 def dimension_command(method: Any, **options: Any) -> int:
     """Compute the dimension of the Zariski closure, by up to three methods."""
-    request, early = common.case_request(options), method in ("elimination", "all")
-    return request.show("dimension", _dimension, early=early, method=method)
+    request = common.case_request(options)
+    needs_engine = method in ("elimination", "all")
+    return request.show("dimension", _dimension, early=needs_engine, method=method)
 
 
 def _dimension() -> Callable[..., Result]:
@@ -114,20 +103,23 @@ def closure_command(
                 "strategy": strategy,
                 "max_degree": max_degree,
                 "weights": weights,
-                "no_generators": no_generators or None,
+                "no_generators": no_generators or None,  # None means that it is not given
             }
         )
     is_default = "weights" not in common.explicit_options(click.get_current_context())
     if options["named_file"] is not None and is_default:
         weights = None  # a map has its own parameters
-    more = {
-        "early": strategy != "multigraded" and max_degree is None,
-        "max_degree": max_degree,
-        "weights": weights,
-    }
     request = common.case_request(options)
-    function = _closure_without_generators if no_generators else _closure
-    return request.show("Zariski closure", function, strategy=strategy, **more)
+    # up to a degree, and multidegree by multidegree, all is done in Python
+    eliminates = strategy != "multigraded" and max_degree is None
+    return request.show(
+        "Zariski closure",
+        _closure_without_generators if no_generators else _closure,
+        early=eliminates,
+        strategy=strategy,
+        max_degree=max_degree,
+        weights=weights,
+    )
 
 
 def _closure() -> Callable[..., Result]:
@@ -137,15 +129,17 @@ def _closure() -> Callable[..., Result]:
 
 
 def _closure_without_generators() -> Callable[..., Result]:
+    """Import the closure, and return a function that takes the same and lists no generators."""
     from m2bridge.maps.closure import closure
 
-    def without_generators(*subject: Any, **more: Any) -> Result:
-        return replace(closure(*subject, **more), lists_generators=False)
+    def closure_without_generators(model: Any, **options: Any) -> Result:
+        return replace(closure(model, **options), lists_generators=False)
 
-    return without_generators
+    return closure_without_generators
 
 
 def _closures_of_all_sizes(options: dict[str, Any]) -> int:
+    """Perform ``closure --all-sizes`` with all options of the command; return the exit code."""
     name = options.get("family") or DEFAULT_FAMILY
     of_one_size = ("strategy", "max_degree", "weights", "no_generators", "outputs")
     of_a_model = ("file", "named_file", "field", "coordinates")
@@ -165,7 +159,7 @@ def _closures_of_all_sizes(options: dict[str, Any]) -> int:
     "singular-locus", cls=FamilyCommand, epilog="Example: m2bridge singular-locus --d 2 --d-out 1"
 )
 @model_options
-@method_option(LOCUS_METHODS)
+@common.method_option(LOCUS_METHODS)
 @click.option("--ideals", is_flag=True, help="Also compute the ideals of the components.")
 @ideal_option
 @click.option(
@@ -185,9 +179,8 @@ def singular_locus_command(
     any variety.
     """
     if named_ideal is not None:
-        return show_for_ideal(
-            "singular locus", named_ideal, options, partial(_locus_of_ideal, projective)
-        )
+        function = _projective_locus_of_ideal if projective else _locus_of_ideal
+        return show_for_ideal("singular locus", named_ideal, options, function)
     if projective and method not in ("auto", "jacobian"):
         raise click.UsageError(
             "--method has no effect with --projective, which uses the Jacobian criterion"
@@ -210,21 +203,28 @@ def _singular_locus() -> Callable[..., Result]:
     return singular_locus
 
 
-def _locus_of_ideal(projective: bool) -> Callable[..., Result]:
+def _locus_of_ideal() -> Callable[..., Result]:
     from m2bridge.ideals.varieties import singular_locus
 
-    return (
-        (lambda variety, **named: variety.projective().singular_locus(**named))
-        if projective
-        else singular_locus
-    )
+    return singular_locus
+
+
+def _projective_locus_of_ideal() -> Callable[..., Result]:
+    """Import what is needed, and return the function for the variety in projective space."""
+    from m2bridge.ideals import varieties  # noqa: F401  (ideals import it at their first use)
+
+    def projective_singular_locus(ideal: Any, *, title: str) -> Result:
+        found: Result = ideal.projective().singular_locus(title=title)
+        return found
+
+    return projective_singular_locus
 
 
 @click.command(
     "polar-degrees", cls=FamilyCommand, epilog="Example: m2bridge polar-degrees --d 2 --d-out 2"
 )
 @model_options
-@method_option(POLAR_METHODS)
+@common.method_option(POLAR_METHODS)
 @ideal_option
 @common.run_options
 def polar_degrees_command(method: Any, named_ideal: str | None, **options: Any) -> int:
@@ -240,12 +240,11 @@ def polar_degrees_command(method: Any, named_ideal: str | None, **options: Any) 
     request = common.case_request(options)
     if request.field != QQ:
         raise InvalidCaseError("field", "must be QQ for polar degrees")
-    model, early = (
-        request.model.in_coordinates(request.coordinates, None),
-        method in ("slices", "conormal"),
-    )
+    model = request.model.in_coordinates(request.coordinates, None)
+    needs_engine = method in ("slices", "conormal")
     what = f"polar degrees of the {model.title}"
-    return request.compute(what, _polar_degrees, model, early=early, method=method)[1]
+    _, code = request.compute(what, _polar_degrees, model, early=needs_engine, method=method)
+    return code
 
 
 def _polar_degrees() -> Callable[..., Result]:
@@ -254,12 +253,14 @@ def _polar_degrees() -> Callable[..., Result]:
     return polar_degrees
 
 
-def _polar_of_ideal(named: str) -> Callable[..., Result]:
+def _polar_of_ideal(ideal_text: str) -> Callable[..., Result]:
+    """Import the computation, and return it for an ideal that was given by this text."""
     from m2bridge.maps.degrees.polar_degrees import polar_degrees
 
-    return lambda ideal, title, **more: polar_degrees(
-        ideal, title=title or f"variety of {printable(named):.60}", **more
-    )
+    def polar_degrees_of_ideal(ideal: Any, *, title: str) -> Result:
+        return polar_degrees(ideal, title=title_of_variety(title, ideal_text))
+
+    return polar_degrees_of_ideal
 
 
 @click.command(
@@ -307,12 +308,12 @@ def critical_points_command(d: Any, d_out: Any, a: Any, t: Any, **options: Any) 
     """
     request = common.Run.of(options)
     model = named_case({"d": d, "d_out": d_out, "a": a, "t": t})
+    what = f"critical points of the {model.title}"
     try:
-        return request.compute(
-            f"critical points of the {model.title}", _critical_points, model, **options
-        )[1]
-    except ConversionError as reason:
+        _, code = request.compute(what, _critical_points, model, **options)
+    except ConversionError as reason:  # a file of data or weights
         raise click.UsageError(str(reason)) from None
+    return code
 
 
 def _critical_points() -> Callable[..., Result]:
@@ -344,6 +345,7 @@ def implicitize_command(file: Path, **options: Any) -> int:
             from m2bridge.maps.closure import image
 
         polynomial_map, title = read_file(file, read_map)
+        # the strategy decides whether Macaulay2 is needed
         with request.engine(early=False), progress(f"image of {title or printable(file.name)}"):
             try:
                 result = image(polynomial_map, title=title, **options)

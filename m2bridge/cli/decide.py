@@ -117,15 +117,17 @@ def _chosen(statement: str, name: str) -> list[Statement]:
 def _cross_check_all_sizes(
     statement: str, name: str, options: dict[str, Any], exit_zero: bool
 ) -> int:
+    """Perform ``cross-check --all-sizes`` for the family of this name; return the exit code."""
     chosen = has_all_sizes(name, options, ("file", "field", "coordinates"))
     statements = _chosen(statement, name)
-    result, unfinished = common.Run.of(options).compute(
+    result, code_if_decided = common.Run.of(options).compute(
         "cross-check for all sizes",
-        lambda: chosen.cross_check_all_sizes,
+        lambda: chosen.cross_check_all_sizes,  # the family itself imports what it needs
         statements,
         early=chosen.all_sizes_use_engine,
     )
-    return exit_code(result, exit_zero) or unfinished
+    # verdicts may all be decided although a limit was reached
+    return exit_code(result, exit_zero) or code_if_decided
 
 
 @click.command(
@@ -166,7 +168,7 @@ def membership_command(
     weights = {letter: _exact_values(letter, text) for letter, text in texts.items()}
     # the matrices say the sizes, so that nobody has to repeat them
     for name, size in _sizes(weights).items():
-        # a size that is given and does not fit is refused together with the matrices
+        # one that is given stays: if it does not fit, it is refused together with the matrices
         if options.get(name) is None:
             options[name] = size
     request = common.case_request(options)
@@ -193,7 +195,11 @@ def membership_command(
 
 
 def _sizes(weights: Mapping[str, Any]) -> dict[str, int]:
-    """Return the sizes that matrices determine: V has d' rows and d columns, K has a rows."""
+    """Return the sizes that matrices determine: V has d' rows and d columns, K has a rows.
+
+    ``weights`` are the values that were read from JSON, of any form. Where V is no matrix, nothing
+    is returned: the message about that comes later.
+    """
     V = weights.get("V")
     if not isinstance(V, list) or not V or not isinstance(V[0], list) or not V[0]:
         return {}
@@ -205,7 +211,13 @@ def _sizes(weights: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _function_text(text: str) -> str:
-    """Return the given JSON object, or the content of the named file."""
+    """Return the given JSON object as it is, or the content of the file with this name.
+
+    Raises
+    ------
+    InvalidCaseError
+        If there is no such file, or it cannot be read.
+    """
     if text.lstrip().startswith("{"):
         return text
     if not exists(text):
@@ -224,7 +236,13 @@ _EXAMPLES = {
 
 
 def _exact_values(option: str, text: str) -> Any:
-    """Read a JSON text with exact numbers."""
+    """Return what a JSON text says, with exact numbers; ``option`` is the option that has it.
+
+    Raises
+    ------
+    InvalidCaseError
+        If it is not valid JSON, or has other values than rational numbers; with an example.
+    """
     try:
         return _rationals(read_json(text, parse_float=read_rational, digits=MAX_NUMBER_DIGITS))
     except ConversionError as reason:
@@ -234,7 +252,15 @@ def _exact_values(option: str, text: str) -> Any:
 
 
 def _rationals(value: Any, depth: int = 2) -> Any:
-    """Return an object or nested lists with exact values of numbers and texts such as ``3/7``."""
+    """Return a JSON value with exact numbers in place of numbers and texts such as ``3/7``.
+
+    It is a number, an object with numbers, or lists with ``depth`` levels at most.
+
+    Raises
+    ------
+    ConversionError
+        If it is nested deeper, or an entry is not a rational number.
+    """
     if depth and isinstance(value, dict):
         return {name: _rationals(entry, 0) for name, entry in value.items()}
     if depth and isinstance(value, list):

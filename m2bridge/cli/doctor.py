@@ -131,6 +131,7 @@ class Diagnosis:
         return self.failure is not None and str(self.failure).startswith(one.reason)
 
     def _msolve_rows(self) -> list[tuple[str, str]]:
+        """The rows of the table of msolve: where it was found, and its version or why not."""
         rows = []
         for found in self.msolve:
             cell = found.version
@@ -145,7 +146,12 @@ class Diagnosis:
 def diagnosis(explicit: str | None, timeout: float) -> Diagnosis:
     """Look for programs and packages.
 
-    Each program has ``timeout`` seconds to print its version.
+    Parameters
+    ----------
+    explicit : str or None
+        The Macaulay2 program after ``--m2``, if it is given.
+    timeout : float
+        Seconds for each program to print its version.
     """
     asked = []
     for candidate in candidates(explicit):
@@ -183,23 +189,26 @@ def _reason(refusal: EngineError) -> str:
 
 
 def _found_msolve(macaulay2: Candidate | None) -> list[FoundProgram]:
-    """Where the program msolve is, with its version or why it cannot be used."""
+    """Return the places of the program msolve, with its version or why it cannot be used.
+
+    ``macaulay2`` is the Macaulay2 that is used, without which none of them is.
+    """
     program = None if macaulay2 is None else macaulay2.program
     listed = []
-    taken = False
+    is_one_taken = False
     for found in msolve.candidates(program):
         reason = found.refusal
         if not reason and macaulay2 is not None and not msolve.has_package(macaulay2.version):
             reason = f"Macaulay2 {macaulay2.version} has no package for it"
-        # The first that can be used is taken.
-        first = not reason and not taken
-        taken = taken or first
+        # the first without a reason against it
+        is_first = not reason and not is_one_taken
+        is_one_taken = is_one_taken or is_first
         listed.append(
             FoundProgram(
                 origin=found.origin,
                 program=found.program,
                 version=found.version,
-                taken=first and macaulay2 is not None,
+                taken=is_first and macaulay2 is not None,
                 reason=reason,
             )
         )
@@ -207,6 +216,7 @@ def _found_msolve(macaulay2: Candidate | None) -> list[FoundProgram]:
 
 
 def _version_cell(found: FoundProgram) -> str:
+    """Return the cell of the table for a program: its version, or that there is none."""
     if found.program is None:
         return NOT_FOUND
     return found.version or UNUSABLE

@@ -11,11 +11,10 @@ import click
 from m2bridge.algebra.field import QQ
 from m2bridge.cli import common
 from m2bridge.cli.cases import FamilyCommand
-from m2bridge.cli.compute import method_option, model_options
-from m2bridge.cli.ideals import ideal_option, show_for_ideal
+from m2bridge.cli.compute import model_options
+from m2bridge.cli.ideals import ideal_option, show_for_ideal, title_of_variety
 from m2bridge.convert.bounded_io import read_json, read_rational
 from m2bridge.errors import ConversionError, InvalidCaseError
-from m2bridge.results.sheet import printable
 
 if TYPE_CHECKING:
     from m2bridge.results.base import Result
@@ -30,7 +29,7 @@ OWN_OPTIONS = frozenset({"method", "quadratic", "point", "generic"})
     "ed-degree", cls=FamilyCommand, epilog="Example: m2bridge ed-degree --ideal 'y - x^2'"
 )
 @model_options
-@method_option(ED_METHODS)
+@common.method_option(ED_METHODS)
 @ideal_option
 @click.option(
     "--quadratic",
@@ -63,20 +62,27 @@ def ed_degree_command(named_ideal: str | None, **options: Any) -> int:
         own["quadratic"] = _form(own["quadratic"])
     try:
         if named_ideal is not None:
-            function = partial(_of_ideal, named_ideal, own)
+            function = partial(_ed_degree_of_ideal, named_ideal, own)
             return show_for_ideal("ED degree", named_ideal, options, function, OWN_OPTIONS)
         request = common.case_request(options)
         if request.field != QQ:
             raise InvalidCaseError("field", "must be QQ for ED degrees")
         model = request.model.in_coordinates(request.coordinates, None)
         what = f"ED degree of the {model.title}"
-        return request.compute(what, _ed_degree, model, **own)[1]
+        _, code = request.compute(what, _ed_degree, model, **own)
+        return code
     except ConversionError as reason:
         raise click.UsageError(str(reason)) from None
 
 
 def _form(text: str) -> Any:
-    """The rows of a matrix, with exact numbers, or else the text of a polynomial."""
+    """Return the rows of a matrix, with exact numbers; a text without brackets as it is.
+
+    Raises
+    ------
+    click.UsageError
+        If brackets are not valid JSON.
+    """
     if not text.lstrip().startswith("["):
         return text
     try:
@@ -91,9 +97,14 @@ def _ed_degree() -> Callable[..., Result]:
     return ed_degree
 
 
-def _of_ideal(named: str, own: dict[str, Any]) -> Callable[..., Result]:
+def _ed_degree_of_ideal(ideal_text: str, own: dict[str, Any]) -> Callable[..., Result]:
+    """Import the computation, and return it for an ideal that was given by this text.
+
+    ``own`` are the values of :data:`OWN_OPTIONS`, by name.
+    """
     from m2bridge.maps.degrees.ed_degree import ed_degree
 
-    return lambda ideal, title, **more: ed_degree(
-        ideal, title=title or f"variety of {printable(named):.60}", **own, **more
-    )
+    def ed_degree_of_ideal(ideal: Any, *, title: str) -> Result:
+        return ed_degree(ideal, title=title_of_variety(title, ideal_text), **own)
+
+    return ed_degree_of_ideal

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from functools import partial
 from inspect import cleandoc
 from pathlib import Path
@@ -14,7 +13,7 @@ import click
 
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.cli import DONE, common
-from m2bridge.cli.cases import Command, read_file
+from m2bridge.cli.cases import read_file
 from m2bridge.cli.common import progress, show
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.loading import importing
@@ -23,7 +22,6 @@ from m2bridge.results.sheet import printable
 
 if TYPE_CHECKING:
     from m2bridge.ideals.ideal import Ideal
-    from m2bridge.results.base import Result
 
 OPTIONS_FOR_IDEALS = frozenset(
     {"named_ideal", "projective", "field", "timeout", "memory", "program", "form", "everything"}
@@ -31,41 +29,63 @@ OPTIONS_FOR_IDEALS = frozenset(
 """The options that commands about varieties accept together with ``--ideal``."""
 
 
-def ideal_option(command: Command) -> Command:
-    """Give a command the option ``--ideal FILE|TEXT``."""
-    help_ideal = (
+ideal_option = click.option(
+    "--ideal",
+    "named_ideal",
+    metavar="FILE|TEXT",
+    help=(
         "Compute for the variety of an ideal: polynomials such as 'x^2 - y^2*z, x*y', a file of"
         " polynomials, or a TOML file: "
         '[ideal], variables = ["x", "y"], generators = ["x^2 - y^3"].'
-    )
-    return click.option("--ideal", "named_ideal", metavar="FILE|TEXT", help=help_ideal)(command)
+    ),
+)
 
 
 def show_for_ideal(
-    what: str,
-    named: str,
+    result_name: str,
+    ideal_text: str,
     options: dict[str, Any],
-    function: Callable[[], Callable[..., Result]],
-    own: frozenset[str] = frozenset(),
+    function: common.ImportedFunction,
+    own_options: frozenset[str] = frozenset(),
 ) -> int:
-    """Print the result of a function for the variety of an ideal; return the exit code.
+    """Print what a command computes for the variety of an ideal; return the exit code.
 
-    ``own`` has the names of further options that the command accepts together with ``--ideal``.
+    Parameters
+    ----------
+    result_name : str
+        What is computed, for the display of progress: ``singular locus``.
+    ideal_text : str
+        The value of ``--ideal``: polynomials, or the name of a file.
+    options : dict
+        The values of all other options of the command, by name.
+    function : callable
+        Imports and returns the function that computes, called with the ideal and ``title=``, which
+        is empty if the ideal has none.
+    own_options : frozenset of str
+        Options that the command accepts together with ``--ideal``, in addition to
+        :data:`OPTIONS_FOR_IDEALS`.
     """
-    request, field = _ideal_request(options, own)
+    request, field = _ideal_request(options, own_options)
     with common.time_limit(timeout=request.timeout) as clock, request.engine():
-        with importing():
+        with importing():  # while Macaulay2 starts
             compute = function()
-        ideal, title = read_ideal(named, field)
-        with progress(f"{what} of {title or printable(named):.60}"):
+        ideal, title = read_ideal(ideal_text, field)
+        with progress(f"{result_name} of {title or printable(ideal_text):.60}"):
             result = compute(ideal, title=title)
     return show(result, request.form, clock, request.everything)
 
 
+def title_of_variety(title: str, ideal_text: str) -> str:
+    """Return the title that a file gives to an ideal, or one made of its polynomials."""
+    return title or f"variety of {printable(ideal_text):.60}"
+
+
 def _ideal_request(
-    options: dict[str, Any], own: frozenset[str]
+    options: dict[str, Any], own_options: frozenset[str]
 ) -> tuple[common.Run, CoefficientField | None]:
     """Return the limits and format of a command with ``--ideal``, and the field if it is given.
+
+    The parameters are those of :func:`show_for_ideal`.
 
     Raises
     ------
@@ -75,8 +95,9 @@ def _ideal_request(
     context = click.get_current_context()
     explicit = common.explicit_options(context)
     # an option that was left out has a default too, so only those that were given count
-    foreign = sorted(explicit - OPTIONS_FOR_IDEALS - own)
+    foreign = sorted(explicit - OPTIONS_FOR_IDEALS - own_options)
     if foreign:
+        # the first of them, as it is written on the command line
         parameters = {param.name: param for param in context.command.get_params(context)}
         name = parameters[foreign[0]].get_error_hint(context).strip("'")
         raise click.UsageError(f"--ideal and {name} exclude each other")
@@ -89,9 +110,18 @@ def _ideal_request(
 def read_ideal(
     named: str, field: CoefficientField | None, option: str = "--ideal: "
 ) -> tuple[Ideal, str]:
-    """Return the ideal in the named file, or else of the polynomials in the text; and its title.
+    """Return the ideal in the file with this name, else of the polynomials in this text; its title.
 
-    ``option`` is the beginning of the message about a mistake.
+    Polynomials on the command line have no title, so that it is empty.
+
+    Parameters
+    ----------
+    named : str
+        The name of a file, or polynomials.
+    field : CoefficientField or None
+        The field of coefficients; ``None`` if a file, or the polynomials themselves, say it.
+    option : str
+        The beginning of the message about a mistake.
 
     Raises
     ------
@@ -101,9 +131,10 @@ def read_ideal(
     from m2bridge.ideals.construct import ideal, read_ideal_file
 
     if exists(named):
-        # to assistants the polynomials in any plain text would be shown, such as TOKEN = secret
-        is_plain_read = folders() is None
-        return read_file(Path(named), partial(read_ideal_file, field=field, plain=is_plain_read))
+        # In a process that reads for assistants only TOML is read: of plain text they would be
+        # shown the lines as polynomials, whatever it is, such as TOKEN = secret.
+        may_be_plain = folders() is None
+        return read_file(Path(named), partial(read_ideal_file, field=field, plain=may_be_plain))
     try:
         return ideal(named, field=field), ""
     except ConversionError as reason:
@@ -147,7 +178,7 @@ class IdealMethod(click.Choice[str]):
     """The name of a method of ideals; ``groebner-basis`` is one, and commands are pointed to."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Convert to the name in Python."""
+        """Return the name of the method in Python; other commands about ideals are pointed to."""
         name = str(value).strip().replace("-", "_")
         if name in _COMMANDS_OF_IDEALS:
             command = _COMMANDS_OF_IDEALS[name]
@@ -159,12 +190,16 @@ class PolynomialsFirst(click.Command):
     """A command whose first argument is a text that may start with a minus sign."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put a blank before such a text, so that it is not read as an option; then parse."""
+        """Put a blank before such a text, so that it is not read as an option; then parse.
+
+        A text is what begins with one minus sign, but is no number, which may be the value of an
+        option such as ``--timeout -3``, and no option, even with one dash too few (``-json``).
+        """
         options = {option for param in self.get_params(ctx) for option in param.opts}
         for place, arg in enumerate(args):
-            is_text = re.match(r"-(?!-|[0-9.]*$)", arg) is not None
-            # -3 may be the value of an option, and -json is --json with one dash too few
-            if is_text and arg not in options and f"-{arg.partition('=')[0]}" not in options:
+            begins_as_text = re.match(r"-(?!-|[0-9.]*$)", arg) is not None
+            is_option = arg in options or f"-{arg.partition('=')[0]}" in options
+            if begins_as_text and not is_option:
                 args = [*args[:place], f" {arg}", *args[place + 1 :]]
                 break
         return super().parse_args(ctx, args)
@@ -233,7 +268,17 @@ def ideal_command(
 
 
 def _about_decomposition(method: str, value: Any, field: str) -> str:
-    """A sentence on the field of a decomposition, which is not absolute; else nothing."""
+    """Return a remark on the field of a decomposition, which is not absolute; else ''.
+
+    Parameters
+    ----------
+    method : str
+        The method of ideals that was called.
+    value : object
+        What it returned.
+    field : str
+        The field of coefficients.
+    """
     if method in ("minimal_primes", "primary_decomposition", "associated_primes"):
         return f"This is over {field}; over a larger field components can decompose further."
     if method == "is_prime" and value:

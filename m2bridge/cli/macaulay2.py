@@ -62,8 +62,11 @@ def run_command(
     an outcome for each, and an interrupted command resumes when it is run again. Exit code 3 if
     some have no result.
     """
-    name = "standard input" if str(file) == "-" else str(file)
-    code_folder = "" if isinstance(file, Text) or str(file) == "-" else str(file.resolve().parent)
+    name, code_folder = str(file), ""
+    if str(file) == "-":
+        name = "standard input"
+    elif not isinstance(file, Text):
+        code_folder = str(file.resolve().parent)
     if each is not None:
         return _run_each(_code(file, name), name, code_folder, packages, each, as_json, options)
     extra = [option for option in _OPTIONS_OF_EACH if options.pop(option)]
@@ -118,6 +121,25 @@ def _run_each(
     as_json: bool,
     options: dict[str, Any],
 ) -> int:
+    """Perform ``run --each``; return the exit code.
+
+    Parameters
+    ----------
+    code : str
+        Macaulay2 code.
+    name : str
+        Where it is from, for messages.
+    code_folder : str
+        The folder of its file, in which it may load others; empty if it is from no file.
+    packages : str
+        Names of packages, separated by commas or blanks.
+    each : str
+        The pattern of the names of files.
+    as_json : bool
+        Whether the summary is printed as JSON.
+    options : dict
+        The other options of the command, by name.
+    """
     paths = [Path(found) for found in sorted(glob(each, recursive=True)) if os.path.isfile(found)]
     if not paths:
         raise click.UsageError(f"--each: there is no file '{each}'")
@@ -149,7 +171,15 @@ def _run_each(
 
 
 def _code(file: Path | Text, name: str) -> str:
-    """Read the code in a file; bytes that are not UTF-8 are kept."""
+    """Return the code in a file, which messages call ``name``; ``-`` is standard input.
+
+    Bytes that are not UTF-8 are kept, since Macaulay2 accepts them.
+
+    Raises
+    ------
+    click.UsageError
+        If it cannot be read, or is too large.
+    """
     if isinstance(file, Text):
         return file.content
     try:
@@ -162,6 +192,7 @@ def _code(file: Path | Text, name: str) -> str:
 
 
 def _print(text: str) -> None:
+    """Print a text, unless it is empty, with the end of a line if it lacks one."""
     if text:
         click.echo(text, nl=not text.endswith("\n"))
 
@@ -206,14 +237,17 @@ def script_command(computation: str, method: str, **options: Any) -> int:
 
 
 def _as_text() -> str:
+    """Return the works to cite, each after the reason for which it is cited."""
     return "\n".join(f"For {reason}:\n    {work}" for reason, work in WORKS)
 
 
 def _as_bibtex() -> str:
+    """Return the works to cite as entries of BibTeX, with the reasons in comments."""
     return "\n".join(f"% for {reason}\n{work.to_bibtex()}" for reason, work in WORKS).rstrip()
 
 
 def _as_json() -> str:
+    """Return the works to cite as a list in CSL, with the reasons as notes."""
     items = [work.to_csl() | {"note": f"For {reason}"} for reason, work in WORKS]
     return json.dumps(items, ensure_ascii=False)
 

@@ -110,7 +110,11 @@ def _open_closed_descriptors() -> None:
 
 
 def _replacement_stream(descriptor: int, before: TextIO | None) -> tuple[NonRaisingStream, TextIO]:
-    """Return a raw stream that never raises, and a text stream on it with the previous encoding."""
+    """Return a raw stream that never raises, and a text stream on it.
+
+    ``before`` is the stream in whose place it comes, ``None`` if that was closed. It has the same
+    encoding, and characters that this lacks are escaped.
+    """
     encoding = "utf-8"
     if before is not None:
         from contextlib import suppress

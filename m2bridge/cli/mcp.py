@@ -112,17 +112,8 @@ RESULT_FIELDS: dict[str, dict[str, Any]] = {
 """The main fields of the JSON result of each tool, with their types; there are more."""
 
 # Options about a terminal, a batch or this machine, and options that all tools have.
-OMITTED_OPTIONS = {
-    "form",
-    "as_json",
-    "everything",
-    "exit_zero",
-    "quiet",
-    "program",
-    "workers",
-    "each",
-}
-OMITTED_OPTIONS |= {"out", "executor", "retry", "named_file", "timeout", "memory"}
+OMITTED_OPTIONS = {"form", "as_json", "everything", "exit_zero", "quiet", "program", "workers"}
+OMITTED_OPTIONS |= {"each", "out", "executor", "retry", "named_file", "timeout", "memory"}
 NUMBER = int | float | str
 ARGUMENT_TYPES = {
     **dict.fromkeys("AKQV", list[list[NUMBER]]),
@@ -143,7 +134,7 @@ ARGUMENT_HELP = {
 
 
 def arguments_of(name: str) -> dict[str, click.Parameter]:
-    """Return the parameters of a command that are arguments of its tool, by the argument's name."""
+    """Return the arguments of a tool: the parameters of its command, by the argument's name."""
     kept = [param for param in TOOL_COMMANDS[name].params if param.name not in OMITTED_OPTIONS]
     named = {param.opts[0].lstrip("-").replace("-", "_"): param for param in kept}
     if name == "evaluate":  # the code itself is an argument, not a file
@@ -161,6 +152,7 @@ def _type(param: click.Parameter) -> Any:
 
 
 def _default(param: click.Parameter) -> Any:
+    """Return the default of an argument of a tool; ``None`` if it has none that JSON can show."""
     return param.default if isinstance(param.default, str | int | float) else None
 
 
@@ -177,13 +169,13 @@ class Workers:
     """The worker processes of the server, at most one for each core, but two in any case.
 
     The first call starts the first worker. Workers, and each Macaulay2 of theirs, have ``memory``
-    bytes of address space and read only files below ``folders``; ``reported`` runs a command and
-    prints its errors.
+    bytes of address space and read only files below ``folders``; ``run_reporting_errors`` calls a
+    function without arguments, which runs a command, and prints its errors.
     """
 
     def __init__(
         self,
-        reported: Callable[[Callable[[], object]], object],
+        run_reporting_errors: Callable[[Callable[[], object]], object],
         *,
         memory: int,
         folders: tuple[Path, ...],
@@ -195,14 +187,15 @@ class Workers:
         os.mkfifo(watched)
         # the system closes it when this process ends for whatever reason, and then workers end
         self._held = os.open(watched, os.O_RDWR)
-        self._begun = partial(_prepare_worker, watched, memory, folders)
-        self._performed = partial(_perform_in_worker, self._begun, reported, memory)
+        self._prepare = partial(_prepare_worker, watched, memory, folders)
+        self._perform = partial(_perform_in_worker, self._prepare, run_reporting_errors, memory)
         self._turns = CapacityLimiter(max(cores(), 2))
 
     async def ask(self, name: str, values: Mapping[str, Any]) -> ToolAnswer:
         """Return the answer of a worker, which is ended if the call is cancelled or late.
 
-        The limit counts from now, without the time that a worker takes to start.
+        ``name`` is that of the tool, and ``values`` has all its arguments. The limit ``timeout``
+        among them counts from now, without the time that a worker takes to start.
         """
         import anyio
         from anyio import to_process
@@ -212,11 +205,13 @@ class Workers:
             with anyio.move_on_after(values["timeout"] + PATIENCE_SECONDS) as limit:
                 async with self._turns:
                     before = anyio.current_time()
+                    # a new worker has this time to start, of which the call gives nothing
                     limit.deadline += LOADING_SECONDS
-                    await to_process.run_sync(self._begun, cancellable=True)
-                    limit.deadline += anyio.current_time() - before - LOADING_SECONDS
+                    await to_process.run_sync(self._prepare, cancellable=True)
+                    loaded_in = anyio.current_time() - before
+                    limit.deadline += loaded_in - LOADING_SECONDS
                     answer: ToolAnswer = await to_process.run_sync(
-                        self._performed, name, values, cancellable=True
+                        self._perform, name, values, cancellable=True
                     )
                     return answer
         except anyio.BrokenWorkerProcess:
@@ -235,18 +230,23 @@ class Workers:
 
 
 def _perform_in_worker(
-    begun: Callable[[], list[str]],
-    reported: Callable[[Callable[[], object]], object],
+    prepare: Callable[[], list[str]],
+    run_reporting_errors: Callable[[Callable[[], object]], object],
     memory: int,
     name: str,
     values: Mapping[str, Any],
 ) -> ToolAnswer:
-    """Perform a call in this worker process."""
-    texts = begun()
-    texts.clear()
+    """Perform a call in this worker process.
+
+    ``prepare`` prepares the process at the first call, and returns the list to which commands add
+    the texts of their results. The other parameters are those of :class:`Workers` and
+    :meth:`Workers.ask`.
+    """
+    texts = prepare()
+    texts.clear()  # those of the call before
     limits.start("timeout")
     with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as error:
-        reported(partial(perform_tool, name, values, memory // 2**20))
+        run_reporting_errors(partial(perform_tool, name, values, memory // 2**20))
     return ToolAnswer(printed=out.getvalue(), text="".join(texts), error=error.getvalue())
 
 
@@ -256,7 +256,10 @@ _kept: list[Scratch] = []
 
 @cache
 def _prepare_worker(watched: Path, memory: int, folders: tuple[Path, ...]) -> list[str]:
-    """Prepare this worker process, once; return the list to which commands add their texts."""
+    """Prepare this worker process, once; return the list to which commands add their texts.
+
+    The pipe ``watched`` is closed when the server ends; then the worker ends as well.
+    """
     end_with(os.open(watched, os.O_RDONLY))
     _kept.append(Scratch(str(watched.parent)))
     os.environ["TMPDIR"] = tempfile.tempdir = str(_kept[-1].path)
@@ -287,6 +290,9 @@ def _load() -> None:
 def perform_tool(name: str, values: Mapping[str, Any], most: int) -> object:
     """Perform the command of a tool; return its exit code.
 
+    ``name`` and ``values`` are those of :meth:`Workers.ask`; ``most`` is the largest memory of a
+    Macaulay2, in MiB.
+
     Raises
     ------
     click.ClickException, M2BridgeError, OSError, MemoryError
@@ -310,7 +316,8 @@ def perform_tool(name: str, values: Mapping[str, Any], most: int) -> object:
 def parse(context: click.Context, name: str, values: Mapping[str, Any], most: int) -> None:
     """Set the parameters of a command to the values of a call, each by name.
 
-    No value becomes a word of a command line, so a value cannot act as an option.
+    No value becomes a word of a command line, so a value cannot act as an option. ``context`` is
+    that of the command; the other parameters are those of :func:`perform_tool`.
 
     Raises
     ------
@@ -319,7 +326,8 @@ def parse(context: click.Context, name: str, values: Mapping[str, Any], most: in
         a folder that may be read.
     """
     command = context.command
-    given, texts = _given_values(name, values), dict[str, Text]()
+    given = _given_values(name, values)
+    texts: dict[str, Text] = {}  # in place of files
     given |= _json_flag(command) | {"timeout": values["timeout"]}
     # a lower limit needs a new Macaulay2; checkers and code of users have their own processes
     if values.get("memory", most) < most or name in ("verify", "evaluate"):
@@ -330,7 +338,9 @@ def parse(context: click.Context, name: str, values: Mapping[str, Any], most: in
         given = _with_family_options(name, given, values, own)
     for argument, param in arguments_of(name).items():
         value = given.get(str(param.name))
-        if argument == "code" or (argument == "map" and isinstance(value, str) and "\n" in value):
+        # no name of a file has several lines
+        is_map_itself = argument == "map" and isinstance(value, str) and "\n" in value
+        if argument == "code" or is_map_itself:
             texts[str(param.name)] = Text(argument, given.pop(str(param.name)))
         elif value is not None and isinstance(param.type, click.Path):
             _check_paths(argument, value)
@@ -345,7 +355,10 @@ def parse(context: click.Context, name: str, values: Mapping[str, Any], most: in
 
 
 def _given_values(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of given arguments, by the names of parameters."""
+    """Return the values of the arguments that a call gives, by the names of parameters.
+
+    Parameters read texts, as from a command line: a number or a list becomes JSON.
+    """
     given: dict[str, Any] = {}
     for argument, param in arguments_of(name).items():
         value = values[argument]
@@ -378,8 +391,9 @@ def _with_family_options(
 ) -> dict[str, Any]:
     """Return the values together with those of a family's options.
 
-    An argument that is an option of the default family is passed on if the named family has an
-    option of this name, and refused otherwise.
+    ``given`` are the values of the tool ``name`` by parameters, ``values`` all arguments of the
+    call, and ``own`` the options of the family, none for a map. An argument that is an option of
+    the default family is refused unless the named family has an option of this name.
     """
     of_command = {param.name for param in TOOL_COMMANDS[name].params} - {*CASE_OPTIONS}
     by_name = {option.name: option for option in own if option.name not in of_command}
@@ -395,6 +409,7 @@ def _with_family_options(
             raise click.UsageError(f"options: '{printable(written):.60}' {reason}")
         if value is False:
             continue
+        # true belongs to an option without a value, and only to such an option
         if (value is True) is not option.flag:
             kind = "true or false" if option.flag else "a number or a text"
             raise click.UsageError(f"options: '{option.name}' must be {kind}")
@@ -468,6 +483,7 @@ async def call_tool(name: str, values: dict[str, Any], workers: Workers, ctx: An
     begin = time.monotonic()
 
     async def notices() -> None:
+        """Report how long the call has taken, again and again until this is cancelled."""
         while True:
             seconds = time.monotonic() - begin
             await ctx.report_progress(seconds, values["timeout"], f"{name}: {seconds:.0f} s")
@@ -533,7 +549,7 @@ def _current_folder() -> tuple[Path, ...]:
 @common.engine_option
 @click.pass_obj
 def mcp_command(
-    reported: Any, /, *, memory: int, program: str | None, folders: tuple[Path, ...], **options: Any
+    report: Any, /, *, memory: int, program: str | None, folders: tuple[Path, ...], **options: Any
 ) -> int:
     """Serve commands as tools for assistants and other programs (Model Context Protocol).
 
@@ -547,9 +563,10 @@ def mcp_command(
         os.environ[VARIABLE] = program  # workers inherit it
     os.environ["PYTHONSAFEPATH"] = "1"  # workers import no modules from the current folder
     folders = tuple(map(Path.absolute, folders)) or _current_folder()
-    workers = Workers(reported, memory=memory, folders=folders)
+    workers = Workers(report, memory=memory, folders=folders)
 
     def end(number: int, frame: object) -> None:
+        """End the workers, and then this process by the same signal."""
         signal.signal(number, signal.SIG_DFL)
         workers.end()
         os.kill(os.getpid(), number)

@@ -44,6 +44,7 @@ LINKED_FORMATS = ("markdown", "latex", "latex-grid", "html")
 
 
 def _documentation(context: click.Context, parameter: click.Parameter, address: str) -> str:
+    """Return the address after ``--docs``; InvalidCaseError if no links can be made with it."""
     check_documentation(address)
     return address
 
@@ -302,6 +303,11 @@ def _figure_command(figure: Figure) -> click.Command:
 def _draw_figure(
     figure: Figure, *, out: Path | None, form: str | None, timeout: float | None, **options: Any
 ) -> int:
+    """Compute a figure, and write the picture, or print the data; return the exit code.
+
+    ``form`` is ``csv``, ``json`` or, for a summary in words, ``None``; ``options`` are those of the
+    figure.
+    """
     if out is not None:
         _check_writable(out)
     with (
@@ -328,7 +334,7 @@ def _draw_figure(
 
 @contextmanager
 def _name_file_in_errors(out: Path) -> Iterator[None]:
-    """Name the file in errors of the operating system."""
+    """Say in errors of the operating system in the block that this file cannot be written."""
     try:
         yield
     except OSError as reason:
@@ -349,7 +355,10 @@ def _check_writable(out: Path) -> None:
 def _heads(
     context: click.Context, parameter: click.Parameter, value: str | None
 ) -> int | str | None:
-    """A number, or text with the word all; several numbers are refused where the text is read."""
+    """Return the number after ``--heads``; text with 'all' or a comma stays as it is.
+
+    Where the weights are read, ``12,all`` is understood, and several numbers are refused.
+    """
     if value is None or "all" in value or "," in value:
         return value
     number: int = common.integer(value)
@@ -475,10 +484,11 @@ def weights_command(file: Path, timeout: float | None, form: str, **options: Any
             from m2bridge.trained_weights.checkpoints.find_layers import contents
             from m2bridge.trained_weights.result import weights
         try:
+            # a file without known names is listed instead, unless the names are given
             listed = None
             names = ("query", "key", "value", "output", "stacked")
             if not any(options[name] for name in names):
-                listed = contents(file)
+                listed = contents(file)  # None if names are known
             result: Result | None = listed
             if result is None:
                 result = weights(file, **options)
@@ -487,6 +497,7 @@ def weights_command(file: Path, timeout: float | None, form: str, **options: Any
         except InvalidCaseError as reason:
             if reason.option in options:
                 raise
+            # what is wrong is in the file, and no option
             raise click.UsageError(f"{file.name}: {reason.message}") from None
     code = show(result, form, clock)
     if listed is None:

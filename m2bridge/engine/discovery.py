@@ -80,11 +80,15 @@ class Candidate:
 
 
 def candidates(explicit: str | os.PathLike[str] | None = None) -> tuple[Candidate, ...]:
-    """Return all candidates in the order of search, including those that the user names."""
+    """Return all candidates in the order of search, those that the user names first.
+
+    ``explicit`` is the program that follows ``--m2``, or that was given to ``Macaulay2()``.
+    """
     places = []
     if explicit is not None:
         places.append(Candidate("--m2", _absolute(os.fspath(explicit))))
-    if named := os.environ.get(VARIABLE):
+    named = os.environ.get(VARIABLE)
+    if named:  # an empty variable counts as one that is not set
         places.append(Candidate(VARIABLE, _absolute(named)))
     places.append(Candidate(f"wheel {WHEEL}", _in_wheel()))
     on_path = shutil.which("M2")
@@ -148,10 +152,12 @@ def first_usable(found: Iterable[Probed]) -> Candidate:
 
 
 def _absolute(path: str) -> Path:
+    """Return an absolute path, with the home folder in place of ``~``."""
     return Path(os.path.expanduser(path)).absolute()  # "~name" of an unknown user stays as it is
 
 
 def _in_wheel() -> Path | None:
+    """Return the program of the wheel; ``None`` if it is not installed, or lacks the program."""
     from importlib import metadata  # slow to import
 
     try:
@@ -164,6 +170,15 @@ def _in_wheel() -> Path | None:
 
 @cache
 def _version(program: Path) -> str:
+    """Return the version of a program, by its answer to ``--version``.
+
+    Raises
+    ------
+    EngineNotFoundError
+        If it is not an executable program.
+    EngineVersionError
+        If it does not answer as Macaulay2, or is too old.
+    """
     if not os.path.isfile(program) or not os.access(program, os.X_OK):
         raise EngineNotFoundError(f"{program} is not an executable program. {ADVICE}")
     answer = _probe(program)
@@ -198,6 +213,15 @@ _MISSING = re.compile(
 
 
 def _probe(program: Path) -> subprocess.CompletedProcess[bytes]:
+    """Run a program with ``--version``; return what it said, whatever its exit status.
+
+    Raises
+    ------
+    EngineVersionError
+        If it cannot be started, or gives no answer.
+    TimeLimitError
+        If the limit of the computation is reached before.
+    """
     running = clock()
     running.check()
     seconds = _PROBE_LIMIT if running.remaining is None else min(running.remaining, _PROBE_LIMIT)
@@ -225,13 +249,19 @@ def _probe(program: Path) -> subprocess.CompletedProcess[bytes]:
 
 
 def _complaint(answer: subprocess.CompletedProcess[bytes]) -> str:
-    """Return the last line that a program printed to standard error."""
+    """Return the last line that a program printed to standard error, as the end of a sentence.
+
+    It is empty if the program printed nothing there.
+    """
     last = answer.stderr.decode(errors="replace").strip().rpartition("\n")[2]
     return f" and complained '{printable(last)[-160:]}'" if last else ""
 
 
 def _refusal(program: Path, answer: str) -> str:
-    """Return the message about a program that is refused."""
+    """Return the message about a program that is refused; ``answer`` is a clause: 'gave no answer'.
+
+    A limit on the address space may be the reason, and is then named.
+    """
     allowed = address_space()
     if allowed is not None and allowed < MIN_ENGINE_MEMORY_BYTES:
         return (

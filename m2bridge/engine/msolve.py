@@ -57,23 +57,35 @@ class Msolve:
 
 
 def candidates(macaulay2: Path | None = None) -> tuple[Msolve, ...]:
-    """All programs that are found: the wheel's, that on PATH, and the one next to a Macaulay2."""
-    places = [(f"wheel {WHEEL}", _in_wheel())]
+    """Return all programs that are found, each asked whether it works.
+
+    They are that of the wheel, that on PATH, and that of the given Macaulay2 program.
+    """
+    places: list[tuple[str, Path]] = []
+    in_wheel = _in_wheel()
+    if in_wheel is not None:
+        places.append((f"wheel {WHEEL}", in_wheel))
     on_path = shutil.which("msolve")
-    places.append(("PATH", Path(on_path).absolute() if on_path else None))
+    if on_path is not None:
+        places.append(("PATH", Path(on_path).absolute()))
     if macaulay2 is not None:
+        # macaulay2 is …/bin/M2, and programs of its packages are in …/libexec
         inside = macaulay2.resolve().parents[1] / "libexec" / "Macaulay2" / "bin" / "msolve"
-        places.append(("Macaulay2", inside if inside.exists() else None))
-    return tuple(_probed(origin, program) for origin, program in places if program is not None)
+        if inside.exists():
+            places.append(("Macaulay2", inside))
+    return tuple(_probed(origin, program) for origin, program in places)
 
 
 def usable(macaulay2: Path | None = None) -> Msolve | None:
-    """The first that can be used; ``None`` if there is none."""
+    """Return the first of :func:`candidates` that can be used; ``None`` if there is none."""
     return next((found for found in candidates(macaulay2) if not found.refusal), None)
 
 
 def for_engine(engine: Engine) -> tuple[Msolve | None, str]:
-    """Return the msolve that Macaulay2 can use, if any; and what isolates real points, in words."""
+    """Return the msolve that a Macaulay2 can use, and the name of what isolates real points.
+
+    Without msolve the first is ``None``, and a package of Macaulay2 isolates them.
+    """
     program = None
     if has_package(engine.version):
         program = usable(engine.candidate.program if isinstance(engine, Session) else None)
@@ -89,6 +101,7 @@ def has_package(version: str) -> bool:
 
 
 def _in_wheel() -> Path | None:
+    """Return the program of the wheel; ``None`` if it is not installed, or lacks the program."""
     from importlib import metadata  # slow to import
 
     try:
@@ -101,7 +114,10 @@ def _in_wheel() -> Path | None:
 
 @cache
 def _probed(origin: str, program: Path) -> Msolve:
-    """Return the answers of a program: its version, and the solution of a small system."""
+    """Ask a program for its version and the solution of a small system; say whether it works.
+
+    ``origin`` is where the program was found, in words.
+    """
     with tempfile.TemporaryDirectory() as folder:
         given, found = Path(folder, "given.ms"), Path(folder, "found.ms")
         given.write_text(_SYSTEM, encoding="ascii")
@@ -117,12 +133,14 @@ def _probed(origin: str, program: Path) -> Msolve:
         return Msolve(origin, program, "", OTHER_PROCESSOR)
     if killed is not None:
         return Msolve(origin, program, "", f"was stopped by {killed.name}")
+    # 0: finitely many solutions; 1: a list of the real ones follows
     if not answer.startswith("[0, [1,"):
         return Msolve(origin, program, "", "did not solve a small system")
     return Msolve(origin, program, line(said.stdout)[:20], "")
 
 
 def _run(words: list[str]) -> subprocess.CompletedProcess[str]:
+    """Run a command within the limit; TimeoutExpired if it takes longer."""
     return subprocess.run(
         words,
         stdin=subprocess.DEVNULL,

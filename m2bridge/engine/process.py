@@ -55,7 +55,7 @@ class Process:
     memory : int or None
         Limit on the address space, in bytes; default: the limit of this process. Some systems
         cannot set one.
-            folder : Path
+    folder : Path
         The folder for temporary files, and the home folder if this process has none.
     settings : mapping
         Environment variables, used where this process has not set them.
@@ -108,7 +108,9 @@ class Process:
             self._terminal.send(text.encode("ascii"))
 
     def read_until(self, pattern: bytes, timeout: float | None) -> tuple[str, str]:
-        """Wait for a pattern with one group.
+        """Wait until the process prints what matches a pattern with one group.
+
+        ``timeout`` is in seconds; ``None`` is no limit.
 
         Returns
         -------
@@ -129,6 +131,7 @@ class Process:
                 return before, _text(self._terminal.match.group(1))
             if found is EOF:
                 raise Ended(before)
+            # else only one wait is over, which is shorter than a long limit
             if time.monotonic() >= deadline:
                 raise Overdue(before)
 
@@ -152,6 +155,10 @@ class Process:
 
 
 def _environment(folder: Path, settings: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of the process: that of this one, except for terminal and folder.
+
+    ``settings`` are variables that this process may set otherwise.
+    """
     ours = {**CALM, **settings, **os.environ, "TERM": "dumb", "TMPDIR": str(folder)}
     if not ours.get("HOME"):  # Macaulay2 does not start without one
         ours["HOME"] = str(folder)
@@ -165,6 +172,7 @@ def _spawn(command: tuple[str, ...], terminal: int, environment: Mapping[str, st
     """
     standard = [(os.POSIX_SPAWN_DUP2, terminal, number) for number in range(3)]
     others = [(os.POSIX_SPAWN_CLOSE, number) for number in _inheritable()]
+    # setsigmask: no signal is blocked; setsigdef: each has its usual effect
     return os.posix_spawn(
         command[0],
         command,
@@ -190,12 +198,16 @@ def _inheritable() -> Iterator[int]:
 
 
 def _end(pid: int, master: int) -> int | None:
-    """Kill a process and its descendants, close its terminal; return as :meth:`Process.kill`."""
+    """Kill a process and its descendants, and close its terminal ``master``.
+
+    It returns the exit status as :meth:`Process.kill` does.
+    """
     # A program that has closed its terminal is about to end with an informative exit status.
     patience = 0.02 if is_hung_up(master) else 0
     if not _has_ended(pid, patience):
         kill_group(pid)
-    # The leader is waited for last, so that the system does not reuse its id before.
+    # Descendants may be in groups of their own. The leader is waited for last, so that the system
+    # does not give its id to another process before.
     deadline = time.monotonic() + 5
     while (members := list(_descendants(pid))) and time.monotonic() < deadline:
         for member in members:
@@ -231,8 +243,10 @@ def _descendants(leader: int) -> Iterator[int]:
 
 
 def _seconds_until(deadline: float) -> float:
+    """Return the seconds until the deadline, 0 if it has passed, and at most those of one wait."""
     return max(min(deadline - time.monotonic(), MAX_WAIT_SECONDS), 0)
 
 
 def _text(data: bytes | None) -> str:
+    """Return output as text; ``None`` and bytes that are not UTF-8 occur, and are no error."""
     return (data or b"").decode("utf-8", errors="replace")

@@ -34,6 +34,7 @@ close_after_fork: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
 def _disown_all() -> None:
+    """Leave all processes and folders to the parent, in a child made by ``fork``."""
     for thing in list(close_after_fork):
         thing.disown()
 
@@ -78,9 +79,14 @@ class Scratch:
 
 
 def short_folders() -> tuple[str, ...]:
-    """Return folders with names short enough for temporary folders that contain sockets."""
+    """Return folders with names short enough for temporary folders that contain sockets.
+
+    The system's folder for temporary files, if its name is short enough, else the usual ones.
+    """
     usual = tempfile.gettempdir()
-    return (usual,) if len(os.fsencode(usual)) <= _MAX_FOLDER_NAME_BYTES else _SYSTEM
+    if len(os.fsencode(usual)) <= _MAX_FOLDER_NAME_BYTES:
+        return (usual,)
+    return _SYSTEM
 
 
 def sweep(*folders: Path) -> None:
@@ -95,7 +101,13 @@ def sweep(*folders: Path) -> None:
 
 
 def _sweep(path: Path) -> None:
-    """Remove a folder of this user; raise BlockingIOError if a process holds its lock."""
+    """Remove a folder if it belongs to this user.
+
+    Raises
+    ------
+    BlockingIOError
+        If a process holds its lock, and so uses it.
+    """
     lock = _opened(path)
     try:
         if os.fstat(lock).st_uid == os.geteuid():
@@ -106,8 +118,10 @@ def _sweep(path: Path) -> None:
 
 
 def _make(where: str | None) -> tuple[Path, int]:
-    """Make a folder; return its path and the descriptor of its lock."""
-    # Another process may remove the folder as a left one before it is locked: then try again.
+    """Make a folder in ``where``, or in the usual place; return its path and its open lock.
+
+    Before it is locked, another process may remove it as one that was left; then another is made.
+    """
     while True:
         path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=where)).absolute()
         with suppress(FileNotFoundError):
@@ -133,9 +147,11 @@ def locked(descriptor: int) -> bool:
 
 
 def _opened(path: Path) -> int:
+    """Open a folder, but no link to one, for its lock; return the descriptor."""
     return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
 
 
 def _remove(path: Path, lock: int) -> None:
+    """Remove a folder, and then end its lock, so that no other process sweeps it meanwhile."""
     shutil.rmtree(path, ignore_errors=True)
     os.close(lock)

@@ -170,6 +170,13 @@ def render(
 
 
 def _filled(environment: Environment, template: str, values: Mapping[str, object]) -> str:
+    """Return the text of a template, given by the name of its file, with these values.
+
+    Raises
+    ------
+    RenderError
+        If the template does not exist, or uses a value that is not given.
+    """
     from jinja2 import TemplateError
 
     try:
@@ -179,6 +186,10 @@ def _filled(environment: Environment, template: str, values: Mapping[str, object
 
 
 def _environment(**options: Any) -> Environment:
+    """Return the settings of Jinja that all templates share, with further ones of Jinja's.
+
+    A value that is not given is an error, and lines with commands alone leave no trace.
+    """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     return Environment(
@@ -192,6 +203,7 @@ def _environment(**options: Any) -> Environment:
 
 @cache
 def _script_environment() -> Environment:
+    """The settings for Macaulay2 scripts, where nothing is escaped: values are code already."""
     return _environment(autoescape=False, keep_trailing_newline=True)
 
 
@@ -242,6 +254,8 @@ def cited(text: str, documentation: str = "") -> Markup:
 
 @cache
 def _page_environment() -> Environment:
+    """The settings for HTML: text is escaped, and its control characters are made visible."""
+
     def finalize(value: Any) -> Any:
         # Macros return text of type Markup, which stays as it is.
         return visible(value) if type(value) is str else value
@@ -253,6 +267,10 @@ def _page_environment() -> Environment:
 
 @cache
 def _document_environment() -> Environment:
+    """The settings for Markdown and LaTeX, which use braces and percent signs themselves.
+
+    Each value is escaped by a filter that the template names.
+    """
     from m2bridge.results import markup
 
     environment = _script_environment().overlay("<%", "%>", "<<", ">>", "<#", "#>")

@@ -36,7 +36,18 @@ _START_LIMIT = 120.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Reply:
-    """The reply to a request: records with the closing one, output, and seconds."""
+    """The reply to a request.
+
+    Parameters
+    ----------
+    nonce : str
+        The name of the request, at random, by which its files and its closing record are known.
+    records : tuple of str
+        The records of the answer file, with the closing one.
+    output : str
+        What the code printed.
+    seconds : float
+    """
 
     nonce: str
     records: tuple[str, ...]
@@ -145,9 +156,12 @@ class Conversation:
 
         It is never free within another turn of the same thread.
         """
+        patience = -1.0  # for ever
+        if seconds is not None:
+            patience = min(seconds, threading.TIMEOUT_MAX)
         # The lock is reentrant, so a signal that arrives between two of these lines, when no
-        # request has begun or it is finished, gets the turn.
-        patience = -1 if seconds is None else min(seconds, threading.TIMEOUT_MAX)
+        # request has begun or it is finished, gets the turn. A child made by ``fork`` has a new
+        # lock, so the one that was acquired is kept.
         turn = self._turn
         mine = not self._is_within_a_turn and turn.acquire(timeout=patience)
         if not mine:
@@ -174,14 +188,15 @@ class Conversation:
 
     def _start(self) -> tuple[Process, Path]:
         """Start the process if it is not running; return it, and the folder for its files."""
-        # it was killed between two requests
+        # Macaulay2 may have been killed between two requests
         if self._ready and self.process is not None and self.process.has_ended:
             self._end(f"Macaulay2 {ending(self.process.kill())} between two calls")
         if self.process is None:
             self.check_open()
             program = self.candidate.program
             assert program is not None
-            self._scratch = self._scratch or Scratch()
+            if self._scratch is None:
+                self._scratch = Scratch()
             scripts = [str(m2script(name)) for name in self._scripts]
             self.process = Process(
                 program,
@@ -237,14 +252,12 @@ class Conversation:
         """
         check_timeout(timeout)
         clock().check()
-        given_limits = [
-            seconds for seconds in (self.limits.timeout, timeout) if seconds is not None
-        ]
-        limit = min(given_limits, default=None)
+        limits = (self.limits.timeout, timeout)
+        limit = min((seconds for seconds in limits if seconds is not None), default=None)
         texts = {".m2": source.code}
         if given:
             texts[".given.m2"] = given
-        with limited(limit) as waiting:
+        with limited(limit) as waiting:  # whose clock runs on after the block
             patience = waiting.remaining
         with self._its_turn(patience) as mine:
             if not mine:
@@ -258,6 +271,7 @@ class Conversation:
                 raise EngineError(f"Macaulay2 does not accept {source.name}")
             self._keep(reply.nonce, source)
             *records, last = reply.records or ("",)
+            # the code has run to its end exactly if the closing record is there
             closing = {"end": reply.nonce, "records": len(records)}
             if last != json.dumps(closing, separators=(",", ":")):
                 raise script_error(
@@ -286,8 +300,22 @@ class Conversation:
     ) -> _Reply | None:
         """Write the texts to files, call the function on them, and wait for the report.
 
-        The request has ``waited`` some seconds of its limit for its turn. The reply is ``None`` if
-        Macaulay2 did not begin with it: earlier code made the process useless, and it was ended.
+        Parameters
+        ----------
+        function : str
+            As in :meth:`request`, as are the arguments.
+        texts : mapping from str to str
+            The texts by the endings of their files.
+        limit : float or None
+            The seconds for the request.
+        waited : float
+            The seconds of them that it has waited for its turn.
+
+        Returns
+        -------
+        _Reply or None
+            ``None`` if Macaulay2 did not begin with the request: earlier code made the process
+            useless, and it was ended.
         """
         process, folder = self._started()
         # a report is believed only if it names the request, so leftovers of others do no harm
@@ -321,9 +349,10 @@ class Conversation:
         A request of another thread fails with :class:`~m2bridge.errors.EngineDiedError`.
         """
         with self._its_turn(0) as mine:
+            process = self.process
             if mine:
                 self._end(reason)
-            elif (process := self.process) is not None:
+            elif process is not None:
                 process.stop()  # the thread that waits for its answer does the rest
 
     def remove(self, reason: str) -> None:
@@ -334,26 +363,36 @@ class Conversation:
             self._scratch.remove()
 
     def _end(self, reason: str) -> None:
+        """Kill the process, if there is one, and keep the reason for messages."""
         process, self.process = self.process, None
         if process is not None:
             self.ended = reason
             process.kill()
 
     def _started(self) -> tuple[Process, Path]:
-        """Return the process, once it is ready, and the folder for its files."""
+        """Return the process, once it is ready, and the folder for its files.
+
+        Raises
+        ------
+        TimeLimitError
+            If it is not ready within the limit of the computation, or within two minutes.
+        """
         clock().check()
         process, folder = self._start()
         if not self._ready:
             late = f"{self.candidate.program} did not start"
+            # it may have been starting for a while, in the background
             age = time.monotonic() - self._process_began
             computation = clock()
-            # it may have been starting for a while, in the background
             with limited(_START_LIMIT, begin=computation.now() - age) as running:
+                # the message ends with the limit that is reached first
                 if running.deadline < computation.deadline:
                     late += " within"
                 else:
-                    late += f" in the {age + (running.remaining or 0):.1f} seconds that it had of"
+                    seconds = age + (running.remaining or 0)
+                    late += f" in the {seconds:.1f} seconds that it had of"
                 output, _ = self._report(process, running, None, late)
+            # the position in the message for 1/0, see _start
             self.first_column = 1 if "stdio:1:2:" in output else 0
             self._ready = True
         return process, folder
@@ -361,9 +400,24 @@ class Conversation:
     def _report(
         self, process: Process, running: Clock, answers: Path | None, late: str
     ) -> tuple[str, str]:
-        """Wait for the report; return the output, and the nonce of the request that began last.
+        """Wait for the report of the process that it has finished.
 
-        Any failure ends the process. ``late`` begins the message for a timeout.
+        Any failure ends the process.
+
+        Parameters
+        ----------
+        process : Process
+        running : Clock
+            The limit of the wait.
+        answers : Path or None
+            The answer file, of which an error keeps the complete records; ``None`` at the start.
+        late : str
+            The beginning of the message for a timeout.
+
+        Returns
+        -------
+        output, nonce : str
+            What was printed before the report, and the name of the request that began last.
         """
         report = rb"\n\x01m2bridge %s ([^\n]*)\n" % self._mark.encode()
         try:
@@ -397,13 +451,16 @@ class Conversation:
 
 
 def _answers_so_far(answers: Path | None) -> tuple[str, ...]:
-    """Return the complete records without the closing one, which may have come before the limit."""
+    """Return the complete records of an answer file, for the error of a request that failed.
+
+    The closing one is left out: it may have come just before the limit.
+    """
     records = _complete_records(answers)
     return tuple(record for record in records if not record.startswith('{"end":'))
 
 
 def _complete_records(answers: Path | None) -> tuple[str, ...]:
-    """Return the complete records of an answer file."""
+    """Return the lines of an answer file that are complete; none if there is no such file."""
     if answers is None or not answers.exists():
         return ()
     text = answers.read_bytes().decode("utf-8", errors="surrogateescape")
@@ -456,9 +513,11 @@ class Session(Conversation):
     @property
     def peak_memory(self) -> int | None:
         """Largest resident memory of the Macaulay2 for isolated runs, in bytes, since its start or
-        :meth:`forget_peak_memory`; ``None`` if the system does not report it.
+        :meth:`forget_peak_memory`; ``None`` if it does not run, or the system does not report it.
         """
-        return self.process.peak_memory if self.process else None
+        if self.process is None:
+            return None
+        return self.process.peak_memory
 
     def forget_peak_memory(self) -> None:
         """Measure :attr:`peak_memory` from now on, where the system can do so (Linux)."""
@@ -536,4 +595,5 @@ def current() -> Engine:
 
 @lru_cache(maxsize=1)
 def _shared(candidate: Candidate) -> Session:
+    """Return the session of this process, a new one if another program is located than before."""
     return Session()

@@ -30,7 +30,9 @@ from m2bridge.system import (
 )
 
 # file:line:column:(load depth):[depth]: error: …, and such lines for the calls that led there.
-_PLACE = r"(?P<file>[^\n]*?)\"?:(?P<line>\d+):(?P<column>\d+):\(\d+\):(?:\[\d+\]:)? "
+_POSITION = r":(?P<line>\d+):(?P<column>\d+):"
+_DEPTHS = r"\(\d+\):(?:\[\d+\]:)?"
+_PLACE = rf"(?P<file>[^\n]*?)\"?{_POSITION}{_DEPTHS} "
 _HEAD = re.compile(rf"^{_PLACE}error: ", re.MULTILINE)
 _BARE_HEAD = re.compile(r"^error: ", re.MULTILINE)
 _FRAME = re.compile(rf"^{_PLACE}(?:error: |--back ?trace)", re.MULTILINE)
@@ -143,29 +145,45 @@ def script_error(
 
 
 def _parts(output: str) -> tuple[str, str, str]:
-    """Return the output before the error, the message, and the text with the positions."""
+    """Return the output before the error, the message, and the text with the positions.
+
+    Where Macaulay2 names no position, the last text is empty.
+    """
     heads = list(_HEAD.finditer(output))
     if not heads:
         bare = _BARE_HEAD.search(output)
         if bare is None:
             return output, "the code ended before its last line", ""
         return output[: bare.start()], _message(output, bare.end()), ""
-    head = place = heads[-1]
+    # the code may print lines that look like errors, and the error itself comes last
+    head = heads[-1]
+    first = head
     if len(heads) > 1 and output.startswith(_OPENING, head.end()):
-        place = heads[-2]  # the position of the bracket that does not match
-    begin = place.start("file") + _start_of_path(place["file"])
-    return output[:begin], _message(output, place.end()), output[head.start() :]
+        # two lines are one error: that of the bracket which does not match precedes this one
+        first = heads[-2]
+    begin = first.start("file") + _start_of_file_name(first["file"])
+    return output[:begin], _message(output, first.end()), output[head.start() :]
 
 
-def _start_of_path(text: str) -> int:
-    """Return the index at which the name of a file begins, after other output on the same line.
+_ROOT = r"(?:(?:\.\./)+|/)"
+"""The beginning of a path from the root, or from a folder above."""
 
-    The output may end with any character except a blank, so a name in a temporary folder of
-    m2bridge is tried first, then one that begins with / or ../, then the last word.
+_FILE_NAMES = (
+    re.compile(rf"{_ROOT}?(?:[^\s/]+/)*?{PREFIX}[^/]+/[^/]+$"),  # in a temporary folder of m2bridge
+    re.compile(rf"{_ROOT}\S*$"),
+    re.compile(r"\S*$"),  # the last word, perhaps an empty one
+)
+"""What may be the name of a file at the end of a line, the surest first."""
+
+
+def _start_of_file_name(line: str) -> int:
+    """Return the index at which the name of a file begins that ends a line of output.
+
+    Macaulay2 writes the name of the file with an error right after what the code has printed. If
+    that ends without a blank, only the form of the name tells where it begins.
     """
-    own = re.search(rf"(?:(?:\.\./)+|/)?(?:[^\s/]+/)*?{PREFIX}[^/]+/[^/]+$", text)
-    match = own or re.search(r"(?:(?:\.\./)+|/)[^\s]*$", text) or re.search(r"\S*$", text)
-    return match.start() if match else 0
+    matches = (pattern.search(line) for pattern in _FILE_NAMES)
+    return next(match.start() for match in matches if match is not None)
 
 
 def _message(output: str, begin: int) -> str:
@@ -176,6 +194,11 @@ def _message(output: str, begin: int) -> str:
 
 
 def _places(text: str, sources: Mapping[str, Source], first_column: int) -> Iterator[Place]:
+    """Yield the positions that an error message names, in code that people can see.
+
+    ``sources`` are the sources by the names of their files, and ``first_column`` is the number that
+    this Macaulay2 gives to the first column.
+    """
     for frame in _FRAME.finditer(text):
         nonce = frame["file"].rpartition("/")[2].removesuffix(".m2")
         line, width = int(frame["line"]), int(frame["column"]) - first_column
@@ -187,14 +210,20 @@ def _places(text: str, sources: Mapping[str, Source], first_column: int) -> Iter
 
 
 def _is_own(file: str) -> bool:
-    """Whether a file belongs to m2bridge or Macaulay2: then the code that called it is named."""
+    """Whether a file belongs to m2bridge or to Macaulay2, as shared scripts and packages do.
+
+    People do not know such a file, so the code that called it is named instead.
+    """
     parts = file.split("/")
     is_shared = parts[-2:-1] == ["m2scripts"] and Path(folder("m2scripts"), parts[-1]).is_file()
     return is_shared or "Macaulay2" in parts or any(part.startswith(PREFIX) for part in parts)
 
 
 def _place(source: Source, line: int, width: int) -> Place:
-    """Return the position for people; an error after the last line is at the end of the code."""
+    """Return the position at a line, after the characters that have this width for Macaulay2.
+
+    An error after the last line, such as a missing bracket, is at the end of the code.
+    """
     lines = source.lines
     if line > len(lines):
         return Place(source, len(lines), len(lines[-1]) + 1)
@@ -202,7 +231,9 @@ def _place(source: Source, line: int, width: int) -> Place:
 
 
 def _column(line: str, width: int) -> int:
-    """Return the column, in characters, for a width in Macaulay2's count."""
+    """Return the column, counted in characters from 1, after text of this width in Macaulay2's
+    count.
+    """
     reached = 0
     for number, character in enumerate(line, 1):
         if reached >= width:
@@ -228,8 +259,18 @@ def size(memory: int) -> str:
 def death(status: int | None, output: str, records: tuple[str, ...], limits: Limits) -> EngineError:
     """Return the error for a process that ended by itself.
 
-    The exit status is negative for a signal, and ``None`` if it is unknown.
+    Parameters
+    ----------
+    status : int or None
+        The exit status, negative for a signal; ``None`` if it is unknown.
+    output : str
+        What it had printed since the last request began.
+    records : tuple of str
+        The answers that were complete.
+    limits : Limits
+        The limits within which it ran.
     """
+    # messages about memory come last
     tail = output[-2000:]
     if status == LIMIT_REFUSED_STATUS and not output:
         return EngineDiedError("this system refuses a limit on memory: run without --memory")
@@ -237,8 +278,8 @@ def death(status: int | None, output: str, records: tuple[str, ...], limits: Lim
     inherited = address_space()
     is_limited = given is not None or inherited is not None
     # With limited memory the garbage collector aborts in these ways without a message.
-    crashed = is_limited and status in (-signal.SIGABRT, -signal.SIGSEGV)
-    if not crashed and not _OUT_OF_MEMORY.search(tail):
+    lacked_memory = is_limited and status in (-signal.SIGABRT, -signal.SIGSEGV)
+    if not lacked_memory and not _OUT_OF_MEMORY.search(tail):
         last = f"; its last words: {tail.strip().splitlines()[-1]}" if tail.strip() else ""
         message = f"Macaulay2 {ending(status)}{last}"
         return EngineDiedError(message, records=records, output=output)

@@ -358,6 +358,8 @@ class Family(ABC, Generic[M]):
     ----------
     options : tuple of CaseOption
         The options that together name a case.
+    model_class : type
+        The class of the models; its parameters have the names of the options.
     observed_separately : bool
         Whether a question observes only the observables of its statements (by
         :meth:`~m2bridge.maps.model.Model.observe`) and is asked, among all questions, only where
@@ -391,6 +393,7 @@ class Family(ABC, Generic[M]):
     __slots__ = ()
 
     options: ClassVar[tuple[CaseOption, ...]] = ()
+    model_class: ClassVar[type[Any]]
     observed_separately: ClassVar[bool] = False
     grid_note: ClassVar[str] = "these numbers"
     orbits: ClassVar[str] = ""
@@ -415,15 +418,16 @@ class Family(ABC, Generic[M]):
     def title(self) -> str:
         """The models of the family in words, plural."""
 
-    @abstractmethod
     def build(self, **values: Any) -> M:
-        """Return the model that is named by the values of the options, passed by name.
+        """Return the model, of :attr:`model_class` here, with these values of the options.
 
         Raises
         ------
         InvalidCaseError
             If a value is wrong; the error names the option.
         """
+        model: M = self.model_class(**values)
+        return model
 
     @abstractmethod
     def from_key(self, key: str) -> M:
@@ -524,20 +528,17 @@ class Family(ABC, Generic[M]):
             If the content does not describe a case.
         """
         if not isinstance(content, dict):
-            raise InvalidCaseError("case", f"must be a table of {', '.join(self._names())}")
+            names = [option.name for option in self.options]
+            raise InvalidCaseError("case", f"must be a table of {', '.join(names)}")
         self.check_names(content)
         for option in self.options:
             if option.required and option.name not in content:
                 raise InvalidCaseError("case", f"'{option.name}' is missing")
         return self.build(**content)
 
-    def _names(self) -> list[str]:
-        """Return the names of all options."""
-        return [option.name for option in self.options]
-
     def check_names(self, names: Iterable[Any]) -> None:
         """Raise InvalidCaseError if a name is not an option of the family."""
-        known = self._names()
+        known = [option.name for option in self.options]
         for name in names:
             if name not in known:
                 reason = f"is not an option of the family {self.name}: use {', '.join(known)}"

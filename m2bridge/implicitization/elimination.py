@@ -210,7 +210,7 @@ class Expansions:
         Packed exponents are added as integers; terms that cancel are left out.
         """
         result: PackedPolynomial = {}
-        for exponents, c in check_deadline_in(self.images[j].items()):
+        for exponents, c in self.images[j].items():
             for product_exponents, value in product.items():
                 total = exponents + product_exponents
                 result[total] = result.get(total, 0) + c * value

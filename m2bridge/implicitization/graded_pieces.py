@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
-from operator import itemgetter
+from itertools import chain, repeat
+from operator import add, itemgetter
 
 from m2bridge.algebra.linear_algebra import IntegerVector
 from m2bridge.algebra.sparse_polynomial import Monomial, Terms
@@ -37,8 +37,8 @@ class PackedGrading:
     permutations : tuple of permutations of the coordinates
         The symmetries of the ideal, each by the numbers π(0), π(1), … of the images.
     moved : tuple of tuples of int
-        ``moved[k][j]`` is the packed multidegree of π(j), for symmetry number k, π, and coordinate
-        j.
+        ``moved[j][k]`` is the packed multidegree of π(j), for coordinate j and symmetry number k,
+        which is π.
     """
 
     multidegrees: tuple[IntegerVector, ...]
@@ -61,7 +61,8 @@ class PackedGrading:
             for entry in multidegree:
                 number = number * base + entry
             packed.append(number)
-        moved = [tuple(packed[j] for j in permutation) for permutation in source.symmetries]
+        moved_by_each = [[packed[j] for j in permutation] for permutation in source.symmetries]
+        moved = zip(*moved_by_each, strict=True) if moved_by_each else repeat((), len(packed))
         return cls(
             multidegrees=grading.multidegrees,
             degrees=grading.degrees,
@@ -88,7 +89,10 @@ class MultidegreeOrbits:
 
     Parameters
     ----------
-    samples : mapping from multidegree to one monomial of that multidegree
+    images : mapping from multidegree to tuple of int
+        The multidegrees to which the symmetries carry it, by their numbers. They act on a
+        multidegree as on any monomial of it: this is well defined because they carry the finest
+        grading to itself.
     members : mapping from dominant multidegree to its orbit
         The orbit starts with the dominant multidegree, and goes on breadth first.
     steps : mapping from multidegree to (previous multidegree, number of a symmetry)
@@ -99,7 +103,7 @@ class MultidegreeOrbits:
     """
 
     grading: PackedGrading
-    samples: Mapping[int, Monomial]
+    images: Mapping[int, tuple[int, ...]]
     members: Mapping[int, tuple[int, ...]]
     steps: Mapping[int, tuple[int, int]]
     transports: dict[int, tuple[int, Permutation]] = field(
@@ -107,17 +111,15 @@ class MultidegreeOrbits:
     )
 
     @classmethod
-    def of(cls, grading: PackedGrading, samples: Mapping[int, Monomial]) -> MultidegreeOrbits:
-        """Return the multidegrees that have a monomial in ``samples``, divided into orbits."""
+    def of(cls, grading: PackedGrading, images: Mapping[int, tuple[int, ...]]) -> MultidegreeOrbits:
+        """Return the multidegrees that are keys of ``images``, divided into orbits."""
         members: dict[int, tuple[int, ...]] = {}
         steps: dict[int, tuple[int, int]] = {}
         # the first multidegree of an orbit that is met, in decreasing order, is the dominant one
-        for multidegree in check_deadline_in(sorted(samples, reverse=True)):
+        for multidegree in check_deadline_in(sorted(images, reverse=True)):
             if multidegree not in steps:
-                members[multidegree] = _orbit(
-                    multidegree, samples=samples, grading=grading, steps=steps
-                )
-        return cls(grading, samples, members, steps)
+                members[multidegree] = _orbit(multidegree, images, steps)
+        return cls(grading, images, members, steps)
 
     def transport(self, multidegree: int) -> tuple[int, Permutation]:
         """Return the dominant multidegree of the orbit of a multidegree, and a permutation of the
@@ -145,24 +147,16 @@ class MultidegreeOrbits:
 
 
 def _orbit(
-    root: int,
-    samples: Mapping[int, Monomial],
-    grading: PackedGrading,
-    steps: dict[int, tuple[int, int]],
+    root: int, images: Mapping[int, tuple[int, ...]], steps: dict[int, tuple[int, int]]
 ) -> tuple[int, ...]:
     """Return the orbit of a multidegree, ``root``, breadth first.
 
-    The step that leads to each further member is added to ``steps``, as in
-    :class:`MultidegreeOrbits`.
-
-    A symmetry carries a multidegree to that of the image of any monomial of it: this is well
-    defined because symmetries carry the finest grading to itself.
+    ``images`` has for each multidegree those to which the symmetries carry it. The step that leads
+    to each further member is added to ``steps``, as in :class:`MultidegreeOrbits`.
     """
     orbit = [root]
     for multidegree in check_deadline_in(orbit):  # members that are found are visited too
-        monomial = samples[multidegree]
-        for number, moved in enumerate(grading.moved):
-            image = sum([moved[j] for j in monomial])
+        for number, image in enumerate(images[multidegree]):
             if image != root and image not in steps:
                 steps[image] = (multidegree, number)
                 orbit.append(image)
@@ -285,15 +279,19 @@ def orbits_of_degree(
     ``lower`` has the pieces of all smaller degrees from 0 on. Every monomial is a coordinate times
     a monomial of smaller degree.
     """
-    samples: dict[int, Monomial] = {}
-    for j, (packed, own_degree) in enumerate(zip(grading.packed, grading.degrees, strict=True)):
+    images: dict[int, tuple[int, ...]] = {}
+    coordinates = zip(grading.packed, grading.degrees, grading.moved, strict=True)
+    for packed, own_degree, moved in check_deadline_in(coordinates):
         below = lower.get(degree - own_degree)
         if below is None:  # the coordinate has a degree larger than this one
             continue
-        for multidegree, monomial in check_deadline_in(below.orbits.samples.items()):
-            if multidegree + packed not in samples:
-                samples[multidegree + packed] = tuple(sorted((*monomial, j)))
-    return MultidegreeOrbits.of(grading, samples)
+        images_below = below.orbits.images
+        # multiplication by the coordinate adds its multidegree, and that of its image
+        for multidegree in images_below:
+            if multidegree + packed not in images:
+                added = map(add, images_below[multidegree], moved)
+                images[multidegree + packed] = tuple(added)
+    return MultidegreeOrbits.of(grading, images)
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,8 +334,8 @@ class MonomialSpace:
         coordinates = zip(grading.packed, grading.degrees, strict=True)
         for j, (packed, own_degree) in enumerate(check_deadline_in(coordinates)):
             below = lower.get(degree - own_degree)
-            # coordinate j divides no monomial of this multidegree
-            if below is None or multidegree - packed not in below.orbits.samples:
+            # this coordinate divides no monomial of this multidegree
+            if below is None or multidegree - packed not in below.orbits.images:
                 continue
             dominant, permutation = below.orbits.transport(multidegree - packed)
             neighbour = Neighbour.of(below.pieces[dominant], permutation, j)
@@ -380,9 +378,10 @@ def complete_degrees(
     first : bool
         End with the first degree in which there are generators.
     """
+    unmoved = {0: (0,) * len(grading.permutations)}
     # in degree 0 the monomial 1 is a basis of the coordinate ring
     constants = GradedPiece(monomials=((),), basis=(0,))
-    completed = {0: DegreePieces(MultidegreeOrbits.of(grading, {0: ()}), {0: constants})}
+    completed = {0: DegreePieces(MultidegreeOrbits.of(grading, unmoved), {0: constants})}
     for degree in range(1, max_degree + 1):
         try:
             orbits = orbits_of_degree(grading, degree, completed)

@@ -7,6 +7,7 @@ images gives one of the coordinates that maps the ideal to itself. Both are chec
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 from math import gcd, lcm
 from operator import mul, sub
@@ -54,7 +55,7 @@ class Grading:
         return all(degree == 1 for degree in self.degrees)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots, for the cached property
 class MultigradedMap:
     """A polynomial map from an affine space, a grading of its target, and symmetries of the target.
 
@@ -73,7 +74,7 @@ class MultigradedMap:
     grading: Grading
     symmetries: tuple[Permutation, ...] = ()
 
-    @property
+    @cached_property
     def integral_images(self) -> tuple[IntegerPolynomial, ...]:
         """Images with integer coefficients that satisfy the same equations.
 
@@ -130,7 +131,10 @@ def multigraded(
             "multigraded implicitization needs free parameters, without relations among them;"
             " parametrize the source"
         )
-    permutations = [coordinate_permutation(polynomial_map, renaming) for renaming in symmetries]
+    by_image = coordinates_by_image(polynomial_map)
+    permutations = [
+        coordinate_permutation(polynomial_map, by_image, renaming) for renaming in symmetries
+    ]
     grading = finest_grading(polynomial_map, multidegrees)
     grading = replace(grading, degrees=symmetrized(grading.degrees, permutations))
     return MultigradedMap(polynomial_map, grading, tuple(permutations))
@@ -243,8 +247,22 @@ def _smallest_positive(rows: list[IntegerVector], polynomial_map: PolynomialMap)
     return tuple(without_denominators(values))
 
 
+ImageTerms = frozenset[tuple[IntegerVector, Any]]
+"""The terms of an image: exponents of the parameters, and the coefficient."""
+
+
+def coordinates_by_image(polynomial_map: PolynomialMap) -> dict[ImageTerms, list[int]]:
+    """The numbers of the coordinates with each image, which are several where images are equal."""
+    by_image: dict[ImageTerms, list[int]] = {}
+    for j, image in enumerate(check_deadline_in(polynomial_map.images)):
+        by_image.setdefault(frozenset(image.items()), []).append(j)
+    return by_image
+
+
 def coordinate_permutation(
-    polynomial_map: PolynomialMap, renaming: Mapping[str, str]
+    polynomial_map: PolynomialMap,
+    by_image: Mapping[ImageTerms, Sequence[int]],
+    renaming: Mapping[str, str],
 ) -> Permutation:
     """Return the permutation π of the coordinates with f_π(j) = τ(f_j) for all j, where f_j are the
     images and τ is a permutation of the parameters.
@@ -257,6 +275,8 @@ def coordinate_permutation(
     ----------
     polynomial_map : PolynomialMap
         Without relations.
+    by_image : mapping
+        Its coordinates, by :func:`coordinates_by_image`.
     renaming : mapping from parameter name to parameter name
         The permutation τ; parameters that are not mentioned are fixed.
 
@@ -273,15 +293,12 @@ def coordinate_permutation(
     if sorted(targets) != list(range(len(variables))):
         raise MethodUnavailableError("a symmetry has to permute the parameters of the map")
     sources = [targets.index(i) for i in range(len(variables))]
-    # coordinates with equal images can be permuted in any way, so they are moved as a block
-    block_of: dict[frozenset[tuple[IntegerVector, Any]], list[int]] = {}
-    for j, image in enumerate(check_deadline_in(polynomial_map.images)):
-        block_of.setdefault(frozenset(image.items()), []).append(j)
     result = [0] * len(polynomial_map.images)
-    for image, block in check_deadline_in(block_of.items()):
+    # coordinates with equal images can be permuted in any way, so they are moved as a block
+    for image, block in check_deadline_in(by_image.items()):
         # τ(f): the exponent of parameter i is that of its preimage under τ
         moved = frozenset((tuple(exponents[i] for i in sources), c) for exponents, c in image)
-        moved_block = block_of.get(moved, [])
+        moved_block = by_image.get(moved, [])
         if len(moved_block) != len(block):
             raise MethodUnavailableError(
                 "this permutation of the parameters does not permute the images"

@@ -20,12 +20,16 @@ from m2bridge.system import address_space, collection_paused
 
 _STRING_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|///.*?///|-\*.*?\*-|--[^\n]*', re.DOTALL)
 
-_ASSIGNED = re.compile(r"(?<![\w'.#?])([A-Za-z][A-Za-z0-9']*)\s*:?=(?![=>])")
-_ASSIGNED_TOGETHER = re.compile(r"(?<![\w'.#?])\(([\w', ]*)\)\s*:?=(?![=>])")
-_BRACKETS = re.compile(r"\[([^\[\]]*)\]")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9']*")
-_VARIABLE = re.compile(r"[A-Za-z][A-Za-z0-9']*(?![A-Za-z0-9']|\s*\()")
-"""A name that is not the one of a function."""
+_BEGINS = r"(?<![\w'.#?])"
+"""Nothing comes before that would make it a part of a name, or a key as in A.cache = 3."""
+_ASSIGNS = r"\s*:?=(?![=>])"
+"""The signs = and :=, but not == and =>."""
+_ASSIGNED = re.compile(rf"{_BEGINS}({_NAME.pattern}){_ASSIGNS}")
+_ASSIGNED_TOGETHER = re.compile(rf"{_BEGINS}\(([\w', ]*)\){_ASSIGNS}")
+_BRACKETS = re.compile(r"\[([^\[\]]*)\]")
+_VARIABLE = re.compile(rf"{_NAME.pattern}(?![A-Za-z0-9']|\s*\()")
+"""A whole name that no bracket follows, as it would follow that of a function."""
 
 _WORDS = """
 and break breakpoint catch continue do elapsedTime elapsedTiming else except finish for
@@ -44,12 +48,20 @@ def is_silent(code: str) -> bool:
     >>> is_silent("x = 5;  -- silent"), is_silent('"a;"')
     (True, False)
     """
-    bare = _STRING_OR_COMMENT.sub(lambda match: " " if match[0].startswith("-") else "string", code)
+
+    def without_content(match: re.Match[str]) -> str:
+        """Return a blank in place of a comment, a word in place of a string."""
+        is_comment = match[0].startswith("-")
+        return " " if is_comment else "string"
+
+    bare = _STRING_OR_COMMENT.sub(without_content, code)
     return bare.rstrip().endswith(";")
 
 
 def defined_names(code: str) -> set[str]:
     """The symbols to which code assigns values, and those that seem to be variables of its rings.
+
+    These are the names in square brackets that are not names of functions or of options.
 
     Examples
     --------
@@ -64,6 +76,7 @@ def defined_names(code: str) -> set[str]:
         names |= set(_NAME.findall(listed))
     for inside in _BRACKETS.findall(bare):
         for part in inside.split(","):
+            # of a range such as y_1..y_3 this is the name y
             variable = _VARIABLE.match(part.strip())
             if variable is not None and "=>" not in part:
                 names.add(variable[0])
@@ -71,7 +84,9 @@ def defined_names(code: str) -> set[str]:
 
 
 def check_name(name: str) -> str:
-    """The name, if it can be that of a symbol; names that begin with mb are those of ``m2scripts``.
+    """Return the name, if it can be that of a symbol of users.
+
+    Names that begin with mb are those of ``m2scripts``.
 
     Raises
     ------
@@ -157,12 +172,17 @@ class Evaluator(Conversation):
         *,
         timeout: float | None = None,
     ) -> Evaluation:
-        """The value of the last statement, what was printed, and the time."""
+        """Return the value of the last statement, what was printed, and the time.
+
+        ``inputs`` are Python objects by the names of symbols; the other parameters, and the errors,
+        are those of :meth:`answer`.
+        """
         try:
             fields, transcript = self.answer(
                 code, form, file, bindings_of(inputs), output=True, timeout=timeout
             )
         except ScriptError as error:
+            # only where symbols are forgotten can one be missing for this reason
             if self._passing:
                 error.message += self._advice(code, inputs)
             raise
@@ -171,7 +191,10 @@ class Evaluator(Conversation):
         return Evaluation(value_of(fields), transcript.output, transcript.seconds)
 
     def _advice(self, code: str, inputs: Mapping[str, Any]) -> str:
-        """What to do if code uses a symbol that only an earlier call has defined."""
+        """Return what to do if code uses a symbol that only an earlier call has defined, else ''.
+
+        ``inputs`` has the symbols that are set for this code.
+        """
         used = _NAME.findall(_STRING_OR_COMMENT.sub(" ", code))
         own = defined_names(code).union(inputs)
         missing = [name for name in used if name in self._forgotten and name not in own]
@@ -183,7 +206,10 @@ class Evaluator(Conversation):
         )
 
     def show(self, code: str, file: str, given: str = "", *, timeout: float | None) -> Display:
-        """The value as text; empty if there is no value."""
+        """Return the value of the last statement as Macaulay2 writes it; empty if it has none.
+
+        The parameters and errors are those of :meth:`answer`.
+        """
         fields, transcript = self.answer(code, "text", file, given, output=True, timeout=timeout)
         text = value_of(fields, "text") or ""
         return Display(fields.get("value"), transcript.output, transcript.seconds, text)
@@ -203,14 +229,15 @@ class Evaluator(Conversation):
         Parameters
         ----------
         form : str
-            How the value is sent; see ``m2scripts/workspace.m2``. None is sent where the code ends
-            with a semicolon.
+            How the value is sent: ``value``, ``reference`` or ``text`` (see
+            ``m2scripts/workspace.m2``); not at all if it is empty, or the code ends with a
+            semicolon.
         file : str
             The name of the code in error messages.
         given : str
             Code that comes first, and sees the shared functions.
         output : bool
-            Whether the value is the next one of ``oo``, where symbols are kept.
+            Whether the value becomes ``oo``, as at the prompt; only where symbols are kept.
 
         Raises
         ------
@@ -236,26 +263,38 @@ class Evaluator(Conversation):
 
 
 def _boolean(flag: bool) -> str:
+    """Return a truth value as Macaulay2 writes it."""
     return "true" if flag else "false"
 
 
 def bindings_of(inputs: Mapping[str, Any]) -> str:
-    """Code that binds inputs to their names."""
+    """Return Macaulay2 code that binds Python objects to their names; empty without objects.
+
+    Raises
+    ------
+    ConversionError, InvalidCaseError
+        If an object has no counterpart in Macaulay2, or its name cannot be one there.
+    """
     if not inputs:
         return ""
     from m2bridge.convert.bindings import bindings
 
-    with collection_paused():
+    with collection_paused():  # large polynomials become many objects
         return bindings({check_name(name): value for name, value in inputs.items()})
 
 
 def form(references: bool) -> str:
-    """Name the form in which a value is sent."""
+    """Return the name of the form in which a value is sent, perhaps with references.
+
+    With them, what has no counterpart in Python is sent as a reference to it.
+    """
     return "reference" if references else "value"
 
 
 def value_of(fields: Mapping[str, Any], name: str = "value") -> Any:
-    """The field of this name as a Python object; ``None`` if there is no such field.
+    """Return a field of an answer as a Python object; ``None`` if there is no field of this name.
+
+    ``fields`` are those that :meth:`Evaluator.answer` returns; ``value`` has that of the code.
 
     Raises
     ------

@@ -23,8 +23,10 @@ class _Kept(Evaluator):
 
     codes = 1000
     begun = False
+    """Whether a process was started, with which the symbols would be lost."""
 
     def check_open(self) -> None:
+        """Raise WorkspaceLostError instead of starting a second process; called before a start."""
         super().check_open()
         if self.begun:
             raise errors.WorkspaceLostError(
@@ -42,7 +44,7 @@ class _Kept(Evaluator):
         except errors.WorkspaceLostError:
             raise
         except errors.EngineError as error:
-            # Where text is shown, a command ends, and its workspace with it.
+            # Text is asked for by a command, which ends after an error: no symbols are missed.
             if self.process is None and form != "text":
                 error.message += "; the symbols of this workspace are gone"
             raise
@@ -205,11 +207,12 @@ class Workspace:
         self._process.remove("this workspace is closed: make another by Macaulay2().workspace()")
 
     def _query(self, expression: str) -> Any:
-        """The value of an expression that sees the shared functions."""
+        """Return the value of an expression, which may use functions of ``m2scripts``."""
         fields, _ = self._process.answer("", given=f'mbEmit("value", {expression})\n')
         return value_of(fields)
 
     def _begin(self) -> None:
+        """Start the process, and load the packages; raises as :meth:`_load`."""
         self._process.start()
         for name in self._packages:
             self._load(name)
@@ -227,9 +230,12 @@ class Workspace:
                 "packages", f"'{name}' is not the name of a package, such as Elimination"
             )
         version = f"Macaulay2 {self._process.candidate.version}"
-        if others := self._query(f"mbOthers {quoted(name)}"):
+        # the names of all packages if this one is not among them, else nothing
+        others = self._query(f"mbOthers {quoted(name)}")
+        if others:
             advice = "its file must be in a folder of Macaulay2's path"
-            if near := difflib.get_close_matches(name, others, 3):
+            near = difflib.get_close_matches(name, others, 3)
+            if near:
                 advice = f"did you mean {' or '.join(near)}?"
             raise errors.PackageError(f"{version} has no package '{name}'; {advice}")
         file = f"the call for the package {name}"
@@ -247,7 +253,7 @@ class Workspace:
 
 
 def _is_defined(name: str) -> str:
-    """An expression that says whether a symbol has a value."""
+    """Return Macaulay2 code for: the symbol has a value, and does not just stand for itself."""
     return f"value symbol {check_name(name)} =!= symbol {name}"
 
 

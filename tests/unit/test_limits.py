@@ -56,9 +56,9 @@ from m2bridge.limits import (
     check,
     check_deadline_in,
     clock,
-    each,
     limited,
     overtime,
+    performed_within_limit,
     share,
 )
 from m2bridge.loading import importing
@@ -409,15 +409,15 @@ def test_imports_look_at_the_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_what_was_done_is_said_at_the_limit() -> None:
     with limited(3, now=Looks()):
-        found, late = each((name, name.upper) for name in "abcdef")
+        found, late = performed_within_limit((name, name.upper) for name in "abcdef")
     assert found == ("A", "B", "C")
     assert late.endswith("(decided so far: a, b, c)")
-    assert each((name, name.upper) for name in "ab") == (("A", "B"), "")
+    assert performed_within_limit((name, name.upper) for name in "ab") == (("A", "B"), "")
     with (
         limited(0.5, now=Looks()),
         pytest.raises(TimeLimitError, match=r"\(decided so far: nothing\)$"),
     ):
-        each((name, name.upper) for name in "abcdef")
+        performed_within_limit((name, name.upper) for name in "abcdef")
 
 
 def test_nothing_ends_without_a_limit() -> None:

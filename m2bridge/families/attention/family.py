@@ -35,6 +35,7 @@ class Attention(Family[SingleLayerAttention]):
     name = NAME
     title = "single-layer lightning self-attention"
     paper = LIGHTNING
+    model_class = SingleLayerAttention
     options = (
         integer_option("d", "input embedding dimension d"),
         integer_option("d_out", "output embedding dimension d'", symbol="d'"),
@@ -53,18 +54,6 @@ class Attention(Family[SingleLayerAttention]):
     # Both are about singular points: rk A · rk V ≤ 1 is rk A = rk V = 1 where neither is 0.
     same_fact = (("3.4 (iii)", "A.4"),)
     sample: ClassVar[Mapping[str, str]] = {"d": "2", "d_out": "1"}
-
-    def build(self, **values: Any) -> SingleLayerAttention:
-        """Return the model with the numbers ``d``, ``d_out``, ``a`` and ``t``, passed by name.
-
-        ``a`` and ``t`` may be left out, for a = d and t = 2.
-
-        Raises
-        ------
-        InvalidCaseError
-            If a number is not an integer, below 1 or too large; the error names it.
-        """
-        return SingleLayerAttention(**values)
 
     def from_key(self, key: str) -> SingleLayerAttention:
         """Return the model with this key, such as ``d3-dout2-a2-t2``.

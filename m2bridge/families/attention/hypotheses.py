@@ -8,7 +8,7 @@ holds.
 from pathlib import Path
 
 from m2bridge.certificates.wording import wording
-from m2bridge.families.attention.sizes import LayerSizes
+from m2bridge.families.attention.sizes import LayerSizes, hilbert_formula_is_too_large
 
 WORDS = wording(Path(__file__).parent / "words.toml")
 
@@ -57,7 +57,7 @@ def no_prediction(shape: LayerSizes) -> str:
 
     No prediction is made for one token, and where computed values contradict the formula.
     """
-    if shape.t >= 2 and shape.d >= 4 and shape.d_out >= 2 and shape.alpha >= 2:
+    if shape.t >= 2 and hilbert_formula_is_too_large(shape):
         return (
             "for d ≥ 4, d' ≥ 2, min(a, d) ≥ 2 the formula is too large in low degrees (at (4, 2, 2)"
             " for n = 2, 3, 4)"

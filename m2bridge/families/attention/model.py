@@ -10,13 +10,21 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, check_choice
 from m2bridge.families.attention import sizes
 from m2bridge.families.attention.sizes import NAME, CoordinateSystem, LayerSizes, Parametrization
 from m2bridge.loading import imported
-from m2bridge.maps.model import DegreeVector, Expectation, MethodValue, Model, WithoutRealWeights
+from m2bridge.maps.model import (
+    Core,
+    DegreeVector,
+    Expectation,
+    MethodValue,
+    Model,
+    WithoutRealWeights,
+)
 from m2bridge.results.known import Bounds
 
 if TYPE_CHECKING:
@@ -27,7 +35,7 @@ if TYPE_CHECKING:
     from m2bridge.families.attention.observations.at_orbits import Observations
     from m2bridge.families.attention.orbits.orbits import Orbit
     from m2bridge.maps.locus import LocusFindings
-    from m2bridge.maps.model import Core, PolarData
+    from m2bridge.maps.model import PolarData
     from m2bridge.statements.statement import Observed, Statement
 
 MAX_EXPANDED_COORDINATES = 1000
@@ -251,10 +259,9 @@ class SingleLayerAttention(LayerSizes, Model):
 
         It is the same in reduced and full coordinates. ``None`` where there is no prediction.
         """
-        from m2bridge.families.attention.hypotheses import no_prediction
         from m2bridge.families.attention.ideal.sections import predicted_hilbert_function
 
-        if no_prediction(self):
+        if self.t == 1 or sizes.hilbert_formula_is_too_large(self):
             return None
         return predicted_hilbert_function(self, degree)
 
@@ -291,12 +298,33 @@ class SingleLayerAttention(LayerSizes, Model):
     def core(self) -> Core | None:
         """Return the core, a smaller case that determines the ideal in all degrees.
 
-        It consists of products of linear forms, as few as suffice in as few variables. ``None`` for
-        one token, where functions are no such products.
-        """
-        from m2bridge.families.attention.ideal.highest_weights import core
+        It consists of products of linear forms, as few as suffice in as few variables.
 
-        return core(self, self.coordinates)
+        ``None`` for one token, whose functions are not products; and in full coordinates, unless a
+        computation shows that they span the same functions of the weights as reduced ones, so that
+        a linear isomorphism carries the one closure to the other.
+        """
+        if self.t == 1:
+            return None
+        from m2bridge.algebra.polynomial_map import same_span
+        from m2bridge.families.attention.ideal import highest_weights, representations
+        from m2bridge.families.attention.ideal.sections import CoreSize
+
+        polynomials = None
+        if self.coordinates == "reduced":
+            polynomials = partial(highest_weights.sparse_generators, self)
+        else:
+            reduced = self.parametrization("reduced", "attention")
+            full = self.parametrization("full", "attention")
+            if not same_span(reduced, full):
+                return None
+        return Core(
+            name=str(CoreSize.of(self)),
+            hilbert_series=partial(representations.hilbert_series, self),
+            representations=partial(representations.representations, self),
+            up_to=partial(representations.values_and_generators, self),
+            polynomials=polynomials,
+        )
 
     def fewer_outputs(self, count: int) -> SingleLayerAttention | None:
         """Return the layer with the first ``count`` rows of V alone, for fewer than all outputs.

@@ -196,6 +196,15 @@ def is_birational(shape: LayerSizes) -> bool:
     return shape.alpha > 1 or shape.d_out > 1 or shape.d == 1
 
 
+def hilbert_formula_is_too_large(shape: LayerSizes) -> bool:
+    """Whether the formula for the Hilbert function is too large in low degrees, for t ≥ 2.
+
+    It was seen to be at (d, d', a) = (4, 2, 2), in the degrees 2, 3 and 4; so nothing is predicted
+    for d ≥ 4, d' ≥ 2, α ≥ 2. The formula is ``ideal.sections.predicted_hilbert_function``.
+    """
+    return shape.d >= 4 and shape.d_out >= 2 and shape.alpha >= 2
+
+
 def product_degree(shape: LayerSizes) -> int:
     """Return the degree of a form of bidegree (1, 1) to the top power on P^δ_A × P^δ_V.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from m2bridge.citation import CONVOLUTIONAL_NETWORKS
 from m2bridge.families.base import Family, integer_option, integers_option
@@ -25,6 +25,7 @@ class ConvolutionalNetworks(Family[ConvolutionalNetwork]):
     name = NAME
     title = "polynomial convolutional networks"
     paper = CONVOLUTIONAL_NETWORKS
+    model_class = ConvolutionalNetwork
     options = (
         integers_option("filters", "sizes of the filters, from the inputs to the output: 3,2"),
         integer_option(
@@ -38,10 +39,6 @@ class ConvolutionalNetworks(Family[ConvolutionalNetwork]):
     observed_separately = True
     modules = ("m2bridge.families.convolutional_network.observation",)
     sample: ClassVar[Mapping[str, str]] = {"filters": "2,2"}
-
-    def build(self, **values: Any) -> ConvolutionalNetwork:
-        """Return the network with ``filters`` and ``degree``."""
-        return ConvolutionalNetwork(**values)
 
     def from_key(self, key: str) -> ConvolutionalNetwork:
         """Return the network with this key, such as ``3-2-r2``."""

@@ -65,6 +65,7 @@ class DeepAttentionNetworks(Family[DeepAttention]):
     name = NAME
     title = "deep self-attention networks"
     paper = LIGHTNING
+    model_class = DeepAttention
     options = (
         integers_option(
             "widths",
@@ -95,10 +96,6 @@ class DeepAttentionNetworks(Family[DeepAttention]):
     all_sizes = "deep-attention-all-sizes"
     modules = ("m2bridge.families.deep_attention.observation",)
     sample: ClassVar[Mapping[str, str]] = {"widths": "2,2", "a": "1"}
-
-    def build(self, **values: Any) -> DeepAttention:
-        """Return the network with these values of its options, by their names."""
-        return DeepAttention(**values)
 
     def from_key(self, key: str) -> DeepAttention:
         """Return the network with this key, such as ``3-3-3-a2-2-t2``."""

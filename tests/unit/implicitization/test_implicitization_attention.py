@@ -1,6 +1,7 @@
 """Multigraded implicitization of attention models, against values found by other means."""
 
 from math import comb
+from random import Random
 
 import pytest
 
@@ -13,6 +14,7 @@ from m2bridge.limits import limited
 from tests.exact_ideals import substituted
 from tests.hilbert_by_ranks import hilbert_function
 from tests.limits import Looks
+from tests.tiers import slow
 
 # Generators by degree and dim I_n for n = 2, 3, …, from elimination with Macaulay2 over QQ.
 ELIMINATION = {
@@ -113,6 +115,34 @@ def test_the_ideal_lists_the_generators():
     assert [dict(g) for g in result.ideal().generators] == [
         _exponents(g, 12) for g in result.sparse_generators()
     ]
+
+
+@pytest.mark.parametrize("case", [(2, 1, 2), slow((2, 2, 1))])
+def test_gradients_are_those_that_sympy_finds(case):
+    result = implicitize(_case(*case), 4)
+    random = Random(5)
+    size = len(result.source.polynomial_map.coordinates)
+    # points like those of orbits, where few coordinates are not zero, and one that is not like them
+    points = [[1, 0, 0, 2, *[0] * (size - 4)]]
+    points.append([random.choice((0, 0, 1, 3)) for _ in range(size)])
+    points.append([random.randrange(-5, 6) for _ in range(size)])
+    for point in points:
+        expected = []
+        for generator in result.generators():
+            place = list(zip(generator.ring.gens, point, strict=True))
+            values = [int(generator.diff(x).evaluate(place)) for x in generator.ring.gens]
+            expected.append({j: value for j, value in enumerate(values) if value})
+        found = []
+        for degree in result.generator_counts:
+            for gradient in result.gradients(point, degree):
+                values = {j: value for j, value in gradient.items() if value}
+                found.append(values)
+        assert _listed(found) == _listed(expected)
+
+
+def _listed(gradients):
+    """The gradients that are not zero, in an order that depends on nothing else."""
+    return sorted(sorted(gradient.items()) for gradient in gradients if gradient)
 
 
 def _exponents(polynomial, size):

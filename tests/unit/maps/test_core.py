@@ -19,7 +19,6 @@ from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.ideal import multiplicity_spaces, representations
 from m2bridge.families.attention.ideal.covariants import PartitionTriple
-from m2bridge.families.attention.ideal.highest_weights import core
 from m2bridge.families.attention.ideal.multiplicity_spaces import MultiplicitySpaces
 from m2bridge.families.attention.ideal.representations import coordinate_ring
 from m2bridge.families.attention.ideal.sections import (
@@ -348,7 +347,7 @@ def known(model: SingleLayerAttention, degree: int) -> Equations:
 
 
 def core_of(model: SingleLayerAttention) -> Core:
-    found = core(model, "reduced")
+    found = model.core()
     assert found is not None
     return found
 
@@ -449,18 +448,16 @@ def test_what_is_not_written_out(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     assert found.series is not None
     assert [part.dimension for part in found.representations or ()] == [5, 5, 5]
-    assert core(SingleLayerAttention(2, 1, 2, 1), "full") is None
+    assert SingleLayerAttention(2, 1, 2, 1).core() is None
 
 
 def test_full_coordinates_have_the_same_core(monkeypatch: pytest.MonkeyPatch) -> None:
     model = SingleLayerAttention(2, 2)
-    full = core(model, "full")
+    full = model.in_coordinates("full").core()
     assert full is not None
     assert full.name == core_of(model).name
-    monkeypatch.setattr(
-        "m2bridge.families.attention.ideal.highest_weights.same_span", lambda *_: False
-    )
-    assert core(model, "full") is None
+    monkeypatch.setattr("m2bridge.algebra.polynomial_map.same_span", lambda *_: False)
+    assert model.in_coordinates("full").core() is None
 
 
 def test_a_dimension_that_ranks_refute_stops_the_run() -> None:

@@ -34,7 +34,7 @@ from m2bridge.families.attention.ideal.representations import (
 from m2bridge.families.attention.ideal.sections import CoreSize
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.families.base import ComputedQuestion
-from m2bridge.limits import clock, each, limited
+from m2bridge.limits import clock, limited, performed_within_limit
 from m2bridge.results.base import Result
 from m2bridge.results.sheet import (
     Block,
@@ -378,7 +378,9 @@ def closures_of_all_sizes(
     for core in cores:
         check_kind("cores", core, CoreSize, "a tuple of CoreSizes")
     with limited(timeout):
-        found, late = each((str(size), partial(_closure_of_sizes, size, vectors)) for size in cores)
+        found, late = performed_within_limit(
+            (str(size), partial(_closure_of_sizes, size, vectors)) for size in cores
+        )
         return AllClosures(found, clock().seconds, late)
 
 

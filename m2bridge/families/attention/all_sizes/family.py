@@ -50,7 +50,7 @@ from m2bridge.families.attention.orbits.tangents import orbit_dimension, orbit_t
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.base import AnswerRow, Question
 from m2bridge.ideals.program import ReducedGroebnerBasis as GroebnerBasis
-from m2bridge.limits import clock, each
+from m2bridge.limits import clock, performed_within_limit
 from m2bridge.results.sheet import Sheet, Table, name_with_part, quoted
 from m2bridge.statements.statement import Statement, check_statements, sharing_one_observation
 
@@ -229,7 +229,7 @@ def decide(
     for statement, prediction in stated:
         name = f"{statement.key} {statement.part}".strip()
         decisions.append((name, partial(_verdict, statement, prediction, facts, counts)))
-    verdicts, late = each(decisions)
+    verdicts, late = performed_within_limit(decisions)
     return strata, verdicts, late
 
 

@@ -28,7 +28,7 @@ from m2bridge.families.attention.ideal.values_by_degree import GeneratorDegrees,
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.families.attention.statements import REGISTRY
-from m2bridge.limits import clock, each
+from m2bridge.limits import clock, performed_within_limit
 from m2bridge.results.base import Decision, VerdictsResult
 from m2bridge.results.sheet import Facts, Findings, Sheet, Table, duration
 from m2bridge.statements.statement import GlobalStatement, Statement
@@ -242,7 +242,7 @@ def generators_of_all_sizes(
     cases: tuple[CrossCheck, ...] = ()
     late = closures.unfinished
     if not late:
-        cases, late = each(comparisons)
+        cases, late = performed_within_limit(comparisons)
     return GeneratorsOfAllSizes(
         closures=closures,
         cases=cases,

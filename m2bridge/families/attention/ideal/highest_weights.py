@@ -11,18 +11,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import combinations_with_replacement, permutations, product
 from math import gcd, prod
 from random import Random
-from typing import Any, get_args
+from typing import Any
 
 import flint
 import numpy
 
 from m2bridge.algebra.linear_algebra import integer_kernel, reduced_echelon
 from m2bridge.algebra.numbers import LARGE_PRIME
-from m2bridge.algebra.polynomial_map import same_span
 from m2bridge.algebra.schur import Representation, partitions, tableaux
 from m2bridge.algebra.sparse_polynomial import Terms
 from m2bridge.convert.printing import sparse_text
@@ -45,10 +44,9 @@ from m2bridge.families.attention.ideal.multiplicity_spaces import (
 )
 from m2bridge.families.attention.ideal.representations import Type, of_size
 from m2bridge.families.attention.ideal.sections import CoreSize
-from m2bridge.families.attention.orbits.parametrization import Index, parametrization, reduced_name
-from m2bridge.families.attention.sizes import CoordinateSystem, LayerSizes
+from m2bridge.families.attention.orbits.parametrization import Index, reduced_name
+from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.limits import check, check_deadline_in
-from m2bridge.maps.model import Core
 
 IndexedPolynomial = dict[tuple[Index, ...], int]
 """The coefficient of each monomial, a sorted tuple of indices (k, i, p, q) of coordinates."""
@@ -467,43 +465,8 @@ def generators(
             yield part, polynomials
 
 
-def core(shape: LayerSizes, coordinates: CoordinateSystem) -> Core | None:
-    """Return the core of a closure; ``None`` for one token, whose functions are not products.
-
-    In full coordinates the closure is the same up to a linear isomorphism, but generators are not
-    written out. That the isomorphism exists is computed; without it there is no core either.
-    """
-    if shape.t == 1:
-        return None
-    polynomials = None
-    if coordinates == "reduced":
-        polynomials = partial(_polynomials, shape)
-    elif not _spans_agree(shape):
-        return None
-    size = CoreSize.of(shape)
-
-    def up_to(last: int) -> tuple[list[int], tuple[Representation, ...]]:
-        """Return H(0), …, H(last), and the minimal generators of degree at most ``last``."""
-        dimensions = representations.hilbert_function(shape, last)
-        return dimensions, of_size(representations.up_to(size, last), shape)
-
-    return Core(
-        name=str(size),
-        hilbert_series=partial(representations.hilbert_series, shape),
-        representations=partial(representations.representations, shape),
-        up_to=up_to,
-        polynomials=polynomials,
-    )
-
-
-def _polynomials(shape: LayerSizes, above: int) -> Iterator[Terms]:
-    """Yield the minimal generators of degree larger than ``above``, t ≥ 2, as lists of terms."""
+def sparse_generators(shape: LayerSizes, above: int) -> Iterator[Terms]:
+    """Yield the polynomials of :func:`generators` as terms, without their representations."""
     for _, polynomials in generators(shape, above):
         for polynomial_of_generator in polynomials:
             yield tuple(polynomial_of_generator.items())
-
-
-def _spans_agree(shape: LayerSizes) -> bool:
-    """Return whether reduced and full coordinates of functions span the same space."""
-    systems = get_args(CoordinateSystem)
-    return same_span(*(parametrization(shape, system, "attention") for system in systems))

@@ -63,8 +63,10 @@ CovariantEvaluation = Callable[[Sequence[Covariant]], Any]
 EXTERIOR_SQUARE: tuple[PartitionTriple, ...] = (
     ((2,), (2,), (3, 1)),
     ((1, 1), (1, 1), (3, 1)),
-    *(((2,), (1, 1), shape) for shape in ((4,), (2, 2))),
-    *(((1, 1), (2,), shape) for shape in ((4,), (2, 2))),
+    ((2,), (1, 1), (4,)),
+    ((2,), (1, 1), (2, 2)),
+    ((1, 1), (2,), (4,)),
+    ((1, 1), (2,), (2, 2)),
 )
 """Λ²(X ⊗ H ⊗ S²Y): S²(S²Y) = S_4 + S_22, Λ²(S²Y) = S_31."""
 

@@ -240,6 +240,17 @@ def hilbert_function(shape: LayerSizes, last: int) -> list[int]:
     return [total_dimension(ring(n), (shape.d, shape.d_out, shape.d)) for n in range(last + 1)]
 
 
+def values_and_generators(
+    shape: LayerSizes, last: int
+) -> tuple[list[int], tuple[Representation, ...]]:
+    """Return H(0), …, H(last) of a closure, t ≥ 2, and its minimal generators of degree ≤ last.
+
+    It raises as :func:`generators`.
+    """
+    types = up_to(CoreSize.of(shape), last)
+    return hilbert_function(shape, last), of_size(types, shape)
+
+
 def hilbert_series(shape: LayerSizes) -> HilbertSeries:
     """Return the Hilbert series of a closure, t ≥ 2; raises as :func:`coordinate_ring`.
 

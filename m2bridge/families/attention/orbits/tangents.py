@@ -5,11 +5,12 @@ Weights and function coordinates are sparse: mappings from index to integer. All
 QQ, for t ≥ 2.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
+from types import MappingProxyType
 
 from m2bridge.algebra.determinantal import matrices_of_rank
 from m2bridge.algebra.differential import tangent_dimension
@@ -17,7 +18,6 @@ from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.linear_algebra import sparse_rank
 from m2bridge.algebra.polynomial_map import PolynomialMap, reduce_linearly
 from m2bridge.algebra.ring import GeneratingSet
-from m2bridge.algebra.sparse_polynomial import gradient_of_terms
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TimeLimitError
 from m2bridge.families.attention.orbits.fibres import fibre_points
@@ -39,7 +39,7 @@ from m2bridge.families.attention.orbits.parametrization import (
 )
 from m2bridge.families.attention.orbits.weight_spaces import WeightSpaces
 from m2bridge.families.attention.sizes import LayerSizes, coordinate_count
-from m2bridge.implicitization.implicitize import implicitize
+from m2bridge.implicitization.implicitize import Implicitization, implicitize
 from m2bridge.limits import check_deadline_in, clock, share
 from m2bridge.maps.completeness import elimination_values
 from m2bridge.maps.equations import MAX_SEARCHED_DEGREE, default_max_degree
@@ -200,7 +200,11 @@ def tangent_lower_bound(orbit: Orbit, shape: LayerSizes) -> int:
     return sparse_rank(vectors)
 
 
-def tangent_upper_bounds(shape: LayerSizes, max_degree: int | None = None) -> dict[Orbit, int]:
+def tangent_upper_bounds(
+    shape: LayerSizes,
+    max_degree: int | None = None,
+    lower: Mapping[Orbit, int] = MappingProxyType({}),
+) -> dict[Orbit, int]:
     """Return upper bounds for the tangent dimension of the closure at each orbit.
 
     They are from all equations of degree ≤ max_degree. The Zariski tangent space lies in the kernel
@@ -213,6 +217,8 @@ def tangent_upper_bounds(shape: LayerSizes, max_degree: int | None = None) -> di
         With t ≥ 2.
     max_degree : int, optional
         :func:`default_degree` when left out.
+    lower : mapping from Orbit to int, optional
+        Proved lower bounds, which save equations: they change no result.
 
     Returns
     -------
@@ -253,26 +259,25 @@ def tangent_upper_bounds(shape: LayerSizes, max_degree: int | None = None) -> di
     # bounds that were found before the limit are kept
     with suppress(TimeLimitError):
         points = {orbit: _point(orbit, shape) for orbit in check_deadline_in(orbits(shape))}
-        # the positions of the coordinates that are zero at all points
-        zero_everywhere = set(range(shape.independent_count))
-        for point in points.values():
-            zero_everywhere.difference_update(j for j, value in enumerate(point) if value)
-
-        def has_derivative(term: tuple[tuple[int, ...], int]) -> bool:
-            """Return whether a term can have a derivative that is not zero at one of the points.
-
-            A term is a monomial, the positions of its coordinates with repetition, and its
-            coefficient. With two factors that are zero at all points it has none.
-            """
-            monomial, _ = term
-            return len(zero_everywhere.intersection(monomial)) < 2
-
-        listed = check_deadline_in(implicitization.sparse_generators())
-        generators = [tuple(filter(has_derivative, terms)) for terms in listed]
         for orbit, point in points.items():
-            gradients = (gradient_of_terms(terms, point) for terms in generators)
-            bounds[orbit] = len(point) - sparse_rank(gradients)
+            bounds[orbit] = _upper_bound_at(point, implicitization, lower.get(orbit, 0))
     return bounds
+
+
+def _upper_bound_at(point: Sequence[int], equations: Implicitization, lower: int) -> int:
+    """The dimension of the common kernel of the differentials of all equations at a point.
+
+    Those of higher degree are left out where the others attain the proved lower bound ``lower`` of
+    the tangent dimension: they cannot make the kernel smaller.
+    """
+    gradients: list[dict[int, int]] = []
+    bound = len(point)
+    for degree in sorted(equations.generator_counts):
+        if bound == lower:
+            break
+        gradients += equations.gradients(point, degree)
+        bound = len(point) - sparse_rank(gradients)
+    return bound
 
 
 def _point(orbit: Orbit, shape: LayerSizes) -> tuple[int, ...]:
@@ -345,7 +350,8 @@ def orbit_tangents(shape: LayerSizes, *, equations: bool = True) -> dict[Orbit, 
     upper: dict[Orbit, int] = {}
     if equations:
         with share(0.75), suppress(TimeLimitError):
-            upper = tangent_upper_bounds(shape)
+            lower = {orbit: found.known.lower or 0 for orbit, found in alone.items()}
+            upper = tangent_upper_bounds(shape, lower=lower)
     tangents = {}
     for orbit, found in check_deadline_in(alone.items()):
         # the orbits whose closures contain this one, with the orbit itself

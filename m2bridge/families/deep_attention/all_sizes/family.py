@@ -36,7 +36,7 @@ from m2bridge.families.deep_attention.all_sizes.layers import (
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import observe
 from m2bridge.families.deep_attention.statements import STATEMENTS, Stated, failing
-from m2bridge.limits import check_deadline_in, clock, each
+from m2bridge.limits import check_deadline_in, clock, performed_within_limit
 from m2bridge.results.base import Decision
 from m2bridge.statements.statement import Value, check_statements
 
@@ -382,7 +382,7 @@ def cross_check_deep_attention(
         raise ContradictionError(f"the identity of a layer does not hold: {', '.join(wrong)}")
     blocks = layers.block_ranks()
     tasks = ((statement.key, partial(_verdict, statement)) for statement in chosen)
-    verdicts, unfinished = each(tasks)
+    verdicts, unfinished = performed_within_limit(tasks)
     return DeepAttentionAllSizes(
         identities=tuple(identities),
         blocks=blocks,

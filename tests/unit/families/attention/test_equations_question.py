@@ -38,11 +38,15 @@ from m2bridge.families.attention.checker.ideal_parts import (
     without_unit_vectors,
 )
 from m2bridge.families.attention.ideal.sections import predicted_hilbert_function, sections_of
-from m2bridge.families.attention.orbits.tangents import default_degree, tangent_upper_bounds
+from m2bridge.families.attention.orbits.tangents import (
+    default_degree,
+    orbit_tangents,
+    tangent_upper_bounds,
+)
 from m2bridge.families.attention.questions import degree_for
 from m2bridge.families.attention.sizes import degree_formula, dimension_formula
 from tests.checking import verify
-from tests.tiers import few
+from tests.tiers import few, slow
 
 # Equations up to a degree: what is certified against elimination, the formula for sections, and
 # another program.
@@ -407,6 +411,17 @@ def test_bounds_decrease_with_the_degree_and_stay_above_the_dimension(
         bounds = [bound[orbit] for bound in by_degree]
         assert bounds == sorted(bounds, reverse=True)
         assert bounds[-1] >= dimension_formula(model)
+
+
+@pytest.mark.parametrize("case", [(2, 2, 2), slow((3, 1, 3)), slow((3, 1, 2))])
+def test_lower_bounds_save_equations_and_change_no_upper_bound(case: tuple[int, int, int]) -> None:
+    model = SingleLayerAttention(*case)
+    tangents = orbit_tangents(model, equations=False)
+    lower = {orbit: found.known.lower or 0 for orbit, found in tangents.items()}
+    assert tangent_upper_bounds(model, 4, lower) == tangent_upper_bounds(model, 4)
+    # a false one shows that they are used: equations of degree 2 are enough to attain it
+    quadrics = tangent_upper_bounds(model, 2)
+    assert tangent_upper_bounds(model, 4, quadrics) == quadrics
 
 
 def test_default_degrees() -> None:

@@ -33,6 +33,7 @@ from m2bridge.families.polynomial_network.model import (
 from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.implicitization.multigraded_map import (
     coordinate_permutation,
+    coordinates_by_image,
     finest_grading,
     multigraded,
 )
@@ -279,7 +280,7 @@ def test_grading_and_symmetries(widths: tuple[int, ...], degree: int) -> None:
     assert len(symmetries) == widths[0] - 1 + widths[-1] - 1
     # permutations of the parameters that permute the images, or it raises an error
     for symmetry in symmetries:
-        moved = coordinate_permutation(found, symmetry)
+        moved = coordinate_permutation(found, coordinates_by_image(found), symmetry)
         assert sorted(moved) == list(range(len(found.coordinates))) != list(moved)
     assert len(set(multigraded(found, symmetries).symmetries)) == len(symmetries)
 
@@ -296,8 +297,9 @@ def test_the_ideal_of_a_network() -> None:
 def test_wrong_gradings_and_symmetries_are_noticed() -> None:
     network = PolynomialNetwork((2, 2, 1))
     found, degrees = network.parametrization(), network.grading()
+    by_image = coordinates_by_image(found)
     with pytest.raises(MethodUnavailableError, match="does not permute the images"):
-        coordinate_permutation(found, {"W_1_1_1": "W_1_1_2", "W_1_1_2": "W_1_1_1"})
+        coordinate_permutation(found, by_image, {"W_1_1_1": "W_1_1_2", "W_1_1_2": "W_1_1_1"})
     with pytest.raises(ContradictionError):
         finest_grading(found, ((1, 2, 1), *degrees[1:]))
 

@@ -42,13 +42,18 @@ BEFORE_ORBITS = 3
 """Answers before the first orbit, for d > 1."""
 
 
-BOUNDS = cache(tangent_upper_bounds)
+@cache
+def bounds_of(shape: SingleLayerAttention) -> dict[Orbit, int]:
+    return tangent_upper_bounds(shape)
 
 
 @pytest.fixture(autouse=True)
 def equations_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """They depend on the case only, and take longer than all the rest."""
-    monkeypatch.setattr("m2bridge.families.attention.orbits.tangents.tangent_upper_bounds", BOUNDS)
+    monkeypatch.setattr(
+        "m2bridge.families.attention.orbits.tangents.tangent_upper_bounds",
+        lambda shape, lower: bounds_of(shape),
+    )
 
 
 class Limited:
