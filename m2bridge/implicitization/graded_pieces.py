@@ -52,8 +52,9 @@ class PackedGrading:
         """Return the grading of a map, packed for monomials of degree ≤ max_degree."""
         grading = source.grading
         entries = map(abs, chain.from_iterable(grading.multidegrees))
-        # A monomial has at most max_degree factors, so its digits are in absolute value less than
-        # half of the base: different vectors have different packed integers, also with signs.
+        # A monomial has at most max_degree factors, since coordinates have degree ≥ 1; so its
+        # digits are in absolute value less than half of the base. Different vectors then have
+        # different packed integers, also with negative entries.
         base = 2 * (max_degree + 1) * max([1, *entries, *grading.degrees]) + 2
         packed = []
         for degree, multidegree in zip(grading.degrees, grading.multidegrees, strict=True):
@@ -89,6 +90,7 @@ class MultidegreeOrbits:
     Parameters
     ----------
     samples : mapping from multidegree to one monomial of that multidegree
+        Its keys are the multidegrees of all monomials of the degree.
     members : mapping from dominant multidegree to its orbit
         The orbit starts with the dominant multidegree, and goes on breadth first.
     steps : mapping from multidegree to (previous multidegree, number of a symmetry)
@@ -126,9 +128,9 @@ class MultidegreeOrbits:
         if multidegree in self.members:  # it is dominant: the permutation is the identity
             return multidegree, tuple(range(len(self.grading.packed)))
         if multidegree not in self.transports:
-            previous, number = self.steps[multidegree]
+            previous, symmetry_number = self.steps[multidegree]
             dominant, to_previous = self.transport(previous)
-            last_step = self.grading.permutations[number]
+            last_step = self.grading.permutations[symmetry_number]
             self.transports[multidegree] = dominant, tuple(last_step[j] for j in to_previous)
         return self.transports[multidegree]
 
@@ -155,23 +157,23 @@ def _orbit(
     The step that leads to each further member is added to ``steps``, as in
     :class:`MultidegreeOrbits`.
 
-    A symmetry carries a multidegree to that of the image of any monomial of it: this is well
-    defined because symmetries carry the finest grading to itself.
+    A symmetry π carries the multidegree of a monomial m to that of π(m). This does not depend on
+    the choice of m, because symmetries carry the finest grading to itself.
     """
     orbit = [root]
     for multidegree in check_deadline_in(orbit):  # members that are found are visited too
         monomial = samples[multidegree]
         for number, moved in enumerate(grading.moved):
             image = sum([moved[j] for j in monomial])
-            if image != root and image not in steps:
+            if image != root and image not in steps:  # a new member of the orbit
                 steps[image] = (multidegree, number)
                 orbit.append(image)
     return tuple(orbit)
 
 
 SparseRow = tuple[tuple[int, int], ...]
-"""A polynomial of one multidegree: positions of its monomials, in a list that is named where it is
-used, with their coefficients.
+"""A polynomial of one multidegree: pairs (position of a monomial, coefficient). The list in which
+the monomials have these positions is named where it is used.
 """
 
 
@@ -280,19 +282,21 @@ class Neighbour:
 def orbits_of_degree(
     grading: PackedGrading, degree: int, lower: Mapping[int, DegreePieces]
 ) -> MultidegreeOrbits:
-    """Return the multidegrees of the monomials of one degree, in orbits.
+    """Return the multidegrees of the monomials of one degree ≥ 1, in orbits.
 
-    ``lower`` has the pieces of all smaller degrees from 0 on. Every monomial is a coordinate times
-    a monomial of smaller degree.
+    ``lower`` has the pieces of all smaller degrees from 0 on. Every monomial is a coordinate x_j
+    times a monomial of smaller degree.
     """
     samples: dict[int, Monomial] = {}
-    for j, (packed, own_degree) in enumerate(zip(grading.packed, grading.degrees, strict=True)):
-        below = lower.get(degree - own_degree)
-        if below is None:  # the coordinate has a degree larger than this one
+    coordinates = zip(grading.packed, grading.degrees, strict=True)
+    for j, (multidegree_of_x, degree_of_x) in enumerate(coordinates):
+        lower_pieces = lower.get(degree - degree_of_x)
+        if lower_pieces is None:  # the coordinate has a degree larger than this one
             continue
-        for multidegree, monomial in check_deadline_in(below.orbits.samples.items()):
-            if multidegree + packed not in samples:
-                samples[multidegree + packed] = tuple(sorted((*monomial, j)))
+        for multidegree, monomial in check_deadline_in(lower_pieces.orbits.samples.items()):
+            product = multidegree + multidegree_of_x
+            if product not in samples:
+                samples[product] = tuple(sorted((*monomial, j)))
     return MultidegreeOrbits.of(grading, samples)
 
 
@@ -334,20 +338,21 @@ class MonomialSpace:
         candidates: set[Monomial] = set()
         others: set[Monomial] = set()
         coordinates = zip(grading.packed, grading.degrees, strict=True)
-        for j, (packed, own_degree) in enumerate(check_deadline_in(coordinates)):
-            below = lower.get(degree - own_degree)
+        for j, (multidegree_of_x, degree_of_x) in enumerate(check_deadline_in(coordinates)):
+            lower_pieces = lower.get(degree - degree_of_x)
+            quotient = multidegree - multidegree_of_x
             # coordinate j divides no monomial of this multidegree
-            if below is None or multidegree - packed not in below.orbits.samples:
+            if lower_pieces is None or quotient not in lower_pieces.orbits.samples:
                 continue
-            dominant, permutation = below.orbits.transport(multidegree - packed)
-            neighbour = Neighbour.of(below.pieces[dominant], permutation, j)
+            dominant, permutation = lower_pieces.orbits.transport(quotient)
+            neighbour = Neighbour.of(lower_pieces.pieces[dominant], permutation, j)
             neighbours.append(neighbour)
             candidates.update([neighbour.products[i] for i in neighbour.piece.basis])
             others.update(neighbour.products)
         others -= candidates
         # Any order is correct. Comparing the last coordinates first gave the shortest generators in
         # experiments.
-        reversed_monomial = itemgetter(slice(None, None, -1))
+        reversed_monomial = itemgetter(slice(None, None, -1))  # (0, 1, 3) becomes (3, 1, 0)
         return cls(
             neighbours,
             candidates=tuple(sorted(candidates, key=reversed_monomial)),

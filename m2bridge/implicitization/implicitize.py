@@ -69,14 +69,14 @@ class GeneratorOrbit:
         """Yield the generators of all multidegrees of the orbit, one multidegree after another."""
         generators_of = [self.polynomials]  # by the number of the multidegree in the orbit
         yield from self.polynomials
-        for previous, number in self.tree:
-            symmetry = self.symmetries[number]
-            moved = tuple(_moved(polynomial, symmetry) for polynomial in generators_of[previous])
-            generators_of.append(moved)
-            yield from moved
+        for earlier, symmetry_number in self.tree:
+            symmetry = self.symmetries[symmetry_number]
+            generators = tuple(_permute(g, symmetry) for g in generators_of[earlier])
+            generators_of.append(generators)
+            yield from generators
 
 
-def _moved(polynomial: Terms, permutation: Permutation) -> Terms:
+def _permute(polynomial: Terms, permutation: Permutation) -> Terms:
     """Return the polynomial with each variable, number j, replaced by number permutation[j]."""
     terms = []
     for monomial, c in polynomial:
@@ -86,16 +86,16 @@ def _moved(polynomial: Terms, permutation: Permutation) -> Terms:
 
 @dataclass(frozen=True, slots=True)
 class HigherDegrees:
-    """Minimal generators of higher degree that are known without multidegrees.
+    """Minimal generators in the degrees above those searched degree by degree.
 
-    They are written out when they are asked for.
+    Their numbers are known; the polynomials are computed when they are asked for.
 
     Parameters
     ----------
     counts : mapping from degree to int
         The number of generators of each degree.
     polynomials : callable
-        Without arguments; returns an iterator over the generators.
+        Takes no arguments, and returns an iterator over the generators.
     """
 
     counts: Mapping[int, int]
@@ -111,7 +111,7 @@ class Implicitization:
     Parameters
     ----------
     source : MultigradedMap
-        The map, its grading (``degrees`` say what degree means) and its symmetries.
+        The map, its grading (whose ``degrees`` are those of the coordinates) and its symmetries.
     max_degree : int
         The last degree that was completed.
     requested_degree : int
@@ -137,7 +137,7 @@ class Implicitization:
     exact: bool
     higher: HigherDegrees | None = None
 
-    def continued(self, values: Sequence[int], higher: HigherDegrees) -> Implicitization:
+    def continue_with(self, values: Sequence[int], higher: HigherDegrees) -> Implicitization:
         """Return the result with further values of the Hilbert function and further generators.
 
         Parameters
@@ -164,7 +164,7 @@ class Implicitization:
             counts[orbit.degree] += orbit.generator_count
         if self.higher is None:
             return dict(counts)
-        return {**counts, **self.higher.counts}
+        return {**counts, **self.higher.counts}  # no degree is in both
 
     @property
     def ring(self) -> PolynomialRing:
@@ -255,10 +255,10 @@ def implicitize(
     independent = elimination.in_independent_coordinates(source, reduction)
     coordinates = len(source.grading.degrees)
     symmetries = tuple(
-        elimination.extended(permutation, reduction, coordinates)
+        elimination.extend_permutation(permutation, reduction, coordinates)
         for permutation in check_deadline_in(independent.symmetries)
     )
-    # the pieces of each degree, in independent coordinates; as many degrees as time suffices for
+    # by degree, the graded pieces in independent coordinates; as many degrees as time suffices for
     context = Context.of(independent, max_degree, seed)
     completed = complete_degrees(
         context.grading, max_degree, partial(compute_piece, context=context), first=first
@@ -283,12 +283,15 @@ def implicitize(
 def _linear_orbits(
     source: MultigradedMap, reduction: LinearReduction, max_degree: int
 ) -> Iterator[GeneratorOrbit]:
-    """Yield the linear relations, each in an orbit of its own: one for each dependent coordinate,
-    which it expresses in the independent ones.
+    """Yield the linear relations: one for each dependent coordinate, which it expresses in the
+    independent ones.
 
-    Relations of a degree above ``max_degree`` are left out, since that degree was not completed.
+    Each relation is listed as an orbit of one multidegree, without symmetries (the trivial group),
+    also where the symmetries of the map would carry relations to each other. Relations of a degree
+    above ``max_degree`` are left out, since that degree was not completed.
     """
     grading = source.grading
+    # dependent coordinate j is the linear form Σ c_i x_i, where form maps i to c_i
     for j, form in reduction.dependencies:
         if grading.degrees[j] > max_degree:
             continue
@@ -309,7 +312,7 @@ def _nonlinear_orbits(
 ) -> Iterator[GeneratorOrbit]:
     """Yield the generators found in the independent coordinates, as polynomials in all coordinates.
 
-    They are written out after a limit too, so the deadline is not checked here.
+    The deadline is not checked here, because what was found before a limit is returned after it.
 
     Parameters
     ----------
@@ -326,7 +329,7 @@ def _nonlinear_orbits(
             polynomials = [elimination.in_all_coordinates(g, reduction) for g in piece.generators]
             yield GeneratorOrbit(
                 degree=n,
-                multidegree=grading.vector(piece.monomials[0]),
+                multidegree=grading.vector(piece.monomials[0]),  # that of every monomial of it
                 polynomials=tuple(polynomials),
                 symmetries=symmetries,
                 tree=degree.orbits.tree(multidegree),

@@ -55,9 +55,9 @@ class RandomPoints:
         new = max(count - self.count, MIN_POINTS_PER_DRAW)
         self.count += new
         draw = partial(self.random.randrange, self.prime)
-        # the values of each parameter at the new points
-        parameters = [[draw() for _ in range(new)] for _ in range(self.parameters)]
-        functions = FunctionValues(parameters, self.prime, new)
+        # for each parameter its values at the new points
+        parameter_values = [[draw() for _ in range(new)] for _ in range(self.parameters)]
+        functions = FunctionValues(parameter_values, self.prime, new)
         for values, image in check_deadline_in(zip(self.values, self.images, strict=True)):
             values += functions.polynomial(image)
 
@@ -69,8 +69,8 @@ class RandomPoints:
         return [factors.monomial(monomial) for monomial in check_deadline_in(monomials)]
 
     def echelon(self, monomials: Sequence[Monomial]) -> tuple[Any, tuple[int, ...]]:
-        """Reduced echelon form of the matrix of values, one column per monomial, and its pivot
-        columns.
+        """Return the reduced echelon form, a ``flint.nmod_mat``, of the matrix of values with one
+        row per point and one column per monomial, and its pivot columns.
 
         The rank is at most that over QQ of the monomials as functions on the image, and equal to it
         unless the points or the prime are unlucky. As it is often less than half the number of
@@ -81,12 +81,13 @@ class RandomPoints:
         start, stop = 0, min(max_points // 2 + SPARE_POINTS, max_points)
         values: list[list[int]] = [[] for _ in monomials]
         while True:
-            for known, more in zip(values, self.monomials(monomials, start, stop), strict=True):
-                known += more
+            new_values = self.monomials(monomials, start, stop)
+            for old, new in zip(values, new_values, strict=True):
+                old += new
             entries = list(chain.from_iterable(values))
             matrix = flint.nmod_mat(len(monomials), stop, entries, self.prime).transpose()
             echelon, pivots = reduced_echelon(matrix)
-            # Where several points did not increase the rank, others are not expected to.
+            # With SPARE_POINTS more points than the rank, others are not expected to increase it.
             if len(pivots) <= stop - SPARE_POINTS or stop == max_points:
                 return echelon, pivots
             start, stop = stop, min(2 * stop, max_points)
@@ -107,12 +108,13 @@ class FunctionValues:
     def __init__(self, values: list[list[int]], prime: int, count: int) -> None:
         self.values = values
         self.prime = prime
+        # the values at all points of the products that were needed so far
         self.products: dict[Monomial, list[int]] = {(): [1] * count}
 
     def monomial(self, monomial: Monomial) -> list[int]:
-        """Return the values at all points of a product of the functions, by their numbers.
+        """Return the values at all points of the product of the functions that a monomial lists.
 
-        The product is divided before the power of its last function: (0, 0, 1, 1) into (0, 0) and
+        The product is split before the power of its last function: (0, 0, 1, 1) into (0, 0) and
         (1, 1). These two, and smaller powers, are stored in ``products``, since other monomials
         need them too.
         """

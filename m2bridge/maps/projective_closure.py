@@ -19,7 +19,7 @@ from m2bridge.limits import check_deadline_in
 from m2bridge.maps.completeness import hypersurface_equation
 
 
-def homogenized(polynomial_map: PolynomialMap) -> MultigradedMap:
+def homogenize(polynomial_map: PolynomialMap) -> MultigradedMap:
     """Return the homogenized map: to the cone over the projective closure of the image.
 
     Its last parameter h is new. Its first coordinate is new too, with the image h^d, where d is the
@@ -32,13 +32,14 @@ def homogenized(polynomial_map: PolynomialMap) -> MultigradedMap:
     >>> from sympy import symbols
     >>> t = symbols("t")
     >>> parabola = PolynomialMap.from_expressions([t], {"x": t, "y": t**2 + 1})
-    >>> [str(image) for image in homogenized(parabola).polynomial_map.images]
+    >>> [str(image) for image in homogenize(parabola).polynomial_map.images]
     ['h**2', 't*h', 't**2 + h**2']
     """
     parameter, coordinate = _new_names(polynomial_map)
     source = PolynomialRing(QQ, (*polynomial_map.source.variables, parameter))
     ring = source.sympy_ring
     images = polynomial_map.images
+    # the largest degree d of an image; not all images are constant, so there are monomials
     degree = max(sum(exponents) for image in images for exponents in image.monoms())
     power_of_new = ring.from_dict({(*(0,) * (ring.ngens - 1), degree): 1})
     new_images = [power_of_new]
@@ -60,10 +61,11 @@ def is_hypersurface(source: MultigradedMap, dimension: int) -> bool:
     """Whether an affine closure of at least this dimension is a hypersurface, or the whole space,
     of the space that its linear equations define.
 
-    ``source`` is the homogenized map. The cone over the projective closure has one dimension more.
+    ``source`` is the homogenized map, to the cone over the projective closure.
     """
     independent_coordinates = len(linear_part(source).basis)
-    return dimension + 1 == independent_coordinates - 1
+    cone_dimension = dimension + 1
+    return cone_dimension == independent_coordinates - 1
 
 
 def affine_hypersurface(

@@ -35,7 +35,7 @@ from m2bridge.limits import clock, limited, share
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure, Strategy
 from m2bridge.maps.completeness import elimination_values, linear_reduction
-from m2bridge.maps.double_points import double_points, no_double_points, source_dimension
+from m2bridge.maps.double_points import double_points, source_dimension, why_no_double_points
 from m2bridge.maps.locus import ORIGIN, ZERO, Component, LocusFindings, OrbitStatus, compare
 from m2bridge.maps.model import Model
 from m2bridge.maps.polynomial_map_model import Case, as_model
@@ -197,13 +197,13 @@ def _plan(method: SingularLocusMethod, model: Model, field: CoefficientField) ->
         raise errors.MethodUnavailableError(f"{no_orbits or no_fibres}; use --method {other}")
     orbit_methods = model.orbit_methods()
     if method == "double-points":
-        unavailable = no_double_points(model, field)
+        unavailable = why_no_double_points(model, field)
         if unavailable:
             raise errors.MethodUnavailableError(f"{unavailable}; use --method jacobian")
         return ("double-points",)
     if orbit_methods is None:
         # expands the map, which large models with orbits do without
-        if method == "jacobian" or no_double_points(model, field):
+        if method == "jacobian" or why_no_double_points(model, field):
             return ("jacobian",)
         return ("double-points", "jacobian")
     large = field == QQ and model.coordinate_count > MAX_AUTO_IDEAL_COORDINATES
