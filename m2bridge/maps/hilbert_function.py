@@ -195,7 +195,7 @@ def hilbert_function(
         )
     series = result.hilbert_series
     values = tuple(map(series.value, check_deadline_in(range(degree + 1))))
-    # ranks of evaluation matrices and the ideal are independent ways to the same numbers
+    # where the closure was computed by ranks of evaluation matrices, they are a second method
     ranks = (result.hilbert_function or ())[: degree + 1]
     by_ideal = values[: len(ranks)]
     if by_ideal != ranks:

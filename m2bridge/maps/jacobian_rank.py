@@ -416,6 +416,7 @@ def _over_the_rationals(free: PolynomialMap, upper: int) -> list[MethodValue]:
     """
     from m2bridge.algebra.differential import generic_rank  # imports SymPy
 
+    # generic_rank stops at the bound that it is given: over QQ this is the rank modulo the prime
     prime, *further_primes = islice(primes_from(LARGE_PRIME), MAX_RANK_PRIMES)
     modular = generic_rank(free, upper, field=CoefficientField(prime))[0]
     try:

@@ -35,11 +35,11 @@ from m2bridge.maps.degrees.counting_primes import (
     LONG_PRIME_BITS,
     MAX_COUNTING_PRIMES,
     MIN_AGREEING_PRIMES,
-    deciding,
-    leading,
+    deciding_primes,
+    disagreement_error,
+    leading_primes,
     modulo_primes,
     primes_for,
-    too_few,
     with_given_prime,
 )
 from m2bridge.maps.degrees.quadratic_forms import DistanceForm
@@ -124,10 +124,10 @@ def agreed(count_modulo: Callable[[int], CriticalCount], primes: Iterator[int]) 
             counts[prime] = count_modulo(prime)
         except (TimeLimitError, MemoryLimitError) as limit:
             return _until_limit(counts, limit)
-        agreeing = deciding(counts, clock().seconds - begin)
+        agreeing = deciding_primes(counts, clock().seconds - begin)
         if agreeing:
             return _of_primes(counts, agreeing)
-    raise too_few(counts)
+    raise disagreement_error(counts)
 
 
 def _of_primes(counts: Mapping[int, CriticalCount], agreeing: tuple[int, ...]) -> Agreed:
@@ -146,7 +146,7 @@ def _until_limit(
     TimeLimitError, MemoryLimitError
         The limit, if no two primes agreed; its ``progress`` says what each prime gave.
     """
-    agreeing = leading(counts, MIN_AGREEING_PRIMES) if counts else ()
+    agreeing = leading_primes(counts, MIN_AGREEING_PRIMES) if counts else ()
     if agreeing:
         return _of_primes(counts, agreeing)
     so_far = [f"{count.points} critical points modulo {prime}" for prime, count in counts.items()]

@@ -25,7 +25,7 @@ from m2bridge.errors import (
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.limits import clock
 from m2bridge.maps.closure import closure
-from m2bridge.maps.degrees.certified import proved_points
+from m2bridge.maps.degrees.certified import count_proved_points
 from m2bridge.maps.degrees.distance import (
     Agreed,
     CriticalCount,
@@ -191,7 +191,10 @@ class EDDegree(Result):
         blocks: list[Block] = [Facts(_facts(self))]
         if self.real_points and self.distances:
             pairs = zip(self.distances, self.real_points, strict=True)
-            rows = [[_short(value), *map(_short, point)] for value, point in pairs]
+            rows = [
+                [_short_number_text(value), *map(_short_number_text, point)]
+                for value, point in pairs
+            ]
             header = ("q(x − u)", *self.variables)
             blocks.append(Table(header, rows, "Real critical points x"))
         formulas = [rf"\operatorname{{EDdegree}} = {self.ed_degree}"]
@@ -225,7 +228,7 @@ class EDDegree(Result):
         return f"edDegree = {self.ed_degree}"
 
 
-def _short(number: float) -> str:
+def _short_number_text(number: float) -> str:
     """Return an approximation in few digits; a tiny one, which stands for zero, is ``0``."""
     return "0" if abs(number) < MIN_SHOWN_NUMBER else f"{number:.6g}"
 
@@ -404,7 +407,7 @@ def ed_degree(
         cone = parametrizes_cone(variety.parametrization)
     form = read_quadratic(quadratic, ring)
     data = None if point is None else read_numbers(point, "point", len(ring.variables))
-    counted = _checked(variety.count(form))
+    counted = _check_count(variety.count(form))
     result = EDDegree(
         title=variety.title,
         case=None if model is None else model.case,
@@ -420,13 +423,13 @@ def ed_degree(
     # each step adds to the result, or leaves it unfinished at a limit
     steps: list[Callable[[EDDegree], EDDegree]] = []
     if data is not None:
-        steps.append(partial(_with_point, variety=variety, model=model, point=data))
+        steps.append(partial(_add_point, variety=variety, model=model, point=data))
     if generic:
-        steps.append(partial(_with_generic, variety=variety, model=model))
+        steps.append(partial(_add_generic, variety=variety, model=model))
         if not cone:
-            steps.append(partial(_with_closure, case=case if model is None else model))
+            steps.append(partial(_add_closure, case=case if model is None else model))
     for step in steps:
-        result = _within_limits(result, step)
+        result = _try_step(result, step)
     return replace(result, seconds=clock().seconds)
 
 
@@ -484,7 +487,7 @@ def _variety_of_closure(model: Model) -> Variety:
     return Variety(variety.ideal, model.title, prime)
 
 
-def _checked(counted: Agreed) -> Agreed:
+def _check_count(counted: Agreed) -> Agreed:
     """Return the count for a random data point, which is finite.
 
     Raises
@@ -503,7 +506,7 @@ def _checked(counted: Agreed) -> Agreed:
     return counted
 
 
-def _within_limits(result: EDDegree, step: Callable[[EDDegree], EDDegree]) -> EDDegree:
+def _try_step(result: EDDegree, step: Callable[[EDDegree], EDDegree]) -> EDDegree:
     """Return the result with what a further step adds.
 
     If the step reaches a limit or is not available, nothing is added, and ``unfinished`` says why.
@@ -515,7 +518,7 @@ def _within_limits(result: EDDegree, step: Callable[[EDDegree], EDDegree]) -> ED
         return replace(result, unfinished="; ".join(dict.fromkeys(texts)))
 
 
-def _with_point(
+def _add_point(
     result: EDDegree,
     variety: Variety | ParametrizedImage,
     model: Model | None,
@@ -535,11 +538,11 @@ def _with_point(
     if complex_points is None:
         return result
     # a limit leaves the complex critical points
-    step = partial(_with_real_points, variety=variety, complex_points=complex_points)
-    return _within_limits(result, step)
+    step = partial(_add_real_points, variety=variety, complex_points=complex_points)
+    return _try_step(result, step)
 
 
-def _with_real_points(result: EDDegree, variety: Variety, complex_points: int) -> EDDegree:
+def _add_real_points(result: EDDegree, variety: Variety, complex_points: int) -> EDDegree:
     """Return the result with the real critical points for its data point.
 
     ``complex_points`` is the number of complex critical points, which are isolated.
@@ -549,11 +552,11 @@ def _with_real_points(result: EDDegree, variety: Variety, complex_points: int) -
     form, data = result.quadratic, at_point.coordinates
     real = real_points(variety, form, data, complex_points=complex_points)
     approximations = [x for _, x in real.points or ()]
-    proved = proved_points(variety.ideal, form.matrix, data=data, points=approximations)
+    proved = count_proved_points(variety.ideal, form.matrix, data=data, points=approximations)
     return replace(result, at_point=replace(at_point, real=replace(real, proved=proved)))
 
 
-def _with_generic(
+def _add_generic(
     result: EDDegree, variety: Variety | ParametrizedImage, model: Model | None
 ) -> EDDegree:
     """Return the result with the number for a general quadratic form.
@@ -564,7 +567,7 @@ def _with_generic(
     if theorem is not None:
         number = sum(theorem.degrees)
         return replace(result, generic_ed_degree=number, generic_known=theorem.known)
-    counted = _checked(variety.count(None))
+    counted = _check_count(variety.count(None))
     return replace(
         result,
         generic_ed_degree=counted.count.points,
@@ -573,7 +576,7 @@ def _with_generic(
     )
 
 
-def _with_closure(result: EDDegree, case: Case | Ideal) -> EDDegree:
+def _add_closure(result: EDDegree, case: Case | Ideal) -> EDDegree:
     """Return the result with the generic ED degree of the closure in projective space.
 
     Raises

@@ -34,11 +34,11 @@ from m2bridge.maps.degrees.counting_primes import (
     MAX_CHEAP_SECONDS,
     MAX_COUNTING_PRIMES,
     MIN_AGREEING_PRIMES,
-    deciding,
-    leading,
+    deciding_primes,
+    disagreement_error,
+    leading_primes,
     modulo_primes,
     primes_for,
-    too_few,
     with_given_prime,
 )
 from m2bridge.maps.degrees.polar_result import PolarDegrees
@@ -253,10 +253,10 @@ def _of_random_primes(
         last = outcomes[prime]
         if isinstance(last, PolarDegrees) and last.unfinished:
             return _until_limit(outcomes, None)
-        agreeing = deciding(_compared(outcomes), clock().seconds - begin, cheap)
+        agreeing = deciding_primes(_compared(outcomes), clock().seconds - begin, cheap)
         if agreeing:
             return _agreed(outcomes, agreeing)
-    raise too_few(outcomes)
+    raise disagreement_error(outcomes)
 
 
 def _outcome(degrees_modulo: Callable[[int], PolarDegrees], prime: int) -> CountedDegrees:
@@ -324,7 +324,7 @@ def _until_limit(
             return _agreed(outcomes, (last,))
         unfinished = outcome.unfinished
         limit = TimeLimitError(unfinished)
-    agreeing = leading(_compared(finished), MIN_AGREEING_PRIMES) if finished else ()
+    agreeing = leading_primes(_compared(finished), MIN_AGREEING_PRIMES) if finished else ()
     if agreeing:
         return _agreed(finished, agreeing)
     if len(finished) != 1:
