@@ -32,7 +32,7 @@ from m2bridge.maps.degrees.distance import (
     ParametrizedImage,
     RealCriticalPoints,
     Variety,
-    real_points,
+    find_real_points,
 )
 from m2bridge.maps.degrees.polar_degrees import polar_degrees
 from m2bridge.maps.degrees.quadratic_forms import DistanceForm, read_numbers, read_quadratic
@@ -482,13 +482,13 @@ def _variety_of_closure(model: Model) -> Variety:
     variety = closure(model)
     if variety.ideal is None or not variety.completeness.proved:
         raise variety.incomplete()
-    # the closure of an image is irreducible if the source is
-    prime = not model.polynomial_map.maybe_reducible
-    return Variety(variety.ideal, model.title, prime)
+    # the closure of an image is irreducible if the source is, and then its ideal is prime
+    is_prime = not model.polynomial_map.maybe_reducible
+    return Variety(variety.ideal, model.title, prime=is_prime)
 
 
 def _check_count(counted: Agreed) -> Agreed:
-    """Return the count for a random data point, which is finite.
+    """Return ``counted``, a count for a random data point, after checking that it is finite.
 
     Raises
     ------
@@ -515,7 +515,8 @@ def _try_step(result: EDDegree, step: Callable[[EDDegree], EDDegree]) -> EDDegre
         return step(result)
     except (TimeLimitError, MemoryLimitError, MethodUnavailableError, TooLargeError) as reason:
         texts = [text for text in (result.unfinished, str(reason)) if text]
-        return replace(result, unfinished="; ".join(dict.fromkeys(texts)))
+        different_texts = dict.fromkeys(texts)  # in order
+        return replace(result, unfinished="; ".join(different_texts))
 
 
 def _add_point(
@@ -526,8 +527,9 @@ def _add_point(
 ) -> EDDegree:
     """Return the result with the critical points for a data point.
 
-    They are those on the variety of an ideal; of an image this is its closure. Real points are
-    added if the critical points are isolated.
+    They are those on the variety of an ideal; where ``variety`` is the image of a model, on its
+    closure. Real points are added if the critical points are isolated. ``model`` is ``None`` if an
+    ideal was given.
     """
     if not isinstance(variety, Variety):
         assert model is not None
@@ -537,7 +539,7 @@ def _add_point(
     complex_points = counted.count.points
     if complex_points is None:
         return result
-    # a limit leaves the complex critical points
+    # if a limit is reached in this step, the result keeps the complex critical points
     step = partial(_add_real_points, variety=variety, complex_points=complex_points)
     return _try_step(result, step)
 
@@ -550,7 +552,8 @@ def _add_real_points(result: EDDegree, variety: Variety, complex_points: int) ->
     at_point = result.at_point
     assert at_point is not None
     form, data = result.quadratic, at_point.coordinates
-    real = real_points(variety, form, data, complex_points=complex_points)
+    real = find_real_points(variety, form, data, complex_points=complex_points)
+    # the points x of the pairs (q(x − u), x); none if they were not found
     approximations = [x for _, x in real.points or ()]
     proved = count_proved_points(variety.ideal, form.matrix, data=data, points=approximations)
     return replace(result, at_point=replace(at_point, real=replace(real, proved=proved)))
@@ -559,15 +562,15 @@ def _add_real_points(result: EDDegree, variety: Variety, complex_points: int) ->
 def _add_generic(
     result: EDDegree, variety: Variety | ParametrizedImage, model: Model | None
 ) -> EDDegree:
-    """Return the result with the number for a general quadratic form.
+    """Return the result with the ED degree for a general quadratic form.
 
-    It is by a theorem of the family if there is one, else by a random form.
+    This number is by a theorem of the family if there is one, else counted for a random form.
     """
     theorem = None if model is None else model.polar_theorem()
     if theorem is not None:
         number = sum(theorem.degrees)
         return replace(result, generic_ed_degree=number, generic_known=theorem.known)
-    counted = _check_count(variety.count(None))
+    counted = _check_count(variety.count(form=None))
     return replace(
         result,
         generic_ed_degree=counted.count.points,
