@@ -122,10 +122,10 @@ class ModularElimination:
         """Return the reduced echelon form, a ``flint.nmod_mat``, of a matrix with one column per
         monomial, and its pivot columns.
 
-        Its kernel has the relations among the monomials, as the columns hold their coefficients in
-        an expansion, or their values at points. The rank is at most that over QQ of the monomials
-        as functions on the image. Unless slice, points or prime are unlucky, it is equal to that,
-        and the echelon form is the reduction modulo the prime of the one over QQ.
+        Column k holds the coefficients of an expansion of monomial k, or its values at points; so
+        every relation among the monomials is in the kernel. The rank is at most that over QQ of the
+        monomials as functions on the image. Unless slice, points or prime are unlucky, it is equal
+        to that, and the echelon form is the reduction modulo the prime of the one over QQ.
         """
         size = len(monomials) + SPARE_POINTS
         # Values fill a matrix of size² entries at most; expansions should have no more terms.
@@ -316,11 +316,12 @@ class Substitution:
         # FLINT takes ASCII names only, which those of the parameters need not be.
         context = flint.fmpz_mpoly_ctx.get(("x", parameters), flint.Ordering.degrevlex)
         images = tuple(map(context.from_dict, check_deadline_in(source.integral_images)))
-        # one random point: for each parameter a list with one value
+        # One random point: for each parameter a list with one value. It only speeds up the test of
+        # polynomials, so that a fixed seed does no harm.
         random = Random(0)
         point = [[random.randrange(TEST_PRIME)] for _ in range(parameters)]
         functions = FunctionValues(point, TEST_PRIME, 1)
-        values = [functions.polynomial(image)[0] for image in source.integral_images]
+        values = [functions.polynomial_values(image)[0] for image in source.integral_images]
         one = context.from_dict({(0,) * parameters: 1})
         return cls(images, {(): one}, tuple(values))
 
@@ -349,7 +350,7 @@ class Substitution:
         functions = FunctionValues([[value] for value in self.values], TEST_PRIME, 1)
         total = 0
         for monomial, coefficient in check_deadline_in(terms):
-            total += functions.monomial(monomial)[0] * coefficient
+            total += functions.monomial_values(monomial)[0] * coefficient
         return total % TEST_PRIME
 
     def echelon(self, monomials: Sequence[Monomial]) -> tuple[Any, int, tuple[int, ...]]:

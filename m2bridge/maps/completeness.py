@@ -198,6 +198,7 @@ def all_equations(source: MultigradedMap, model: Model, *, rank: int | None) -> 
                 by_outputs or reason_by_height(low, model, "the closure")
             )
             coordinates = len(linear_part(source).basis)
+            # without a limit, elimination in so many coordinates might not end
             if by_outputs and coordinates >= MAX_PROOF_COORDINATES and not is_limited:
                 return _without_elimination(equations, coordinates)
             return _by_macaulay2(equations, model, rank)
@@ -216,8 +217,8 @@ def further_generators_of_fewer_outputs(model: Model, degree: int) -> str:
     TimeLimitError
         If the limit was reached.
     """
-    for count, name in ((1, "the closure of one output"), (2, "the closure of two outputs")):
-        smaller = model.fewer_outputs(count)
+    for outputs, name in ((1, "the closure of one output"), (2, "the closure of two outputs")):
+        smaller = model.fewer_outputs(outputs)
         if smaller is None:
             break
         source = graded_source(smaller)
@@ -228,9 +229,9 @@ def further_generators_of_fewer_outputs(model: Model, degree: int) -> str:
         low = implicitize(source, last_degree)
         if low.stopped_early:  # with more outputs it would take longer still
             break
-        above = low.generator_counts.get(degree + 1, 0)
-        if above:
-            return f"{name} has {plural(above, 'generator')} of degree {degree + 1}"
+        count_above = low.generator_counts.get(degree + 1, 0)
+        if count_above:
+            return f"{name} has {plural(count_above, 'generator')} of degree {degree + 1}"
         reason = reason_by_height(low, smaller, name)
         if reason:
             return reason
@@ -277,11 +278,11 @@ def _without_elimination(equations: Equations, coordinates: int) -> Equations:
 
 
 def _by_macaulay2(equations: Equations, model: Model, rank: int | None) -> Equations:
-    """Return the equations, proved to be all by elimination, else by one minimal prime, if
-    possible.
+    """Return the equations, with the proof that they are all by elimination, else by one minimal
+    prime.
 
-    If neither proves it, the remark says what elimination found. ``rank`` is a lower bound
-    for the dimension of the closure, by ranks of the differential.
+    If neither succeeds, the result is that of elimination. ``rank`` is a lower bound for the
+    dimension of the closure, by ranks of the differential.
 
     Raises
     ------
@@ -301,7 +302,7 @@ def _by_macaulay2(equations: Equations, model: Model, rank: int | None) -> Equat
 def _by_elimination(equations: Equations, model: Model) -> Equations:
     """Return the equations with the proof by the ideals of the image modulo primes, if it succeeds.
 
-    The proof is at :func:`all_equations`. Else ``unfinished`` says why there is none.
+    The proof is at :func:`all_equations`. If it fails, ``unfinished`` says why.
     """
     equations = replace(equations, engine_version=current().version)
     independent = len(linear_reduction(model).basis)
@@ -315,9 +316,8 @@ def _by_elimination(equations: Equations, model: Model) -> Equations:
         series = HilbertSeries.from_numerator(numerator, independent)
         largest = answer.integer("largest_degree")
         # The proof compares Hilbert functions up to the largest degree of a generator modulo p.
-        if largest > equations.implicitization.max_degree and equations.has_hilbert_function(
-            series
-        ):
+        is_larger = largest > equations.implicitization.max_degree
+        if is_larger and equations.has_hilbert_function(series):
             equations = extend_to_degree(largest, equations)
             if largest > equations.implicitization.max_degree:
                 # time did not suffice for the degree up to which the proof compares

@@ -133,7 +133,7 @@ def singular_locus(
     if orbit_methods is not None and "bounds" in plan:
         findings.append(orbit_methods.by_bounds())
     if "orbits" in plan or "jacobian" in plan:
-        findings += _from_ideal(plan, model, field, second_opinion=method == "auto")
+        findings += _findings_by_ideal(plan, model, field, second_opinion=method == "auto")
     return _result(findings, model, field, ideals, second_opinion=method != "all")
 
 
@@ -224,8 +224,8 @@ def _planned_methods(
 def _by_double_points(model: Model, *, required: bool) -> list[LocusFindings]:
     """Return the findings by double points in a list.
 
-    The list is empty if the method does not apply to the map, and is not required. If a limit is
-    reached, the findings are unfinished.
+    The list is empty if the method does not apply to the map, and is not ``required``: asked for by
+    its name. If a limit is reached, the findings are unfinished.
 
     Raises
     ------
@@ -257,7 +257,7 @@ def _double_points_suffice(findings: Iterable[LocusFindings], model: Model) -> b
     return finished and model.coordinate_count > MAX_SECOND_OPINION_COORDINATES
 
 
-def _from_ideal(
+def _findings_by_ideal(
     plan: tuple[str, ...], model: Model, field: CoefficientField, second_opinion: bool
 ) -> list[LocusFindings]:
     """Return the findings of the methods that need the ideal of the closure, in order.
@@ -275,7 +275,7 @@ def _from_ideal(
     findings: list[LocusFindings] = []
     dimension = None
     try:
-        variety = _whole_closure(model, field)
+        variety = _closure_with_whole_ideal(model, field)
         ideal, dimension = variety.ideal, variety.dimension
         if ideal is None or dimension is None:
             place = "while computing the ideal of the closure"
@@ -289,7 +289,8 @@ def _from_ideal(
         codimension = coordinates - dimension
         # the minors of size `codimension` of the Jacobian matrix, which the criterion is about
         minors = comb(len(ideal.generators), codimension) * comb(coordinates, codimension)
-        too_expensive = second_opinion and findings and minors > MAX_AUTO_CRITERION_MINORS
+        has_findings = len(findings) > 0
+        too_expensive = second_opinion and has_findings and minors > MAX_AUTO_CRITERION_MINORS
         if "jacobian" in plan and not too_expensive:
             findings.append(_by_jacobian(model, ideal, dimension))
     except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
@@ -297,7 +298,7 @@ def _from_ideal(
     return findings
 
 
-def _whole_closure(model: Model, field: CoefficientField) -> Closure:
+def _closure_with_whole_ideal(model: Model, field: CoefficientField) -> Closure:
     """Return the closure with its whole ideal; ``ideal`` is ``None`` if the time does not suffice.
 
     Elimination, which is instantaneous for small maps, is tried for a short time. Then ``closure``
@@ -309,16 +310,16 @@ def _whole_closure(model: Model, field: CoefficientField) -> Closure:
     if eliminated is not None and eliminated.ideal is not None:
         return eliminated
     with limited(MAX_LINEAR_ALGEBRA_SECONDS):
-        found = _closure_within_limits(model, field, "auto")
-    if found is not None and found.ideal is not None and found.completeness.proved:
-        return found
+        by_degrees = _closure_within_limits(model, field, "auto")
+    if by_degrees is not None and by_degrees.ideal is not None and by_degrees.completeness.proved:
+        return by_degrees
     return closure(model, field=field, strategy="elimination")
 
 
 def _closure_within_limits(
     model: Model, field: CoefficientField, strategy: Strategy
 ) -> Closure | None:
-    """Return the closure, which may be unfinished; ``None`` if a limit was reached before that."""
+    """Return the closure, which may be unfinished; ``None`` if a limit left nothing to return."""
     try:
         return closure(model, field=field, strategy=strategy)
     except (errors.TimeLimitError, errors.MemoryLimitError):

@@ -142,8 +142,8 @@ def markov_basis(columns: Sequence[IntegerVector], program: Path) -> list[Intege
     """Return vectors u whose binomials x^u⁺ − x^u⁻ are minimal generators of the ideal of the
     lattice of all u with Σ u_j a_j = 0, where a_j are the columns.
 
-    Each vector is checked to be in the lattice; that their binomials generate the ideal rests on
-    the program.
+    Each vector is checked to be in the lattice; that the binomials generate the ideal rests on the
+    program.
     Source: Hemmecke, Malkin, *Computing generating sets of lattice ideals*, J. Symb. Comp. 44
     (2009).
 
@@ -187,7 +187,8 @@ def _run_normaliz(program: Path, rows: Sequence[IntegerVector], stem: Path) -> l
     Two lines on the size of the basis, before it in the file, are left out. ``stem`` is the path of
     the files that are exchanged, without their endings, and ``rows`` is the matrix of the a_j.
     """
-    columns = _vector_lines(zip(*rows, strict=True))
+    columns = _vector_lines(zip(*rows, strict=True))  # a line for each a_j
+    # the monoid that the a_j generate, whose Markov basis is asked for
     header = [f"amb_space {len(rows)}", f"monoid {len(columns)}"]
     input_file = stem.with_suffix(".in")
     _write_lines(input_file, [*header, *columns, "MarkovBasis"])

@@ -78,7 +78,7 @@ class CriticalCount:
 
 
 @dataclass(frozen=True, slots=True)
-class Agreed:
+class AgreedCount:
     """A count on which random primes agree.
 
     Parameters
@@ -102,7 +102,7 @@ class Agreed:
 
 def count_by_random_primes(
     count_modulo: Callable[[int], CriticalCount], primes: Iterator[int]
-) -> Agreed:
+) -> AgreedCount:
     """Return the count that most random primes give: by two or three primes more than those that
     give other counts, see :func:`.deciding_primes`.
 
@@ -133,15 +133,15 @@ def count_by_random_primes(
     raise disagreement_error(counts)
 
 
-def _agreed_count(counts: Mapping[int, CriticalCount], agreeing: tuple[int, ...]) -> Agreed:
+def _agreed_count(counts: Mapping[int, CriticalCount], agreeing: tuple[int, ...]) -> AgreedCount:
     """Return the common count of the agreeing primes; ``counts`` has all primes that were tried."""
     others = tuple(prime for prime in counts if prime not in agreeing)
-    return Agreed(counts[agreeing[0]], agreeing, others)
+    return AgreedCount(counts[agreeing[0]], agreeing, others)
 
 
 def _agreed_before_limit(
     counts: Mapping[int, CriticalCount], limit: TimeLimitError | MemoryLimitError
-) -> Agreed:
+) -> AgreedCount:
     """Return the count on which two primes agreed before a limit was reached.
 
     Raises
@@ -180,7 +180,9 @@ class Variety:
         """Whether the generators are homogeneous."""
         return all(map(is_homogeneous, self.ideal.generators))
 
-    def count(self, form: DistanceForm | None, point: Sequence[Fraction] | None = None) -> Agreed:
+    def count(
+        self, form: DistanceForm | None, point: Sequence[Fraction] | None = None
+    ) -> AgreedCount:
         """Count the complex critical points for a form and a data point, modulo random primes.
 
         ``None`` stands for a random form, or for a random data point.
@@ -320,7 +322,7 @@ class ParametrizedImage:
         spanning = pivot_columns(gradients, prime)[0] if point and gradients else []
         return cls(parametrization, tuple(spanning), title)
 
-    def count(self, form: DistanceForm | None) -> Agreed:
+    def count(self, form: DistanceForm | None) -> AgreedCount:
         """Count the complex critical points for a form and a random data point, modulo random
         primes.
 
@@ -467,7 +469,7 @@ def _with_distances(
         return None
     pairs = []
     for point in points:
-        value = form.at([x - u for x, u in zip(point, data, strict=True)])
+        value = form.value_at([x - u for x, u in zip(point, data, strict=True)])
         try:
             pairs.append((float(value), tuple(map(float, point))))
         except OverflowError:

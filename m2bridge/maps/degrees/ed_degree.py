@@ -27,7 +27,7 @@ from m2bridge.limits import clock
 from m2bridge.maps.closure import closure
 from m2bridge.maps.degrees.certified import count_proved_points
 from m2bridge.maps.degrees.distance import (
-    Agreed,
+    AgreedCount,
     CriticalCount,
     ParametrizedImage,
     RealCriticalPoints,
@@ -95,7 +95,7 @@ class EDDegree(Result):
     quadratic : DistanceForm
         q.
     method : {"ideal", "parametrization"}
-    counted : Agreed
+    counted : AgreedCount
         The number, and the primes.
     generic_ed_degree : int or None
         The number for a general quadratic form; ``None`` if it was not asked for, or not found
@@ -127,7 +127,7 @@ class EDDegree(Result):
     cone: bool
     quadratic: DistanceForm
     method: str
-    counted: Agreed
+    counted: AgreedCount
     generic_ed_degree: int | None = None
     generic_known: str = ""
     generic_primes: tuple[int, ...] = ()
@@ -487,7 +487,7 @@ def _variety_of_closure(model: Model) -> Variety:
     return Variety(variety.ideal, model.title, prime=is_prime)
 
 
-def _check_count(counted: Agreed) -> Agreed:
+def _check_count(counted: AgreedCount) -> AgreedCount:
     """Return ``counted``, a count for a random data point, after checking that it is finite.
 
     Raises

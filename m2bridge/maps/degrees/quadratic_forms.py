@@ -42,7 +42,7 @@ class DistanceForm:
         size = len(self.matrix)
         return self.matrix == _identity(size)
 
-    def at(self, vector: Sequence[Fraction]) -> Fraction:
+    def value_at(self, vector: Sequence[Fraction]) -> Fraction:
         """Return the value of the form at a vector."""
         total = Fraction(0)
         for row, x in zip(self.matrix, vector, strict=True):

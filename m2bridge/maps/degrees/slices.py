@@ -33,7 +33,7 @@ def slices_program(model: Model) -> Script:
 
     It draws a prime if it is given none.
     """
-    forms, _ = _forms(model)
+    forms, _ = _projective_map(model)
     return slices_script(forms, _spanning_parameters(forms), model.title)
 
 
@@ -52,7 +52,7 @@ def by_slices(model: Model) -> tuple[Callable[[int], PolarDegrees], Iterator[int
     InvalidCaseError
         If the image is the point zero.
     """
-    forms, cone = _forms(model)
+    forms, cone = _projective_map(model)
     spanning = _spanning_parameters(forms)
     dimension = len(spanning)
     # With i hyperplanes, i + 2 random columns of a matrix with dimension + 1 rows have to be
@@ -86,7 +86,7 @@ def by_slices(model: Model) -> tuple[Callable[[int], PolarDegrees], Iterator[int
     return degrees_modulo, primes_for(forms.images)
 
 
-def _forms(model: Model) -> tuple[PolynomialMap, bool]:
+def _projective_map(model: Model) -> tuple[PolynomialMap, bool]:
     """Return a map whose images are homogeneous coordinates of the projective variety, and whether
     the closure of the model is seen to be a cone.
 

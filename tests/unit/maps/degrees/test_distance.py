@@ -16,7 +16,7 @@ from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert.answers import Answer
 from m2bridge.errors import MethodUnavailableError, TimeLimitError
 from m2bridge.maps.degrees import distance
-from m2bridge.maps.degrees.distance import Agreed, CriticalCount, count_by_random_primes
+from m2bridge.maps.degrees.distance import AgreedCount, CriticalCount, count_by_random_primes
 from m2bridge.maps.degrees.quadratic_forms import read_numbers, read_quadratic
 
 RING = PolynomialRing(QQ, ("x", "y", "z"))
@@ -43,7 +43,7 @@ def test_a_form_in_multiplied_coordinates_has_the_same_values() -> None:
     form = read_quadratic("x^2 + x*y + 3*y^2 + z^2", RING)
     scaled = form.in_scaled_coordinates([2, 3, 5])
     vectors = [[Fraction(x) for x in vector] for vector in ((2, 6, 15), (1, 2, 3))]
-    assert scaled.at(vectors[0]) == form.at(vectors[1])
+    assert scaled.value_at(vectors[0]) == form.value_at(vectors[1])
 
 
 def test_numbers_are_exact() -> None:
@@ -63,7 +63,7 @@ def test_the_signature_is_that_of_the_eigenvalues() -> None:
         assert signature(rows) == expected
 
 
-def counted(*points: int | None) -> Agreed:
+def counted(*points: int | None) -> AgreedCount:
     """What is agreed on where the primes 2, 3, … give these numbers."""
     numbers = dict(enumerate(points, 2))
 
