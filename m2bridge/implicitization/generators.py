@@ -94,10 +94,12 @@ def proved_relations(
         In the order of the columns; ``None`` if not every column has a proved relation.
     """
     eliminate_methods = (
+        # modulo one long prime, all primes, no prime
         partial(Echelon.modular, eliminations=eliminations[1:2]),
         partial(Echelon.modular, eliminations=eliminations),
         partial(Echelon.exact, substitution=substitution),
     )
+    # the relations proved so far, by their columns
     proved = dict(_relations_that_vanish(echelon, columns, substitution))
     for eliminate in eliminate_methods:
         missing = [column for column in columns if column not in proved]
@@ -153,17 +155,17 @@ def has_no_larger_rank(
     primes : sequence of int
         Further primes for lifting.
     """
-    others = (generated.modulo(prime) for prime in primes if prime != generated.prime)
+    modulo_others = (generated.modulo(prime) for prime in primes if prime != generated.prime)
     rank = len(generated.chosen)
     used_primes = []
     duals = []
-    for span in chain([generated], others):
-        if len(span.chosen) > rank:
+    for modulo_prime in chain([generated], modulo_others):
+        if len(modulo_prime.chosen) > rank:
             return False  # the rank over QQ is at least that modulo any prime
-        if len(span.chosen) < rank:
+        if len(modulo_prime.chosen) < rank:
             continue  # this prime is unlucky
-        used_primes.append(span.prime)
-        duals.append(span.dual(places))
+        used_primes.append(modulo_prime.prime)
+        duals.append(modulo_prime.dual(places))
         functionals = _lift_to_integers(used_primes, duals)
         if _are_independent(functionals, places) and generated.is_annihilated(functionals):
             return True

@@ -299,7 +299,7 @@ def coordinate_bound(layers: Sequence[Layer]) -> int:
     for degree_range in output_degrees:
         if degree_range is not None:
             low, high = degree_range
-            # In s variables C(n + s, s) monomials have degree ≤ n; here s is the number of inputs.
+            # C(n + s, s) monomials in s variables have degree ≤ n; s is the number of inputs.
             count += comb(inputs + high, inputs) - comb(inputs + low - 1, inputs)
     return count
 
@@ -351,11 +351,11 @@ def rescaling_dimension(layers: Sequence[Layer]) -> int:
     Multiplying every variable v by λ^u(v), with integers u(v), commutes with all layers iff Σ e_v
     u(v) = u(y) for every monomial Π v^e_v in every output y. With u = 0 on the inputs of the first
     layer and the outputs of the last, the function stays the same. Generic parameters are not zero,
-    so the orbits of this torus on them have the dimension dim {u} − dim {u : u = 0 on the
-    parameters}. With P parameters, N hidden variables and conditions of rank r, of which rank r_h
-    is left in the hidden variables alone, this is (P + N − r) − (N − r_h). Both ranks are exact,
-    over QQ. All of this holds in every characteristic: a coefficient that vanishes modulo p only
-    removes conditions.
+    so the orbits of this torus on them have dimension dim {u} − dim {u : u = 0 on the parameters}.
+    Let P be the number of parameters, N that of hidden variables, r the rank of the conditions on
+    u, and r_h their rank where u = 0 on the parameters. Both are exact, over QQ. Then the dimension
+    is (P + N − r) − (N − r_h). In characteristic p a coefficient may vanish, which only removes
+    conditions.
     """
     conditions = list(_conditions(layers))
     in_hidden = [_without_parameters(row) for row in check_deadline_in(conditions)]
@@ -379,7 +379,7 @@ def _conditions(layers: Sequence[Layer]) -> Iterator[dict[Variable, int]]:
         for j, image in enumerate(layer.polynomial_map.images):
             for monomial in check_deadline_in(image):
                 condition: dict[Variable, int] = {}
-                if number < len(layers) - 1:
+                if number < len(layers) - 1:  # y is an input of the next layer
                     condition[number + 1, j] = -1
                 for i, exponent in support(monomial):
                     if i >= inputs:

@@ -127,14 +127,14 @@ def singular_locus(
         findings += _by_double_points(model, required=method == "double-points")
         # without the Jacobian criterion, which as a second opinion may take long
         if method == "auto" and _double_points_suffice(findings, model):
-            return _result(findings, model, field, ideals, second_opinion=True)
+            return _compare_and_combine(findings, model, field, ideals, second_opinion=True)
     if orbit_methods is not None and "fibres" in plan:
         findings.append(orbit_methods.by_fibres())
     if orbit_methods is not None and "bounds" in plan:
         findings.append(orbit_methods.by_bounds())
     if "orbits" in plan or "jacobian" in plan:
         findings += _findings_by_ideal(plan, model, field, second_opinion=method == "auto")
-    return _result(findings, model, field, ideals, second_opinion=method != "all")
+    return _compare_and_combine(findings, model, field, ideals, second_opinion=method != "all")
 
 
 @computation
@@ -243,7 +243,7 @@ def _by_double_points(model: Model, *, required: bool) -> list[LocusFindings]:
         return []
     except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
         return [LocusFindings("double points", dimension, unfinished=str(limit))]
-    components = _components(model, primes)
+    components = _sorted_components(model, primes)
     return [LocusFindings("double points", dimension, components=components)]
 
 
@@ -356,12 +356,12 @@ def _by_jacobian(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
             "jacobian",
             dimension,
             unfinished=limit,
-            proved=_components(model, primes),
+            proved=_sorted_components(model, primes),
             rest_dimension=rest,
         )
     # triples of a prime ideal, its dimension and its degree
     primes_of_locus = measured(answer, "minimal_primes", "dimensions", "degrees")
-    components = _components(model, primes_of_locus)
+    components = _sorted_components(model, primes_of_locus)
     return LocusFindings("jacobian", dimension, components=components)
 
 
@@ -373,13 +373,13 @@ def _singular_locus_of_reducible(model: Model, ideal: Ideal, dimension: int) -> 
     locus = ideal.singular_locus()
     components = None
     if locus.components is not None:
-        components = _components(model, map(_as_measured_prime, locus.components))
+        components = _sorted_components(model, map(_as_measured_prime, locus.components))
     return LocusFindings(
         "jacobian",
         dimension,
         components=components,
         unfinished=locus.unfinished,
-        proved=_components(model, map(_as_measured_prime, locus.proved)),
+        proved=_sorted_components(model, map(_as_measured_prime, locus.proved)),
         rest_dimension=locus.rest_dimension,
     )
 
@@ -389,7 +389,7 @@ def _as_measured_prime(component: IrreducibleComponent[Ideal]) -> MeasuredPrime:
     return component.ideal, component.dimension, component.degree
 
 
-def _components(model: Model, primes: Iterable[MeasuredPrime]) -> tuple[Component, ...]:
+def _sorted_components(model: Model, primes: Iterable[MeasuredPrime]) -> tuple[Component, ...]:
     """Return the components with these prime ideals, by decreasing dimension.
 
     Each prime is given with its dimension and degree; components of the same dimension are in the
@@ -397,7 +397,7 @@ def _components(model: Model, primes: Iterable[MeasuredPrime]) -> tuple[Componen
     """
     components = []
     for prime, dimension, degree in primes:
-        components.append(_component(model, Ideal.of(prime), dimension, degree))
+        components.append(_component_of_prime(model, Ideal.of(prime), dimension, degree))
     components.sort(key=lambda component: (-component.dimension, component.description))
     return tuple(components)
 
@@ -419,7 +419,7 @@ def _criterion_script(model: Model, ideal: Mapping[str, object]) -> Script:
     return render("jacobian_criterion", values=values)
 
 
-def _component(model: Model, prime: Ideal, dimension: int, degree: int) -> Component:
+def _component_of_prime(model: Model, prime: Ideal, dimension: int, degree: int) -> Component:
     """Return the variety of a prime ideal, over a perfect field, as a component of the singular
     locus, with its orbit if the model knows orbits.
 
@@ -453,7 +453,7 @@ def _component(model: Model, prime: Ideal, dimension: int, degree: int) -> Compo
     )
 
 
-def _result(
+def _compare_and_combine(
     findings: list[LocusFindings],
     model: Model,
     field: CoefficientField,

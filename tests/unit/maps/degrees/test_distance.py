@@ -33,7 +33,7 @@ def test_a_form_is_the_same_as_text_expression_and_matrix() -> None:
     assert forms[0] == forms[1] == forms[2]
     assert forms[0].text == "x**2 + x*y + 3*y**2 + 5/7*z**2"
     assert forms[0].integer_rows == [[14, 7, 0], [7, 42, 0], [0, 0, 10]]
-    assert forms[0].at([Fraction(x) for x in (1, 2, 0)]) == 15
+    assert forms[0].value_at([Fraction(x) for x in (1, 2, 0)]) == 15
     assert not forms[0].is_standard
     assert read_quadratic(None, RING).is_standard
     assert read_quadratic(numpy.eye(3, dtype=int).tolist(), RING).is_standard
