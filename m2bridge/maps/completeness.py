@@ -329,7 +329,7 @@ def _by_elimination(equations: Equations, model: Model) -> Equations:
             generated = "no generators"
             if largest:
                 generated = f"generators of degree ≤ {largest} and the same Hilbert function there"
-            return equations.proved(series, f"{elimination} {generated}")
+            return equations.as_complete(series, f"{elimination} {generated}")
         # Modulo this prime the closure has more equations of low degree than over QQ.
         unlucky_primes.append(str(prime))
     primes = ", ".join(unlucky_primes)
@@ -369,7 +369,7 @@ def _by_minimal_prime(equations: Equations, rank: int | None) -> Equations:
         raise errors.ContradictionError(
             "the minimal prime of the equations is not their ideal in the known degrees"
         )
-    return equations.proved(
+    return equations.as_complete(
         series,
         f"those of degree ≤ {largest} have one minimal prime, of the dimension of the closure, and"
         " it has no others",
@@ -441,7 +441,7 @@ def prove_by_core(equations: Equations, core: Core) -> Equations:
         claim = "satisfy no equation"
         if largest:
             claim = f"show that they have degree ≤ {largest}"
-        return equations.proved(series, f"{core.name} {claim} (docs/representations.md)")
+        return equations.as_complete(series, f"{core.name} {claim} (docs/representations.md)")
     remark = (
         f"all generators as representations, by {core.name}; as polynomials those of degree ≤"
         f" {last}"
@@ -463,12 +463,12 @@ def equations_by_core(source: MultigradedMap, max_degree: int, core: Core) -> Eq
     TimeLimitError
         If the limit was reached before the first degree was begun.
     """
-    lowest = min(max_degree, default_max_degree(len(linear_part(source).basis)))
-    low = low_degree_equations(source, lowest)
+    last_low_degree = min(max_degree, default_max_degree(len(linear_part(source).basis)))
+    low = low_degree_equations(source, last_low_degree)
     if low.unfinished:
         return low
     equations = low
-    for n in range(lowest + 1, max_degree + 1):
+    for n in range(last_low_degree + 1, max_degree + 1):
         try:
             values, representations = core.up_to(n)
         except errors.TimeLimitError:

@@ -69,13 +69,13 @@ class Equations:
     unfinished: str = ""
     others: str = ""
 
-    def proved(self, series: HilbertSeries, reason: str) -> Equations:
+    def as_complete(self, series: HilbertSeries, reason: str) -> Equations:
         """Return the equations, marked as all generators of the ideal, which has this Hilbert
         series; ``reason`` is the proof in words.
         """
         remark = f"all generators: {reason}"
-        proved = replace(self, series=series, all_generators=True, remark=remark)
-        return replace(proved, unfinished="", others="")
+        complete = replace(self, series=series, all_generators=True, remark=remark)
+        return replace(complete, unfinished="", others="")
 
     def has_hilbert_function(self, series: HilbertSeries) -> bool:
         """Whether a Hilbert series has the values of the Hilbert function that were computed."""

@@ -87,7 +87,7 @@ class AgreedCount:
     primes : tuple of int
         The primes that gave this count.
     others : tuple of int
-        Primes that gave other numbers.
+        The other primes that were tried; they gave other counts.
     """
 
     count: CriticalCount
@@ -185,7 +185,7 @@ class Variety:
     ) -> AgreedCount:
         """Count the complex critical points for a form and a data point, modulo random primes.
 
-        ``None`` stands for a random form, or for a random data point.
+        The form ``None`` stands for a random form, and the data point ``None`` for a random one.
         """
         script = ideal_script(self, "ed_degree", form, point)
 
@@ -211,7 +211,7 @@ def _total_count(dimension: int, answer: Answer) -> CriticalCount:
     The answer has, for each component, the dimension of its set of critical points and their
     number.
     """
-    # for each component the dimension and the number of its critical points
+    # (dimension, number) for each component
     pairs = answer.integer_lists("critical")
     critical_dimension = max((d for d, _ in pairs), default=-1)
     are_isolated = critical_dimension <= 0
@@ -253,13 +253,13 @@ def ideal_script(
     point : sequence of Fraction, or None
         ``None`` for a random data point.
     **more : str
-        Further values of the template.
+        Further values of the template, by their names in it.
     """
     ring = variety.ideal.ring
     generators = variety.ideal.generators
     values = {
         "title": variety.title,
-        "prime": "true" if variety.prime else "",
+        "prime": "true" if variety.prime else "",  # empty is false in a template
         "form": _form_for_macaulay2(form, len(ring.variables)),
         "point": "" if point is None else _point_for_macaulay2(point),
         **more,
@@ -311,14 +311,15 @@ class ParametrizedImage:
 
     @classmethod
     def of(cls, parametrization: PolynomialMap, title: str) -> ParametrizedImage:
-        """Return the image of a map; its rank is found at a random point modulo a long random
-        prime.
+        """Return the image of a map, with ``title`` in words.
+
+        The parameters that suffice are found at a random point modulo a long random prime.
         """
         prime = next(random_primes(LONG_PRIME_BITS))
         point = [1 + secrets.randbelow(prime - 1) for _ in parametrization.source.variables]
         gradients = jacobian_at(parametrization.images, point, prime)
-        # the columns that are no combinations of earlier ones; without parameters or coordinates
-        # there is no matrix
+        # The columns that are no combinations of earlier ones. Without parameters or coordinates
+        # there is no matrix.
         spanning = pivot_columns(gradients, prime)[0] if point and gradients else []
         return cls(parametrization, tuple(spanning), title)
 

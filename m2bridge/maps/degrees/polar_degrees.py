@@ -172,7 +172,7 @@ def _by_random_slices(model: Model) -> PolarDegrees:
 
 
 def _by_closure(model: Model) -> PolarDegrees:
-    """Return the polar degrees by the equations of the closure.
+    """Return the polar degrees by the conormal variety, from the equations of the closure.
 
     Raises
     ------
@@ -338,6 +338,7 @@ def _agreed_before_limit(
         return _common_outcome(finished, agreeing)
     if len(finished) != 1:
         raise limit
+    # one prime gives an unfinished result
     return replace(_common_outcome(finished, tuple(finished)), unfinished=unfinished)
 
 
