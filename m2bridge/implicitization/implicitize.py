@@ -119,6 +119,7 @@ class Implicitization:
     hilbert_function : tuple of int
         H(0), …, H(max_degree), dimensions of the coordinate ring of the image.
     orbits : tuple of GeneratorOrbit
+        The generators that were found degree by degree.
     exact : bool
         Whether dimensions and generators are proved over QQ. In every multidegree the rank modulo a
         prime, a lower bound of H, and the number of independent relations proved over ZZ, a lower

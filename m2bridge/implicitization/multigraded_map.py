@@ -214,7 +214,7 @@ def _positive_degrees(rows: list[IntegerVector], polynomial_map: PolynomialMap) 
     ones = (1,) * len(polynomial_map.coordinates)
     if rank(rows) == rank([*rows, ones]):
         return ones
-    degrees = polynomial_map.image_degrees  # None if an image is not homogeneous
+    degrees = polynomial_map.image_degrees  # None unless all are homogeneous, none constant
     if degrees is not None:
         return tuple(degree // gcd(*degrees) for degree in degrees)
     return _smallest_positive(rows, polynomial_map)
@@ -306,6 +306,7 @@ def average_degrees(degrees: Sequence[int], permutations: Sequence[Permutation])
     average over the orbit.
     """
     orbits = connected(list(zip(range(len(degrees)), *permutations, strict=True)))
+    # a multiple of the sizes of all orbits, so that the averages times it are integers
     scale = lcm(*(len(orbit) for orbit in orbits))
     result = [0] * len(degrees)
     for orbit in orbits:

@@ -247,7 +247,7 @@ class Closure(Result):
             if value is None:
                 return None
             predicted.append(value)
-        return tuple(predicted) or None
+        return tuple(predicted) or None  # empty if no value was computed
 
     def generator_texts(self) -> Iterator[str]:
         """Yield the generators found as exact strings."""
@@ -279,11 +279,17 @@ class Closure(Result):
     def completeness(self) -> Completeness:
         """Whether the generators found are all generators of the ideal."""
         if isinstance(self.equations, Implicitization) and not self.all_generators:
-            return Completeness(False, self.equations.max_degree, self.completeness_reason)
-        return Completeness(self.equations is not None, reason=self.completeness_reason)
+            return Completeness(
+                proved=False, degree=self.equations.max_degree, reason=self.completeness_reason
+            )
+        # elimination and lattice ideals find all generators or none
+        return Completeness(proved=self.equations is not None, reason=self.completeness_reason)
 
     def incomplete(self) -> MethodUnavailableError | TimeLimitError:
-        """Return the error of a computation that needs generators that are proved to be all."""
+        """Return the error of a computation that needs all generators, which are not found here.
+
+        It is the limit if one was reached, which more time may mend.
+        """
         if not self.unfinished:
             return MethodUnavailableError("the ideal is not proved complete")
         error = TimeLimitError(f"the ideal is not proved complete; {self.unfinished}")
@@ -292,6 +298,7 @@ class Closure(Result):
 
     def to_sheet(self) -> Sheet:
         """Return the sheet with invariants and generators."""
+        # the number of generators in each degree
         degrees = self.generator_degrees
         title = f"Zariski closure of the {self.model.title}, over {self.field}"
         blocks: list[Block] = [Facts(_facts(self))]

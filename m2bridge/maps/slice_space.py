@@ -64,7 +64,7 @@ class SliceSpace:
             If a name is not a coordinate, there are not three variables, an expression is not of
             degree ≤ 1, or the intervals are not valid.
         """
-        variables = _variables(names, values)
+        variables = _slice_variables(names, values)
         ring = PolynomialRing(QQ, variables)
         forms = {name: _coordinate_form(name, values.get(name), ring) for name in names}
         return cls(ring, forms, _rational_box(variables, box))
@@ -92,7 +92,7 @@ class SliceSpace:
         return WithoutRealWeights(zero, self._substitute(criterion.positive), criterion.reason)
 
 
-def _variables(names: Sequence[str], values: Values) -> tuple[str, ...]:
+def _slice_variables(names: Sequence[str], values: Values) -> tuple[str, ...]:
     """Return the three variables of a slice: the symbols in values, and coordinates without value.
 
     They are in the order in which they occur in ``values``, then in ``names``, the coordinates.

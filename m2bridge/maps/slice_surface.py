@@ -340,12 +340,13 @@ class _SliceComponents:
                 [*component.generators, *self._deciding_polynomials(component)]
             )
             for patch in patches(surface, self.space.box, cuts, fineness):
-                yield self._piece("surface", patch, cuts, False)
+                yield self._piece("surface", patch, cuts, singular=False)
         for prime, singular in self._curves_and_points():
             cuts = self._deciding_polynomials(prime)
             for branch in branches(prime, self.space.box, cuts, fineness):
+                # the points of a branch are strips; an isolated point is a strip of one point
                 kind: PieceKind = "curve" if len(branch.points[0]) > 1 else "point"
-                yield self._piece(kind, branch, to_flint(cuts), singular)
+                yield self._piece(kind, branch, to_flint(cuts), singular=singular)
 
     def _deciding_polynomials(self, prime: Ideal) -> list[PolyElement]:
         """Return the polynomial whose sign decides which points of the variety of a prime ideal are
@@ -413,6 +414,7 @@ class _SliceComponents:
             return
         values = [flint_rational(piece.sample[name]) for name in self.space.ring.variables]
         forms = zip(self.space.forms, to_flint(self.space.forms.values()), strict=True)
+        # the value of every coordinate at the point
         function = {name: fraction(form(*values)) for name, form in forms}
         # Membership computes the weights themselves, without the criterion.
         has_real_weights = self.model.has_real_weights(function)
