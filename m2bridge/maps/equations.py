@@ -194,10 +194,10 @@ def dimension_by_equations(equations: Equations, ranks: Bounds) -> Bounds:
         If an upper bound is less than the lower bound by ranks.
     """
     if equations.series is not None:
-        proved = Bounds.exactly(equations.series.dimension, "the Hilbert series of the ideal")
-        intersect_bounds(ranks, proved)
-        return proved
-    if ranks.status != "lower bound":
+        by_series = Bounds.exactly(equations.series.dimension, "the Hilbert series of the ideal")
+        intersect_bounds(ranks, by_series)  # raises if they contradict each other
+        return by_series
+    if ranks.status != "lower bound":  # the dimension is known, or no bound to be met
         return ranks
     try:
         for seed in range(1, 1 + TANGENT_SAMPLE_POINTS):
@@ -217,7 +217,7 @@ def _tangent_bound(implicitization: Implicitization, seed: int) -> Bounds:
     # generators of higher degree would have to be computed for this, which takes long
     low_degrees = replace(implicitization, higher=None)
     source = implicitization.source
-    # parameters from −9 to 9, and the point of the image that belongs to them
+    # random parameters from 1 to 9, and the point of the image that belongs to them
     parameters = random_point(source.polynomial_map, 9, seed)
     point = []
     for image in source.integral_images:
@@ -241,22 +241,22 @@ def generator_representations(
     ContradictionError
         If the proved ones are not those of the generators found, in the degrees of these.
     """
-    known = equations.representations
+    proved = equations.representations
     # the number of generators by (degree, multidegree), in one multidegree of each orbit
     counts = {}
     for orbit in equations.implicitization.orbits:
         counts[orbit.degree, orbit.multidegree] = len(orbit.polynomials)
     found = model.representations(counts)
-    if known is None or found is None:
+    if proved is None or found is None:
         return found
-    # In the degrees of linear algebra the known representations must be exactly those of the
+    # In the degrees of linear algebra the proved representations must be exactly those of the
     # generators. In higher degrees generators may be known by their representations alone.
     higher = equations.implicitization.higher
     not_computed = set() if higher is None else set(higher.counts)
     last = equations.implicitization.max_degree
-    comparable = [one for one in known if one.degree <= last and one.degree not in not_computed]
+    comparable = [one for one in proved if one.degree <= last and one.degree not in not_computed]
     if set(found) != set(comparable):
         raise errors.ContradictionError(
             "the representations of the core are not those of the generators in each multidegree"
         )
-    return known
+    return proved

@@ -95,6 +95,7 @@ def affine_hypersurface(
     target = polynomial_map.target()
     ring = target.sympy_ring
     generators = []
+    # a generator in the coordinates 0, 1, … of the cone becomes one in the affine coordinates 1, …
     for terms in equations.implicitization.sparse_generators():
         polynomial = {}
         for monomial, coefficient in terms:
@@ -104,6 +105,8 @@ def affine_hypersurface(
                     exponents[number - 1] += 1
             polynomial[tuple(exponents)] = coefficient
         generators.append(ring.from_dict(polynomial))
+    # The leading form of the affine equation has the degree of the equation of the closure; the ring
+    # has one independent coordinate less, the first one, which is 1.
     variables = len(linear_part(source).basis) - 1
     numerator = {0: 1, equations.implicitization.max_degree: -1}
     series = HilbertSeries.from_numerator(numerator, variables)

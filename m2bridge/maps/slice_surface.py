@@ -344,7 +344,7 @@ class _SliceComponents:
         for prime, singular in self._curves_and_points():
             cuts = self._deciding_polynomials(prime)
             for branch in branches(prime, self.space.box, cuts, fineness):
-                # the points of a branch are strips; an isolated point is a strip of one point
+                # a branch has one line of points; an isolated point is a line with it alone
                 kind: PieceKind = "curve" if len(branch.points[0]) > 1 else "point"
                 yield self._piece(kind, branch, to_flint(cuts), singular=singular)
 

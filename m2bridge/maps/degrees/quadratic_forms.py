@@ -95,7 +95,7 @@ def read_quadratic(value: Any, ring: PolynomialRing) -> DistanceForm:
     else:
         matrix = _matrix_of(element(ring, value), size)
     form = DistanceForm(matrix, _form_text(matrix, ring))
-    # FLINT makes no matrix of no rows
+    # without variables there is nothing that could be singular
     rank = flint.fmpz_mat(form.integer_rows).rank() if size else 0
     if rank < size:
         raise InvalidCaseError(
