@@ -105,17 +105,17 @@ def proved_relations(
         missing = [column for column in columns if column not in proved]
         if not missing:
             break
-        kept = sorted({*echelon.pivots, *missing})
-        # the basis and few other monomials: a smaller echelon form, whose column i is kept[i]
-        smaller = eliminate([echelon.monomials[column] for column in kept])
-        pivots = tuple(kept[i] for i in smaller.pivots)
+        kept_columns = sorted({*echelon.pivots, *missing})
+        # the basis and few other monomials: a smaller echelon form, whose column i is kept_columns[i]
+        smaller = eliminate([echelon.monomials[column] for column in kept_columns])
+        pivots = tuple(kept_columns[i] for i in smaller.pivots)
         if unluckiness(pivots) < unluckiness(echelon.pivots):
             return None  # The echelon form that is given, not the smaller one, is unlucky.
         # with other pivots the smaller echelon form is unlucky, and the next method is tried
         if pivots == echelon.pivots:
-            places = [kept.index(column) for column in missing]
+            places = [kept_columns.index(column) for column in missing]
             for i, relation in _relations_that_vanish(smaller, places, substitution):
-                proved[kept[i]] = relation
+                proved[kept_columns[i]] = relation
     if len(proved) < len(columns):
         return None
     return tuple(proved[column] for column in columns)
@@ -222,7 +222,7 @@ def products_at(free: Sequence[Monomial], neighbours: Sequence[Neighbour]) -> Pr
     neighbours : sequence of Neighbour
     """
     number = {monomial: i for i, monomial in enumerate(free)}
-    found: Products = {}
+    origin_of: Products = {}
     for neighbour in neighbours:
         # from positions in the piece of the neighbour to positions among the free monomials
         place_of: dict[int, int] = {}
@@ -232,8 +232,8 @@ def products_at(free: Sequence[Monomial], neighbours: Sequence[Neighbour]) -> Pr
         for polynomial in check_deadline_in(neighbour.piece.ideal):
             at_free = sorted([(place_of[i], c) for i, c in polynomial if i in place_of])
             # of equal products the first one met is enough
-            found.setdefault(tuple(at_free), (neighbour, polynomial))
-    return {product: found[product] for product in sorted(found, key=len)}
+            origin_of.setdefault(tuple(at_free), (neighbour, polynomial))
+    return {product: origin_of[product] for product in sorted(origin_of, key=len)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -442,18 +442,18 @@ def compute_piece(
         map for which all these primes are unlucky).
     """
     space = MonomialSpace.of(multidegree, degree, grading=context.grading, lower=lower)
-    found = None
+    basis_of_ideal = None
     for echelon, prime in context.echelons(space.candidates):
-        found = _proved_ideal(space, echelon, prime=prime, context=context)
-        if found is not None:
+        basis_of_ideal = _proved_ideal(space, echelon, prime=prime, context=context)
+        if basis_of_ideal is not None:
             break
     # expansions are not needed in other multidegrees, and take much memory
     context.substitution.forget_expansions()
-    if found is None:
+    if basis_of_ideal is None:
         raise ContradictionError(
             f"exact elimination in degree {degree} did not give a basis of the ideal"
         )
-    multiples, generators = found
+    multiples, generators = basis_of_ideal
     ideal: list[SparseRow] = []
     if degree < context.max_degree:  # higher degrees need the ideal of this one
         position = {monomial: i for i, monomial in enumerate(space.monomials)}

@@ -286,8 +286,10 @@ def coordinate_permutation(
     result = [0] * len(polynomial_map.images)
     for image, block in check_deadline_in(block_of.items()):
         # τ(f): its exponent at parameter i is that of f at the preimage of i under τ
-        moved = frozenset((tuple(exponents[i] for i in sources), c) for exponents, c in image)
-        moved_block = block_of.get(moved, [])
+        image_under_renaming = frozenset(
+            (tuple(exponents[i] for i in sources), c) for exponents, c in image
+        )
+        moved_block = block_of.get(image_under_renaming, [])
         if len(moved_block) != len(block):
             raise MethodUnavailableError(
                 "this permutation of the parameters does not permute the images"

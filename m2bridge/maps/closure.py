@@ -205,10 +205,10 @@ def _affine_hypersurface(model: Model, dimension: Bounds) -> Closure | None:
         eliminated = _by_macaulay2(model, QQ, "elimination", dimension)
     if not eliminated.unfinished:
         return eliminated
-    found = projective_closure.affine_hypersurface(source, dimension.lower, polynomial_map)
-    if found is None:
+    hypersurface = projective_closure.affine_hypersurface(source, dimension.lower, polynomial_map)
+    if hypersurface is None:
         return None
-    ideal, series, reason = found
+    ideal, series, reason = hypersurface
     return Closure(
         model=model,
         field=QQ,

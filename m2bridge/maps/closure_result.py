@@ -430,9 +430,9 @@ def _representation_facts(closure: Closure) -> Iterator[tuple[str, object]]:
     """
     representations = closure.representations or ()
     for degree, of_degree in groupby(representations, lambda one: one.degree):
-        listed = list(of_degree)
-        text = ", ".join(f"{one} ({one.dimension})" for one in listed)
-        yield f"of degree {degree}", Formula(text, r" \oplus ".join(one.latex for one in listed))
+        summands = list(of_degree)
+        text = ", ".join(f"{one} ({one.dimension})" for one in summands)
+        yield f"of degree {degree}", Formula(text, r" \oplus ".join(one.latex for one in summands))
 
 
 def _dimension_text(closure: Closure) -> str | None:

@@ -519,12 +519,12 @@ def _higher_generators(
     TimeLimitError
         If the limit was reached.
     """
-    found = implicitize(low.source, len(values) - 1)
-    if found.stopped_early:
-        raise clock().late(f"degree {found.max_degree + 1}")
-    check_representations(found, values, representations)
+    computed = implicitize(low.source, len(values) - 1)
+    if computed.stopped_early:
+        raise clock().late(f"degree {computed.max_degree + 1}")
+    check_representations(computed, values, representations)
     # the degree of a generator is the number of factors of any of its monomials
-    return (terms for terms in found.sparse_generators() if len(terms[0][0]) > low.max_degree)
+    return (terms for terms in computed.sparse_generators() if len(terms[0][0]) > low.max_degree)
 
 
 def check_representations(

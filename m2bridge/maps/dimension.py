@@ -365,10 +365,10 @@ def _by_short_elimination(
         return None
     try:
         with share(0.5, otherwise=MAX_SHORT_ELIMINATION_SECONDS):
-            found = _by_elimination(case, field, coordinates, needed=False)
+            by_elimination = _by_elimination(case, field, coordinates, needed=False)
     except EngineNotFoundError:
         return None
-    return found if found.status == "proved" else None
+    return by_elimination if by_elimination.status == "proved" else None
 
 
 def _by_elimination(

@@ -89,9 +89,9 @@ def _gradings(differences: Sequence[IntegerVector], parameters: int) -> list[Int
     # about twice as many differences as parameters, evenly spread; the row of zeros, which changes
     # nothing, makes the matrix nonempty
     step = 1 + len(differences) // (2 * parameters)
-    chosen = [(0,) * parameters, *differences[::step]]
+    deciding_differences = [(0,) * parameters, *differences[::step]]
     while True:
-        gradings = integer_kernel(chosen, parameters)
+        gradings = integer_kernel(deciding_differences, parameters)
         # differences of a degree other than 0 in one of these gradings
         violating = [
             difference
@@ -100,7 +100,7 @@ def _gradings(differences: Sequence[IntegerVector], parameters: int) -> list[Int
         ]
         if not violating:
             return gradings
-        chosen += violating[:parameters]
+        deciding_differences += violating[:parameters]
 
 
 def _weighted_degree(exponents: IntegerVector, weights: IntegerVector) -> int:
@@ -139,8 +139,8 @@ def double_points_script(model: Model) -> Script:
     source = independent.source.variables
     count = len(source)
     # all names together, so that no two of them become the same
-    wanted = (*source, *map("{}_second".format, source), "multiple", *independent.coordinates)
-    names = m2_syntax.all_to_macaulay2(wanted)
+    wanted_names = (*source, *map("{}_second".format, source), "multiple", *independent.coordinates)
+    names = m2_syntax.all_to_macaulay2(wanted_names)
     # the parameters of the first and of the second point of a pair
     first, second = names[:count], names[count : 2 * count]
     multiple, *targets = names[2 * count :]
@@ -162,8 +162,8 @@ def double_points_script(model: Model) -> Script:
 
 def _factor_lists(factors: ParameterFactors) -> str:
     """Return the positions of the parameters in each factor, as a list of lists of Macaulay2."""
-    listed = ["{" + ", ".join(map(str, factor)) + "}" for factor in factors]
-    return "{" + ", ".join(listed) + "}"
+    lists = ["{" + ", ".join(map(str, factor)) + "}" for factor in factors]
+    return "{" + ", ".join(lists) + "}"
 
 
 def double_points(model: Model) -> list[MeasuredPrime]:
@@ -190,14 +190,14 @@ def double_points(model: Model) -> list[MeasuredPrime]:
         raise MethodUnavailableError(f"the {model.title} is not birational onto its image")
     reduction = linear_reduction(model)
     # triples of a prime ideal, in independent coordinates, its dimension and its degree
-    found = measured(answer, "minimal_primes", "dimensions", "degrees")
+    components = measured(answer, "minimal_primes", "dimensions", "degrees")
     is_linear = len(reduction.basis) == cone_dimension
     # a cone is smooth at its vertex only if it is a linear space
-    if not found and not is_linear:
+    if not components and not is_linear:
         return [(_origin(model), 0, 1)]
     return [
         (_in_all_coordinates(prime.generators, reduction, model), dimension, degree)
-        for prime, dimension, degree in found
+        for prime, dimension, degree in components
     ]
 
 

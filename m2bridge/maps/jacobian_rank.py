@@ -159,11 +159,11 @@ def rank_result(model: Model, characteristic: int = 0) -> RankResult:
             if characteristic:
                 raise
             continue
-        known = intersect_bounds(Bounds.at_least(rank_mod(rows, prime)), upper)
+        bounds = intersect_bounds(Bounds.at_least(rank_mod(rows, prime)), upper)
         result = RankResult(
-            lower=known.lower,
-            upper=known.upper,
-            because=known.because,
+            lower=bounds.lower,
+            upper=bounds.upper,
+            because=bounds.because,
             prime=prime,
             rows=len(rows),
             columns=source.parameter_count,
@@ -464,8 +464,8 @@ def _by_lower_bounds(bounds: Iterator[MethodValue], upper: Bounds) -> list[Metho
     values: list[MethodValue] = []
     try:
         for bound in bounds:
-            known = _compare_bounds(bound.known, upper)
-            values.append(MethodValue(bound.method, known))
+            dimension = _compare_bounds(bound.known, upper)
+            values.append(MethodValue(bound.method, dimension))
     except (TimeLimitError, MethodUnavailableError, TooLargeError) as limit:
         values.append(MethodValue("rank", Bounds(because=str(limit))))
     return values

@@ -96,10 +96,10 @@ def singular_by_bounds(tangent: Bounds, dimension: int) -> bool | None:
         If the upper bound is below the lower one, or below the dimension of the variety.
     """
     variety = Bounds.at_least(dimension, f"a tangent space on a variety of dimension {dimension}")
-    known = intersect_bounds(variety, tangent)
-    if known.value > dimension:
+    tangent_bounds = intersect_bounds(variety, tangent)
+    if tangent_bounds.value > dimension:
         return True
-    if known.upper == dimension:
+    if tangent_bounds.upper == dimension:
         return False
     return None
 
@@ -225,9 +225,9 @@ def _same_degrees(first: DegreesByKind, second: DegreesByKind) -> bool:
     if counts != second_counts:
         return False
     for kind, count in counts.items():
-        known = sorted(degree for degree in first[kind] if degree is not None)
+        first_known = sorted(degree for degree in first[kind] if degree is not None)
         second_known = sorted(degree for degree in second[kind] if degree is not None)
-        if len(known) == len(second_known) == count and known != second_known:
+        if len(first_known) == len(second_known) == count and first_known != second_known:
             return False
     return True
 

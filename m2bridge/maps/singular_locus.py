@@ -167,10 +167,10 @@ def projective_singular_locus(
     # it is the ideal that has to be homogeneous.
     for generator in ideal.generators:
         if not is_homogeneous(generator):
-            shown = f"{polynomial_text(generator):.60}"
+            generator_text = f"{polynomial_text(generator):.60}"
             raise errors.MethodUnavailableError(
                 f"the closure of the {model.title} is not a cone, so that no projective variety"
-                f" belongs to it: {shown} is not homogeneous; leave --projective out"
+                f" belongs to it: {generator_text} is not homogeneous; leave --projective out"
             )
     return ideal.projective().singular_locus(title=model.title)
 

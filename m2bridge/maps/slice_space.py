@@ -106,8 +106,8 @@ def _slice_variables(names: Sequence[str], values: Values) -> tuple[str, ...]:
     variables: dict[str, None] = {}  # a set whose elements keep their order
     for name, value in values.items():
         if name not in names:
-            known = first_names(names)
-            reason = f"'{name:.60}' is not a coordinate: they are {known}"
+            coordinates_text = first_names(names)
+            reason = f"'{name:.60}' is not a coordinate: they are {coordinates_text}"
             raise InvalidCaseError("coordinates", reason)
         for symbol in sorted(sympify(value, strict=True).free_symbols, key=str):
             variables[str(symbol)] = None

@@ -50,8 +50,8 @@ def leading_primes(values: Mapping[int, object], lead: int) -> tuple[int, ...]:
     for prime, value in values.items():
         primes_of.setdefault(value, []).append(prime)
     most_frequent = max(primes_of.values(), key=len)
-    others = len(values) - len(most_frequent)
-    return tuple(most_frequent) if len(most_frequent) - others >= lead else ()
+    other_count = len(values) - len(most_frequent)
+    return tuple(most_frequent) if len(most_frequent) - other_count >= lead else ()
 
 
 def primes_for(
@@ -97,8 +97,8 @@ def deciding_primes(
 
 def disagreement_error(primes: Iterable[int]) -> MethodUnavailableError:
     """Return the error for primes, all that were tried, of which too few give the same numbers."""
-    listed = ", ".join(map(str, primes))
-    return MethodUnavailableError(f"modulo the primes {listed} too few have the same numbers")
+    primes_text = ", ".join(map(str, primes))
+    return MethodUnavailableError(f"modulo the primes {primes_text} too few have the same numbers")
 
 
 def modulo_primes(agreeing: Collection[int], tried: Iterable[int]) -> str:
@@ -108,7 +108,7 @@ def modulo_primes(agreeing: Collection[int], tried: Iterable[int]) -> str:
     """
     plural_ending = "s" if len(agreeing) > 1 else ""
     text = f"modulo {NUMBER_WORDS[len(agreeing)]} random prime{plural_ending}"
-    others = [str(prime) for prime in tried if prime not in agreeing]
-    if others:
-        text += f" (other numbers modulo {', '.join(others)})"
+    disagreeing = [str(prime) for prime in tried if prime not in agreeing]
+    if disagreeing:
+        text += f" (other numbers modulo {', '.join(disagreeing)})"
     return f"{text}; this is not a proof over QQ"

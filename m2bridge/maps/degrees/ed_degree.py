@@ -240,17 +240,17 @@ def _point_json(result: EDDegree) -> dict[str, Any]:
     """
     at_point = result.at_point
     real = None if at_point is None else at_point.real
-    listed = None
+    real_points = None
     if result.real_points is not None and result.distances is not None:
         pairs = zip(result.distances, result.real_points, strict=True)
-        listed = [{"coordinates": list(point), "value": value} for value, point in pairs]
+        real_points = [{"coordinates": list(point), "value": value} for value, point in pairs]
     return {
         "point": None if at_point is None else list(map(str, at_point.coordinates)),
         "critical_points": result.critical_points,
         "critical_dimension": None if at_point is None else at_point.count.critical_dimension,
         "critical_primes": None if at_point is None else list(at_point.primes),
         "real_critical_points": result.real_critical_points,
-        "real_points": listed,
+        "real_points": real_points,
         "isolated_by": None if real is None else real.isolated_by,
         "proved_real_points": None if real is None else real.proved,
     }
@@ -306,8 +306,8 @@ def _method_text(result: EDDegree) -> str:
     if result.method == "ideal":
         return "by counting critical points for a random data point"
     fibre = result.counted.count.fibre
-    shown = f"{fibre} point{'s' if fibre > 1 else ''} of a general fibre"
-    return f"by counting critical points of the parametrization, over the {shown}"
+    fibre_text = f"{fibre} point{'s' if fibre > 1 else ''} of a general fibre"
+    return f"by counting critical points of the parametrization, over the {fibre_text}"
 
 
 def _point_facts(result: EDDegree) -> list[tuple[str, object]]:
@@ -327,8 +327,8 @@ def _point_facts(result: EDDegree) -> list[tuple[str, object]]:
         real = at_point.real
         facts.append(("real critical points", f"{real.number}, isolated by {real.isolated_by}"))
         if real.proved:
-            shown = f"existence of {real.proved} near the given numbers, by Krawczyk's test"
-            facts.append(("proved", shown))
+            proof_text = f"existence of {real.proved} near the given numbers, by Krawczyk's test"
+            facts.append(("proved", proof_text))
     return facts
 
 

@@ -300,8 +300,8 @@ def _common_outcome(
     outcome = outcomes[primes[0]]
     if not isinstance(outcome, PolarDegrees):
         raise outcome
-    known = f"{outcome.theorem.known}, {modulo_primes(primes, outcomes)}"
-    theorem = replace(outcome.theorem, known=known)
+    method_text = f"{outcome.theorem.known}, {modulo_primes(primes, outcomes)}"
+    theorem = replace(outcome.theorem, known=method_text)
     return replace(outcome, theorem=theorem, primes=primes, seconds=clock().seconds)
 
 
@@ -366,9 +366,9 @@ def _by_conormal(
     for component in components:
         for i, value in enumerate(component[: dimension + 1]):
             degrees[dimension - i] += value
-    known = "by the conormal variety"
+    method_text = "by the conormal variety"
     if len(components) > 1:
-        known += f", the sum over {len(components)} irreducible components"
+        method_text += f", the sum over {len(components)} irreducible components"
     cone = all(map(is_homogeneous, ideal.generators))
     variables = len(ideal.ring.variables)
     return PolarDegrees(
@@ -377,7 +377,7 @@ def _by_conormal(
         ambient=variables - 1 if cone else variables,
         dimension=dimension,
         method="conormal",
-        theorem=PolarData(tuple(degrees), known, ()),
+        theorem=PolarData(tuple(degrees), method_text, ()),
         engine_version=version,
         seconds=clock().seconds,
         closure=not cone,

@@ -237,10 +237,10 @@ def _facts(result: PolarDegrees) -> list[tuple[str, object]]:
     variety = f"dimension {result.dimension} in P^{result.ambient}"
     if result.closure:
         variety += "; of the closure in projective space"
-    shown = ", ".join(map(str, result.degrees))
+    degrees_text = ", ".join(map(str, result.degrees))
     ed_degree = dual = "not known"
     if result.generic_ed_degree is None:
-        shown += ", …"
+        degrees_text += ", …"
     else:
         ed_degree = str(result.generic_ed_degree)
         if result.closure:  # the affine variety itself may have fewer critical points
@@ -250,7 +250,7 @@ def _facts(result: PolarDegrees) -> list[tuple[str, object]]:
             dual = "empty"
     facts: list[tuple[str, object]] = [
         ("variety", variety),
-        ("polar degrees", shown),
+        ("polar degrees", degrees_text),
         ("generic ED degree", ed_degree),
         ("dual variety", dual),
         ("known", result.theorem.known),

@@ -120,9 +120,9 @@ def _matrix_of(polynomial: Any, size: int) -> FormRows:
         If the polynomial is not homogeneous of degree two.
     """
     if not is_homogeneous(polynomial) or total_degree(polynomial) != 2:
-        shown = polynomial_text(polynomial)
+        text = polynomial_text(polynomial)
         raise InvalidCaseError(
-            "quadratic", f"{shown:.60} is not a homogeneous polynomial of degree 2"
+            "quadratic", f"{text:.60} is not a homogeneous polynomial of degree 2"
         )
     rows = [[Fraction(0)] * size for _ in range(size)]
     for monomial, coefficient in polynomial.terms():

@@ -69,14 +69,14 @@ def by_slices(model: Model) -> tuple[Callable[[int], PolarDegrees], Iterator[int
         """The polar degrees by points that Macaulay2 counts modulo the prime."""
         answer, limit = answer_until_limit(with_given_prime(script, prime))
         version = current().version
-        known = "by counting points in random slices"
+        method_text = "by counting points in random slices"
         return PolarDegrees(
             title=model.title,
             case=model.case,
             ambient=len(forms.coordinates) - 1,
             dimension=dimension,
             method="slices",
-            theorem=PolarData(_degrees_from_counts(answer, dimension), known, ()),
+            theorem=PolarData(_degrees_from_counts(answer, dimension), method_text, ()),
             engine_version=version,
             seconds=clock().seconds,
             unfinished=limit,

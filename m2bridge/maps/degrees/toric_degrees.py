@@ -47,8 +47,8 @@ def toric_exponents(parametrization: PolynomialMap) -> list[IntegerVector]:
     """Return the different exponents of the coordinates of a monomial map; else an empty list."""
     if not is_monomial(parametrization):
         return []
-    found = {monomial for image in parametrization.images for monomial in image}
-    return sorted(found)
+    exponents = {monomial for image in parametrization.images for monomial in image}
+    return sorted(exponents)
 
 
 def toric_polar_data(parametrization: PolynomialMap) -> PolarData | None:
