@@ -106,7 +106,7 @@ def proved_relations(
         if not missing:
             break
         kept_columns = sorted({*echelon.pivots, *missing})
-        # the basis and few other monomials: a smaller echelon form, whose column i is kept_columns[i]
+        # the basis and few other monomials; column i of the smaller echelon form is kept_columns[i]
         smaller = eliminate([echelon.monomials[column] for column in kept_columns])
         pivots = tuple(kept_columns[i] for i in smaller.pivots)
         if unluckiness(pivots) < unluckiness(echelon.pivots):
