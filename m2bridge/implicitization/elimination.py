@@ -60,7 +60,7 @@ MAX_ROWS_PER_MONOMIAL = 2
 def _product_of(
     monomial: Monomial, products: dict[Monomial, FactorT], times: Callable[[FactorT, int], FactorT]
 ) -> FactorT:
-    """Return the product of the factors whose numbers the monomial lists.
+    """Return the product of the factors whose numbers the monomial lists, from stored products.
 
     Parameters
     ----------
@@ -119,14 +119,17 @@ class ModularElimination:
         return ModularElimination(replace(self.expansions, prime=prime), points)
 
     def echelon(self, monomials: Sequence[Monomial]) -> tuple[Any, tuple[int, ...]]:
-        """Reduced echelon form of a matrix with one column per monomial, and its pivot columns.
+        """Return the reduced echelon form, a ``flint.nmod_mat``, of a matrix with one column per
+        monomial, and its pivot columns.
 
-        The rank is at most that over QQ of the monomials as functions on the image, and equal to it
-        unless slice, points or prime are unlucky. The echelon form depends on these accidents only.
+        Column k holds the coefficients of an expansion of monomial k, or its values at points; so
+        every relation among the monomials is in the kernel. The rank is at most that over QQ of the
+        monomials as functions on the image. Unless slice, points or prime are unlucky, it is equal
+        to that, and the echelon form is the reduction modulo the prime of the one over QQ.
         """
         size = len(monomials) + SPARE_POINTS
         # Values fill a matrix of size² entries at most; expansions should have no more terms.
-        if self.expansions.work(monomials) <= size * size:
+        if self.expansions.term_bound(monomials) <= size * size:
             rows = self.expansions.rows(monomials)
             # with more rows, the matrix of values at random points is the smaller one
             if len(rows) <= MAX_ROWS_PER_MONOMIAL * size:
@@ -175,7 +178,7 @@ class Expansions:
             packed_images.append({packed(exponents, bits_per_digit): c for exponents, c in terms})
         return cls(tuple(packed_images), prime)
 
-    def work(self, monomials: Sequence[Monomial]) -> int:
+    def term_bound(self, monomials: Sequence[Monomial]) -> int:
         """Return a bound for the number of terms of the expansions of all monomials together.
 
         A product has at most as many terms as the product of the numbers of terms of its factors.
@@ -220,15 +223,15 @@ class Expansions:
 def dense_slice(
     images: Sequence[IntegerPolynomial], parameters: int, prime: int, random: Random
 ) -> dict[int, int]:
-    """Return values, 0 or 1, at which some parameters may be fixed: the closure of the image of
-    this slice is that of the whole image, unless the point drawn or the prime is unlucky.
+    """Return values, 0 or 1, at which some parameters may be fixed: the image of the slice that
+    they define is dense in the whole image, unless the point drawn or the prime is unlucky.
 
-    Let r be the rank of the Jacobian matrix of the map at a random point modulo the prime.
-    Parameters are fixed one after the other as long as the Jacobian matrix of the restricted map
-    has rank r at the point of the slice. If r is the dimension of the closure of the whole image,
-    the closure of the restricted image, which is irreducible and contained in it, has the same
-    dimension; so both are equal. If r is smaller, functions that are different on the image may
-    agree on the slice; ranks on the slice are in any case lower bounds for those on the image.
+    Let r be the rank of the Jacobian matrix of the map at a random point modulo the prime. A
+    parameter is fixed where the map restricted to the slice still has a Jacobian matrix of rank r,
+    at the random point with the fixed coordinates replaced. If r is the dimension of the closure of
+    the whole image, then the closure of the slice's image, which is irreducible and contained in
+    it, has the same dimension; so both are equal. If r is smaller, functions that are different on
+    the image may agree on the slice: ranks on the slice are in any case lower bounds.
 
     Parameters
     ----------
@@ -236,6 +239,10 @@ def dense_slice(
         In the parameters.
     parameters : int
         The number of parameters.
+    prime : int
+        The prime modulo which ranks are computed.
+    random : random.Random
+        Draws the point.
 
     Returns
     -------
@@ -254,6 +261,7 @@ def dense_slice(
             if _rank_on_slice(images, point, fixed=attempt, prime=prime) == rank:
                 fixed = attempt
                 break
+        # if both values lower the rank, the parameter stays free
     return fixed
 
 
@@ -269,8 +277,8 @@ def _rank_on_slice(
     point : sequence of int
         The rank is computed here, with the coordinates in ``fixed`` replaced.
     fixed : mapping from int to int
-        The values of the parameters that are constant on the slice, by their numbers. The matrix
-        has no derivatives with respect to them; their columns are zero.
+        The values of the parameters that are constant on the slice, by their numbers. The columns
+        of the derivatives with respect to these are zero.
     """
     point_on_slice = [fixed.get(i, value) for i, value in enumerate(point)]
     matrix = flint.nmod_mat(len(images), len(point), prime)
@@ -291,8 +299,8 @@ class Substitution:
     images : tuple of flint.fmpz_mpoly
         The image of each coordinate.
     expansions : dict
-        The expansions computed so far by their monomials; 1 at ``()``. :meth:`forget` drops all
-        but this one.
+        The expansions computed so far by their monomials; 1 at ``()``. :meth:`forget_expansions`
+        drops all but this one.
     values : tuple of int
         The values of the images at one random point modulo ``TEST_PRIME``.
     """
@@ -308,11 +316,12 @@ class Substitution:
         # FLINT takes ASCII names only, which those of the parameters need not be.
         context = flint.fmpz_mpoly_ctx.get(("x", parameters), flint.Ordering.degrevlex)
         images = tuple(map(context.from_dict, check_deadline_in(source.integral_images)))
-        # one random point: for each parameter a list with one value
+        # One random point: for each parameter a list with one value. It only speeds up the test of
+        # polynomials, so that a fixed seed does no harm.
         random = Random(0)
         point = [[random.randrange(TEST_PRIME)] for _ in range(parameters)]
         functions = FunctionValues(point, TEST_PRIME, 1)
-        values = [functions.polynomial(image)[0] for image in source.integral_images]
+        values = [functions.polynomial_values(image)[0] for image in source.integral_images]
         one = context.from_dict({(0,) * parameters: 1})
         return cls(images, {(): one}, tuple(values))
 
@@ -326,7 +335,7 @@ class Substitution:
         ``terms`` are its monomials, as sorted numbers of coordinates, and their coefficients.
         """
         terms = list(terms)
-        # one value, which is quick, is not zero for most polynomials that are not zero
+        # The value at one point is quick; if it is not zero, neither is the polynomial.
         if self._value(terms) != 0:
             return False
         total = self.expansions[()] * 0
@@ -341,7 +350,7 @@ class Substitution:
         functions = FunctionValues([[value] for value in self.values], TEST_PRIME, 1)
         total = 0
         for monomial, coefficient in check_deadline_in(terms):
-            total += functions.monomial(monomial)[0] * coefficient
+            total += functions.monomial_values(monomial)[0] * coefficient
         return total % TEST_PRIME
 
     def echelon(self, monomials: Sequence[Monomial]) -> tuple[Any, int, tuple[int, ...]]:
@@ -368,7 +377,7 @@ class Substitution:
         numerators, denominator, rank = matrix.rref()
         return numerators, int(denominator), leading_columns(numerators, rank)
 
-    def forget(self) -> None:
+    def forget_expansions(self) -> None:
         """Drop all stored expansions but that of the monomial 1."""
         self.expansions = {(): self.expansions[()]}
 
@@ -387,8 +396,8 @@ class Echelon:
     pivots : tuple of int
         Positions of the basis among the monomials.
     matrix : flint.nmod_mat or flint.fmpz_mat
-        A column for each monomial, and a row for each pivot. An entry is not zero where the basis
-        monomial of its row occurs in the expression of the monomial of its column.
+        A column for each monomial, and a row for each pivot. Only the pattern of its nonzero
+        entries is used: the basis monomials that occur in the expression of a column's monomial.
     relation_coefficients : function
         Maps a column outside the basis to (a, [b_1, …, b_r]), integers with a m + Σ b_i m_i = 0 on
         the image, for its monomial m and the basis m_1, …, m_r. After elimination modulo primes
@@ -406,24 +415,31 @@ class Echelon:
     ) -> Echelon:
         """Return the echelon form modulo primes, with entries lifted to QQ by Chinese remainders.
 
-        Primes whose pivots are not the best ones are unlucky, and left out.
+        There is one elimination for each prime. Primes whose pivots are not the best ones found
+        (the largest rank, then those furthest to the left) are unlucky, and left out.
         """
         forms = [elimination.echelon(monomials) for elimination in eliminations]
-        best = min([pivots for _, pivots in forms], key=rank_and_pivots)
-        matrices = [matrix for matrix, pivots in forms if pivots == best]
+        best_pivots = min([pivots for _, pivots in forms], key=unluckiness)
+        matrices = [matrix for matrix, pivots in forms if pivots == best_pivots]
         modulus, weights = chinese_remainder([int(matrix.modulus()) for matrix in matrices])
-        rows = range(len(best))
+        rows = range(len(best_pivots))
 
         def coefficients(column: int) -> tuple[int, list[int]]:
             """The common denominator of the lifted entries, and minus their numerators."""
+            # one vector for each prime: minus the entries of the column
             vectors = [[-int(matrix[row, column]) for row in rows] for matrix in matrices]
-            return rational_reconstruction(combined(vectors, weights, modulus), modulus)
+            # the vector modulo the product of the primes, and the rational one that it stands for
+            residues = combined(vectors, weights, modulus)
+            return rational_reconstruction(residues, modulus)
 
-        return cls(tuple(monomials), best, matrices[0], coefficients)
+        # Modulo any one of the primes the matrix shows which entries are zero, as a guess.
+        pattern = matrices[0]
+        return cls(tuple(monomials), best_pivots, pattern, coefficients)
 
     @classmethod
     def exact(cls, monomials: Sequence[Monomial], substitution: Substitution) -> Echelon:
         """Return the echelon form over QQ of the monomials, expanded in the parameters."""
+        # the entries of the echelon form are numerators[row, column] / denominator
         numerators, denominator, pivots = substitution.echelon(monomials)
         rows = range(len(pivots))
 
@@ -441,7 +457,7 @@ class Echelon:
         rows = range(len(self.pivots))
 
         def support_size(column: int) -> tuple[int, int]:
-            """The key of the order: the number of nonzero entries, then the position reversed."""
+            """The number of nonzero entries; minus the position, for ties."""
             return sum([1 for row in rows if self.matrix[row, column]]), -column
 
         return sorted(columns, key=support_size)
@@ -452,22 +468,23 @@ class Echelon:
         The polynomial is scaled to coprime integer coefficients; the first term is that of the
         monomial, with a positive coefficient.
         """
-        leading, others = self.relation_coefficients(column)
-        content = gcd(leading, *others)
+        leading, basis_coefficients = self.relation_coefficients(column)
+        content = gcd(leading, *basis_coefficients)
         if leading < 0:
             content = -content
         terms = [(self.monomials[column], leading // content)]
-        for pivot, c in zip(self.pivots, others, strict=True):
+        for pivot, c in zip(self.pivots, basis_coefficients, strict=True):
             if c:
                 terms.append((self.monomials[pivot], c // content))
         return tuple(terms)
 
 
-def rank_and_pivots(pivots: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
-    """Return a key for pivots found modulo a prime, which is smaller if the prime is less unlucky.
+def unluckiness(pivots: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
+    """Return a key for pivots found modulo a prime, which is smaller if the prime is less unlucky:
+    minus the rank, then the pivots.
 
-    The pivots over QQ have the smallest key of all: the largest rank, and of the same rank the
-    pivots that are as far left as they can be.
+    The pivots over QQ have the smallest key of all: the largest rank, and among those of the same
+    rank each pivot as far left as possible.
     """
     return -len(pivots), pivots
 
@@ -491,17 +508,18 @@ def in_independent_coordinates(
 ) -> MultigradedMap:
     """Return the map to the independent coordinates, with the symmetries that permute these.
 
-    ``reduction`` is the :func:`linear_part` of the map.
+    ``reduction`` is the :func:`linear_part` of the map. Independent coordinate i of the result is
+    coordinate ``reduction.basis[i]`` of the map; symmetries are rewritten in these numbers.
     """
     independent = reduction.basis
-    number = {j: i for i, j in enumerate(independent)}
+    new_number = {j: i for i, j in enumerate(independent)}
     symmetries = []
     for permutation in check_deadline_in(source.symmetries):
         # A symmetry of the image is one of its projection to the independent coordinates only if
         # it permutes them among themselves.
         moved = [permutation[j] for j in independent]
-        if number.keys() >= set(moved):
-            symmetries.append(tuple(number[j] for j in moved))
+        if set(moved) <= new_number.keys():
+            symmetries.append(tuple(new_number[j] for j in moved))
     grading = Grading(
         tuple(source.grading.multidegrees[j] for j in independent),
         tuple(source.grading.degrees[j] for j in independent),
@@ -510,7 +528,10 @@ def in_independent_coordinates(
 
 
 def in_all_coordinates(polynomial: Terms, reduction: LinearReduction) -> Terms:
-    """Return a polynomial in the independent coordinates as a polynomial in all coordinates."""
+    """Return a polynomial in the independent coordinates as a polynomial in all coordinates.
+
+    Only the numbers of the coordinates in its monomials change: i becomes ``reduction.basis[i]``.
+    """
     if not reduction.dependencies:
         return polynomial  # all coordinates are independent, and have the same numbers
     terms = []
@@ -519,12 +540,14 @@ def in_all_coordinates(polynomial: Terms, reduction: LinearReduction) -> Terms:
     return tuple(terms)
 
 
-def extended(permutation: Permutation, reduction: LinearReduction, size: int) -> Permutation:
+def extend_permutation(
+    permutation: Permutation, reduction: LinearReduction, coordinates: int
+) -> Permutation:
     """Return a permutation of the independent coordinates as a permutation of all coordinates.
 
-    ``size`` is the number of all coordinates; dependent ones are fixed.
+    ``coordinates`` is the number of all coordinates; dependent ones are fixed.
     """
-    result = list(range(size))
+    result = list(range(coordinates))
     for i, j in enumerate(reduction.basis):
         result[j] = reduction.basis[permutation[i]]
     return tuple(result)

@@ -5,10 +5,9 @@ Three facts are proved for a multidegree with M monomials (docs/computing-closur
 
 * ρ monomials are independent as functions on the image: they are modulo a prime;
 * σ polynomials of the ideal are independent: each vanishes after substitution, and they are
-independent modulo a
-  prime. Where ρ + σ = M, both are dimensions;
+  independent modulo a prime. Where ρ + σ = M, both are dimensions;
 * what lower degrees generate has over QQ no larger dimension than modulo the prime, so that each
-generator is needed.
+  generator is needed.
 
 Relations and functionals are computed modulo primes, lifted to QQ with as many primes as they need,
 and proved. A relation that needs more primes is eliminated again among the basis and few other
@@ -39,7 +38,7 @@ from m2bridge.implicitization.elimination import (
     Echelon,
     ModularElimination,
     Substitution,
-    rank_and_pivots,
+    unluckiness,
 )
 from m2bridge.implicitization.graded_pieces import (
     DegreePieces,
@@ -94,33 +93,35 @@ def proved_relations(
     tuple of polynomials or None
         In the order of the columns; ``None`` if not every column has a proved relation.
     """
-    ways = (
+    eliminate_methods = (
+        # modulo one long prime, all primes, no prime
         partial(Echelon.modular, eliminations=eliminations[1:2]),
         partial(Echelon.modular, eliminations=eliminations),
         partial(Echelon.exact, substitution=substitution),
     )
-    proved = dict(_vanishing(echelon, columns, substitution))
-    for eliminate in ways:
+    # the relations proved so far, by their columns
+    proved = dict(_relations_that_vanish(echelon, columns, substitution))
+    for eliminate in eliminate_methods:
         missing = [column for column in columns if column not in proved]
         if not missing:
             break
-        kept = sorted({*echelon.pivots, *missing})
-        # the basis and few other monomials: a smaller echelon form, whose column i is kept[i]
-        smaller = eliminate([echelon.monomials[column] for column in kept])
-        pivots = tuple(kept[i] for i in smaller.pivots)
-        if rank_and_pivots(pivots) < rank_and_pivots(echelon.pivots):
+        kept_columns = sorted({*echelon.pivots, *missing})
+        # the basis and few other monomials; column i of the smaller echelon form is kept_columns[i]
+        smaller = eliminate([echelon.monomials[column] for column in kept_columns])
+        pivots = tuple(kept_columns[i] for i in smaller.pivots)
+        if unluckiness(pivots) < unluckiness(echelon.pivots):
             return None  # The echelon form that is given, not the smaller one, is unlucky.
-        # with other pivots the smaller echelon form is unlucky, and the next way is tried
+        # with other pivots the smaller echelon form is unlucky, and the next method is tried
         if pivots == echelon.pivots:
-            places = [kept.index(column) for column in missing]
-            for i, relation in _vanishing(smaller, places, substitution):
-                proved[kept[i]] = relation
+            places = [kept_columns.index(column) for column in missing]
+            for i, relation in _relations_that_vanish(smaller, places, substitution):
+                proved[kept_columns[i]] = relation
     if len(proved) < len(columns):
         return None
     return tuple(proved[column] for column in columns)
 
 
-def _vanishing(
+def _relations_that_vanish(
     echelon: Echelon, columns: Iterable[int], substitution: Substitution
 ) -> Iterator[tuple[int, Terms]]:
     """Yield (column, relation) for those of the columns whose relation, read off the echelon form,
@@ -135,61 +136,62 @@ def _vanishing(
 def has_no_larger_rank(
     generated: GeneratedPart, places: Sequence[int], primes: Sequence[int]
 ) -> bool:
-    """Whether what the products span over QQ has the dimension of what they span modulo the prime.
+    """Whether what the products span over QQ has the dimension r of what they span modulo the
+    prime.
 
     Then none of the new generators, which are independent modulo the span, is a combination of
-    products: each is needed. (Over QQ the dimension is at least that modulo the prime.)
-
-    As many linear functionals as the span modulo the prime has codimension, independent over QQ
-    and zero on all products, prove it. They are those dual to the monomials at the places; their
-    values are lifted to QQ from as many primes as that takes, and if all primes are not enough,
-    the rank over QQ is computed.
+    products: each is needed. Over QQ the dimension is at least r. It is at most r if there are
+    n − r independent linear functionals over QQ that vanish on all products, where n is the number
+    of free monomials. Functionals dual to the monomials at the places are computed modulo primes
+    and lifted to QQ, from as many primes as that takes; if all primes are not enough, the rank
+    over QQ is computed.
 
     Parameters
     ----------
     generated : GeneratedPart
         The span of the products modulo its prime.
     places : sequence of int
-        Positions of free monomials that are a basis modulo the span.
+        Positions of the n − r free monomials that are a basis modulo the span.
     primes : sequence of int
         Further primes for lifting.
     """
-    others = (generated.modulo(prime) for prime in primes if prime != generated.prime)
+    modulo_others = (generated.modulo(prime) for prime in primes if prime != generated.prime)
     rank = len(generated.chosen)
     used_primes = []
     duals = []
-    for span in chain([generated], others):
-        if len(span.chosen) > rank:
+    for modulo_prime in chain([generated], modulo_others):
+        if len(modulo_prime.chosen) > rank:
             return False  # the rank over QQ is at least that modulo any prime
-        if len(span.chosen) < rank:
+        if len(modulo_prime.chosen) < rank:
             continue  # this prime is unlucky
-        used_primes.append(span.prime)
-        duals.append(span.dual(places))
-        functionals = _lifted(used_primes, duals)
+        used_primes.append(modulo_prime.prime)
+        duals.append(modulo_prime.dual(places))
+        functionals = _lift_to_integers(used_primes, duals)
         if _are_independent(functionals, places) and generated.is_annihilated(functionals):
             return True
     return generated.rational_rank() <= rank
 
 
-def _lifted(primes: Sequence[int], duals: Sequence[list[list[int]]]) -> list[list[int]]:
+def _lift_to_integers(primes: Sequence[int], duals: Sequence[list[list[int]]]) -> list[list[int]]:
     """Return integer vectors, each a multiple of the rational vector with the given residues.
 
-    ``duals[k][i]`` is vector i modulo ``primes[k]``. The vectors are right if their numerators and
-    denominators are small against the product of the primes; so they are to be checked.
+    ``duals[k][i]`` is vector i modulo ``primes[k]``. The results are right only if numerators and
+    denominators are small against the product of the primes, so the caller checks them.
     """
     modulus, weights = chinese_remainder(primes)
     lifted = []
     for vectors in check_deadline_in(zip(*duals, strict=True)):
         residues = combined(vectors, weights, modulus)
+        # without the common denominator the vector vanishes at the same places
         _, numerators = rational_reconstruction(residues, modulus)
         lifted.append(numerators)
     return lifted
 
 
 def _are_independent(functionals: Sequence[Sequence[int]], places: Sequence[int]) -> bool:
-    """Whether functional number i is zero at all places but number i, and not zero there.
+    """Whether functional i is nonzero at ``places[i]`` and zero at all other places, for each i.
 
-    This shows that the functionals are linearly independent.
+    This shows that the functionals are linearly independent. Each is given by its values.
     """
     for i, functional in enumerate(functionals):
         nonzero = [j for j, place in enumerate(places) if functional[place]]
@@ -220,7 +222,7 @@ def products_at(free: Sequence[Monomial], neighbours: Sequence[Neighbour]) -> Pr
     neighbours : sequence of Neighbour
     """
     number = {monomial: i for i, monomial in enumerate(free)}
-    found: Products = {}
+    origin_of: Products = {}
     for neighbour in neighbours:
         # from positions in the piece of the neighbour to positions among the free monomials
         place_of: dict[int, int] = {}
@@ -228,9 +230,10 @@ def products_at(free: Sequence[Monomial], neighbours: Sequence[Neighbour]) -> Pr
             if monomial in number:
                 place_of[i] = number[monomial]
         for polynomial in check_deadline_in(neighbour.piece.ideal):
-            kept = sorted([(place_of[i], c) for i, c in polynomial if i in place_of])
-            found.setdefault(tuple(kept), (neighbour, polynomial))
-    return {product: found[product] for product in sorted(found, key=len)}
+            at_free = sorted([(place_of[i], c) for i, c in polynomial if i in place_of])
+            # of equal products the first one met is enough
+            origin_of.setdefault(tuple(at_free), (neighbour, polynomial))
+    return {product: origin_of[product] for product in sorted(origin_of, key=len)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,8 +248,8 @@ class GeneratedPart:
     chosen : list of int
         Numbers of products that form a basis of the span modulo the prime.
     functionals : list of sparse vectors over GF(prime)
-        For each free monomial its values under the functionals of a basis of all those that vanish
-        on the span; they determine its class modulo the span.
+        For each free monomial its nonzero values, by the number of the functional, under a basis
+        of the functionals that vanish on the span; they determine its class modulo the span.
     """
 
     products: list[SparseRow]
@@ -300,7 +303,7 @@ class GeneratedPart:
             Functional number i by its values modulo the prime at all free monomials: 1 at place
             number i, 0 at the other places.
         """
-        # elsewhere all functionals that vanish on the span are zero
+        # at other positions all functionals that vanish on the span are zero
         nonzero = {place for place, values in enumerate(self.functionals) if values}
         # with the places as the first columns, the echelon form has a unit matrix there
         order = [*places, *sorted(nonzero.difference(places))]
@@ -314,10 +317,10 @@ class GeneratedPart:
         return duals
 
     def _values(self, places: Sequence[int]) -> flint.nmod_mat:
-        """Return the matrix of the values of functionals at some free monomials.
+        """Return the matrix of the values of the functionals at some free monomials.
 
-        It has a column for each place, and a row for each functional that is not zero at all of
-        them; the order of the rows is that in which the functionals are met.
+        Column k belongs to the free monomial at ``places[k]``. There is a row for each functional
+        that is nonzero at one of the places or more, in the order in which they are met.
         """
         row_of: dict[int, int] = {}
         columns = []
@@ -338,14 +341,17 @@ class GeneratedPart:
         """
         if not functionals:
             return True
-        norm = max((sum([abs(c) for _, c in product]) for product in self.products), default=0)
-        largest_value = max(map(abs, chain.from_iterable(functionals)), default=0)
+        # the largest sum of absolute values of the coefficients of a product
+        norms = [sum([abs(c) for _, c in product]) for product in self.products]
+        max_norm = max(norms, default=0)
+        max_value = max(map(abs, chain.from_iterable(functionals)), default=0)
         # A functional is at most this in absolute value on every product. So with digits of twice
         # this size, the packed values are zero only if all functionals are.
-        bound = norm * largest_value
+        bound = max_norm * max_value
         bits_per_digit = (2 * bound + 1).bit_length() + 1
-        places = check_deadline_in(zip(*functionals, strict=True))
-        packed_values = [packed(values, bits_per_digit) for values in places]
+        # for each free monomial the values of all functionals, as one integer
+        values_by_place = check_deadline_in(zip(*functionals, strict=True))
+        packed_values = [packed(values, bits_per_digit) for values in values_by_place]
         for product in check_deadline_in(self.products):
             if sum([c * packed_values[place] for place, c in product]) != 0:
                 return False
@@ -407,10 +413,10 @@ class Context:
         They become more reliable and more expensive: modulo one prime, modulo several, then over
         QQ, with one prime after another for the products.
         """
-        guess, better_guess, *others = self.primes
-        yield Echelon.modular(candidates, self.eliminations[:1]), guess
-        yield Echelon.modular(candidates, self.eliminations), better_guess
-        for prime in others:
+        first_prime, second_prime, *further_primes = self.primes
+        yield Echelon.modular(candidates, self.eliminations[:1]), first_prime
+        yield Echelon.modular(candidates, self.eliminations), second_prime
+        for prime in further_primes:
             yield Echelon.exact(candidates, self.substitution), prime
 
 
@@ -436,24 +442,26 @@ def compute_piece(
         map for which all these primes are unlucky).
     """
     space = MonomialSpace.of(multidegree, degree, grading=context.grading, lower=lower)
-    found = None
+    basis_of_ideal = None
     for echelon, prime in context.echelons(space.candidates):
-        found = _proved_ideal(space, echelon, prime=prime, context=context)
-        if found is not None:
+        basis_of_ideal = _proved_ideal(space, echelon, prime=prime, context=context)
+        if basis_of_ideal is not None:
             break
-    context.substitution.forget()
-    if found is None:
+    # expansions are not needed in other multidegrees, and take much memory
+    context.substitution.forget_expansions()
+    if basis_of_ideal is None:
         raise ContradictionError(
             f"exact elimination in degree {degree} did not give a basis of the ideal"
         )
-    multiples, generators = found
+    multiples, generators = basis_of_ideal
     ideal: list[SparseRow] = []
     if degree < context.max_degree:  # higher degrees need the ideal of this one
         position = {monomial: i for i, monomial in enumerate(space.monomials)}
         for neighbour, polynomial in multiples:
             products = neighbour.products
+            # term i of g, times the coordinate, is the monomial products[i] of this multidegree
             ideal.append(tuple([(position[products[i]], c) for i, c in polynomial]))
-        ideal += [_numbered(generator, position) for generator in generators]
+        ideal += [_as_sparse_row(generator, position) for generator in generators]
     return GradedPiece(
         monomials=space.monomials,
         basis=echelon.pivots,
@@ -463,7 +471,7 @@ def compute_piece(
     )
 
 
-def _numbered(polynomial: Terms, position: Mapping[Monomial, int]) -> SparseRow:
+def _as_sparse_row(polynomial: Terms, position: Mapping[Monomial, int]) -> SparseRow:
     """Return the polynomial with each monomial replaced by its position."""
     return tuple([(position[monomial], c) for monomial, c in polynomial])
 
@@ -498,7 +506,8 @@ def _proved_ideal(
     generated = GeneratedPart.of(list(products), len(free_monomials), prime)
     # products of generators of lower degree already span a part of the ideal
     multiples = [products[generated.products[i]] for i in generated.chosen]
-    # the ideal has at most the dimension of the free monomials, so that there are no generators
+    # The dimension of the ideal is at most the number of free monomials, since the others are
+    # independent on the image; so these multiples are a basis, and there are no new generators.
     if len(multiples) == len(free_monomials):
         return multiples, ()
     columns, places = _new_columns(echelon, free, generated)
@@ -535,10 +544,11 @@ def _new_columns(
     columns, places : lists of int
         Some of the free columns, and their positions among the free monomials.
     """
+    # generated.functionals has an entry for each free monomial
     start = len(generated.functionals) - len(free)
     place = {column: start + i for i, column in enumerate(free)}
     # a monomial on which all functionals are zero is in the span
     outside_span = [column for column in free if generated.functionals[place[column]]]
     columns = generated.complement(echelon.by_support(outside_span), place)
-    columns.reverse()  # the list of generators begins with those of most terms
+    columns.reverse()  # so that the list of generators begins with those of most terms
     return columns, [place[column] for column in columns]

@@ -52,8 +52,9 @@ class PackedGrading:
         """Return the grading of a map, packed for monomials of degree ≤ max_degree."""
         grading = source.grading
         entries = map(abs, chain.from_iterable(grading.multidegrees))
-        # A monomial has at most max_degree factors, so its digits are in absolute value less than
-        # half of the base: different vectors have different packed integers, also with signs.
+        # A monomial has at most max_degree factors, since coordinates have degree ≥ 1; so its
+        # digits are in absolute value less than half of the base. Different vectors then have
+        # different packed integers, also with negative entries.
         base = 2 * (max_degree + 1) * max([1, *entries, *grading.degrees]) + 2
         packed = []
         for degree, multidegree in zip(grading.degrees, grading.multidegrees, strict=True):
@@ -128,9 +129,9 @@ class MultidegreeOrbits:
         if multidegree in self.members:  # it is dominant: the permutation is the identity
             return multidegree, tuple(range(len(self.grading.packed)))
         if multidegree not in self.transports:
-            previous, number = self.steps[multidegree]
+            previous, symmetry_number = self.steps[multidegree]
             dominant, to_previous = self.transport(previous)
-            last_step = self.grading.permutations[number]
+            last_step = self.grading.permutations[symmetry_number]
             self.transports[multidegree] = dominant, tuple(last_step[j] for j in to_previous)
         return self.transports[multidegree]
 
@@ -157,15 +158,15 @@ def _orbit(
     orbit = [root]
     for multidegree in check_deadline_in(orbit):  # members that are found are visited too
         for number, image in enumerate(images[multidegree]):
-            if image != root and image not in steps:
+            if image != root and image not in steps:  # a new member of the orbit
                 steps[image] = (multidegree, number)
                 orbit.append(image)
     return tuple(orbit)
 
 
 SparseRow = tuple[tuple[int, int], ...]
-"""A polynomial of one multidegree: positions of its monomials, in a list that is named where it is
-used, with their coefficients.
+"""A polynomial of one multidegree: pairs (position of a monomial, coefficient). The list in which
+the monomials have these positions is named where it is used.
 """
 
 
@@ -274,23 +275,23 @@ class Neighbour:
 def orbits_of_degree(
     grading: PackedGrading, degree: int, lower: Mapping[int, DegreePieces]
 ) -> MultidegreeOrbits:
-    """Return the multidegrees of the monomials of one degree, in orbits.
+    """Return the multidegrees of the monomials of one degree ≥ 1, in orbits.
 
-    ``lower`` has the pieces of all smaller degrees from 0 on. Every monomial is a coordinate times
-    a monomial of smaller degree.
+    ``lower`` has the pieces of all smaller degrees from 0 on. Every monomial is a coordinate x_j
+    times a monomial of smaller degree.
     """
     images: dict[int, tuple[int, ...]] = {}
     coordinates = zip(grading.packed, grading.degrees, grading.moved, strict=True)
-    for packed, own_degree, moved in check_deadline_in(coordinates):
-        below = lower.get(degree - own_degree)
-        if below is None:  # the coordinate has a degree larger than this one
+    for multidegree_of_x, degree_of_x, moved in check_deadline_in(coordinates):
+        lower_pieces = lower.get(degree - degree_of_x)
+        if lower_pieces is None:  # the coordinate has a degree larger than this one
             continue
-        images_below = below.orbits.images
+        lower_images = lower_pieces.orbits.images
         # multiplication by the coordinate adds its multidegree, and that of its image
-        for multidegree in images_below:
-            if multidegree + packed not in images:
-                added = map(add, images_below[multidegree], moved)
-                images[multidegree + packed] = tuple(added)
+        for multidegree in lower_images:
+            product = multidegree + multidegree_of_x
+            if product not in images:
+                images[product] = tuple(map(add, lower_images[multidegree], moved))
     return MultidegreeOrbits.of(grading, images)
 
 
@@ -332,20 +333,21 @@ class MonomialSpace:
         candidates: set[Monomial] = set()
         others: set[Monomial] = set()
         coordinates = zip(grading.packed, grading.degrees, strict=True)
-        for j, (packed, own_degree) in enumerate(check_deadline_in(coordinates)):
-            below = lower.get(degree - own_degree)
-            # this coordinate divides no monomial of this multidegree
-            if below is None or multidegree - packed not in below.orbits.images:
+        for j, (multidegree_of_x, degree_of_x) in enumerate(check_deadline_in(coordinates)):
+            lower_pieces = lower.get(degree - degree_of_x)
+            quotient = multidegree - multidegree_of_x
+            # coordinate j divides no monomial of this multidegree
+            if lower_pieces is None or quotient not in lower_pieces.orbits.images:
                 continue
-            dominant, permutation = below.orbits.transport(multidegree - packed)
-            neighbour = Neighbour.of(below.pieces[dominant], permutation, j)
+            dominant, permutation = lower_pieces.orbits.transport(quotient)
+            neighbour = Neighbour.of(lower_pieces.pieces[dominant], permutation, j)
             neighbours.append(neighbour)
             candidates.update([neighbour.products[i] for i in neighbour.piece.basis])
             others.update(neighbour.products)
         others -= candidates
         # Any order is correct. Comparing the last coordinates first gave the shortest generators in
         # experiments.
-        reversed_monomial = itemgetter(slice(None, None, -1))
+        reversed_monomial = itemgetter(slice(None, None, -1))  # (0, 1, 3) becomes (3, 1, 0)
         return cls(
             neighbours,
             candidates=tuple(sorted(candidates, key=reversed_monomial)),

@@ -69,11 +69,11 @@ class GeneratorOrbit:
         """Yield the generators of all multidegrees of the orbit, one multidegree after another."""
         generators_of = [self.polynomials]  # by the number of the multidegree in the orbit
         yield from self.polynomials
-        for previous, number in self.tree:
-            symmetry = self.symmetries[number]
-            moved = tuple(_moved(polynomial, symmetry) for polynomial in generators_of[previous])
-            generators_of.append(moved)
-            yield from moved
+        for earlier, symmetry_number in self.tree:
+            symmetry = self.symmetries[symmetry_number]
+            generators = tuple(_replace_variables(g, symmetry) for g in generators_of[earlier])
+            generators_of.append(generators)
+            yield from generators
 
     @cached_property
     def variables(self) -> tuple[int, ...]:
@@ -104,7 +104,7 @@ class GeneratorOrbit:
         """
         place = {j: i for i, j in enumerate(self.variables)}
         # the variables by their places, as those of the values
-        polynomials = [_moved(polynomial, place) for polynomial in self.polynomials]
+        polynomials = [_replace_variables(polynomial, place) for polynomial in self.polynomials]
         known = self._gradients_at_values
         for carried in check_deadline_in(self.carried):
             values = tuple([point[j] for j in carried])
@@ -115,7 +115,7 @@ class GeneratorOrbit:
                 yield {carried[i]: derivative for i, derivative in gradient.items()}
 
 
-def _moved(polynomial: Terms, image: Permutation | Mapping[int, int]) -> Terms:
+def _replace_variables(polynomial: Terms, image: Permutation | Mapping[int, int]) -> Terms:
     """Return the polynomial with the variable ``image[j]`` in place of each variable j."""
     terms = []
     for monomial, c in polynomial:
@@ -125,16 +125,16 @@ def _moved(polynomial: Terms, image: Permutation | Mapping[int, int]) -> Terms:
 
 @dataclass(frozen=True, slots=True)
 class HigherDegrees:
-    """Minimal generators of higher degree that are known without multidegrees.
+    """Minimal generators in the degrees above those searched degree by degree.
 
-    They are written out when they are asked for.
+    Their numbers are known; the polynomials are computed when they are asked for.
 
     Parameters
     ----------
     counts : mapping from degree to int
         The number of generators of each degree.
     polynomials : callable
-        Without arguments; returns an iterator over the generators.
+        Takes no arguments, and returns an iterator over the generators.
     """
 
     counts: Mapping[int, int]
@@ -150,7 +150,7 @@ class Implicitization:
     Parameters
     ----------
     source : MultigradedMap
-        The map, its grading (``degrees`` say what degree means) and its symmetries.
+        The map, its grading (whose ``degrees`` are those of the coordinates) and its symmetries.
     max_degree : int
         The last degree that was completed.
     requested_degree : int
@@ -158,6 +158,7 @@ class Implicitization:
     hilbert_function : tuple of int
         H(0), …, H(max_degree), dimensions of the coordinate ring of the image.
     orbits : tuple of GeneratorOrbit
+        The generators that were found degree by degree.
     exact : bool
         Whether dimensions and generators are proved over QQ. In every multidegree the rank modulo a
         prime, a lower bound of H, and the number of independent relations proved over ZZ, a lower
@@ -176,7 +177,7 @@ class Implicitization:
     exact: bool
     higher: HigherDegrees | None = None
 
-    def continued(self, values: Sequence[int], higher: HigherDegrees) -> Implicitization:
+    def continue_with(self, values: Sequence[int], higher: HigherDegrees) -> Implicitization:
         """Return the result with further values of the Hilbert function and further generators.
 
         Parameters
@@ -203,7 +204,7 @@ class Implicitization:
             counts[orbit.degree] += orbit.generator_count
         if self.higher is None:
             return dict(counts)
-        return {**counts, **self.higher.counts}
+        return {**counts, **self.higher.counts}  # no degree is in both
 
     @property
     def ring(self) -> PolynomialRing:
@@ -304,10 +305,10 @@ def implicitize(
     independent = elimination.in_independent_coordinates(source, reduction)
     coordinates = len(source.grading.degrees)
     symmetries = tuple(
-        elimination.extended(permutation, reduction, coordinates)
+        elimination.extend_permutation(permutation, reduction, coordinates)
         for permutation in check_deadline_in(independent.symmetries)
     )
-    # the pieces of each degree, in independent coordinates; as many degrees as time suffices for
+    # by degree, the graded pieces in independent coordinates; as many degrees as time suffices for
     context = Context.of(independent, max_degree, seed)
     completed = complete_degrees(
         context.grading, max_degree, partial(compute_piece, context=context), first=first
@@ -332,12 +333,15 @@ def implicitize(
 def _linear_orbits(
     source: MultigradedMap, reduction: LinearReduction, max_degree: int
 ) -> Iterator[GeneratorOrbit]:
-    """Yield the linear relations, each in an orbit of its own: one for each dependent coordinate,
-    which it expresses in the independent ones.
+    """Yield the linear relations: one for each dependent coordinate, which it expresses in the
+    independent ones.
 
-    Relations of a degree above ``max_degree`` are left out, since that degree was not completed.
+    Each relation is listed as an orbit of one multidegree, without symmetries (the trivial group),
+    also where the symmetries of the map would carry relations to each other. Relations of a degree
+    above ``max_degree`` are left out, since that degree was not completed.
     """
     grading = source.grading
+    # dependent coordinate j is the linear form Σ c_i x_i, where form maps i to c_i
     for j, form in reduction.dependencies:
         if grading.degrees[j] > max_degree:
             continue
@@ -358,7 +362,7 @@ def _nonlinear_orbits(
 ) -> Iterator[GeneratorOrbit]:
     """Yield the generators found in the independent coordinates, as polynomials in all coordinates.
 
-    They are written out after a limit too, so the deadline is not checked here.
+    The deadline is not checked here, because what was found before a limit is returned after it.
 
     Parameters
     ----------
@@ -375,7 +379,7 @@ def _nonlinear_orbits(
             polynomials = [elimination.in_all_coordinates(g, reduction) for g in piece.generators]
             yield GeneratorOrbit(
                 degree=n,
-                multidegree=grading.vector(piece.monomials[0]),
+                multidegree=grading.vector(piece.monomials[0]),  # that of every monomial of it
                 polynomials=tuple(polynomials),
                 symmetries=symmetries,
                 tree=degree.orbits.tree(multidegree),

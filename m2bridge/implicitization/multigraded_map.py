@@ -42,8 +42,8 @@ class Grading:
     multidegrees : tuple of vectors of int
         Multidegrees of the coordinates, all of the same length.
     degrees : tuple of positive int
-        The degree of each coordinate; a rational combination of the entries of its multidegree. All
-        1 where possible.
+        The degree of each coordinate: one rational linear form of the multidegrees. All are 1 where
+        possible.
     """
 
     multidegrees: tuple[IntegerVector, ...]
@@ -136,7 +136,7 @@ def multigraded(
         coordinate_permutation(polynomial_map, by_image, renaming) for renaming in symmetries
     ]
     grading = finest_grading(polynomial_map, multidegrees)
-    grading = replace(grading, degrees=symmetrized(grading.degrees, permutations))
+    grading = replace(grading, degrees=average_degrees(grading.degrees, permutations))
     return MultigradedMap(polynomial_map, grading, tuple(permutations))
 
 
@@ -177,18 +177,21 @@ def finest_grading(
 
 
 def _rows_of_gradings(polynomial_map: PolynomialMap) -> list[IntegerVector]:
-    """Return a reduced basis of the lattice of gradings by ZZ: a row for each, with the degree that
-    it gives to each coordinate.
+    """Return a reduced basis of the lattice of gradings by ZZ for which all images are homogeneous.
+
+    A grading is a row with the degree that it gives to each coordinate.
     """
     parameters = len(polynomial_map.source.variables)
     coordinates = len(polynomial_map.images)
     differences: set[IntegerVector] = set()
-    leading = [(0,) * parameters] * coordinates  # the exponents of one monomial of each image
+    # the exponents of one monomial of each image; an image that is zero has no monomial
+    leading = [(0,) * parameters] * coordinates
     rows: list[IntegerVector] = []
     for j, image in enumerate(check_deadline_in(polynomial_map.images)):
         if image:
-            leading[j], *others = image
-            differences.update(tuple(map(sub, other, leading[j])) for other in others)
+            leading[j], *other_monomials = image
+            for monomial in other_monomials:
+                differences.add(tuple(map(sub, monomial, leading[j])))
         else:  # an image that is zero may have any degree: a unit vector
             rows.append((0,) * j + (1,) + (0,) * (coordinates - j - 1))
     # the weights that vanish on all differences make every image homogeneous
@@ -202,10 +205,10 @@ def _degrees_of(monomials: Sequence[IntegerVector], weights: IntegerVector) -> I
 
 
 def _positive_degrees(rows: list[IntegerVector], polynomial_map: PolynomialMap) -> IntegerVector:
-    """Return positive degrees of the coordinates in the span of the rows.
+    """Return positive degrees of the coordinates in the span of the rows, which are gradings by ZZ.
 
-    They are all 1 if possible, else the degrees of the images where every image is homogeneous of
-    positive degree, else those of the smallest sum.
+    They are all 1 if possible, else the degrees of the images, divided by their greatest common
+    divisor, where every image is homogeneous of positive degree, else those of the smallest sum.
 
     Raises
     ------
@@ -215,15 +218,17 @@ def _positive_degrees(rows: list[IntegerVector], polynomial_map: PolynomialMap) 
     ones = (1,) * len(polynomial_map.coordinates)
     if rank(rows) == rank([*rows, ones]):
         return ones
-    degrees = polynomial_map.image_degrees
+    degrees = polynomial_map.image_degrees  # None unless all are homogeneous, none constant
     if degrees is not None:
         return tuple(degree // gcd(*degrees) for degree in degrees)
     return _smallest_positive(rows, polynomial_map)
 
 
 def _smallest_positive(rows: list[IntegerVector], polynomial_map: PolynomialMap) -> IntegerVector:
-    """Return the combination of the rows with entries ≥ 1 and the smallest sum, by linear
-    programming over QQ, multiplied by its denominators.
+    """Return positive integers, proportional to the combination of the rows that has entries ≥ 1
+    and the smallest sum.
+
+    The rational combination is found by linear programming, and multiplied by its denominators.
 
     Raises
     ------
@@ -231,9 +236,10 @@ def _smallest_positive(rows: list[IntegerVector], polynomial_map: PolynomialMap)
         If no combination of the rows has positive entries.
     """
     unknowns = [Symbol(f"u{i}") for i in range(len(rows))]
+    # for each coordinate its degree in the combination Σ u_i · row i
     forms = [sum(map(mul, unknowns, column)) for column in zip(*rows, strict=True)]
     try:
-        # 0 ≥ 1 has no solution, and SymPy does not treat it as an inequality
+        # A form that is zero cannot be ≥ 1; SymPy would not treat 0 ≥ 1 as an inequality.
         if not forms or 0 in forms:
             raise InfeasibleLPError
         _, solution = lpmin(sum(forms), [form >= 1 for form in forms])
@@ -267,7 +273,7 @@ def coordinate_permutation(
     """Return the permutation π of the coordinates with f_π(j) = τ(f_j) for all j, where f_j are the
     images and τ is a permutation of the parameters.
 
-    Finding it proves that it is a symmetry, because the images are compared exactly. Coordinates
+    That π exists proves that it is a symmetry, because the images are compared exactly. Coordinates
     with the same image keep their order, so that the permutation of a product of two τ is the
     product of their permutations.
 
@@ -283,7 +289,7 @@ def coordinate_permutation(
     Raises
     ------
     MethodUnavailableError
-        If it does not permute the parameters, or does not permute the images.
+        If the renaming does not permute the parameters, or does not permute the images.
     """
     variables = polynomial_map.source.variables
     position = {name: i for i, name in enumerate(variables)}
@@ -296,9 +302,11 @@ def coordinate_permutation(
     result = [0] * len(polynomial_map.images)
     # coordinates with equal images can be permuted in any way, so they are moved as a block
     for image, block in check_deadline_in(by_image.items()):
-        # τ(f): the exponent of parameter i is that of its preimage under τ
-        moved = frozenset((tuple(exponents[i] for i in sources), c) for exponents, c in image)
-        moved_block = by_image.get(moved, [])
+        # τ(f): its exponent at parameter i is that of f at the preimage of i under τ
+        image_under_renaming = frozenset(
+            (tuple(exponents[i] for i in sources), c) for exponents, c in image
+        )
+        moved_block = by_image.get(image_under_renaming, [])
         if len(moved_block) != len(block):
             raise MethodUnavailableError(
                 "this permutation of the parameters does not permute the images"
@@ -308,7 +316,7 @@ def coordinate_permutation(
     return tuple(result)
 
 
-def symmetrized(degrees: Sequence[int], permutations: Sequence[Permutation]) -> tuple[int, ...]:
+def average_degrees(degrees: Sequence[int], permutations: Sequence[Permutation]) -> tuple[int, ...]:
     """Return the average of the degrees over the group of the permutations, scaled to coprime
     integers.
 
@@ -317,6 +325,7 @@ def symmetrized(degrees: Sequence[int], permutations: Sequence[Permutation]) -> 
     average over the orbit.
     """
     orbits = connected(list(zip(range(len(degrees)), *permutations, strict=True)))
+    # a multiple of the sizes of all orbits, so that the averages times it are integers
     scale = lcm(*(len(orbit) for orbit in orbits))
     result = [0] * len(degrees)
     for orbit in orbits:

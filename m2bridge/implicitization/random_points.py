@@ -48,29 +48,31 @@ class RandomPoints:
     def __post_init__(self) -> None:
         self.values = [[] for _ in self.images]
 
-    def require(self, count: int) -> None:
+    def draw_until(self, count: int) -> None:
         """Draw points until there are at least ``count``, many at a time."""
         if count <= self.count:
             return
-        new = max(count - self.count, MIN_POINTS_PER_DRAW)
-        self.count += new
+        new_count = max(count - self.count, MIN_POINTS_PER_DRAW)
+        self.count += new_count
         draw = partial(self.random.randrange, self.prime)
-        # the values of each parameter at the new points
-        parameters = [[draw() for _ in range(new)] for _ in range(self.parameters)]
-        functions = FunctionValues(parameters, self.prime, new)
+        # for each parameter its values at the new points
+        parameter_values = [[draw() for _ in range(new_count)] for _ in range(self.parameters)]
+        functions = FunctionValues(parameter_values, self.prime, new_count)
         for values, image in check_deadline_in(zip(self.values, self.images, strict=True)):
-            values += functions.polynomial(image)
+            values += functions.polynomial_values(image)
 
-    def monomials(self, monomials: Sequence[Monomial], start: int, stop: int) -> list[list[int]]:
+    def monomial_values(
+        self, monomials: Sequence[Monomial], start: int, stop: int
+    ) -> list[list[int]]:
         """Return for each monomial its values at the points with numbers start, …, stop − 1."""
-        self.require(stop)
+        self.draw_until(stop)
         coordinates = [values[start:stop] for values in self.values]
         factors = FunctionValues(coordinates, self.prime, stop - start)
-        return [factors.monomial(monomial) for monomial in check_deadline_in(monomials)]
+        return [factors.monomial_values(monomial) for monomial in check_deadline_in(monomials)]
 
     def echelon(self, monomials: Sequence[Monomial]) -> tuple[Any, tuple[int, ...]]:
-        """Reduced echelon form of the matrix of values, one column per monomial, and its pivot
-        columns.
+        """Return the reduced echelon form, a ``flint.nmod_mat``, of the matrix of values with one
+        row per point and one column per monomial, and its pivot columns.
 
         The rank is at most that over QQ of the monomials as functions on the image, and equal to it
         unless the points or the prime are unlucky. As it is often less than half the number of
@@ -81,12 +83,13 @@ class RandomPoints:
         start, stop = 0, min(max_points // 2 + SPARE_POINTS, max_points)
         values: list[list[int]] = [[] for _ in monomials]
         while True:
-            for known, more in zip(values, self.monomials(monomials, start, stop), strict=True):
-                known += more
+            new_values = self.monomial_values(monomials, start, stop)
+            for old, new in zip(values, new_values, strict=True):
+                old += new
             entries = list(chain.from_iterable(values))
             matrix = flint.nmod_mat(len(monomials), stop, entries, self.prime).transpose()
             echelon, pivots = reduced_echelon(matrix)
-            # Where several points did not increase the rank, others are not expected to.
+            # With SPARE_POINTS more points than the rank, others are not expected to increase it.
             if len(pivots) <= stop - SPARE_POINTS or stop == max_points:
                 return echelon, pivots
             start, stop = stop, min(2 * stop, max_points)
@@ -107,12 +110,13 @@ class FunctionValues:
     def __init__(self, values: list[list[int]], prime: int, count: int) -> None:
         self.values = values
         self.prime = prime
+        # from monomials to the values of these products at all points, as far as they were needed
         self.products: dict[Monomial, list[int]] = {(): [1] * count}
 
-    def monomial(self, monomial: Monomial) -> list[int]:
-        """Return the values at all points of a product of the functions, by their numbers.
+    def monomial_values(self, monomial: Monomial) -> list[int]:
+        """Return the values at all points of the product of the functions that a monomial lists.
 
-        The product is divided before the power of its last function: (0, 0, 1, 1) into (0, 0) and
+        The product is split before the power of its last function: (0, 0, 1, 1) into (0, 0) and
         (1, 1). These two, and smaller powers, are stored in ``products``, since other monomials
         need them too.
         """
@@ -121,21 +125,22 @@ class FunctionValues:
             last = monomial[-1]
             power_start = monomial.index(last)
             if power_start == 0:  # a power of one function
-                product = self._product(self.monomial(monomial[:-1]), self.values[last])
+                product = self._product(self.monomial_values(monomial[:-1]), self.values[last])
             else:
                 product = self._product(
-                    self.monomial(monomial[:power_start]), self.monomial(monomial[power_start:])
+                    self.monomial_values(monomial[:power_start]),
+                    self.monomial_values(monomial[power_start:]),
                 )
             self.products[monomial] = product
         return product
 
-    def polynomial(self, polynomial: IntegerPolynomial) -> list[int]:
+    def polynomial_values(self, polynomial: IntegerPolynomial) -> list[int]:
         """Return the values at all points of a polynomial in the functions, modulo the prime."""
         prime = self.prime
         total = [0] * len(self.products[()])
         for exponents, coefficient in check_deadline_in(polynomial.items()):
             c = coefficient % prime
-            values = self.monomial(monomial_of(exponents))
+            values = self.monomial_values(monomial_of(exponents))
             total = [(t + c * v) % prime for t, v in zip(total, values, strict=True)]
         return total
 

@@ -173,7 +173,7 @@ def support(monomial: Row) -> Support:
     return tuple((i, exponent) for i, exponent in enumerate(monomial) if exponent)
 
 
-def expanded(layers: Sequence[Layer]) -> PolynomialMap:
+def expand_layers(layers: Sequence[Layer]) -> PolynomialMap:
     """Return the composition of the layers as one map from all parameters, expanded.
 
     Without inputs in the first layer its coordinates are the outputs of the last layer. With inputs
@@ -194,7 +194,7 @@ def expanded(layers: Sequence[Layer]) -> PolynomialMap:
         if inputs == 0:
             images[name] = image
             continue
-        # by the exponents of the inputs: coefficients, which are polynomials in the parameters
+        # from exponents of the inputs to the coefficient, which is a polynomial in the parameters
         coefficients: dict[ExponentVector, dict[ExponentVector, Any]] = {}
         for exponents, c in image.items():
             coefficients.setdefault(exponents[:inputs], {})[exponents[inputs:]] = c
@@ -219,7 +219,7 @@ def _compose(layers: Sequence[Layer]) -> list[dict[ExponentVector, Any]]:
     variables = context.gens()
     # the inputs of a layer, as polynomials in the variables of the composition
     layer_inputs = list(variables[:inputs])
-    start = inputs
+    start = inputs  # the place among the variables of the first parameter of the layer
     for layer in layers:
         stop = start + len(layer.parameters)
         arguments = [*layer_inputs, *variables[start:stop]]
@@ -246,7 +246,7 @@ def _check_size(layers: Sequence[Layer]) -> None:
     input_terms = [1] * len(layers[0].inputs)
     for number, layer in enumerate(layers, 1):
         terms = input_terms + [1] * len(layer.parameters)
-        output_terms = [_term_count(image, terms) for image in layer.polynomial_map.images]
+        output_terms = [_bound_term_count(image, terms) for image in layer.polynomial_map.images]
         input_terms = output_terms
         if sum(output_terms) > MAX_COMPOSED_TERMS:
             raise TooLargeError(
@@ -255,7 +255,7 @@ def _check_size(layers: Sequence[Layer]) -> None:
             )
 
 
-def _term_count(image: Sequence[Row], terms: Sequence[int]) -> int:
+def _bound_term_count(image: Sequence[Row], terms: Sequence[int]) -> int:
     """Return a bound for the number of terms of a polynomial after substitution of its variables.
 
     Parameters
@@ -299,7 +299,7 @@ def coordinate_bound(layers: Sequence[Layer]) -> int:
     for degree_range in output_degrees:
         if degree_range is not None:
             low, high = degree_range
-            # C(n + s, s) monomials in s variables have a degree of at most n.
+            # C(n + s, s) monomials in s variables have degree ≤ n; s is the number of inputs.
             count += comb(inputs + high, inputs) - comb(inputs + low - 1, inputs)
     return count
 
@@ -312,6 +312,7 @@ def _image_degrees(
     Parameters
     ----------
     monomials : sequence of exponent vectors
+        Those of the polynomial.
     degrees : sequence of DegreeRange or None
         The degrees of the polynomials that replace the variables; ``None`` for the polynomial
         zero.
@@ -327,7 +328,7 @@ def _image_degrees(
         for i, exponent in support(monomial):
             degree_range = degrees[i]
             if degree_range is None:
-                break  # a monomial in a variable that is zero
+                break  # a variable of the monomial becomes zero, so the monomial is left out
             low += exponent * degree_range[0]
             high += exponent * degree_range[1]
         else:
@@ -350,26 +351,27 @@ def rescaling_dimension(layers: Sequence[Layer]) -> int:
     Multiplying every variable v by λ^u(v), with integers u(v), commutes with all layers iff Σ e_v
     u(v) = u(y) for every monomial Π v^e_v in every output y. With u = 0 on the inputs of the first
     layer and the outputs of the last, the function stays the same. Generic parameters are not zero,
-    so the orbits of this torus on them have the dimension dim {u} − dim {u : u = 0 on the
-    parameters}. With P parameters, N hidden variables and conditions of rank r, of which rank r_h
-    is left in the hidden variables alone, this is (P + N − r) − (N − r_h). Both ranks are exact,
-    over QQ. All of this holds in every characteristic: a coefficient that vanishes modulo p only
-    removes conditions.
+    so the orbits of this torus on them have dimension dim {u} − dim {u : u = 0 on the parameters}.
+    Let P be the number of parameters, N that of hidden variables, r the rank of the conditions on
+    u, and r_h their rank where u = 0 on the parameters. Both are exact, over QQ. Then the dimension
+    is (P + N − r) − (N − r_h). In characteristic p a coefficient may vanish, which only removes
+    conditions.
     """
     conditions = list(_conditions(layers))
     in_hidden = [_without_parameters(row) for row in check_deadline_in(conditions)]
+    # (P + N − r) − (N − r_h)
     return len(all_parameters(layers)) - sparse_rank(conditions) + sparse_rank(in_hidden)
 
 
 def _without_parameters(row: dict[Variable, int]) -> dict[Variable, int]:
-    """Return the condition with u = 0 on all parameters."""
+    """Return the condition with u = 0 on all parameters, which are the variables with a name."""
     return {variable: entry for variable, entry in row.items() if not isinstance(variable, str)}
 
 
 def _conditions(layers: Sequence[Layer]) -> Iterator[dict[Variable, int]]:
     """Yield Σ e_v u(v) − u(y) = 0, for each monomial Π v^e_v of each output y of each layer.
 
-    A condition is given by its coefficients at the u(v); see :func:`rescaling_dimension`. The
+    A condition maps variables v to the coefficients of u(v); see :func:`rescaling_dimension`. The
     inputs of the first layer and the outputs of the last are left out, since u = 0 there.
     """
     for number, layer in enumerate(layers):
@@ -377,7 +379,7 @@ def _conditions(layers: Sequence[Layer]) -> Iterator[dict[Variable, int]]:
         for j, image in enumerate(layer.polynomial_map.images):
             for monomial in check_deadline_in(image):
                 condition: dict[Variable, int] = {}
-                if number < len(layers) - 1:
+                if number < len(layers) - 1:  # y is an input of the next layer
                     condition[number + 1, j] = -1
                 for i, exponent in support(monomial):
                     if i >= inputs:
@@ -476,7 +478,7 @@ class Chain(DifferentiableModel):
             If a name is not that of an output, no output is named, or one is named twice.
         """
         last = self.layers[-1]
-        chosen = projected(last.polynomial_map, outputs)
+        chosen = restrict_outputs(last.polynomial_map, outputs)
         return Chain((*self.layers[:-1], Layer(chosen, last.inputs)), self.title, self.key)
 
     def to_json(self) -> dict[str, Any]:
@@ -504,7 +506,7 @@ class Chain(DifferentiableModel):
         TooLargeError
             If the composition is too large to be expanded.
         """
-        return expanded(self.layers)
+        return expand_layers(self.layers)
 
     def gauge_dimension(self) -> int:
         """Return the dimension of generic orbits of the torus that rescales hidden variables and
@@ -530,17 +532,17 @@ class Chain(DifferentiableModel):
     def pullbacks(
         self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int
     ) -> list[list[int]]:
-        """Return gradients by the chain rule, from the last layer to the first.
+        """Return the gradient of w ↦ ⟨g, φ_w(x)⟩ for each input x and covector g, by chain rule.
 
         See :class:`~m2bridge.maps.model.DifferentiableModel`.
         """
-        reduced_layers = _reduced(self.layers, prime)
+        reduced_layers = _reduced_layers(self.layers, prime)
         points: list[list[int]] = []
-        evaluated: Row | None = None
+        last_input: Row | None = None  # the input to which the points belong
         gradients = []
         for x, output_covector in zip(inputs, covectors, strict=True):
-            if x != evaluated:  # without inputs it is one point for all covectors
-                evaluated = x
+            if x != last_input:  # without inputs it is one point for all covectors
+                last_input = x
                 points = self._points_of_layers(reduced_layers, parameters, x)
             gradient: list[int] = []
             covector = output_covector
@@ -575,12 +577,12 @@ class Chain(DifferentiableModel):
 
 
 @lru_cache(maxsize=8)
-def _reduced(layers: tuple[Layer, ...], prime: int) -> tuple[ReducedLayer, ...]:
+def _reduced_layers(layers: tuple[Layer, ...], prime: int) -> tuple[ReducedLayer, ...]:
     """Return the layers modulo a prime; a cache keeps them between batches of gradients."""
     return tuple(layer.modulo(prime) for layer in layers)
 
 
-def projected(polynomial_map: PolynomialMap, outputs: Sequence[str]) -> PolynomialMap:
+def restrict_outputs(polynomial_map: PolynomialMap, outputs: Sequence[str]) -> PolynomialMap:
     """Return the map followed by the projection to some of its coordinates.
 
     Raises

@@ -153,11 +153,11 @@ def _by_strategy(
     TimeLimitError
         If the limit was reached before any equation was found.
     """
-    source = _graded(model, strategy, field, max_degree)
+    source = _graded_map(model, strategy, field, max_degree)
     if source is not None:
         if _prefers_lattice(source, strategy, max_degree):
             return _by_macaulay2(model, field, "lattice", dimension)
-        return _multigraded(source, model, strategy, max_degree, dimension)
+        return _by_degrees(source, model, strategy, max_degree, dimension)
     if strategy == "auto" and field == QQ:
         hypersurface = _affine_hypersurface(model, dimension)
         if hypersurface is not None:
@@ -193,10 +193,10 @@ def _affine_hypersurface(model: Model, dimension: Bounds) -> Closure | None:
     maps, and if the search reached its limit.
     """
     polynomial_map = model.polynomial_map
-    constant = all(image.is_ground for image in polynomial_map.images)
-    if polynomial_map.relations or constant or dimension.lower is None:
+    is_constant = all(image.is_ground for image in polynomial_map.images)
+    if polynomial_map.relations or is_constant or dimension.lower is None:
         return None
-    source = projective_closure.homogenized(polynomial_map)
+    source = projective_closure.homogenize(polynomial_map)
     # only for a hypersurface one equation is the whole ideal, without a proof of completeness
     if not projective_closure.is_hypersurface(source, dimension.lower):
         return None
@@ -205,10 +205,10 @@ def _affine_hypersurface(model: Model, dimension: Bounds) -> Closure | None:
         eliminated = _by_macaulay2(model, QQ, "elimination", dimension)
     if not eliminated.unfinished:
         return eliminated
-    found = projective_closure.affine_hypersurface(source, dimension.lower, polynomial_map)
-    if found is None:
+    hypersurface = projective_closure.affine_hypersurface(source, dimension.lower, polynomial_map)
+    if hypersurface is None:
         return None
-    ideal, series, reason = found
+    ideal, series, reason = hypersurface
     return Closure(
         model=model,
         field=QQ,
@@ -240,11 +240,11 @@ def _by_macaulay2(
         script, reason = toric.lattice_script(independent, field=field, title=model.title)
     else:
         script, reason = closure_script(model, field=field, strategy=strategy), BY_ELIMINATION
-    answer, late = answer_until_limit(script)
+    answer, limit = answer_until_limit(script)  # the limit that was reached, or ""
     if "generators" in answer:
         generators = answer.ideal("generators").generators
         if any(generator.is_ground for generator in generators):  # the unit ideal
-            raise completeness.empty_source()
+            raise completeness.empty_source_error()
     return read_closure(
         answer,
         model,
@@ -252,7 +252,7 @@ def _by_macaulay2(
         strategy=strategy,
         version=current().version,
         dimension=dimension,
-        unfinished=late,
+        unfinished=limit,
         reason=reason,
     )
 
@@ -279,13 +279,13 @@ def check_options(strategy: Strategy, *, field: CoefficientField, max_degree: in
         )
 
 
-def _graded(
+def _graded_map(
     model: Model, strategy: Strategy, field: CoefficientField, max_degree: int | None
 ) -> MultigradedMap | None:
     """Return the parametrization with its grading, if generators are to be found degree by degree.
 
-    ``None`` if they are to be found by Macaulay2. ``auto`` wants all generators, and the proof that
-    they are all is for the standard grading; with ``max_degree`` no such proof is wanted.
+    ``None`` if they are to be found by Macaulay2. With ``auto`` and no ``max_degree`` the grading
+    has to be standard, since the proof that generators are all is for that grading only.
 
     Raises
     ------
@@ -304,7 +304,7 @@ def _graded(
     return source if source.grading.is_standard else None
 
 
-def _multigraded(
+def _by_degrees(
     source: MultigradedMap,
     model: Model,
     strategy: Strategy,
@@ -314,7 +314,7 @@ def _multigraded(
     """Return the closure by equations found degree by degree.
 
     ``auto`` without ``max_degree`` proves that they are all. With ``max_degree`` it finds the
-    equations of higher degree by the core of the model, where there is one; ``multigraded`` uses
+    equations above low degrees by the core of the model, where there is one; ``multigraded`` uses
     linear algebra only. ``dimension`` is what ranks of the differential say.
     """
     core = model.core()
@@ -391,11 +391,11 @@ def read_closure(
     ideal = series = None
     if "generators" in answer:
         target = model.polynomial_map.target(field=field)
-        carried = [g.set_ring(target.sympy_ring) for g in answer.ideal("generators").generators]
+        nonlinear = [g.set_ring(target.sympy_ring) for g in answer.ideal("generators").generators]
         # low degrees first, as people read them
-        carried.sort(key=lambda generator: sum(generator.LM))
+        nonlinear.sort(key=lambda generator: sum(generator.LM))
         linear = reduction.linear_forms(model.polynomial_map, field=field)
-        ideal = Ideal(target, (*linear, *carried))
+        ideal = Ideal(target, (*linear, *nonlinear))
     if "dimension" in answer:
         dimension = Bounds.exactly(answer.integer("dimension"))
     if "hilbert_numerator" in answer:
@@ -476,7 +476,7 @@ class Image(Result):
         }
         facts: list[tuple[str, object]] = []
         for name, dimension in dimensions.items():
-            if dimension is not None:
+            if dimension is not None:  # −1 is that of the empty set
                 text = "empty" if dimension == -1 else f"dimension {dimension}"
                 facts.append((name, text))
         if self.source_irreducible is None:
@@ -559,20 +559,20 @@ def image(
     # the rest of the time is for the base locus, which is computed even if the closure was not
     with share(CLOSURE_PART):
         variety = closure(polynomial_map, field=field, strategy=strategy, max_degree=max_degree)
-    # the answer has what was found before a limit, and `late` names the limit; else it is empty
-    answer, late = answer_until_limit(base_locus_script(polynomial_map, field=field, title=title))
+    # the answer has what was found before the limit; the text `limit` is empty if there was none
+    answer, limit = answer_until_limit(base_locus_script(polynomial_map, field=field, title=title))
     source_dimension = _integer_or_none(answer, "source_dimension")
     # relations that contradict each other are a mistake in the input, not an empty image
     if source_dimension == -1:
-        raise completeness.empty_source()
+        raise completeness.empty_source_error()
     # Macaulay2 decides irreducibility only where relations of the parameters leave it open
     irreducible: bool | None = True
     if polynomial_map.maybe_reducible:
         decided = "source_irreducible" in answer
         irreducible = answer.boolean("source_irreducible") if decided else None
     limits = [variety.unfinished]
-    if late:
-        limits.append(f"base locus: {late}")
+    if limit:
+        limits.append(f"base locus: {limit}")
     return Image(
         closure=replace(variety, seconds=clock().seconds),
         title=title,

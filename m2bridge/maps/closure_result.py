@@ -165,6 +165,7 @@ class Closure(Result):
             return self.ideal
         low = self.equations
         core = self.model.core()
+        # the largest degree of a generator, where representations are known
         largest = max((one.degree for one in self.representations or ()), default=0)
         generators_above = None if core is None else core.polynomials
         not_known = MethodUnavailableError("generators are not known to be all")
@@ -173,7 +174,7 @@ class Closure(Result):
         # all representations are written out already, and not known to be all
         if low.max_degree >= largest:
             raise not_known
-        # the numbers of these generators are not used by the ideal
+        # without their counts, which the ideal does not use
         higher = HigherDegrees({}, partial(generators_above, low.max_degree))
         return Ideal.of(replace(low, higher=higher).ideal())
 
@@ -246,7 +247,7 @@ class Closure(Result):
             if value is None:
                 return None
             predicted.append(value)
-        return tuple(predicted) or None
+        return tuple(predicted) or None  # empty if no value was computed
 
     def generator_texts(self) -> Iterator[str]:
         """Yield the generators found as exact strings."""
@@ -278,19 +279,26 @@ class Closure(Result):
     def completeness(self) -> Completeness:
         """Whether the generators found are all generators of the ideal."""
         if isinstance(self.equations, Implicitization) and not self.all_generators:
-            return Completeness(False, self.equations.max_degree, self.completeness_reason)
-        return Completeness(self.equations is not None, reason=self.completeness_reason)
+            return Completeness(
+                proved=False, degree=self.equations.max_degree, reason=self.completeness_reason
+            )
+        # elimination and lattice ideals find all generators or none
+        return Completeness(proved=self.equations is not None, reason=self.completeness_reason)
 
     def incomplete(self) -> MethodUnavailableError | TimeLimitError:
-        """Return the error of a computation that needs generators that are proved to be all."""
+        """Return the error of a computation that needs all generators, which are not found here.
+
+        It is the limit if one was reached, which more time may mend.
+        """
         if not self.unfinished:
             return MethodUnavailableError("the ideal is not proved complete")
-        late = TimeLimitError(f"the ideal is not proved complete; {self.unfinished}")
-        late.progress = f"the closure has dimension {self.dimension}"
-        return late
+        error = TimeLimitError(f"the ideal is not proved complete; {self.unfinished}")
+        error.progress = f"the closure has dimension {self.dimension}"
+        return error
 
     def to_sheet(self) -> Sheet:
         """Return the sheet with invariants and generators."""
+        # the number of generators in each degree
         degrees = self.generator_degrees
         title = f"Zariski closure of the {self.model.title}, over {self.field}"
         blocks: list[Block] = [Facts(_facts(self))]
@@ -323,8 +331,8 @@ class Closure(Result):
             "completeness": self.completeness.reason or None,
             "homogeneous": self.homogeneous,
             **_series_json(self),
-            "hilbert_function": _listed(self.hilbert_function),
-            "predicted_hilbert_function": _listed(self.predicted_hilbert_function),
+            "hilbert_function": _list_or_none(self.hilbert_function),
+            "predicted_hilbert_function": _list_or_none(self.predicted_hilbert_function),
             "strategy": self.strategy,
             "unfinished": self.unfinished or None,
         }
@@ -339,7 +347,7 @@ class Closure(Result):
         return comment + ideal_macaulay2(ideal)
 
 
-def _listed(values: Iterable[object] | None) -> list[object] | None:
+def _list_or_none(values: Iterable[object] | None) -> list[object] | None:
     """Return the values as a list, for JSON; ``None`` stays."""
     return None if values is None else list(values)
 
@@ -365,30 +373,30 @@ def _facts(closure: Closure) -> list[tuple[str, object]]:
     Values that were not found are ``None``, and such lines are not shown.
     """
     facts: list[tuple[str, object]] = [
-        ("dimension", _dimension(closure)),
+        ("dimension", _dimension_text(closure)),
         ("codimension", closure.codimension),
-        ("degree", _degree(closure)),
+        ("degree", _degree_text(closure)),
     ]
     if closure.generator_degrees is not None:
         name = "minimal generators" if closure.homogeneous else "generators"
         facts.append((name, degree_summary(closure.generator_degrees)))
-    facts += _representations(closure)
+    facts += _representation_facts(closure)
     series = closure.hilbert_series
     if series is not None:
-        facts.append(("Hilbert series", _hilbert(closure, series.expression)))
-        facts.append(("Hilbert polynomial", _hilbert(closure, series.polynomial)))
+        facts.append(("Hilbert series", _hilbert_formula(closure, series.expression)))
+        facts.append(("Hilbert polynomial", _hilbert_formula(closure, series.polynomial)))
     if closure.hilbert_function is not None:
         facts.append(("Hilbert function", f"{', '.join(map(str, closure.hilbert_function))}, …"))
-    worker = computed_by(closure.engine_version, closure.seconds, closure.strategy)
+    programs = computed_by(closure.engine_version, closure.seconds, closure.strategy)
     # generators are found by FLINT; Macaulay2 proves that they are all
     if closure.strategy == "multigraded" and closure.engine_version:
-        worker = f"exact linear algebra (FLINT) and {worker}"
+        programs = f"exact linear algebra (FLINT) and {programs}"
     return [
         *facts,
-        ("predicted", _predicted(closure)),
+        ("predicted", _prediction_text(closure)),
         ("ambient space", closure.model.ambient),
         ("complete", closure.completeness.reason or None),
-        ("computed by", worker),
+        ("computed by", programs),
         ("not finished", closure.unfinished or None),
     ]
 
@@ -407,24 +415,27 @@ def _formulas(closure: Closure) -> list[str]:
         formulas.append(rf"\deg = {closure.degree}")
     if closure.generator_degrees is not None:
         ideal = "I" if completeness.proved else rf"\langle I_{{\le {completeness.degree}}} \rangle"
-        number = sum(closure.generator_degrees.values())
-        names = rf"f_1, \ldots, f_{{{number}}}"
-        if number < 2:
-            names = "f_1" if number == 1 else "0"
+        count = sum(closure.generator_degrees.values())
+        names = rf"f_1, \ldots, f_{{{count}}}"
+        if count < 2:
+            names = "f_1" if count == 1 else "0"
         formulas.append(rf"{ideal} = \langle {names} \rangle")
     return formulas
 
 
-def _representations(closure: Closure) -> Iterator[tuple[str, object]]:
-    """Yield for each degree a line of the summary with the representations of the generators."""
-    of_all = closure.representations or ()
-    for degree, of_degree in groupby(of_all, lambda representation: representation.degree):
-        listed = list(of_degree)
-        text = ", ".join(f"{one} ({one.dimension})" for one in listed)
-        yield f"of degree {degree}", Formula(text, r" \oplus ".join(one.latex for one in listed))
+def _representation_facts(closure: Closure) -> Iterator[tuple[str, object]]:
+    """Yield for each degree a line of the summary with the representations of the generators.
+
+    They are listed by degree; nothing is yielded if none are known.
+    """
+    representations = closure.representations or ()
+    for degree, of_degree in groupby(representations, lambda one: one.degree):
+        summands = list(of_degree)
+        text = ", ".join(f"{one} ({one.dimension})" for one in summands)
+        yield f"of degree {degree}", Formula(text, r" \oplus ".join(one.latex for one in summands))
 
 
-def _dimension(closure: Closure) -> str | None:
+def _dimension_text(closure: Closure) -> str | None:
     """Return the affine and the projective dimension in words; ``None`` if nothing is known."""
     if closure.known_dimension.is_open:
         return None
@@ -433,14 +444,14 @@ def _dimension(closure: Closure) -> str | None:
     return affine if projective is None else f"{affine}, {projective} projective"
 
 
-def _degree(closure: Closure) -> str | None:
+def _degree_text(closure: Closure) -> str | None:
     """Return the degree, with its source if it is not by equations; ``None`` if it is not known."""
     if closure.degree is None and closure.fibre_degree is not None:
         return f"{closure.fibre_degree}, by source and generic fibre, not by equations"
     return None if closure.degree is None else str(closure.degree)
 
 
-def _predicted(closure: Closure) -> str | None:
+def _prediction_text(closure: Closure) -> str | None:
     """Return the predicted Hilbert function of the family, compared with the computed one, in
     words.
 
@@ -449,10 +460,10 @@ def _predicted(closure: Closure) -> str | None:
     predicted, computed = closure.predicted_hilbert_function, closure.computed_hilbert_function
     if predicted is None:
         return None
-    shown = f"H(0), …, H({len(computed) - 1}) as computed"
+    values = f"H(0), …, H({len(computed) - 1}) as computed"
     if predicted != computed:
-        shown = f"{', '.join(map(str, predicted))}, … and not what was computed"
-    return f"{shown} (by a formula for all sizes, proved in large degrees only)"
+        values = f"{', '.join(map(str, predicted))}, … and not what was computed"
+    return f"{values} (by a formula for all sizes, proved in large degrees only)"
 
 
 def _hilbert_ring(closure: Closure) -> str:
@@ -460,10 +471,10 @@ def _hilbert_ring(closure: Closure) -> str:
     return "coordinate ring" if closure.homogeneous else "ring of leading forms"
 
 
-def _hilbert(closure: Closure, expression: Expr) -> Formula:
+def _hilbert_formula(closure: Closure, expression: Expr) -> Formula:
     """Return the Hilbert series or polynomial, with its ring if that is not the coordinate ring."""
     text, formula = expression_text(expression), latex(expression)
     if closure.homogeneous:
         return Formula(text, formula)
-    of = f", of the {_hilbert_ring(closure)}"
-    return Formula(text + of, rf"{formula}\text{{{of}}}")
+    of_ring = f", of the {_hilbert_ring(closure)}"
+    return Formula(text + of_ring, rf"{formula}\text{{{of_ring}}}")

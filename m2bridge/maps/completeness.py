@@ -42,10 +42,10 @@ from m2bridge.maps.equations import (
     MAX_SEARCHED_MONOMIALS,
     Equations,
     default_max_degree,
+    extend_to_degree,
     graded_source,
     low_degree_equations,
     scope,
-    up_to,
 )
 from m2bridge.maps.jacobian_rank import differentiable, upper_bound
 from m2bridge.maps.model import Core, Model
@@ -84,7 +84,7 @@ def linear_reduction(model: Model, field: CoefficientField = QQ) -> LinearReduct
     return reduce_linearly(model.polynomial_map, field=field)
 
 
-def empty_source() -> errors.InvalidCaseError:
+def empty_source_error() -> errors.InvalidCaseError:
     """Return the error for relations among the parameters that have no common zero."""
     return errors.InvalidCaseError("relations", "they have no common zero: the source is empty")
 
@@ -137,13 +137,10 @@ def elimination_values(
     if not parameters:
         parameters = ("noParameter",)
         relations.append("noParameter")
-    ideal = ""
-    if relations:
-        ideal = m2_syntax.sequence(relations)
     return {
         "field": m2_syntax.field(field),
         "parameters": ", ".join(parameters),
-        "relations": ideal,
+        "relations": m2_syntax.sequence(relations) if relations else "",
         "radical": independent.maybe_reducible,
         "images": m2_syntax.sequence(images),
         "coordinates": ", ".join(targets),
@@ -197,13 +194,16 @@ def all_equations(source: MultigradedMap, model: Model, *, rank: int | None) -> 
         try:
             low = equations.implicitization
             by_outputs = further_generators_of_fewer_outputs(model, low.max_degree)
-            equations = equations.but(by_outputs or too_few(low, model, "the closure"))
+            equations = equations.with_others(
+                by_outputs or reason_by_height(low, model, "the closure")
+            )
             coordinates = len(linear_part(source).basis)
+            # without a limit, elimination in so many coordinates might not end
             if by_outputs and coordinates >= MAX_PROOF_COORDINATES and not is_limited:
-                return _not_eliminated(equations, coordinates)
+                return _without_elimination(equations, coordinates)
             return _by_macaulay2(equations, model, rank)
         except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
-            return _undecided(equations, limit)
+            return _ended_by_limit(equations, limit)
 
 
 def further_generators_of_fewer_outputs(model: Model, degree: int) -> str:
@@ -217,28 +217,28 @@ def further_generators_of_fewer_outputs(model: Model, degree: int) -> str:
     TimeLimitError
         If the limit was reached.
     """
-    for count, name in ((1, "the closure of one output"), (2, "the closure of two outputs")):
-        smaller = model.fewer_outputs(count)
+    for outputs, name in ((1, "the closure of one output"), (2, "the closure of two outputs")):
+        smaller = model.fewer_outputs(outputs)
         if smaller is None:
             break
         source = graded_source(smaller)
-        # One degree more, where that is quick.
-        last = degree
+        # the next degree is searched too, where that is quick
+        last_degree = degree
         if monomial_count(len(linear_part(source).basis), degree + 1) <= MAX_SEARCHED_MONOMIALS:
-            last += 1
-        low = implicitize(source, last)
+            last_degree += 1
+        low = implicitize(source, last_degree)
         if low.stopped_early:  # with more outputs it would take longer still
             break
-        above = low.generator_counts.get(degree + 1, 0)
-        if above:
-            return f"{name} has {plural(above, 'generator')} of degree {degree + 1}"
-        reason = too_few(low, smaller, name)
+        count_above = low.generator_counts.get(degree + 1, 0)
+        if count_above:
+            return f"{name} has {plural(count_above, 'generator')} of degree {degree + 1}"
+        reason = reason_by_height(low, smaller, name)
         if reason:
             return reason
     return ""
 
 
-def too_few(low: Implicitization, model: Model, name: str) -> str:
+def reason_by_height(low: Implicitization, model: Model, name: str) -> str:
     """Return the proof, in words, that a closure has generators of higher degree than was searched.
 
     Empty if that is not shown. There are further generators if fewer than the codimension were
@@ -257,31 +257,32 @@ def too_few(low: Implicitization, model: Model, name: str) -> str:
     dimension = upper_bound(model, differentiable(model))
     # in the space that the linear equations define
     codimension = len(linear_part(low.source).basis) - dimension.value
-    found = 0
+    nonlinear = 0  # the number of generators found, without the linear ones
     for degree, count in low.generator_counts.items():
         if degree > 1:
-            found += count
-    if found >= codimension:
+            nonlinear += count
+    if nonlinear >= codimension:
         return ""
-    generators = plural(found, "generator")
+    generators = plural(nonlinear, "generator")
     return f"{name}, of codimension ≥ {codimension}, has {generators} of degree ≤ {low.max_degree}"
 
 
-def _not_eliminated(equations: Equations, coordinates: int) -> Equations:
+def _without_elimination(equations: Equations, coordinates: int) -> Equations:
     """Return the equations, unfinished since Macaulay2 is not asked for further generators.
 
     ``coordinates`` is the number of independent coordinates, which is large.
     """
-    late = f"the others take minutes, or do not end, in {coordinates} coordinates"
-    return replace(equations, unfinished=f"{late}; {clock().more}")
+    reason = f"the others take minutes, or do not end, in {coordinates} coordinates"
+    # `more` is the advice how to give more time
+    return replace(equations, unfinished=f"{reason}; {clock().more}")
 
 
 def _by_macaulay2(equations: Equations, model: Model, rank: int | None) -> Equations:
-    """Return the equations, proved to be all by elimination, else by one minimal prime, if
-    possible.
+    """Return the equations, with the proof that they are all by elimination, else by one minimal
+    prime.
 
-    If neither proves it, they are those with the remark of elimination. ``rank`` is a lower bound
-    for the dimension of the closure, by ranks of the differential.
+    If neither succeeds, the result is that of elimination. ``rank`` is a lower bound for the
+    dimension of the closure, by ranks of the differential.
 
     Raises
     ------
@@ -301,36 +302,37 @@ def _by_macaulay2(equations: Equations, model: Model, rank: int | None) -> Equat
 def _by_elimination(equations: Equations, model: Model) -> Equations:
     """Return the equations with the proof by the ideals of the image modulo primes, if it succeeds.
 
-    The proof is at :func:`all_equations`. Else ``unfinished`` says why there is none.
+    The proof is at :func:`all_equations`. If it fails, ``unfinished`` says why.
     """
     equations = replace(equations, engine_version=current().version)
     independent = len(linear_reduction(model).basis)
-    unlucky = []
-    for prime in islice(_primes(_eliminated_map(model)), MAX_TRIED_PRIMES):
+    unlucky_primes = []
+    for prime in islice(_elimination_primes(_eliminated_map(model)), MAX_TRIED_PRIMES):
         try:
             answer = answer_to(completeness_script(model, field=CoefficientField(prime)))
         except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
-            return _undecided(equations, limit)
+            return _ended_by_limit(equations, limit)
         numerator = answer.integer_pairs("hilbert_numerator")
         series = HilbertSeries.from_numerator(numerator, independent)
         largest = answer.integer("largest_degree")
         # The proof compares Hilbert functions up to the largest degree of a generator modulo p.
-        if largest > equations.implicitization.max_degree and equations.continued_by(series):
-            equations = up_to(largest, equations)
+        is_larger = largest > equations.implicitization.max_degree
+        if is_larger and equations.has_hilbert_function(series):
+            equations = extend_to_degree(largest, equations)
             if largest > equations.implicitization.max_degree:
                 # time did not suffice for the degree up to which the proof compares
                 return equations
-        if equations.continued_by(series):
+        if equations.has_hilbert_function(series):
             elimination = f"elimination modulo {prime} gives"
             if independent < len(model.polynomial_map.coordinates):
                 elimination += ", in addition to linear ones,"
             generated = "no generators"
             if largest:
                 generated = f"generators of degree ≤ {largest} and the same Hilbert function there"
-            return equations.proved(series, f"{elimination} {generated}")
+            return equations.as_complete(series, f"{elimination} {generated}")
         # Modulo this prime the closure has more equations of low degree than over QQ.
-        unlucky.append(str(prime))
-    primes = ", ".join(unlucky)
+        unlucky_primes.append(str(prime))
+    primes = ", ".join(unlucky_primes)
     unfinished = f"the primes {primes} are unlucky for this map; elimination needs none"
     return replace(equations, unfinished=unfinished)
 
@@ -359,22 +361,22 @@ def _by_minimal_prime(equations: Equations, rank: int | None) -> Equations:
     numerator = answer.integer_pairs("hilbert_numerator")
     series = HilbertSeries.from_numerator(numerator, len(ideal.ring.variables))
     largest = answer.integer("largest_degree")
-    equations = up_to(largest, equations)
+    equations = extend_to_degree(largest, equations)
     # time did not suffice for the generators of P of that degree
     if largest > equations.implicitization.max_degree:
         return equations
-    if not equations.continued_by(series):
+    if not equations.has_hilbert_function(series):
         raise errors.ContradictionError(
             "the minimal prime of the equations is not their ideal in the known degrees"
         )
-    return equations.proved(
+    return equations.as_complete(
         series,
         f"those of degree ≤ {largest} have one minimal prime, of the dimension of the closure, and"
         " it has no others",
     )
 
 
-def _undecided(equations: Equations, limit: Exception) -> Equations:
+def _ended_by_limit(equations: Equations, limit: Exception) -> Equations:
     """Return the equations, unfinished since a limit ended the proof of completeness."""
     note = NOT_FOUND if equations.others else UNDECIDED
     return replace(equations, remark=f"{equations.remark} {note}", unfinished=str(limit))
@@ -393,11 +395,11 @@ def _eliminated_map(model: Model) -> PolynomialMap:
     return in_sparse_coordinates(linear_reduction(model.eliminated()).reduced)
 
 
-def _primes(parametrization: PolynomialMap) -> Iterator[int]:
+def _elimination_primes(parametrization: PolynomialMap) -> Iterator[int]:
     """Yield odd primes that divide no coefficient of the map, from the quickest one downwards."""
     polynomials: Sequence[Any] = (*parametrization.images, *parametrization.relations)
     # modulo a prime in a numerator the map has fewer terms, which is unlucky more often
-    avoided = {2}
+    avoided = {2}  # numbers that no prime may divide
     for polynomial in polynomials:
         for coefficient in polynomial.values():
             avoided |= {int(coefficient.numerator), int(coefficient.denominator)}
@@ -414,7 +416,7 @@ def prove_by_core(equations: Equations, core: Core) -> Equations:
     Raises
     ------
     ContradictionError
-        If they differ from the computed generators in the degrees that are known.
+        If the core contradicts the computed generators in the degrees that are known.
     """
     low = equations.implicitization
     try:
@@ -426,29 +428,28 @@ def prove_by_core(equations: Equations, core: Core) -> Equations:
             equations = replace(equations, representations=representations)
     except (errors.TimeLimitError, errors.MethodUnavailableError, errors.TooLargeError) as limit:
         return replace(equations, unfinished=str(limit))
-    # the largest degree of a generator
+    # the largest degree of a generator; 0 if there are only linear forms
     largest = max((one.degree for one in representations), default=0)
     values = list(map(series.value, range(max(largest, low.max_degree) + 1)))
     check_representations(low, values, representations)
     # With more monomials, generators of higher degree are given by their representations alone.
     reachable = monomial_count(coordinates, largest) <= MAX_ALL_DEGREES_MONOMIALS
     if reachable and largest > low.max_degree:
-        equations = _continued(equations, values, representations)
+        equations = _continue_by_core(equations, values, representations)
     last = equations.implicitization.max_degree
     if last >= largest:
         claim = "satisfy no equation"
         if largest:
             claim = f"show that they have degree ≤ {largest}"
-        return equations.proved(series, f"{core.name} {claim} (docs/representations.md)")
+        return equations.as_complete(series, f"{core.name} {claim} (docs/representations.md)")
     remark = (
         f"all generators as representations, by {core.name}; as polynomials those of degree ≤"
         f" {last}"
     )
-    late = ""
-    if reachable:
-        # then it was time that did not suffice, which the caller may grant
-        late = str(clock().late(f"degree {last + 1}"))
-    return replace(equations, remark=remark, unfinished=late)
+    unfinished = ""
+    if reachable:  # then it was time that did not suffice, which the caller may grant
+        unfinished = str(clock().late(f"degree {last + 1}"))
+    return replace(equations, remark=remark, unfinished=unfinished)
 
 
 def equations_by_core(source: MultigradedMap, max_degree: int, core: Core) -> Equations:
@@ -462,12 +463,12 @@ def equations_by_core(source: MultigradedMap, max_degree: int, core: Core) -> Eq
     TimeLimitError
         If the limit was reached before the first degree was begun.
     """
-    lowest = min(max_degree, default_max_degree(len(linear_part(source).basis)))
-    low = low_degree_equations(source, lowest)
+    last_low_degree = min(max_degree, default_max_degree(len(linear_part(source).basis)))
+    low = low_degree_equations(source, last_low_degree)
     if low.unfinished:
         return low
     equations = low
-    for n in range(lowest + 1, max_degree + 1):
+    for n in range(last_low_degree + 1, max_degree + 1):
         try:
             values, representations = core.up_to(n)
         except errors.TimeLimitError:
@@ -477,11 +478,11 @@ def equations_by_core(source: MultigradedMap, max_degree: int, core: Core) -> Eq
         check_representations(low.implicitization, values, representations)
         # each degree continues the low ones, since the representations are all of degree ≤ n
         equations = replace(low, representations=representations)
-        equations = _continued(equations, values, representations)
+        equations = _continue_by_core(equations, values, representations)
     return equations
 
 
-def _continued(
+def _continue_by_core(
     equations: Equations, values: Sequence[int], representations: Sequence[Representation]
 ) -> Equations:
     """Return the equations, continued by generators that are computed when they are asked for.
@@ -496,21 +497,20 @@ def _continued(
         Those of all generators of degree ≤ N except linear forms.
     """
     low = equations.implicitization
-    above = (one for one in representations if one.degree > low.max_degree)
-    counts = generator_counts(above)
-    higher = HigherDegrees(counts, partial(_written_out, low, values, representations))
-    implicitization = low.continued(values, higher)
+    of_higher_degree = (one for one in representations if one.degree > low.max_degree)
+    counts = generator_counts(of_higher_degree)
+    higher = HigherDegrees(counts, partial(_higher_generators, low, values, representations))
+    implicitization = low.continue_with(values, higher)
     return replace(equations, implicitization=implicitization, remark=scope(implicitization))
 
 
-def _written_out(
+def _higher_generators(
     low: Implicitization, values: Sequence[int], representations: Sequence[Representation]
 ) -> Iterator[Terms]:
     """Return an iterator over the generators above the degree of ``low``, by linear algebra.
 
-    Lowering operators would give them from highest weight vectors, but with many more terms. The
-    values H(0), …, H(N) and the representations are as for :func:`_continued`, and are compared
-    with what is computed.
+    Lowering operators would give them from highest weight vectors, but with many more terms. What
+    is computed is compared with the arguments, which are those of :func:`_continue_by_core`.
 
     Raises
     ------
@@ -519,12 +519,12 @@ def _written_out(
     TimeLimitError
         If the limit was reached.
     """
-    found = implicitize(low.source, len(values) - 1)
-    if found.stopped_early:
-        raise clock().late(f"degree {found.max_degree + 1}")
-    check_representations(found, values, representations)
+    computed = implicitize(low.source, len(values) - 1)
+    if computed.stopped_early:
+        raise clock().late(f"degree {computed.max_degree + 1}")
+    check_representations(computed, values, representations)
     # the degree of a generator is the number of factors of any of its monomials
-    return (terms for terms in found.sparse_generators() if len(terms[0][0]) > low.max_degree)
+    return (terms for terms in computed.sparse_generators() if len(terms[0][0]) > low.max_degree)
 
 
 def check_representations(
@@ -556,8 +556,8 @@ def check_representations(
     for n in range(2, low.max_degree + 1):
         computed = low.generator_counts.get(n, 0)
         if counts[n] != computed:
-            said = f"representations have {counts[n]} generators of degree {n}"
-            raise errors.ContradictionError(f"{said}, not {computed}")
+            predicted = f"representations have {counts[n]} generators of degree {n}"
+            raise errors.ContradictionError(f"{predicted}, not {computed}")
 
 
 def hypersurface_equation(source: MultigradedMap, rank: int | None) -> Equations | None:
@@ -592,7 +592,7 @@ def hypersurface_equation(source: MultigradedMap, rank: int | None) -> Equations
     equations = Equations(implicitization, series, all_generators=True, remark=BY_HEIGHT)
     if all(orbit.degree == 1 for orbit in implicitization.orbits):
         return None  # no equation up to the largest degree
-    if not equations.continued_by(series):
+    if not equations.has_hilbert_function(series):
         raise errors.ContradictionError(
             "the closure is a hypersurface, but has several equations of least degree"
         )

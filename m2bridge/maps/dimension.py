@@ -103,8 +103,9 @@ class Dimension(Result):
         Then their values are equal, or lower bounds of the common value. ``False`` if no method
         found anything.
         """
-        known = [finding.known for finding in self.findings]
-        return not all(one.is_open for one in known) and agree(*known)
+        bounds = [finding.known for finding in self.findings]
+        nothing_found = all(bound.is_open for bound in bounds)
+        return not nothing_found and agree(*bounds)
 
     @property
     def lower(self) -> MethodValue | None:
@@ -118,11 +119,11 @@ class Dimension(Result):
 
         ``None`` if no formula applies or the dimension is not proved.
         """
-        expected = _applying(self.expected)
-        if expected is None or self.status != "proved" or self.dimension is None:
+        expectation = _first_applicable(self.expected)
+        if expectation is None or self.status != "proved" or self.dimension is None:
             return None
-        assert expected.value is not None
-        return expected.value - self.dimension
+        assert expectation.value is not None
+        return expectation.value - self.dimension
 
     @property
     def unfinished(self) -> str:
@@ -172,7 +173,7 @@ def _facts(result: Dimension) -> list[tuple[str, object]]:
     eliminates = any(finding.method == "elimination" for finding in result.findings)
     if result.status == "lower bound" and not eliminates:
         facts.append(("to prove it", HOW_TO_PROVE))
-    facts.append(("", _verdict(result)))
+    facts.append(("", _agreement_text(result)))
     if not result.upper.is_open:
         facts.append(("at most", f"{result.upper.value}: {result.upper.because}"))
     name = "expected"
@@ -195,7 +196,7 @@ def _formulas(result: Dimension) -> list[str]:
     return [r"\dim \overline{\mathcal M} " + best.known.relation(at_least=r"\ge")]
 
 
-def _verdict(result: Dimension) -> str | None:
+def _agreement_text(result: Dimension) -> str | None:
     """Return in words whether the methods agree; ``None`` unless several gave a value.
 
     A method that did not finish is not said to agree, but listed.
@@ -205,11 +206,13 @@ def _verdict(result: Dimension) -> str | None:
         return None
     if not result.agree:
         return "the methods do NOT agree"
-    late = [finding.method for finding in result.findings if finding.status == "unfinished"]
+    unfinished = [finding.method for finding in result.findings if finding.status == "unfinished"]
     agreement = "no lower bound exceeds what the other methods say"
     if len(set(values)) == 1:
-        agreement = "the methods that finished agree" if late else "all methods agree"
-    return f"{agreement}; not finished: {', '.join(late)}" if late else agreement
+        agreement = "the methods that finished agree" if unfinished else "all methods agree"
+    if unfinished:
+        agreement += f"; not finished: {', '.join(unfinished)}"
+    return agreement
 
 
 @computation
@@ -269,7 +272,7 @@ def dimension(
         with share(0.5 if eliminates else 1.0):
             findings += jacobian_findings(model, field=field)
     if method == "auto" and all(finding.status == "not applicable" for finding in findings):
-        # No points are at hand for a rank where the parameters satisfy relations.
+        # Ranks do not apply where the parameters satisfy relations, which random ones do not.
         eliminates = True
     if method in ("formula", "all"):
         findings.append(_by_formula(model))
@@ -285,8 +288,8 @@ def dimension(
             needed = method != "all"
             findings.append(_by_elimination(case, field, coordinates, needed=needed))
             version = current().version
-    # Proved values must agree; a formula may be wrong, and then the difference is shown.
-    intersect_bounds(*(finding.known for finding in findings if not finding.instead))
+    # Raises if proved bounds disagree; a formula may be wrong, and then the difference is shown.
+    intersect_bounds(*(finding.known for finding in findings if finding.instead == ""))
     return Dimension(
         model=model,
         field=field,
@@ -294,11 +297,11 @@ def dimension(
         engine_version=version,
         seconds=clock().seconds,
         upper=best_upper_bound(model, field=field),
-        expected=_compared(model.expectations(), best_value(findings), field),
+        expected=_compare_expectations(model.expectations(), best_value(findings), field),
     )
 
 
-def _compared(
+def _compare_expectations(
     expected: tuple[Expectation, ...], best: MethodValue | None, field: CoefficientField
 ) -> tuple[Expectation, ...]:
     """Return the expectations, compared with the dimension if ``best``, its best value, is proved.
@@ -312,7 +315,7 @@ def _compared(
     return tuple(expectation.against(best.value) for expectation in expected)
 
 
-def _applying(expected: Iterable[Expectation]) -> Expectation | None:
+def _first_applicable(expected: Iterable[Expectation]) -> Expectation | None:
     """Return the first formula whose stated hypotheses hold; ``None`` if there is none."""
     for expectation in expected:
         if expectation.value is not None and not expectation.fails:
@@ -326,9 +329,9 @@ def _by_formula(model: Model) -> MethodValue:
     If there is none, the value is marked as not applicable, and the remark says why.
     """
     expected = model.expectations()
-    applying = _applying(expected)
-    if applying is not None:
-        value = Bounds.exactly(applying.value, applying.statement)
+    applicable = _first_applicable(expected)
+    if applicable is not None:
+        value = Bounds.exactly(applicable.value, applicable.statement)
         return MethodValue("formula", value, "formula")
     remark = expected[0].fails if expected else "no formula is known for this case"
     return MethodValue("formula", Bounds(because=remark), "not applicable")
@@ -362,16 +365,16 @@ def _by_short_elimination(
         return None
     try:
         with share(0.5, otherwise=MAX_SHORT_ELIMINATION_SECONDS):
-            found = _by_elimination(case, field, coordinates, needed=False)
+            by_elimination = _by_elimination(case, field, coordinates, needed=False)
     except EngineNotFoundError:
         return None
-    return found if found.status == "proved" else None
+    return by_elimination if by_elimination.status == "proved" else None
 
 
 def _by_elimination(
     case: Case, field: CoefficientField, coordinates: str | None, *, needed: bool
 ) -> MethodValue:
-    """Return the dimension by elimination; not known, with the reason, if it does not end.
+    """Return the dimension by elimination; an unknown one, with the reason, if a limit is reached.
 
     ``needed`` says whether an invalid case, such as a map that is too large to be expanded, is an
     error; otherwise the value is marked as not applicable, and other methods decide.

@@ -72,7 +72,7 @@ def projective_factors(parametrization: PolynomialMap) -> ParameterFactors:
         members.setdefault(tuple(weights[j] for weights in gradings), []).append(j)
     factors = tuple(map(tuple, members.values()))
     # All gradings are constant on the factors. If there are as many independent ones as factors,
-    # they are all gradings that are constant there, such as the degree in one of the factors.
+    # every grading that is constant there is one of them, such as the degree in one of the factors.
     degrees = [sum(first[j] for j in factor) for factor in factors]
     if len(factors) != len(gradings) or min(degrees) <= 0:
         return ()
@@ -82,30 +82,37 @@ def projective_factors(parametrization: PolynomialMap) -> ParameterFactors:
 def _gradings(differences: Sequence[IntegerVector], parameters: int) -> list[IntegerVector]:
     """Return a basis of the gradings in which all monomials of the images have the same degree.
 
-    A grading gives a weight to each parameter; ``differences`` are those of the exponents of two
-    monomials, and get degree 0. Few of many differences decide, so that the others are only tested.
+    A grading gives a weight to each of the parameters, whose number is ``parameters``.
+    ``differences`` are the exponents of each monomial less those of the first one; they must have
+    degree 0. Few of many differences determine the gradings, so the other ones are only tested.
     """
-    # about twice as many differences as parameters, evenly spread; a row of zeros stands for none
+    # about twice as many differences as parameters, evenly spread; the row of zeros, which changes
+    # nothing, makes the matrix nonempty
     step = 1 + len(differences) // (2 * parameters)
-    chosen = [(0,) * parameters, *differences[::step]]
+    deciding_differences = [(0,) * parameters, *differences[::step]]
     while True:
-        gradings = integer_kernel(chosen, parameters)
-        tested = check_deadline_in(differences)
-        missing = [d for d in tested if any(_degree(d, weights) != 0 for weights in gradings)]
-        if not missing:
+        gradings = integer_kernel(deciding_differences, parameters)
+        # differences of a degree other than 0 in one of these gradings
+        violating = [
+            difference
+            for difference in check_deadline_in(differences)
+            if any(_weighted_degree(difference, weights) != 0 for weights in gradings)
+        ]
+        if not violating:
             return gradings
-        chosen += missing[:parameters]
+        deciding_differences += violating[:parameters]
 
 
-def _degree(exponents: IntegerVector, weights: IntegerVector) -> int:
+def _weighted_degree(exponents: IntegerVector, weights: IntegerVector) -> int:
     """Return the degree of a monomial, given by its exponents, for weights of the variables."""
     return sum(a * b for a, b in zip(exponents, weights, strict=True))
 
 
-def no_double_points(model: Model, field: CoefficientField) -> str:
+def why_no_double_points(model: Model, field: CoefficientField) -> str:
     """Return why double points do not decide smoothness of the closure; empty if they may.
 
-    That there are no base points and the map is birational is found by :func:`double_points`.
+    Whether there are base points, and whether the map is birational, is not examined here, but by
+    :func:`double_points`.
     """
     if field != QQ:
         return "double points are examined over QQ only"
@@ -132,8 +139,8 @@ def double_points_script(model: Model) -> Script:
     source = independent.source.variables
     count = len(source)
     # all names together, so that no two of them become the same
-    wanted = (*source, *map("{}_second".format, source), "multiple", *independent.coordinates)
-    names = m2_syntax.all_to_macaulay2(wanted)
+    wanted_names = (*source, *map("{}_second".format, source), "multiple", *independent.coordinates)
+    names = m2_syntax.all_to_macaulay2(wanted_names)
     # the parameters of the first and of the second point of a pair
     first, second = names[:count], names[count : 2 * count]
     multiple, *targets = names[2 * count :]
@@ -147,16 +154,16 @@ def double_points_script(model: Model) -> Script:
         "multiple": multiple,
         "coordinates": ", ".join(targets),
         "images": m2_syntax.sequence(images),
-        "factors": _lists(factors),
+        "factors": _factor_lists(factors),
         "dimension": source_dimension(model) - 1,
     }
     return render("double_points", values=values)
 
 
-def _lists(factors: ParameterFactors) -> str:
+def _factor_lists(factors: ParameterFactors) -> str:
     """Return the positions of the parameters in each factor, as a list of lists of Macaulay2."""
-    listed = ["{" + ", ".join(map(str, factor)) + "}" for factor in factors]
-    return "{" + ", ".join(listed) + "}"
+    lists = ["{" + ", ".join(map(str, factor)) + "}" for factor in factors]
+    return "{" + ", ".join(lists) + "}"
 
 
 def double_points(model: Model) -> list[MeasuredPrime]:
@@ -177,18 +184,20 @@ def double_points(model: Model) -> list[MeasuredPrime]:
             f"the images of the {model.title} have common zeros where no factor is zero"
         )
     cone_dimension = source_dimension(model)
-    # so many pairs that a general point of the source has the image of a second point
+    # If the pairs of points with the same image have at least the dimension of the source, then a
+    # general point has the image of a second point.
     if answer.integer("pairs_dimension") >= cone_dimension - 1:
         raise MethodUnavailableError(f"the {model.title} is not birational onto its image")
     reduction = linear_reduction(model)
-    found = measured(answer, "minimal_primes", "dimensions", "degrees")
+    # triples of a prime ideal, in independent coordinates, its dimension and its degree
+    components = measured(answer, "minimal_primes", "dimensions", "degrees")
     is_linear = len(reduction.basis) == cone_dimension
     # a cone is smooth at its vertex only if it is a linear space
-    if not found and not is_linear:
+    if not components and not is_linear:
         return [(_origin(model), 0, 1)]
     return [
         (_in_all_coordinates(prime.generators, reduction, model), dimension, degree)
-        for prime, dimension, degree in found
+        for prime, dimension, degree in components
     ]
 
 
@@ -206,5 +215,5 @@ def _in_all_coordinates(
     """
     target = model.polynomial_map.target()
     linear = reduction.linear_forms(model.polynomial_map, field=QQ)
-    carried = [generator.set_ring(target.sympy_ring) for generator in generators]
-    return Ideal(target, (*linear, *carried))
+    nonlinear = [generator.set_ring(target.sympy_ring) for generator in generators]
+    return Ideal(target, (*linear, *nonlinear))

@@ -69,20 +69,20 @@ class Equations:
     unfinished: str = ""
     others: str = ""
 
-    def proved(self, series: HilbertSeries, reason: str) -> Equations:
+    def as_complete(self, series: HilbertSeries, reason: str) -> Equations:
         """Return the equations, marked as all generators of the ideal, which has this Hilbert
         series; ``reason`` is the proof in words.
         """
         remark = f"all generators: {reason}"
-        proved = replace(self, series=series, all_generators=True, remark=remark)
-        return replace(proved, unfinished="", others="")
+        complete = replace(self, series=series, all_generators=True, remark=remark)
+        return replace(complete, unfinished="", others="")
 
-    def continued_by(self, series: HilbertSeries) -> bool:
+    def has_hilbert_function(self, series: HilbertSeries) -> bool:
         """Whether a Hilbert series has the values of the Hilbert function that were computed."""
         computed = self.implicitization.hilbert_function
         return computed == tuple(map(series.value, range(len(computed))))
 
-    def but(self, others: str) -> Equations:
+    def with_others(self, others: str) -> Equations:
         """Return the equations with the reason why there are generators of higher degree.
 
         If the reason, ``others``, is empty, the equations are unchanged.
@@ -137,35 +137,37 @@ def low_degree_equations(
     """
     if max_degree is None:
         max_degree = default_max_degree(len(linear_part(source).basis))
-    with share(part) as running:
+    with share(part) as running_clock:
         implicitization = implicitize(source, max_degree)
-    late = ""
+    limit = ""
     if implicitization.stopped_early:
-        late = str(running.late(f"degree {implicitization.max_degree + 1}"))
-    return Equations(implicitization, remark=scope(implicitization), unfinished=late)
+        limit = str(running_clock.late(f"degree {implicitization.max_degree + 1}"))
+    return Equations(implicitization, remark=scope(implicitization), unfinished=limit)
 
 
-def up_to(degree: int, equations: Equations) -> Equations:
+def extend_to_degree(degree: int, equations: Equations) -> Equations:
     """Return the equations with all generators up to a higher degree, as far as time suffices.
 
     Generators that are known are kept. Where ``degree`` was not reached, ``unfinished`` says so.
     """
-    found = equations.implicitization
-    if degree <= found.max_degree:
+    known = equations.implicitization
+    if degree <= known.max_degree:
         return equations
     with suppress(errors.TimeLimitError):
-        more = implicitize(found.source, degree)
-        if more.max_degree > found.max_degree:
-            # the reason for further generators was about the lower degree: these may be all
-            equations = replace(equations, implicitization=more, remark=scope(more), others="")
-    late = ""
+        extended = implicitize(known.source, degree)
+        if extended.max_degree > known.max_degree:
+            # `others` was the reason for generators above the lower degree; now these may be all
+            equations = replace(
+                equations, implicitization=extended, remark=scope(extended), others=""
+            )
+    limit = ""
     if equations.implicitization.max_degree < degree:
-        late = f"generators of degree {degree} may exist; {clock().more}"
-    return replace(equations, unfinished=late)
+        limit = f"generators of degree {degree} may exist; {clock().more}"
+    return replace(equations, unfinished=limit)
 
 
 def scope(implicitization: Implicitization, others: str = "") -> str:
-    """Return in words what is claimed about generators: all up to a degree, and nothing above it.
+    """Return in words what is claimed: all generators up to a degree, and nothing above it.
 
     ``others`` is the reason why there are generators of higher degree, or empty.
     """
@@ -179,13 +181,12 @@ def scope(implicitization: Implicitization, others: str = "") -> str:
 
 
 def dimension_by_equations(equations: Equations, ranks: Bounds) -> Bounds:
-    """Return bounds for the dimension of the closure: from below by ranks, from above by equations.
+    """Return the dimension of the closure by the equations, else the bounds ``ranks``.
 
-    ``ranks`` are the bounds by ranks of the differential; they are returned if the equations give
-    no upper bound that meets them.
-
-    At a point of the image the tangent space has at least the dimension of the closure, and lies in
-    the kernel of the differentials of all equations.
+    ``ranks`` are bounds by ranks of the differential. The equations give the dimension by their
+    Hilbert series, if all of them are known; else an upper bound, which counts if it meets the
+    lower bound by ranks: at a point of the image the tangent space has at least the dimension of
+    the closure, and lies in the kernel of the differentials of all equations.
 
     Raises
     ------
@@ -193,10 +194,10 @@ def dimension_by_equations(equations: Equations, ranks: Bounds) -> Bounds:
         If an upper bound is less than the lower bound by ranks.
     """
     if equations.series is not None:
-        proved = Bounds.exactly(equations.series.dimension, "the Hilbert series of the ideal")
-        intersect_bounds(ranks, proved)
-        return proved
-    if ranks.status != "lower bound":
+        by_series = Bounds.exactly(equations.series.dimension, "the Hilbert series of the ideal")
+        intersect_bounds(ranks, by_series)  # raises if they contradict each other
+        return by_series
+    if ranks.status != "lower bound":  # the dimension is known, or no bound to be met
         return ranks
     try:
         for seed in range(1, 1 + TANGENT_SAMPLE_POINTS):
@@ -204,7 +205,7 @@ def dimension_by_equations(equations: Equations, ranks: Bounds) -> Bounds:
             if dimension.exact is not None:
                 return dimension
     except errors.TimeLimitError:
-        pass
+        pass  # then the bounds by ranks are what is known
     return ranks
 
 
@@ -213,15 +214,16 @@ def _tangent_bound(implicitization: Implicitization, seed: int) -> Bounds:
 
     It is the number of coordinates less the rank of the differentials of the equations there.
     """
-    # generators of higher degree are not written out for this, which takes long
-    written_out = replace(implicitization, higher=None)
+    # generators of higher degree would have to be computed for this, which takes long
+    low_degrees = replace(implicitization, higher=None)
     source = implicitization.source
+    # random parameters from 1 to 9, and the point of the image that belongs to them
     parameters = random_point(source.polynomial_map, 9, seed)
     point = []
     for image in source.integral_images:
         terms = (c * prod(map(pow, parameters, exponents)) for exponents, c in image.items())
         point.append(sum(terms))
-    generators = check_deadline_in(written_out.sparse_generators())
+    generators = check_deadline_in(low_degrees.sparse_generators())
     gradients = (gradient_of_terms(generator, point) for generator in generators)
     return Bounds.at_most(len(point) - sparse_rank(gradients), "equations at a point")
 
@@ -239,22 +241,22 @@ def generator_representations(
     ContradictionError
         If the proved ones are not those of the generators found, in the degrees of these.
     """
-    known = equations.representations
-    # numbers of generators in one multidegree of each orbit of the symmetries
+    proved = equations.representations
+    # the number of generators by (degree, multidegree), in one multidegree of each orbit
     counts = {}
     for orbit in equations.implicitization.orbits:
         counts[orbit.degree, orbit.multidegree] = len(orbit.polynomials)
     found = model.representations(counts)
-    if known is None or found is None:
+    if proved is None or found is None:
         return found
-    # In the degrees of linear algebra the known representations must be exactly those of the
+    # In the degrees of linear algebra the proved representations must be exactly those of the
     # generators. In higher degrees generators may be known by their representations alone.
     higher = equations.implicitization.higher
     not_computed = set() if higher is None else set(higher.counts)
     last = equations.implicitization.max_degree
-    comparable = [one for one in known if one.degree <= last and one.degree not in not_computed]
+    comparable = [one for one in proved if one.degree <= last and one.degree not in not_computed]
     if set(found) != set(comparable):
         raise errors.ContradictionError(
             "the representations of the core are not those of the generators in each multidegree"
         )
-    return known
+    return proved

@@ -195,7 +195,7 @@ def hilbert_function(
         )
     series = result.hilbert_series
     values = tuple(map(series.value, check_deadline_in(range(degree + 1))))
-    # ranks of evaluation matrices and the ideal are independent ways to the same numbers
+    # where the closure was computed by ranks of evaluation matrices, they are a second method
     ranks = (result.hilbert_function or ())[: degree + 1]
     by_ideal = values[: len(ranks)]
     if by_ideal != ranks:
@@ -224,11 +224,11 @@ def _draw_polynomial(axes: Any, polynomial: Expr, count: int) -> None:
     if not places:
         return
     formula = latex(polynomial)
-    shown = f" ${formula}$"
+    legend_text = f" ${formula}$"
     if len(formula) >= MAX_FORMULA_CHARS:  # too long for the legend
-        shown = f", degree {degree(polynomial, n)}"
+        legend_text = f", degree {degree(polynomial, n)}"
     style = {"color": VERMILION, "linewidth": 1.3, "linestyle": (0, (5, 3)), "zorder": 1}
-    axes.plot(places, values, label=f"Hilbert polynomial{shown}", **style)
+    axes.plot(places, values, label=f"Hilbert polynomial{legend_text}", **style)
 
 
 def _draw_values(axes: Any, values: Sequence[int], by_ranks: int) -> None:

@@ -123,9 +123,9 @@ def rank_result(model: Model, characteristic: int = 0) -> RankResult:
     functions each row belongs to a random input x of its own and a random combination of the
     outputs: it is a value of the polynomial map (x, g) ↦ ∂_w ⟨g, φ_w(x)⟩, whose values span the row
     space of the Jacobian matrix of all coefficients. As long as the rows do not span it, a random
-    pair (x, g) enlarges their span with probability at least 1 − (degree + 1)/p, by the lemma of
-    Schwartz and Zippel. In any case the rank is at most that of the Jacobian matrix, and so a
-    proved lower bound for the dimension.
+    pair (x, g) enlarges their span with probability at least 1 − (D + 1)/p, where D is the degree
+    of φ_w as a polynomial in x, by the lemma of Schwartz and Zippel. In any case the rank is at
+    most that of the Jacobian matrix, and so a proved lower bound for the dimension.
 
     Parameters
     ----------
@@ -150,20 +150,20 @@ def rank_result(model: Model, characteristic: int = 0) -> RankResult:
     upper = upper_bound(model, source, characteristic)
     # further primes or points are tried until the rank attains the upper bound
     best: RankResult | None = None
-    for attempt, prime in enumerate(_primes(characteristic)):
+    for attempt, prime in enumerate(_rank_primes(characteristic)):
         try:
-            rows = _gradients(
-                source, upper.value + SPARE_ROWS, prime, Random(RANDOM_POINT_SEED + attempt)
-            )
+            # each attempt has a random point of its own
+            random = Random(RANDOM_POINT_SEED + attempt)
+            rows = _gradients(source, upper.value + SPARE_ROWS, prime, random)
         except InvalidCaseError:  # the prime divides a denominator
             if characteristic:
                 raise
             continue
-        known = intersect_bounds(Bounds.at_least(rank_mod(rows, prime)), upper)
+        bounds = intersect_bounds(Bounds.at_least(rank_mod(rows, prime)), upper)
         result = RankResult(
-            lower=known.lower,
-            upper=known.upper,
-            because=known.because,
+            lower=bounds.lower,
+            upper=bounds.upper,
+            because=bounds.because,
             prime=prime,
             rows=len(rows),
             columns=source.parameter_count,
@@ -199,14 +199,15 @@ def differentiable(model: Model) -> DifferentiableModel:
 def upper_bound(model: Model, source: DifferentiableModel, characteristic: int = 0) -> Bounds:
     """Return the smallest upper bound for the dimension that is known without a computation.
 
-    ``source`` is the model as it is differentiated; see :func:`differentiable`.
+    ``source`` is the model as it is differentiated; see :func:`differentiable`. ``characteristic``
+    is that of the field.
     """
     gauge = model.gauge_dimension()
     reason = "the number of parameters"
     if gauge:
         reason += f" less {gauge}, the dimension of the group that keeps the function"
     bounds = [Bounds.at_most(source.parameter_count - gauge, reason)]
-    if not source.input_count:
+    if not source.input_count:  # with inputs, outputs are functions, not coordinates
         bounds.append(Bounds.at_most(source.output_count, "the number of coordinates"))
     return intersect_bounds(*bounds, *model.upper_bounds(characteristic))
 
@@ -216,7 +217,7 @@ def best_upper_bound(model: Model, *, field: CoefficientField) -> Bounds:
     return intersect_bounds(*model.upper_bounds(field.characteristic))
 
 
-def _primes(characteristic: int) -> tuple[int, ...]:
+def _rank_primes(characteristic: int) -> tuple[int, ...]:
     """Return the primes modulo which ranks are computed, each at a random point of its own.
 
     In characteristic p they are all p, and there are more attempts for a small p, since many of its
@@ -231,7 +232,8 @@ def _primes(characteristic: int) -> tuple[int, ...]:
 def _gradients(
     source: DifferentiableModel, count: int, prime: int, random: Random
 ) -> list[list[int]]:
-    """Return rows that span the differential at a random point modulo the prime, with luck.
+    """Return rows of the differential at a random point modulo the prime, which span all its rows
+    with a probability near 1.
 
     Each row is a gradient with respect to the parameters. A model with inputs has ``count`` rows,
     each for a random input and a random combination of the outputs; a model without inputs has one
@@ -321,7 +323,7 @@ class ObservedRank(Observed):
     def numbers(self) -> dict[str, int]:
         """Return the lower and the upper bound of the dimension."""
         bounds = self.to_json()
-        del bounds["dimension"]
+        del bounds["dimension"]  # what is left are the two bounds
         return bounds
 
     def facts(self) -> list[tuple[str, str | None]]:
@@ -388,7 +390,7 @@ def jacobian_findings(model: Model, *, field: CoefficientField = QQ) -> list[Met
 
         value, place = generic_rank(model.free_map, upper, field=field)
         place += "; in this characteristic it can be less than the dimension at every point"
-        return [_finding("jacobian", value, upper, place)]
+        return [_rank_finding("jacobian", value, upper, place)]
     except TimeLimitError as limit:
         return [MethodValue(method, Bounds(because=str(limit))) for method in methods]
 
@@ -399,9 +401,9 @@ def best_value(values: Sequence[MethodValue]) -> MethodValue | None:
     ``None`` if there are no values.
     """
     for status in get_args(Status):  # the most certain first
-        found = [value for value in values if value.status == status]
-        if found:
-            return max(found, key=lambda value: value.known.least)
+        of_status = [value for value in values if value.status == status]
+        if of_status:
+            return max(of_status, key=lambda value: value.known.least)
     return None
 
 
@@ -409,30 +411,33 @@ def _over_the_rationals(free: PolynomialMap, upper: int) -> list[MethodValue]:
     """Return the generic rank of a map modulo a large prime, which is quick, and over QQ.
 
     Further primes are tried where the rank modulo the first one is less than the rank over QQ, and
-    the largest rank is returned. ``upper`` is an upper bound for both.
+    the largest rank is returned. ``free`` has no relations among its parameters, and ``upper`` is
+    an upper bound for both ranks.
     """
     from m2bridge.algebra.differential import generic_rank  # imports SymPy
 
+    # generic_rank stops at the bound that it is given: over QQ this is the rank modulo the prime
     prime, *further_primes = islice(primes_from(LARGE_PRIME), MAX_RANK_PRIMES)
     modular = generic_rank(free, upper, field=CoefficientField(prime))[0]
     try:
         exact = generic_rank(free, modular, field=QQ)[0]
-        for further in further_primes:
+        for further_prime in further_primes:
             if modular >= exact:
                 break
-            rank = generic_rank(free, exact, field=CoefficientField(further))[0]
+            rank = generic_rank(free, exact, field=CoefficientField(further_prime))[0]
             # primes decrease, so that of equal ranks the earlier one is kept
-            modular, prime = max((modular, prime), (rank, further))
-        over_qq = _finding("jacobian over QQ", exact, upper, "QQ")
+            modular, prime = max((modular, prime), (rank, further_prime))
+        over_qq = _rank_finding("jacobian over QQ", exact, upper, "QQ")
     except TimeLimitError as limit:
         over_qq = MethodValue("jacobian over QQ", Bounds(because=str(limit)))
-    return [_finding(f"jacobian mod {prime}", modular, upper, f"GF({prime})"), over_qq]
+    return [_rank_finding(f"jacobian mod {prime}", modular, upper, f"GF({prime})"), over_qq]
 
 
-def _finding(method: str, value: int, upper: int, place: str) -> MethodValue:
-    """Return the dimension by a rank: exact if the rank attains ``upper``, else a lower bound.
+def _rank_finding(method: str, value: int, upper: int, place: str) -> MethodValue:
+    """Return the dimension by a rank ``value``: proved if it attains ``upper``, else a lower bound.
 
-    ``place`` says over which field the rank was computed.
+    ``method`` is the method in words, ``upper`` an upper bound for the dimension, and ``place`` the
+    field over which the rank was computed, in words.
     """
     if value == upper:
         return MethodValue(method, Bounds.exactly(value, "the rank attains an upper bound"))
@@ -459,14 +464,14 @@ def _by_lower_bounds(bounds: Iterator[MethodValue], upper: Bounds) -> list[Metho
     values: list[MethodValue] = []
     try:
         for bound in bounds:
-            known = _compared(bound.known, upper)
-            values.append(MethodValue(bound.method, known))
+            dimension = _compare_bounds(bound.known, upper)
+            values.append(MethodValue(bound.method, dimension))
     except (TimeLimitError, MethodUnavailableError, TooLargeError) as limit:
         values.append(MethodValue("rank", Bounds(because=str(limit))))
     return values
 
 
-def _compared(lower: Bounds, upper: Bounds) -> Bounds:
+def _compare_bounds(lower: Bounds, upper: Bounds) -> Bounds:
     """Return the dimension if the two bounds meet, else the lower bound.
 
     Raises

@@ -96,10 +96,10 @@ def singular_by_bounds(tangent: Bounds, dimension: int) -> bool | None:
         If the upper bound is below the lower one, or below the dimension of the variety.
     """
     variety = Bounds.at_least(dimension, f"a tangent space on a variety of dimension {dimension}")
-    known = intersect_bounds(variety, tangent)
-    if known.value > dimension:
+    tangent_bounds = intersect_bounds(variety, tangent)
+    if tangent_bounds.value > dimension:
         return True
-    if known.upper == dimension:
+    if tangent_bounds.upper == dimension:
         return False
     return None
 
@@ -187,13 +187,13 @@ def compare(first: LocusFindings, second: LocusFindings) -> None:
     second_statuses = {status.orbit: status for status in second.statuses}
     for status in first.statuses:
         second_status = second_statuses.get(status.orbit)
-        if second_status is not None and not _agree(status, second_status):
+        if second_status is not None and not _statuses_agree(status, second_status):
             raise ContradictionError(
                 f"by {first.method} {status}, by {second.method} {second_status}"
             )
     if first.components is None or second.components is None:
         return
-    if not _alike(_degrees(first.components), _degrees(second.components)):
+    if not _same_degrees(_degrees_by_kind(first.components), _degrees_by_kind(second.components)):
         raise ContradictionError(
             f"components of the singular locus by {first.method}: {first.components}; by"
             f" {second.method}: {second.components}"
@@ -201,11 +201,13 @@ def compare(first: LocusFindings, second: LocusFindings) -> None:
 
 
 DegreesByKind = dict[tuple[Any, int], list[int | None]]
-"""The kind of a component is its orbit, or ``None``, with its dimension."""
+"""Maps (orbit or ``None``, dimension), the kind of a component, to the degrees of all components of
+this kind; ``None`` for an unknown degree.
+"""
 
 
-def _degrees(components: Components) -> DegreesByKind:
-    """Return the degrees of the components of each kind; ``None`` for an unknown degree."""
+def _degrees_by_kind(components: Components) -> DegreesByKind:
+    """Return the degrees of the components of each kind, in the order of the components."""
     degrees: DegreesByKind = {}
     for component in components:
         kind = (component.orbit, component.dimension)
@@ -213,7 +215,7 @@ def _degrees(components: Components) -> DegreesByKind:
     return degrees
 
 
-def _alike(first: DegreesByKind, second: DegreesByKind) -> bool:
+def _same_degrees(first: DegreesByKind, second: DegreesByKind) -> bool:
     """Whether two methods found as many components of each kind, with the same degrees.
 
     Degrees of one kind are compared only if both methods know all of them.
@@ -223,14 +225,14 @@ def _alike(first: DegreesByKind, second: DegreesByKind) -> bool:
     if counts != second_counts:
         return False
     for kind, count in counts.items():
-        known = sorted(degree for degree in first[kind] if degree is not None)
+        first_known = sorted(degree for degree in first[kind] if degree is not None)
         second_known = sorted(degree for degree in second[kind] if degree is not None)
-        if len(known) == len(second_known) == count and known != second_known:
+        if len(first_known) == len(second_known) == count and first_known != second_known:
             return False
     return True
 
 
-def _agree(first: OrbitStatus, second: OrbitStatus) -> bool:
+def _statuses_agree(first: OrbitStatus, second: OrbitStatus) -> bool:
     """Whether the statuses of one orbit by two methods can both be right."""
     if {first.singular, second.singular} == {True, False}:
         return False

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 
 DegreeVector = tuple[int, ...]
+"""A multidegree."""
 
 
 Status = Literal["proved", "lower bound", "formula", "not applicable", "unfinished"]
@@ -108,7 +109,9 @@ class Expectation:
     refuted: str = ""
 
     def against(self, dimension: int) -> Expectation:
-        """Return the expectation, marked as refuted if it differs from the proved dimension."""
+        """Return the expectation, marked as refuted if it differs from ``dimension``, which is
+        proved.
+        """
         # where a hypothesis fails, or the formula is undefined, nothing was predicted
         if self.fails or self.value in (None, dimension):
             return self
@@ -461,11 +464,11 @@ class Model(ABC):
         raise NotImplementedError
 
     def no_orbits(self) -> str:
-        """Return why orbits do not classify the points of the image; empty if they do."""
+        """Return in words why orbits do not classify the points of the image; empty if they do."""
         return "no orbits of this model are known"
 
     def no_fibres(self, field: CoefficientField) -> str:
-        """Return why fibres do not decide smoothness over this field; empty if they do."""
+        """Return in words why fibres do not decide smoothness over this field; empty if they do."""
         return "no orbits of this model are known"
 
     def orbit_methods(self) -> OrbitMethods | None:

@@ -36,7 +36,7 @@ from m2bridge.convert.bounded_io import read_toml
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.maps import chain
-from m2bridge.maps.chain import Chain, Layer, projected, rescaling_dimension
+from m2bridge.maps.chain import Chain, Layer, rescaling_dimension, restrict_outputs
 from m2bridge.maps.model import Model, PolarData
 from m2bridge.results.sheet import plural
 
@@ -76,7 +76,7 @@ class MapModel(Model):
         InvalidCaseError
             If a name is not that of a coordinate, none is named, or one is named twice.
         """
-        return MapModel(projected(self.polynomial_map, outputs), self.title, self.key)
+        return MapModel(restrict_outputs(self.polynomial_map, outputs), self.title, self.key)
 
     def parametrization(self) -> PolynomialMap:
         """Return the map."""
@@ -180,24 +180,26 @@ def read_model(text: str, key: str = "map") -> MapModel | Chain:
 
 
 def _read_chain(content: dict[str, Any], key: str) -> Chain:
-    """Return the composition that a file with ``[[layers]]`` describes, of which ``content`` is the
-    parsed TOML. Inputs of a layer that are not named have the names of the outputs before them.
+    """Return the composition that a file with ``[[layers]]`` describes.
+
+    ``content`` is the parsed TOML, and ``key`` the name of the case. Inputs of a layer that are not
+    named have the names of the outputs of the layer before it.
     """
     toml_files.check_keys(content, "", {"layers"}, {"map"})
     title = toml_files.line(toml_files.table_of(content, "map", set(), {"title"}), "map", "title")
-    listed = content["layers"]
-    if not isinstance(listed, list) or not all(isinstance(layer, dict) for layer in listed):
+    tables = content["layers"]
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise ConversionError("[[layers]] must be a list of tables")
     layers: list[Layer] = []
-    before: tuple[str, ...] = ()
-    for number, table in enumerate(listed, 1):
-        layer = _read_layer(table, f"layer {number}", before)
+    previous_outputs: tuple[str, ...] = ()
+    for number, table in enumerate(tables, 1):
+        layer = _read_layer(table, f"layer {number}", previous_outputs)
         layers.append(layer)
-        before = layer.outputs
+        previous_outputs = layer.outputs
     return Chain(tuple(layers), title or chain.TITLE, key)
 
 
-def _read_layer(table: dict[str, Any], where: str, before: tuple[str, ...]) -> Layer:
+def _read_layer(table: dict[str, Any], where: str, previous_outputs: tuple[str, ...]) -> Layer:
     """Return the layer that one table of ``[[layers]]`` describes.
 
     Parameters
@@ -206,12 +208,17 @@ def _read_layer(table: dict[str, Any], where: str, before: tuple[str, ...]) -> L
         The parsed table.
     where : str
         The place for messages, such as ``layer 2``.
-    before : tuple of str
+    previous_outputs : tuple of str
         The names of the outputs of the layer before; the inputs have these names unless the table
         gives names.
+
+    Raises
+    ------
+    ConversionError
+        With ``where``, if a part is missing, unknown or not of its kind.
     """
     toml_files.check_keys(table, where, {"outputs"}, {"inputs", "parameters"})
-    inputs = toml_files.strings(table.get("inputs", list(before)), f"{where}, inputs")
+    inputs = toml_files.strings(table.get("inputs", list(previous_outputs)), f"{where}, inputs")
     parameters = toml_files.strings(table.get("parameters", []), f"{where}, parameters")
     outputs = table["outputs"]
     if not isinstance(outputs, dict) or not outputs:
@@ -223,7 +230,7 @@ def _read_layer(table: dict[str, Any], where: str, before: tuple[str, ...]) -> L
             f"{where}: {count} inputs and parameters; at most {MAX_MAP_PARAMETERS}"
         )
     try:
-        # outputs too, whose names no ring of this layer checks, since they are not its variables
+        # names of outputs too, which are not variables of the ring of this layer
         for name in (*inputs, *parameters, *outputs):
             variable_name(name)
         source = PolynomialRing(QQ, (*inputs, *parameters))

@@ -19,7 +19,7 @@ from m2bridge.limits import check_deadline_in
 from m2bridge.maps.completeness import hypersurface_equation
 
 
-def homogenized(polynomial_map: PolynomialMap) -> MultigradedMap:
+def homogenize(polynomial_map: PolynomialMap) -> MultigradedMap:
     """Return the homogenized map: to the cone over the projective closure of the image.
 
     Its last parameter h is new. Its first coordinate is new too, with the image h^d, where d is the
@@ -32,13 +32,14 @@ def homogenized(polynomial_map: PolynomialMap) -> MultigradedMap:
     >>> from sympy import symbols
     >>> t = symbols("t")
     >>> parabola = PolynomialMap.from_expressions([t], {"x": t, "y": t**2 + 1})
-    >>> [str(image) for image in homogenized(parabola).polynomial_map.images]
+    >>> [str(image) for image in homogenize(parabola).polynomial_map.images]
     ['h**2', 't*h', 't**2 + h**2']
     """
     parameter, coordinate = _new_names(polynomial_map)
     source = PolynomialRing(QQ, (*polynomial_map.source.variables, parameter))
     ring = source.sympy_ring
     images = polynomial_map.images
+    # the largest degree d of an image; not all images are constant, so there are monomials
     degree = max(sum(exponents) for image in images for exponents in image.monoms())
     power_of_new = ring.from_dict({(*(0,) * (ring.ngens - 1), degree): 1})
     new_images = [power_of_new]
@@ -60,10 +61,11 @@ def is_hypersurface(source: MultigradedMap, dimension: int) -> bool:
     """Whether an affine closure of at least this dimension is a hypersurface, or the whole space,
     of the space that its linear equations define.
 
-    ``source`` is the homogenized map. The cone over the projective closure has one dimension more.
+    ``source`` is the homogenized map, to the cone over the projective closure.
     """
     independent_coordinates = len(linear_part(source).basis)
-    return dimension + 1 == independent_coordinates - 1
+    cone_dimension = dimension + 1
+    return cone_dimension == independent_coordinates - 1
 
 
 def affine_hypersurface(
@@ -93,6 +95,7 @@ def affine_hypersurface(
     target = polynomial_map.target()
     ring = target.sympy_ring
     generators = []
+    # a generator in the coordinates 0, 1, … of the cone becomes one in the affine coordinates 1, …
     for terms in equations.implicitization.sparse_generators():
         polynomial = {}
         for monomial, coefficient in terms:
@@ -102,6 +105,8 @@ def affine_hypersurface(
                     exponents[number - 1] += 1
             polynomial[tuple(exponents)] = coefficient
         generators.append(ring.from_dict(polynomial))
+    # The leading form of the affine equation has the degree of the equation of the closure. The
+    # first coordinate, which is 1, is no variable of the affine ring.
     variables = len(linear_part(source).basis) - 1
     numerator = {0: 1, equations.implicitization.max_degree: -1}
     series = HilbertSeries.from_numerator(numerator, variables)

@@ -1,9 +1,9 @@
 """The singular locus of the closure of an image: by fibres, orbits, double points, minors.
 
-Which methods run is decided in :func:`_plan`. Those that look at orbits of a group are ways of the
-model (``maps.locus.OrbitMethods``); double points are found in ``maps.double_points``, and the
-Jacobian criterion on the whole variety is here. Any
-two that ran are compared, and the result is that of the last one that finished.
+Which methods run is decided in :func:`_planned_methods`. Those that look at orbits of a group
+belong to the model (``maps.locus.OrbitMethods``); double points are found in
+``maps.double_points``, and the Jacobian criterion on the whole variety is here. Any two that ran
+are compared, and the result is that of the last one that finished.
 """
 
 from collections.abc import Iterable, Mapping
@@ -35,7 +35,7 @@ from m2bridge.limits import clock, limited, share
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure, Strategy
 from m2bridge.maps.completeness import elimination_values, linear_reduction
-from m2bridge.maps.double_points import double_points, no_double_points, source_dimension
+from m2bridge.maps.double_points import double_points, source_dimension, why_no_double_points
 from m2bridge.maps.locus import ORIGIN, ZERO, Component, LocusFindings, OrbitStatus, compare
 from m2bridge.maps.model import Model
 from m2bridge.maps.polynomial_map_model import Case, as_model
@@ -120,21 +120,21 @@ def singular_locus(
     errors.check_choice("method", method, SingularLocusMethod)
     model = as_model(case, coordinates)
     model.check_field(field)
-    plan = _plan(method, model, field)
+    plan = _planned_methods(method, model, field)
     findings: list[LocusFindings] = []
     orbit_methods = model.orbit_methods()
     if "double-points" in plan:
         findings += _by_double_points(model, required=method == "double-points")
-        if method == "auto" and _suffices(findings, model):
-            # the Jacobian criterion, as a second opinion, may take long
-            return _result(findings, model, field, ideals, second_opinion=True)
+        # without the Jacobian criterion, which as a second opinion may take long
+        if method == "auto" and _double_points_suffice(findings, model):
+            return _compare_and_combine(findings, model, field, ideals, second_opinion=True)
     if orbit_methods is not None and "fibres" in plan:
         findings.append(orbit_methods.by_fibres())
     if orbit_methods is not None and "bounds" in plan:
         findings.append(orbit_methods.by_bounds())
     if "orbits" in plan or "jacobian" in plan:
-        findings += _from_ideal(plan, model, field, second_opinion=method == "auto")
-    return _result(findings, model, field, ideals, second_opinion=method != "all")
+        findings += _findings_by_ideal(plan, model, field, second_opinion=method == "auto")
+    return _compare_and_combine(findings, model, field, ideals, second_opinion=method != "all")
 
 
 @computation
@@ -167,15 +167,17 @@ def projective_singular_locus(
     # it is the ideal that has to be homogeneous.
     for generator in ideal.generators:
         if not is_homogeneous(generator):
-            shown = f"{polynomial_text(generator):.60}"
+            generator_text = f"{polynomial_text(generator):.60}"
             raise errors.MethodUnavailableError(
                 f"the closure of the {model.title} is not a cone, so that no projective variety"
-                f" belongs to it: {shown} is not homogeneous; leave --projective out"
+                f" belongs to it: {generator_text} is not homogeneous; leave --projective out"
             )
     return ideal.projective().singular_locus(title=model.title)
 
 
-def _plan(method: SingularLocusMethod, model: Model, field: CoefficientField) -> tuple[str, ...]:
+def _planned_methods(
+    method: SingularLocusMethod, model: Model, field: CoefficientField
+) -> tuple[str, ...]:
     """Return the names of the methods to try, in order.
 
     They are ``double-points``, ``fibres``, ``bounds`` (tangent vectors and equations of low degree
@@ -188,7 +190,7 @@ def _plan(method: SingularLocusMethod, model: Model, field: CoefficientField) ->
     MethodUnavailableError
         If the chosen method does not apply.
     """
-    # why a method does not apply, or empty
+    # texts that say why a method does not apply; empty if it does
     no_orbits, no_fibres = model.no_orbits(), model.no_fibres(field)
     if (method == "fibres" and no_fibres) or (method == "orbits" and no_orbits):
         # raises if the map cannot be expanded, since then no other method applies either
@@ -197,32 +199,33 @@ def _plan(method: SingularLocusMethod, model: Model, field: CoefficientField) ->
         raise errors.MethodUnavailableError(f"{no_orbits or no_fibres}; use --method {other}")
     orbit_methods = model.orbit_methods()
     if method == "double-points":
-        unavailable = no_double_points(model, field)
+        unavailable = why_no_double_points(model, field)
         if unavailable:
             raise errors.MethodUnavailableError(f"{unavailable}; use --method jacobian")
         return ("double-points",)
     if orbit_methods is None:
         # expands the map, which large models with orbits do without
-        if method == "jacobian" or no_double_points(model, field):
+        if method == "jacobian" or why_no_double_points(model, field):
             return ("jacobian",)
         return ("double-points", "jacobian")
-    large = field == QQ and model.coordinate_count > MAX_AUTO_IDEAL_COORDINATES
-    if method == "fibres" or (method == "auto" and large and not no_fibres):
+    is_large = field == QQ and model.coordinate_count > MAX_AUTO_IDEAL_COORDINATES
+    if method == "fibres" or (method == "auto" and is_large and not no_fibres):
         return ("fibres",)
-    orbits = ("bounds", "orbits") if large else ("orbits",)
-    if method == "orbits" or (method == "auto" and large):
+    at_orbits = ("bounds", "orbits") if is_large else ("orbits",)
+    if method == "orbits" or (method == "auto" and is_large):
         ideal_takes_long = orbit_methods.independent_count > MAX_ORBIT_IDEAL_COORDINATES
-        return ("bounds",) if large and ideal_takes_long else orbits
+        return ("bounds",) if is_large and ideal_takes_long else at_orbits
+    # `all`, `jacobian`, and `auto` for few coordinates
     if no_fibres or method == "jacobian":
-        return (*orbits, "jacobian")
-    return ("fibres", *orbits, "jacobian")
+        return (*at_orbits, "jacobian")
+    return ("fibres", *at_orbits, "jacobian")
 
 
 def _by_double_points(model: Model, *, required: bool) -> list[LocusFindings]:
     """Return the findings by double points in a list.
 
-    The list is empty if the method does not apply to the map, and is not required. If a limit is
-    reached, the findings are unfinished.
+    The list is empty if the method does not apply to the map, and is not ``required``: asked for by
+    its name. If a limit is reached, the findings are unfinished.
 
     Raises
     ------
@@ -240,21 +243,21 @@ def _by_double_points(model: Model, *, required: bool) -> list[LocusFindings]:
         return []
     except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
         return [LocusFindings("double points", dimension, unfinished=str(limit))]
-    components = _components(model, primes)
+    components = _sorted_components(model, primes)
     return [LocusFindings("double points", dimension, components=components)]
 
 
-def _suffices(findings: Iterable[LocusFindings], model: Model) -> bool:
-    """Whether the findings by double points are enough.
+def _double_points_suffice(findings: Iterable[LocusFindings], model: Model) -> bool:
+    """Whether ``auto`` ends with these findings by double points.
 
-    They are if the method finished and there are so many coordinates that the Jacobian criterion,
-    as a second opinion, may take long.
+    It does if the method finished and there are so many coordinates that the Jacobian criterion, as
+    a second opinion, may take long.
     """
     finished = any(finding.components is not None for finding in findings)
     return finished and model.coordinate_count > MAX_SECOND_OPINION_COORDINATES
 
 
-def _from_ideal(
+def _findings_by_ideal(
     plan: tuple[str, ...], model: Model, field: CoefficientField, second_opinion: bool
 ) -> list[LocusFindings]:
     """Return the findings of the methods that need the ideal of the closure, in order.
@@ -272,7 +275,7 @@ def _from_ideal(
     findings: list[LocusFindings] = []
     dimension = None
     try:
-        variety = _whole_closure(model, field)
+        variety = _closure_with_whole_ideal(model, field)
         ideal, dimension = variety.ideal, variety.dimension
         if ideal is None or dimension is None:
             place = "while computing the ideal of the closure"
@@ -286,7 +289,8 @@ def _from_ideal(
         codimension = coordinates - dimension
         # the minors of size `codimension` of the Jacobian matrix, which the criterion is about
         minors = comb(len(ideal.generators), codimension) * comb(coordinates, codimension)
-        too_expensive = second_opinion and findings and minors > MAX_AUTO_CRITERION_MINORS
+        has_findings = len(findings) > 0
+        too_expensive = second_opinion and has_findings and minors > MAX_AUTO_CRITERION_MINORS
         if "jacobian" in plan and not too_expensive:
             findings.append(_by_jacobian(model, ideal, dimension))
     except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
@@ -294,7 +298,7 @@ def _from_ideal(
     return findings
 
 
-def _whole_closure(model: Model, field: CoefficientField) -> Closure:
+def _closure_with_whole_ideal(model: Model, field: CoefficientField) -> Closure:
     """Return the closure with its whole ideal; ``ideal`` is ``None`` if the time does not suffice.
 
     Elimination, which is instantaneous for small maps, is tried for a short time. Then ``closure``
@@ -306,16 +310,16 @@ def _whole_closure(model: Model, field: CoefficientField) -> Closure:
     if eliminated is not None and eliminated.ideal is not None:
         return eliminated
     with limited(MAX_LINEAR_ALGEBRA_SECONDS):
-        found = _closure_within_limits(model, field, "auto")
-    if found is not None and found.ideal is not None and found.completeness.proved:
-        return found
+        by_degrees = _closure_within_limits(model, field, "auto")
+    if by_degrees is not None and by_degrees.ideal is not None and by_degrees.completeness.proved:
+        return by_degrees
     return closure(model, field=field, strategy="elimination")
 
 
 def _closure_within_limits(
     model: Model, field: CoefficientField, strategy: Strategy
 ) -> Closure | None:
-    """Return the closure, which may be unfinished; ``None`` if a limit was reached before that."""
+    """Return the closure, which may be unfinished; ``None`` if a limit left nothing to return."""
     try:
         return closure(model, field=field, strategy=strategy)
     except (errors.TimeLimitError, errors.MemoryLimitError):
@@ -342,46 +346,50 @@ def _by_jacobian(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
     if dimension == len(ideal.ring.variables):
         return LocusFindings("jacobian", dimension, components=())
     if model.polynomial_map.maybe_reducible and not ideal.is_prime():
-        return _of_reducible(model, ideal, dimension)
+        return _singular_locus_of_reducible(model, ideal, dimension)
     with factoring(ideal):
-        answer, late = answer_until_limit(_criterion(model, m2_syntax.ring_values(ideal)))
-    if late:
+        # the answer so far, and the limit that was reached, or ""
+        answer, limit = answer_until_limit(_criterion_script(model, m2_syntax.ring_values(ideal)))
+    if limit:
         primes, rest = proved_until(answer)
         return LocusFindings(
             "jacobian",
             dimension,
-            unfinished=late,
-            proved=_components(model, primes),
+            unfinished=limit,
+            proved=_sorted_components(model, primes),
             rest_dimension=rest,
         )
-    found = _components(model, measured(answer, "minimal_primes", "dimensions", "degrees"))
-    return LocusFindings("jacobian", dimension, components=found)
+    # triples of a prime ideal, its dimension and its degree
+    primes_of_locus = measured(answer, "minimal_primes", "dimensions", "degrees")
+    components = _sorted_components(model, primes_of_locus)
+    return LocusFindings("jacobian", dimension, components=components)
 
 
-def _of_reducible(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
-    """Return findings for a reducible variety of this ideal and dimension, by the minimal primes of
-    the ideal.
+def _singular_locus_of_reducible(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
+    """Return findings by the Jacobian criterion for a reducible variety, at the components of it.
+
+    ``ideal`` is the ideal of the variety, and ``dimension`` the dimension of the variety.
     """
     locus = ideal.singular_locus()
     components = None
     if locus.components is not None:
-        components = _components(model, map(_measured, locus.components))
+        components = _sorted_components(model, map(_as_measured_prime, locus.components))
     return LocusFindings(
         "jacobian",
         dimension,
         components=components,
         unfinished=locus.unfinished,
-        proved=_components(model, map(_measured, locus.proved)),
+        proved=_sorted_components(model, map(_as_measured_prime, locus.proved)),
         rest_dimension=locus.rest_dimension,
     )
 
 
-def _measured(component: IrreducibleComponent[Ideal]) -> MeasuredPrime:
+def _as_measured_prime(component: IrreducibleComponent[Ideal]) -> MeasuredPrime:
     """Return the prime ideal of a component with its dimension and degree."""
     return component.ideal, component.dimension, component.degree
 
 
-def _components(model: Model, primes: Iterable[MeasuredPrime]) -> tuple[Component, ...]:
+def _sorted_components(model: Model, primes: Iterable[MeasuredPrime]) -> tuple[Component, ...]:
     """Return the components with these prime ideals, by decreasing dimension.
 
     Each prime is given with its dimension and degree; components of the same dimension are in the
@@ -389,7 +397,7 @@ def _components(model: Model, primes: Iterable[MeasuredPrime]) -> tuple[Componen
     """
     components = []
     for prime, dimension, degree in primes:
-        components.append(_component(model, Ideal.of(prime), dimension, degree))
+        components.append(_component_of_prime(model, Ideal.of(prime), dimension, degree))
     components.sort(key=lambda component: (-component.dimension, component.description))
     return tuple(components)
 
@@ -397,13 +405,13 @@ def _components(model: Model, primes: Iterable[MeasuredPrime]) -> tuple[Componen
 def jacobian_script(model: Model, *, field: CoefficientField) -> Script:
     """Return the Macaulay2 program of the Jacobian criterion, elimination included."""
     independent = linear_reduction(model, field).reduced
-    return _criterion(model, elimination_values(independent, field=field))
+    return _criterion_script(model, elimination_values(independent, field=field))
 
 
-def _criterion(model: Model, ideal: Mapping[str, object]) -> Script:
+def _criterion_script(model: Model, ideal: Mapping[str, object]) -> Script:
     """Return the Macaulay2 program of the Jacobian criterion for an ideal.
 
-    ``ideal`` has the values of the template: those of an ideal that is known, by
+    ``ideal`` maps names in the template to their values: those of an ideal that is known, by
     :func:`~m2bridge.convert.m2_syntax.ring_values`, or those of its elimination, by
     :func:`~m2bridge.maps.completeness.elimination_values`.
     """
@@ -411,9 +419,9 @@ def _criterion(model: Model, ideal: Mapping[str, object]) -> Script:
     return render("jacobian_criterion", values=values)
 
 
-def _component(model: Model, prime: Ideal, dimension: int, degree: int) -> Component:
-    """Return the variety of a prime ideal, over a perfect field, as a component, with its orbit if
-    the model knows orbits.
+def _component_of_prime(model: Model, prime: Ideal, dimension: int, degree: int) -> Component:
+    """Return the variety of a prime ideal, over a perfect field, as a component of the singular
+    locus, with its orbit if the model knows orbits.
 
     Raises
     ------
@@ -445,7 +453,7 @@ def _component(model: Model, prime: Ideal, dimension: int, degree: int) -> Compo
     )
 
 
-def _result(
+def _compare_and_combine(
     findings: list[LocusFindings],
     model: Model,
     field: CoefficientField,
@@ -482,24 +490,24 @@ def _result(
     if finished and second_opinion:
         remarks += limits
         limits = []
-    dimension = None
+    dimension = None  # of the variety, by the last method that found it
     for finding in finished or findings:
         if finding.dimension is not None:
             dimension = finding.dimension
-    ideals = ideals or model.orbit_methods() is None
+    keep_ideals = ideals or model.orbit_methods() is None
     components: tuple[Component, ...] | None = None
     proved: tuple[Component, ...] = ()
     rest_dimension = None
     if finished:
         components = finished[-1].components or ()
-        if ideals:
+        if keep_ideals:
             components = tuple(_with_ideal(component, model, field) for component in components)
         else:
             components = tuple(replace(component, ideal=None) for component in components)
-    else:  # the bound that the Jacobian criterion, the last method, proved before a limit
+    else:  # what the Jacobian criterion, the last method, proved before a limit
         for finding in findings:
             proved, rest_dimension = finding.proved, finding.rest_dimension
-    uses_engine = ideals or any(finding.uses_engine for finding in findings)
+    uses_engine = keep_ideals or any(finding.uses_engine for finding in findings)
     return SingularLocus(
         model=model,
         field=field,
@@ -520,8 +528,8 @@ def known_orbits(findings: Iterable[LocusFindings]) -> tuple[OrbitStatus, ...]:
     """Return the status of each orbit that some method observed, by the last method that decided
     it.
 
-    An orbit that no method decided has the status by the first method that observed it. The orbits
-    are in their order.
+    An orbit that no method decided has the status by the first method that observed it. The orbits,
+    which are comparable, are sorted.
     """
     statuses: dict[Any, OrbitStatus] = {}
     for finding in findings:

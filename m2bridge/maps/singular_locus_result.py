@@ -104,16 +104,17 @@ class SingularLocus(Result):
         blocks: list[Block] = [Facts(_facts(self))]
         if self.orbits:
             orbit = self.orbits[0].orbit
-            header = (*orbit.HEADER, "dimension", "tangent dimension", "")
+            orbit_header = (*orbit.HEADER, "dimension", "tangent dimension", "")
             rows = [_orbit_row(status) for status in self.orbits]
-            blocks.append(Table(header, rows, orbit.LEGEND))
+            blocks.append(Table(orbit_header, rows, orbit.LEGEND))
         components = self.components or self.proved
         if components:
-            columns = ("component of the singular locus", "dimension", "degree", "equations")
-            # without ideals the column of equations would be empty
-            shown = 4 if any(component.ideal is not None for component in components) else 3
-            rows = [_component_row(component)[:shown] for component in components]
-            blocks.append(Table(columns[:shown], rows))
+            header = ("component of the singular locus", "dimension", "degree", "equations")
+            # without ideals the last column, that of equations, would be empty
+            has_ideals = any(component.ideal is not None for component in components)
+            columns = 4 if has_ideals else 3
+            rows = [_component_row(component)[:columns] for component in components]
+            blocks.append(Table(header[:columns], rows))
             blocks += [
                 generator_lines(component.ideal, f"{component.description}:")
                 for component in components
@@ -153,7 +154,8 @@ class SingularLocus(Result):
 def zero_text(tangent: int | None, dimension: int | None) -> str | None:
     """Return in words the tangent dimension at zero, and whether zero is singular.
 
-    ``dimension`` is the dimension of the closure. ``None`` if one of the two is not known.
+    ``tangent`` is the tangent dimension at zero, and ``dimension`` that of the closure. ``None`` if
+    one of the two is not known.
     """
     if tangent is None or dimension is None:
         return None
@@ -207,10 +209,10 @@ def _component_row(component: Component) -> tuple[object, ...]:
     """
     equations, ideal = "–", component.ideal
     if ideal is not None:
-        listed = ", ".join(map(polynomial_text, ideal.generators[:MAX_SHOWN_GENERATORS]))
-        equations = f"V({listed})"
+        generators = ", ".join(map(polynomial_text, ideal.generators[:MAX_SHOWN_GENERATORS]))
+        equations = f"V({generators})"
         too_many = len(ideal.generators) > MAX_SHOWN_GENERATORS
-        if too_many or len(listed) > MAX_SHOWN_EQUATION_CHARS:
+        if too_many or len(generators) > MAX_SHOWN_EQUATION_CHARS:
             equations = degree_summary(ideal.generator_degrees)
     degree = value_text(component.degree)
     return component.description, component.dimension, degree, equations
@@ -223,10 +225,11 @@ def _formulas(locus: SingularLocus) -> list[str]:
     """
     if locus.components is None:
         return []
-    parts = []
+    components = []
     for number, component in enumerate(locus.components, 1):
-        parts.append(_component_latex(component, f"C_{{{number}}}"))
-    return [r"\operatorname{Sing} = " + (r" \;\cup\; ".join(parts) or r"\varnothing")]
+        components.append(_component_latex(component, f"C_{{{number}}}"))
+    union = r" \;\cup\; ".join(components) or r"\varnothing"
+    return [rf"\operatorname{{Sing}} = {union}"]
 
 
 def _component_latex(component: Component, name: str) -> str:

@@ -64,19 +64,19 @@ class SliceSpace:
             If a name is not a coordinate, there are not three variables, an expression is not of
             degree ≤ 1, or the intervals are not valid.
         """
-        variables = _variables(names, values)
+        variables = _slice_variables(names, values)
         ring = PolynomialRing(QQ, variables)
-        forms = {name: _form(name, values.get(name), ring) for name in names}
-        return cls(ring, forms, _box(variables, box))
+        forms = {name: _coordinate_form(name, values.get(name), ring) for name in names}
+        return cls(ring, forms, _rational_box(variables, box))
 
-    def restricted(self, polynomials: Sequence[PolyElement]) -> list[PolyElement]:
+    def restrict(self, polynomials: Sequence[PolyElement]) -> list[PolyElement]:
         """Return polynomials in the coordinates as polynomials in the variables of the space.
 
         Those that are zero on the space are left out.
         """
-        return [value for value in map(self._substituted, polynomials) if value]
+        return [value for value in map(self._substitute, polynomials) if value]
 
-    def _substituted(self, polynomial: PolyElement) -> PolyElement:
+    def _substitute(self, polynomial: PolyElement) -> PolyElement:
         """Return a polynomial in the coordinates as a polynomial in the variables of the space."""
         return substitute(polynomial, list(self.forms.values()))
 
@@ -88,11 +88,11 @@ class SliceSpace:
         criterion = model.without_real_weights()
         if criterion is None:
             return None
-        zero = tuple(self.restricted(criterion.zero))
-        return WithoutRealWeights(zero, self._substituted(criterion.positive), criterion.reason)
+        zero = tuple(self.restrict(criterion.zero))
+        return WithoutRealWeights(zero, self._substitute(criterion.positive), criterion.reason)
 
 
-def _variables(names: Sequence[str], values: Values) -> tuple[str, ...]:
+def _slice_variables(names: Sequence[str], values: Values) -> tuple[str, ...]:
     """Return the three variables of a slice: the symbols in values, and coordinates without value.
 
     They are in the order in which they occur in ``values``, then in ``names``, the coordinates.
@@ -103,11 +103,11 @@ def _variables(names: Sequence[str], values: Values) -> tuple[str, ...]:
         If a value is for no coordinate, a symbol is a coordinate, or there are not three variables.
     """
     check_kind("coordinates", values, Mapping, "a dictionary of values by coordinates")
-    variables: dict[str, None] = {}  # a set in order
+    variables: dict[str, None] = {}  # a set whose elements keep their order
     for name, value in values.items():
         if name not in names:
-            known = first_names(names)
-            reason = f"'{name:.60}' is not a coordinate: they are {known}"
+            coordinates_text = first_names(names)
+            reason = f"'{name:.60}' is not a coordinate: they are {coordinates_text}"
             raise InvalidCaseError("coordinates", reason)
         for symbol in sorted(sympify(value, strict=True).free_symbols, key=str):
             variables[str(symbol)] = None
@@ -124,7 +124,9 @@ def _variables(names: Sequence[str], values: Values) -> tuple[str, ...]:
     return tuple(variables)
 
 
-def _form(name: str, value: Expr | Rational | int | None, ring: PolynomialRing) -> PolyElement:
+def _coordinate_form(
+    name: str, value: Expr | Rational | int | None, ring: PolynomialRing
+) -> PolyElement:
     """Return the value of a coordinate as a polynomial of degree at most 1 in the ring of the
     slice.
 
@@ -146,10 +148,12 @@ def _form(name: str, value: Expr | Rational | int | None, ring: PolynomialRing) 
     return form
 
 
-def _box(variables: Sequence[str], box: Mapping[str, Span] | Span) -> dict[str, tuple[fmpq, fmpq]]:
-    """Return the interval of each variable, with rational ends.
+def _rational_box(
+    variables: Sequence[str], box: Mapping[str, Span] | Span
+) -> dict[str, tuple[fmpq, fmpq]]:
+    """Return the interval of each variable, with its two rational ends.
 
-    ``box`` has an interval for each variable, or is one interval for all of them.
+    ``box`` maps each variable to its interval, or is one interval for all of them.
 
     Raises
     ------
@@ -157,22 +161,24 @@ def _box(variables: Sequence[str], box: Mapping[str, Span] | Span) -> dict[str, 
         If the variables with intervals are not all variables, an interval is empty, or floats
         cannot represent its ends or its length.
     """
-    spans = box if isinstance(box, Mapping) else dict.fromkeys(variables, box)
-    missing_or_unknown = set(spans) ^ set(variables)
+    intervals = box if isinstance(box, Mapping) else dict.fromkeys(variables, box)
+    missing_or_unknown = set(intervals) ^ set(variables)
     if missing_or_unknown:
         first = min(missing_or_unknown)
         reason = f"has one interval for each of {', '.join(variables)}; look at '{first}'"
         raise InvalidCaseError("box", reason)
-    ends = {}
+    rational_box = {}
     for name in variables:
-        low, high = map(fraction, spans[name])
+        low, high = map(fraction, intervals[name])
         if low >= high:
             reason = f"from {low!s:.60} to {high!s:.60} is not an interval for {name}"
             raise InvalidCaseError("box", reason)
-        if max(-low, high) > MAX_INTERVAL_END or MAX_INTERVAL_END * (high - low) < 1:
+        too_far_out = max(-low, high) > MAX_INTERVAL_END
+        too_short = MAX_INTERVAL_END * (high - low) < 1
+        if too_far_out or too_short:
             reason = (
                 f"ends are at most {MAX_INTERVAL_END:.0e}, and its length is at least the inverse"
             )
             raise InvalidCaseError("box", f"{reason}: floats show it")
-        ends[name] = (flint_rational(low), flint_rational(high))
-    return ends
+        rational_box[name] = (flint_rational(low), flint_rational(high))
+    return rational_box

@@ -134,7 +134,7 @@ class SliceSurface(SurfaceResult):
         forms = {name: polynomial_text(form) for name, form in self.coordinates.items()}
         spans = [f"{low} < {name} < {high}" for name, (low, high) in self.box.items()]
         facts = [
-            ("slice", _assignments(forms)),
+            ("slice", _assignments_text(forms)),
             ("equation", f"{polynomial_text(self.equation)} = 0"),
             ("singular locus", "; ".join(map(_component_text, self.singular)) or "empty"),
             ("box", ", ".join(spans)),
@@ -145,7 +145,7 @@ class SliceSurface(SurfaceResult):
         rows = []
         for piece in self.pieces:
             singular = "singular" if piece.singular else ""
-            rows.append((piece.kind, singular, piece.place, _assignments(piece.sample or {})))
+            rows.append((piece.kind, singular, piece.place, _assignments_text(piece.sample or {})))
         pieces = Table(("piece", "", "its points are", "for example"), rows)
         title = f"Surface in a slice of the Zariski closure of the {self.model.title}"
         formula = equation_latex(self.equation)
@@ -178,7 +178,7 @@ class SliceSurface(SurfaceResult):
         return csv_text(("piece", "kind", "place", "singular", *self.variables), rows)
 
 
-def _assignments(values: Mapping[str, object]) -> str:
+def _assignments_text(values: Mapping[str, object]) -> str:
     """Return names and values as text: ``x = 1, y = 2``."""
     return ", ".join(f"{name} = {value}" for name, value in values.items())
 
@@ -331,22 +331,26 @@ class _SliceComponents:
     def pieces(self, fineness: int) -> Iterator[Piece]:
         """Yield the pieces of the surface, then those of the curves and points on it.
 
-        The curves and points are those of :meth:`_curves`. ``fineness`` is about the number of
-        points that are computed along a side of the box.
+        The curves and points are those of :meth:`_curves_and_points`. ``fineness`` is about the
+        number of points that are computed along a side of the box.
         """
         for component in map(self.in_ring_of_slice, self.answer.ideals("components")):
-            # a component of the surface has one equation
-            surface, *cuts = to_flint([*component.generators, *self._cuts(component)])
+            # a component of the surface has one equation; then the polynomial that decides, if any
+            surface, *cuts = to_flint(
+                [*component.generators, *self._deciding_polynomials(component)]
+            )
             for patch in patches(surface, self.space.box, cuts, fineness):
-                yield self._piece("surface", patch, cuts, False)
-        for prime, singular in self._curves():
-            cuts = self._cuts(prime)
+                yield self._piece("surface", patch, cuts, singular=False)
+        for prime, singular in self._curves_and_points():
+            cuts = self._deciding_polynomials(prime)
             for branch in branches(prime, self.space.box, cuts, fineness):
+                # a branch has one line of points; an isolated point is a line with it alone
                 kind: PieceKind = "curve" if len(branch.points[0]) > 1 else "point"
-                yield self._piece(kind, branch, to_flint(cuts), singular)
+                yield self._piece(kind, branch, to_flint(cuts), singular=singular)
 
-    def _cuts(self, prime: Ideal) -> list[PolyElement]:
-        """Return the polynomial whose sign decides on the variety of a prime ideal, in a list.
+    def _deciding_polynomials(self, prime: Ideal) -> list[PolyElement]:
+        """Return the polynomial whose sign decides which points of the variety of a prime ideal are
+        functions of real weights, in a list.
 
         The polynomial is ``positive`` of the criterion. The list is empty if no sign has to be
         known: there is no criterion, not all polynomials of its ``zero`` vanish on the variety, or
@@ -357,9 +361,9 @@ class _SliceComponents:
         positive = self.criterion.positive
         return [] if prime.contains(positive) else [positive]
 
-    def _curves(self) -> Iterator[tuple[Ideal, bool]]:
-        """Yield the prime ideals of curves and points on the surface, and whether it is singular
-        there.
+    def _curves_and_points(self) -> Iterator[tuple[Ideal, bool]]:
+        """Yield the prime ideals of curves and points on the surface, each with whether the surface
+        is singular there.
 
         They are the components of the singular locus, and those exceptional components, where
         functions may lack real weights, that are not contained in the singular locus.
@@ -376,11 +380,11 @@ class _SliceComponents:
     def _piece(
         self, kind: PieceKind, cell: Cell, cuts: Sequence[fmpq_mpoly], singular: bool
     ) -> Piece:
-        """Return the piece of a cell of real points.
+        """Return the piece that a cell, a set of real points, forms.
 
-        Its place, among the functions of real weights or outside, is decided by the signs of
-        ``cuts`` at one of its points: outside if one of them is positive. Without a criterion it is
-        undecided.
+        Its place, among the functions of real weights or outside, is decided by the signs of the
+        polynomials ``cuts`` at one of its points: outside if one of them is positive. Without a
+        criterion it is undecided. ``singular`` says whether the surface is singular there.
 
         Raises
         ------
@@ -392,7 +396,7 @@ class _SliceComponents:
             value = ball(cut, cell.sample)
             if value > 0:
                 place = CLOSURE_ONLY
-            elif not value < 0:  # pieces end where the polynomial is zero
+            elif not value < 0:  # the ball contains 0, although pieces end where a cut is zero
                 raise ContradictionError(
                     f"a polynomial that is not zero on a piece is {value} at a point of it"
                 )
@@ -410,13 +414,14 @@ class _SliceComponents:
             return
         values = [flint_rational(piece.sample[name]) for name in self.space.ring.variables]
         forms = zip(self.space.forms, to_flint(self.space.forms.values()), strict=True)
+        # the value of every coordinate at the point
         function = {name: fraction(form(*values)) for name, form in forms}
         # Membership computes the weights themselves, without the criterion.
-        real = self.model.has_real_weights(function)
-        if real != (piece.place == FUNCTIONS):
+        has_real_weights = self.model.has_real_weights(function)
+        if has_real_weights != (piece.place == FUNCTIONS):
             raise ContradictionError(
-                f"at {_assignments(piece.sample)} the criterion says {piece.place}, and membership"
-                " the contrary"
+                f"at {_assignments_text(piece.sample)} the criterion says {piece.place}, and"
+                " membership the contrary"
             )
 
 
@@ -445,7 +450,7 @@ def slice_script(result: Closure, space: SliceSpace, exceptional: Sequence[PolyE
     """
     assert result.ideal is not None
     # the template needs at least one generator
-    generators = space.restricted(result.ideal.generators) or [space.ring.sympy_ring.zero]
+    generators = space.restrict(result.ideal.generators) or [space.ring.sympy_ring.zero]
     values = m2_syntax.ring_values(GeneratingSet(space.ring, tuple(generators)))
     exceptional_values = m2_syntax.ring_values(GeneratingSet(space.ring, tuple(exceptional)))
     values |= {"title": result.model.title, "exceptional": exceptional_values["generators"]}

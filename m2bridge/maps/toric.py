@@ -84,7 +84,7 @@ def lattice_basis(columns: Sequence[IntegerVector]) -> list[IntegerVector]:
         return []
     coordinates = len(columns)
     parameters = len(columns[0])
-    # 4 times the price modulo a prime, since entries of a normal form grow
+    # 4 times the seconds that elimination modulo a prime takes, since entries of a normal form grow
     check(4 * elimination_price(coordinates, parameters + coordinates))
     rows = []
     for j, column in enumerate(columns):
@@ -94,27 +94,27 @@ def lattice_basis(columns: Sequence[IntegerVector]) -> list[IntegerVector]:
     hermite = flint.fmpz_mat(rows).hnf().tolist()
     relations = [row[parameters:] for row in hermite if not any(row[:parameters])]
     kernel = flint.fmpz_mat(relations)
-    # short vectors make binomials of low degree
-    return [_signed(tuple(map(int, row))) for row in kernel.lll().tolist()]
+    # LLL makes the vectors short, and short vectors make binomials of low degree
+    return [_with_positive_leading_entry(tuple(map(int, row))) for row in kernel.lll().tolist()]
 
 
-def _signed(vector: IntegerVector) -> IntegerVector:
+def _with_positive_leading_entry(vector: IntegerVector) -> IntegerVector:
     """Return the vector or its negative, so that the first entry that is not zero is positive.
 
     The binomials of both generate the same ideal.
     """
-    first = next(filter(None, vector))
-    if first > 0:
+    leading_entry = next(filter(None, vector))  # the vector is not zero
+    if leading_entry > 0:
         return vector
     return tuple(-entry for entry in vector)
 
 
 def markov_program() -> Path | None:
     """Return the first program for Markov bases that is installed; ``None`` if there is none."""
-    return next(markov_programs(), None)
+    return next(installed_markov_programs(), None)
 
 
-def markov_programs() -> Iterator[Path]:
+def installed_markov_programs() -> Iterator[Path]:
     """Yield the installed programs for Markov bases, preferred ones first.
 
     They are that of 4ti2 on the path, as Debian installs it; that of 4ti2 in its wheel; and
@@ -142,8 +142,8 @@ def markov_basis(columns: Sequence[IntegerVector], program: Path) -> list[Intege
     """Return vectors u whose binomials x^u⁺ − x^u⁻ are minimal generators of the ideal of the
     lattice of all u with Σ u_j a_j = 0, where a_j are the columns.
 
-    Each vector is checked to be in the lattice; that their binomials generate the ideal rests on
-    the program.
+    Each vector is checked to be in the lattice; that the binomials generate the ideal rests on the
+    program.
     Source: Hemmecke, Malkin, *Computing generating sets of lattice ideals*, J. Symb. Comp. 44
     (2009).
 
@@ -157,17 +157,21 @@ def markov_basis(columns: Sequence[IntegerVector], program: Path) -> list[Intege
     # the matrix whose columns are the a_j
     rows = list(zip(*columns, strict=True))
     name = program_name(program)
-    run = _run_4ti2
+    run_with_files = _run_4ti2
     if name == "Normaliz":
-        run = _run_normaliz
+        run_with_files = _run_normaliz
     with TemporaryDirectory() as folder:
         try:
-            lines = run(program, rows, Path(folder) / "map")
+            lines = run_with_files(program, rows, Path(folder) / "map")
         except subprocess.TimeoutExpired as reason:
             raise clock().late(name) from reason
         except (OSError, subprocess.CalledProcessError) as reason:
             raise MethodUnavailableError(f"{name} failed ({program}); {ELIMINATE}") from reason
-    basis = [_signed(tuple(map(int, line.split()))) for line in lines if line.strip()]
+    basis = [
+        _with_positive_leading_entry(tuple(map(int, line.split())))
+        for line in lines
+        if line.strip()
+    ]
     for u, row in product(basis, rows):
         if sum(map(mul, u, row)) != 0:
             raise MethodUnavailableError(
@@ -183,11 +187,12 @@ def _run_normaliz(program: Path, rows: Sequence[IntegerVector], stem: Path) -> l
     Two lines on the size of the basis, before it in the file, are left out. ``stem`` is the path of
     the files that are exchanged, without their endings, and ``rows`` is the matrix of the a_j.
     """
-    columns = _lines(zip(*rows, strict=True))
+    columns = _vector_lines(zip(*rows, strict=True))  # a line for each a_j
+    # the monoid that the a_j generate, whose Markov basis is asked for
     header = [f"amb_space {len(rows)}", f"monoid {len(columns)}"]
     input_file = stem.with_suffix(".in")
-    _write(input_file, [*header, *columns, "MarkovBasis"])
-    _run(program, str(input_file))
+    _write_lines(input_file, [*header, *columns, "MarkovBasis"])
+    _run_program(program, str(input_file))
     return stem.with_suffix(".mrk").read_text(encoding="ascii").splitlines()[2:]
 
 
@@ -197,22 +202,22 @@ def _run_4ti2(program: Path, rows: Sequence[IntegerVector], stem: Path) -> list[
     A line on the size of the basis, before it in the file, is left out. ``stem`` is the path of the
     files that are exchanged, without their endings, and ``rows`` is the matrix of the a_j.
     """
-    _write(stem.with_suffix(".mat"), [f"{len(rows)} {len(rows[0])}", *_lines(rows)])
-    _run(program, "-q", str(stem))
+    _write_lines(stem.with_suffix(".mat"), [f"{len(rows)} {len(rows[0])}", *_vector_lines(rows)])
+    _run_program(program, "-q", str(stem))
     return stem.with_suffix(".mar").read_text(encoding="ascii").splitlines()[1:]
 
 
-def _lines(vectors: Iterable[IntegerVector]) -> list[str]:
+def _vector_lines(vectors: Iterable[IntegerVector]) -> list[str]:
     """Return each vector as a line of text, with spaces between its entries."""
     return [" ".join(map(str, vector)) for vector in vectors]
 
 
-def _write(file: Path, lines: Sequence[str]) -> None:
+def _write_lines(file: Path, lines: Sequence[str]) -> None:
     """Write lines of text, which become a file that ends with a line break."""
     file.write_text("\n".join(lines) + "\n", encoding="ascii")
 
 
-def _run(program: Path, *arguments: str) -> None:
+def _run_program(program: Path, *arguments: str) -> None:
     """Run a program within the limit on time, without showing what it prints.
 
     Raises
@@ -228,8 +233,8 @@ def _run(program: Path, *arguments: str) -> None:
 def binomial(vector: IntegerVector, scalars: Sequence[Any]) -> dict[IntegerVector, Any]:
     """Return the equation x^u⁺ c^u⁻ − x^u⁻ c^u⁺ of the image of the map x_j = c_j t^(a_j).
 
-    It is given by its coefficients at exponents; u is the vector, with Σ u_j a_j = 0, and c the
-    scalars.
+    The equation maps exponents to coefficients. ``vector`` is u, with Σ u_j a_j = 0; u⁺ and u⁻ are
+    its positive and negative parts, so that u = u⁺ − u⁻. ``scalars`` are the c_j.
     """
     positive = tuple(max(entry, 0) for entry in vector)
     negative = tuple(max(-entry, 0) for entry in vector)

@@ -28,7 +28,7 @@ from m2bridge.errors import (
 )
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.maps.degrees import distance
-from m2bridge.maps.degrees.certified import proved_points
+from m2bridge.maps.degrees.certified import count_proved_points
 from tests.conftest import Invoke
 from tests.limits import Late
 
@@ -248,20 +248,24 @@ def test_real_points_are_proved_where_equations_are_as_many_as_the_codimension()
     data = (Fraction(3, 4), Fraction(0))
     above = (1.0, 0.75**0.5)
     places = [(2.0, 0.0), (-2.0, 0.0), above, (1.0, -above[1])]
-    assert proved_points(ELLIPSE, matrix, data=data, points=places) == 4
-    assert proved_points(ELLIPSE, matrix, data=data, points=[(0.0, 1.0)]) == 0, "is not critical"
-    assert proved_points(ELLIPSE, matrix, data=data, points=[above, above]) == 0, "is one point"
+    assert count_proved_points(ELLIPSE, matrix, data=data, points=places) == 4
+    assert count_proved_points(ELLIPSE, matrix, data=data, points=[(0.0, 1.0)]) == 0, (
+        "is not critical"
+    )
+    assert count_proved_points(ELLIPSE, matrix, data=data, points=[above, above]) == 0, (
+        "is one point"
+    )
     # A double line, an isolated singular point, and equations that are too many.
     for variety, place in ((ideal("x^2", variables="x y"), (0.0, 0.0)),
                            (ideal("x^2 + y^2"), (0.0, 0.0)),
                            (ideal("x^2 + 4*y^2 - 4", "x^3 + 4*x*y^2 - 4*x"), (2.0, 0.0))):  # fmt: skip
-        assert proved_points(variety, matrix, data=data, points=[place]) == 0
+        assert count_proved_points(variety, matrix, data=data, points=[place]) == 0
     # Two equations in space: the circle of the sphere in a plane.
     circle = ideal("x^2 + y^2 + z^2 - 1", "z", variables="x y z")
     identity = tuple(tuple(Fraction(i == j) for j in range(3)) for i in range(3))
     u = (Fraction(3), Fraction(4), Fraction(7))
     near = [(0.6, 0.8, 1e-9), (-0.6, -0.8, 0.0)]
-    assert proved_points(circle, identity, data=u, points=near) == 2
+    assert count_proved_points(circle, identity, data=u, points=near) == 2
 
 
 @pytest.mark.slow

@@ -199,7 +199,7 @@ def umbrella_script() -> Script:
 
 def slices() -> Script:
     """Points of (2, 1, 2) in general slices."""
-    forms, _ = polar_slices._forms(SingleLayerAttention(2, 1))
+    forms, _ = polar_slices._projective_map(SingleLayerAttention(2, 1))
     return polar_slices.slices_script(forms, polar_slices._spanning_parameters(forms), "(2, 1, 2)")
 
 

@@ -35,7 +35,7 @@ FormMatrix = Sequence[Sequence[Fraction]]
 """The symmetric matrix M of the quadratic form, by rows."""
 
 
-def proved_points(
+def count_proved_points(
     ideal: GeneratingSet,
     matrix: FormMatrix,
     *,
@@ -44,9 +44,9 @@ def proved_points(
 ) -> int:
     """Return the number of approximations near which a critical point is proved to exist.
 
-    Each has a box with exactly one critical point, and no two boxes have a point in common. The
-    result is 0 if two boxes overlap, since they may have the same critical point, if there are no
-    equations, or if the system is too large.
+    Each of these approximations has a box with exactly one critical point, and no two boxes have a
+    point in common. The result is 0 if two boxes overlap, since they may have the same critical
+    point, if there are no equations, or if the system is too large.
 
     Parameters
     ----------
@@ -108,17 +108,18 @@ class CriticalSystem:
         """
         point = [flint.arb(x) for x in approximation]
         try:
-            # z = (x, λ), improved by Newton's method; `mid` makes balls to points
+            # z = (x, λ), improved by Newton's method; `mid` is the centre of a ball
             point += self._multipliers(point)
             for _ in range(NEWTON_STEPS):
-                values, slopes = self.at(point)
+                values, slopes = self.value_and_derivative(point)
                 step = slopes.mid().solve(values.mid())
                 point = [(z - step[k, 0]).mid() for k, z in enumerate(point)]
-            values, slopes = self.at(point)
+            values, slopes = self.value_and_derivative(point)
             inverse = slopes.mid().inv().mid()  # Y
         except ZeroDivisionError:  # a matrix is singular
             return None
-        # the zero must be the one that was approximated; λ has no approximation to compare with
+        # The zero must be the one that was approximated. Only the coordinates x are compared, which
+        # come first; λ was not approximated.
         for x, given in zip(point, approximation, strict=False):
             if not abs(x - given) < MAX_CHANGE * (1 + abs(given)):
                 return None
@@ -129,7 +130,7 @@ class CriticalSystem:
         box_minus_point = flint.arb_mat(size, 1, [flint.arb(0, r) for r in radii])
         unit_entries = [int(i == j) for i in range(size) for j in range(size)]
         identity = flint.arb_mat(size, size, unit_entries)
-        _, slopes_on_box = self.at(box)
+        _, slopes_on_box = self.value_and_derivative(box)
         contraction = identity - inverse * slopes_on_box
         image = flint.arb_mat(size, 1, point) - inverse * values + contraction * box_minus_point
         if not all(box[k].contains_interior(image[k, 0]) for k in range(size)):
@@ -158,7 +159,9 @@ class CriticalSystem:
         differences = [x - u for x, u in zip(point, self.data, strict=True)]
         return [sum(c * y for c, y in zip(row, differences, strict=True)) for row in self.matrix]
 
-    def at(self, point: Sequence[flint.arb]) -> tuple[flint.arb_mat, flint.arb_mat]:
+    def value_and_derivative(
+        self, point: Sequence[flint.arb]
+    ) -> tuple[flint.arb_mat, flint.arb_mat]:
         """Return F and F′ at a point (x, λ), in balls: a column, and the Jacobian matrix.
 
         First come the c equations f, then the n entries of M (x − u) − Jᵀ λ.

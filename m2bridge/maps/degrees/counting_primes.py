@@ -22,12 +22,12 @@ LONG_COEFFICIENTS = 1000
 Many of the 1612 primes of 15 bits could divide longer coefficients, or a discriminant.
 """
 MIN_AGREEING_PRIMES = 2
-"""The number of primes that must give the result, in excess of all primes that give others."""
+"""The number of primes by which those that give the result must exceed those that give others."""
 MAX_CHEAP_SECONDS = 2.0
 """If ``MIN_AGREEING_PRIMES`` primes take less time, a further prime must agree."""
 MAX_COUNTING_PRIMES = 7
 """The largest number of primes that are tried."""
-COUNTS = ("no", "one", "two", "three", "four", "five")
+NUMBER_WORDS = ("no", "one", "two", "three", "four", "five")
 """Numbers of primes in words."""
 
 
@@ -36,29 +36,28 @@ def with_given_prime(script: Script, prime: int) -> Script:
     return replace(script, given=(("givenPrime", prime), ("givenSeed", secrets.randbelow(2**31))))
 
 
-def leading(values: Mapping[int, object], lead: int) -> tuple[int, ...]:
+def leading_primes(values: Mapping[int, object], lead: int) -> tuple[int, ...]:
     """Return the primes with the most frequent value, if they lead; else an empty tuple.
-
-    They lead if they are at least ``lead`` more than all primes with other values.
 
     Parameters
     ----------
     values : mapping from prime to value
         At least one; values are hashable, and only compared.
     lead : int
+        They lead if there are at least this many more of them than of all primes with other values.
     """
     primes_of: dict[object, list[int]] = {}
     for prime, value in values.items():
         primes_of.setdefault(value, []).append(prime)
     most_frequent = max(primes_of.values(), key=len)
-    others = len(values) - len(most_frequent)
-    return tuple(most_frequent) if len(most_frequent) - others >= lead else ()
+    other_count = len(values) - len(most_frequent)
+    return tuple(most_frequent) if len(most_frequent) - other_count >= lead else ()
 
 
 def primes_for(
     polynomials: Iterable[Mapping[tuple[int, ...], int]], more: Collection[int] = ()
 ) -> Iterator[int]:
-    """Yield random primes that divide no coefficient of the polynomials, and none of more numbers.
+    """Yield random primes that divide no coefficient of the polynomials and no number in ``more``.
 
     Modulo a prime that divides a coefficient, the polynomials define a variety of another kind. The
     primes are longer where the coefficients are long.
@@ -73,12 +72,12 @@ def primes_for(
     numbers = {abs(int(c)) for polynomial in polynomials for c in polynomial.values()}
     numbers.update(more)
     # short primes are quicker, but many of them may divide long coefficients
-    long = sum(map(int.bit_length, numbers)) > LONG_COEFFICIENTS
-    return random_primes(LONG_PRIME_BITS if long else PRIME_BITS, numbers)
+    has_long_coefficients = sum(map(int.bit_length, numbers)) > LONG_COEFFICIENTS
+    return random_primes(LONG_PRIME_BITS if has_long_coefficients else PRIME_BITS, numbers)
 
 
-def deciding(
-    values: Mapping[int, object], seconds: float, cheap: float = MAX_CHEAP_SECONDS
+def deciding_primes(
+    values: Mapping[int, object], seconds: float, cheap_seconds: float = MAX_CHEAP_SECONDS
 ) -> tuple[int, ...]:
     """Return the primes whose value is the result; empty while further primes are needed.
 
@@ -88,18 +87,18 @@ def deciding(
         The values modulo the primes that were tried; they are only compared.
     seconds : float
         The time that all of them took.
-    cheap : float
+    cheap_seconds : float
         Where they took less than this time, one more prime has to agree.
     """
-    is_cheap = len(values) >= MIN_AGREEING_PRIMES and seconds < cheap
+    is_cheap = len(values) >= MIN_AGREEING_PRIMES and seconds < cheap_seconds
     lead = MIN_AGREEING_PRIMES + 1 if is_cheap else MIN_AGREEING_PRIMES
-    return leading(values, lead)
+    return leading_primes(values, lead)
 
 
-def too_few(primes: Iterable[int]) -> MethodUnavailableError:
-    """Return the error for these primes, modulo which too few of the numbers are equal."""
-    listed = ", ".join(map(str, primes))
-    return MethodUnavailableError(f"modulo the primes {listed} too few have the same numbers")
+def disagreement_error(primes: Iterable[int]) -> MethodUnavailableError:
+    """Return the error for primes, all that were tried, of which too few give the same numbers."""
+    primes_text = ", ".join(map(str, primes))
+    return MethodUnavailableError(f"modulo the primes {primes_text} too few have the same numbers")
 
 
 def modulo_primes(agreeing: Collection[int], tried: Iterable[int]) -> str:
@@ -107,8 +106,9 @@ def modulo_primes(agreeing: Collection[int], tried: Iterable[int]) -> str:
 
     ``agreeing`` are the primes that gave it, and ``tried`` all that were tried.
     """
-    text = f"modulo {COUNTS[len(agreeing)]} random prime{'s' * (len(agreeing) > 1)}"
-    others = [str(prime) for prime in tried if prime not in agreeing]
-    if others:
-        text += f" (other numbers modulo {', '.join(others)})"
+    plural_ending = "s" if len(agreeing) > 1 else ""
+    text = f"modulo {NUMBER_WORDS[len(agreeing)]} random prime{plural_ending}"
+    disagreeing = [str(prime) for prime in tried if prime not in agreeing]
+    if disagreeing:
+        text += f" (other numbers modulo {', '.join(disagreeing)})"
     return f"{text}; this is not a proof over QQ"

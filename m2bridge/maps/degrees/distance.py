@@ -35,11 +35,11 @@ from m2bridge.maps.degrees.counting_primes import (
     LONG_PRIME_BITS,
     MAX_COUNTING_PRIMES,
     MIN_AGREEING_PRIMES,
-    deciding,
-    leading,
+    deciding_primes,
+    disagreement_error,
+    leading_primes,
     modulo_primes,
     primes_for,
-    too_few,
     with_given_prime,
 )
 from m2bridge.maps.degrees.quadratic_forms import DistanceForm
@@ -78,7 +78,7 @@ class CriticalCount:
 
 
 @dataclass(frozen=True, slots=True)
-class Agreed:
+class AgreedCount:
     """A count on which random primes agree.
 
     Parameters
@@ -87,7 +87,7 @@ class Agreed:
     primes : tuple of int
         The primes that gave this count.
     others : tuple of int
-        Primes that gave other numbers.
+        The other primes that were tried; they gave other counts.
     """
 
     count: CriticalCount
@@ -100,8 +100,11 @@ class Agreed:
         return modulo_primes(self.primes, (*self.primes, *self.others))
 
 
-def agreed(count_modulo: Callable[[int], CriticalCount], primes: Iterator[int]) -> Agreed:
-    """Return the count that most random primes give, by two or three primes more than all others.
+def count_by_random_primes(
+    count_modulo: Callable[[int], CriticalCount], primes: Iterator[int]
+) -> AgreedCount:
+    """Return the count that most random primes give: by two or three primes more than those that
+    give other counts, see :func:`.deciding_primes`.
 
     Parameters
     ----------
@@ -123,22 +126,22 @@ def agreed(count_modulo: Callable[[int], CriticalCount], primes: Iterator[int]) 
         try:
             counts[prime] = count_modulo(prime)
         except (TimeLimitError, MemoryLimitError) as limit:
-            return _until_limit(counts, limit)
-        agreeing = deciding(counts, clock().seconds - begin)
+            return _agreed_before_limit(counts, limit)
+        agreeing = deciding_primes(counts, clock().seconds - begin)
         if agreeing:
-            return _of_primes(counts, agreeing)
-    raise too_few(counts)
+            return _agreed_count(counts, agreeing)
+    raise disagreement_error(counts)
 
 
-def _of_primes(counts: Mapping[int, CriticalCount], agreeing: tuple[int, ...]) -> Agreed:
-    """Return the common count of the primes that agree, of all that were tried."""
+def _agreed_count(counts: Mapping[int, CriticalCount], agreeing: tuple[int, ...]) -> AgreedCount:
+    """Return the common count of the agreeing primes; ``counts`` has all primes that were tried."""
     others = tuple(prime for prime in counts if prime not in agreeing)
-    return Agreed(counts[agreeing[0]], agreeing, others)
+    return AgreedCount(counts[agreeing[0]], agreeing, others)
 
 
-def _until_limit(
+def _agreed_before_limit(
     counts: Mapping[int, CriticalCount], limit: TimeLimitError | MemoryLimitError
-) -> Agreed:
+) -> AgreedCount:
     """Return the count on which two primes agreed before a limit was reached.
 
     Raises
@@ -146,9 +149,9 @@ def _until_limit(
     TimeLimitError, MemoryLimitError
         The limit, if no two primes agreed; its ``progress`` says what each prime gave.
     """
-    agreeing = leading(counts, MIN_AGREEING_PRIMES) if counts else ()
+    agreeing = leading_primes(counts, MIN_AGREEING_PRIMES) if counts else ()
     if agreeing:
-        return _of_primes(counts, agreeing)
+        return _agreed_count(counts, agreeing)
     so_far = [f"{count.points} critical points modulo {prime}" for prime, count in counts.items()]
     limit.progress = limit.progress or ", ".join(so_far)
     raise limit
@@ -177,46 +180,52 @@ class Variety:
         """Whether the generators are homogeneous."""
         return all(map(is_homogeneous, self.ideal.generators))
 
-    def count(self, form: DistanceForm | None, point: Sequence[Fraction] | None = None) -> Agreed:
+    def count(
+        self, form: DistanceForm | None, point: Sequence[Fraction] | None = None
+    ) -> AgreedCount:
         """Count the complex critical points for a form and a data point, modulo random primes.
 
-        ``None`` stands for a random form, or for a random data point.
+        The form ``None`` stands for a random form, and the data point ``None`` for a random one.
         """
         script = ideal_script(self, "ed_degree", form, point)
 
         def count_modulo(prime: int) -> CriticalCount:
             """The critical points on all components of the variety modulo the prime."""
             answer = answer_to(with_given_prime(script, prime))
-            dimension = max(answer.integers("dimensions"), default=-1)
-            return _summed(dimension, answer)
+            dimension = max(answer.integers("dimensions"), default=-1)  # −1: no component
+            return _total_count(dimension, answer)
 
-        return agreed(count_modulo, primes_for(self._integral, _avoided(form, point)))
+        return count_by_random_primes(
+            count_modulo, primes_for(self._integral_generators, _forbidden_divisors(form, point))
+        )
 
     @property
-    def _integral(self) -> list[dict[tuple[int, ...], int]]:
+    def _integral_generators(self) -> list[dict[tuple[int, ...], int]]:
         """Multiples of the generators with integer coefficients, which are given by exponents."""
         return list(map(integer_coefficients, self.ideal.generators_or_zero))
 
 
-def _summed(dimension: int, answer: Answer) -> CriticalCount:
+def _total_count(dimension: int, answer: Answer) -> CriticalCount:
     """Return the count of the critical points on all components of a variety of this dimension.
 
     The answer has, for each component, the dimension of its set of critical points and their
     number.
     """
+    # (dimension, number) for each component
     pairs = answer.integer_lists("critical")
     critical_dimension = max((d for d, _ in pairs), default=-1)
-    points = None if critical_dimension > 0 else sum(number for _, number in pairs)
+    are_isolated = critical_dimension <= 0
+    points = sum(number for _, number in pairs) if are_isolated else None
     return CriticalCount(dimension, critical_dimension, points)
 
 
-def _avoided(form: DistanceForm | None, point: Sequence[Fraction] | None) -> set[int]:
+def _forbidden_divisors(form: DistanceForm | None, point: Sequence[Fraction] | None) -> set[int]:
     """Return numbers that a prime must not divide: the determinant of the form, as it must not be
     singular modulo the prime, and the denominators of the data point.
 
     A form or data point that is ``None`` is random, and forbids no prime.
     """
-    numbers = {1}
+    numbers = {1}  # no prime divides 1
     if form is not None:
         numbers.add(abs(int(flint.fmpz_mat(form.integer_rows).det())))
     if point is not None:
@@ -244,15 +253,15 @@ def ideal_script(
     point : sequence of Fraction, or None
         ``None`` for a random data point.
     **more : str
-        Further values of the template.
+        Further values of the template, by their names in it.
     """
     ring = variety.ideal.ring
     generators = variety.ideal.generators
     values = {
         "title": variety.title,
-        "prime": "true" if variety.prime else "",
-        "form": _written_form(form, len(ring.variables)),
-        "point": "" if point is None else _written_point(point),
+        "prime": "true" if variety.prime else "",  # empty is false in a template
+        "form": _form_for_macaulay2(form, len(ring.variables)),
+        "point": "" if point is None else _point_for_macaulay2(point),
         **more,
     }
     if name == "ed_degree":
@@ -264,7 +273,7 @@ def ideal_script(
     return question(name, {"givenIdeal": GeneratingSet(ring, generators)}, values)
 
 
-def _written_form(form: DistanceForm | None, size: int) -> str:
+def _form_for_macaulay2(form: DistanceForm | None, size: int) -> str:
     """Return the matrix of a form in Macaulay2's syntax; for ``None`` a random symmetric one.
 
     ``size`` is the number of its rows.
@@ -276,7 +285,7 @@ def _written_form(form: DistanceForm | None, size: int) -> str:
     return f"matrix {m2_syntax.sequence(rows)}"
 
 
-def _written_point(point: Sequence[Fraction]) -> str:
+def _point_for_macaulay2(point: Sequence[Fraction]) -> str:
     """Return a data point in Macaulay2's syntax, as the row of a matrix."""
     return f"{{{m2_syntax.sequence(map(m2_syntax.rational, point))}}}"
 
@@ -302,17 +311,19 @@ class ParametrizedImage:
 
     @classmethod
     def of(cls, parametrization: PolynomialMap, title: str) -> ParametrizedImage:
-        """Return the image of a map; its rank is found at a random point modulo a long random
-        prime.
+        """Return the image of a map, with ``title`` in words.
+
+        The parameters that suffice are found at a random point modulo a long random prime.
         """
         prime = next(random_primes(LONG_PRIME_BITS))
         point = [1 + secrets.randbelow(prime - 1) for _ in parametrization.source.variables]
         gradients = jacobian_at(parametrization.images, point, prime)
-        # without parameters or coordinates there is no matrix
+        # The columns that are no combinations of earlier ones. Without parameters or coordinates
+        # there is no matrix.
         spanning = pivot_columns(gradients, prime)[0] if point and gradients else []
         return cls(parametrization, tuple(spanning), title)
 
-    def count(self, form: DistanceForm | None) -> Agreed:
+    def count(self, form: DistanceForm | None) -> AgreedCount:
         """Count the complex critical points for a form and a random data point, modulo random
         primes.
 
@@ -321,12 +332,12 @@ class ParametrizedImage:
         """
         script = map_script(self, form)
         images = [integer_coefficients(image) for image in self.parametrization.images]
-        return agreed(
-            lambda prime: self._counted(with_given_prime(script, prime)),
-            primes_for(images, _avoided(form, None)),
+        return count_by_random_primes(
+            lambda prime: self._count_modulo(with_given_prime(script, prime)),
+            primes_for(images, _forbidden_divisors(form, None)),
         )
 
-    def _counted(self, script: Script) -> CriticalCount:
+    def _count_modulo(self, script: Script) -> CriticalCount:
         """Return the count modulo the prime that the program has.
 
         The answer has the dimension and the number of points of a general fibre, and the dimension
@@ -335,11 +346,10 @@ class ParametrizedImage:
         answer = answer_to(script)
         fibre_dimension, fibre = answer.integers("fibre")
         critical_dimension, parameter_points = answer.integers("critical")
-        # a number that is not divisible shows that something was not general
-        isolated = (
-            fibre_dimension == 0 and critical_dimension <= 0 and parameter_points % fibre == 0
-        )
-        points = parameter_points // fibre if isolated else None
+        # a number that is not divisible by that of the fibre shows that a choice was not general
+        is_divisible = fibre_dimension == 0 and parameter_points % fibre == 0
+        are_isolated = is_divisible and critical_dimension <= 0
+        points = parameter_points // fibre if are_isolated else None
         return CriticalCount(len(self.spanning), critical_dimension, points, fibre)
 
 
@@ -354,19 +364,19 @@ def map_script(image: ParametrizedImage, form: DistanceForm | None) -> Script:
     names = m2_syntax.all_to_macaulay2(source.variables)
     cleared = [polynomial.clear_denoms() for polynomial in image.parametrization.images]
     if form is not None:
-        form = form.scaled([int(denominator) for denominator, _ in cleared])
+        form = form.in_scaled_coordinates([int(denominator) for denominator, _ in cleared])
     values = []
     for j, name in enumerate(names):
         values.append(f"sub({name}, sourceRing)" if j in image.spanning else "randomNumber()")
-    written = {
+    template_values = {
         "title": image.title,
         "parameters": ", ".join(names),
         "kept": ", ".join(names[j] for j in image.spanning),
         "values": m2_syntax.sequence(values),
         "images": m2_syntax.sequence(m2_syntax.polynomial(f, names) for _, f in cleared),
-        "form": _written_form(form, len(cleared)),
+        "form": _form_for_macaulay2(form, len(cleared)),
     }
-    return render("ed_degree_map", ("wire",), written)
+    return render("ed_degree_map", ("wire",), template_values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,7 +402,7 @@ class RealCriticalPoints:
     proved: int = 0
 
 
-def real_points(
+def find_real_points(
     variety: Variety, form: DistanceForm, point: Sequence[Fraction], *, complex_points: int
 ) -> RealCriticalPoints:
     """Find the real critical points for a data point, by msolve or by Macaulay2's RealRoots.
@@ -429,44 +439,47 @@ def real_points(
         msolve="true" if program else "",
         program="" if program is None else quoted(f"{program.program.parent}/"),
     )
-    primes = primes_for(map(integer_coefficients, variety.ideal.generators), _avoided(form, point))
+    primes = primes_for(
+        map(integer_coefficients, variety.ideal.generators), _forbidden_divisors(form, point)
+    )
     # the combinations of minors are drawn at random with each prime
     for prime in islice(primes, MAX_REAL_ATTEMPTS):
         answer = answer_to(with_given_prime(script, prime))
-        # a combination of minors leaves a critical point out, so that new ones are drawn
-        if _summed(0, answer).points != complex_points:
+        # Where a combination of minors leaves a critical point out, new ones are drawn. (The
+        # dimension of the variety, 0 here, is not used.)
+        if _total_count(0, answer).points != complex_points:
             continue
         if program is not None:
-            points = _of_boxes(answer, len(point))
-            number = len(points)
+            points = _points_of_boxes(answer, len(point))
+            number = len(points)  # msolve finds a box for every real point
         else:
-            number, points = _of_trace_forms(answer)
-        return RealCriticalPoints(number, _valued(points, form, point, number), isolated_by)
+            number, points = _points_of_trace_forms(answer)
+        return RealCriticalPoints(number, _with_distances(points, form, point, number), isolated_by)
     raise MethodUnavailableError("random combinations of minors leave critical points out")
 
 
-def _valued(
+def _with_distances(
     points: Sequence[Sequence[Fraction]], form: DistanceForm, data: Sequence[Fraction], number: int
 ) -> tuple[tuple[float, tuple[float, ...]], ...] | None:
     """Return (q(x − u), x) for each point x in floating-point numbers, by increasing q(x − u).
 
-    ``None`` if not all points were found, whose number is ``number``, or a value is too large for
-    floating-point numbers. ``data`` is the data point u.
+    ``None`` if ``points`` are not all the real points, whose number is ``number``, or a value is
+    too large for floating-point numbers. ``form`` is q, and ``data`` is the data point u.
     """
     if len(points) != number:
         return None
-    valued = []
+    pairs = []
     for point in points:
-        value = form.at([x - u for x, u in zip(point, data, strict=True)])
+        value = form.value_at([x - u for x, u in zip(point, data, strict=True)])
         try:
-            valued.append((float(value), tuple(map(float, point))))
+            pairs.append((float(value), tuple(map(float, point))))
         except OverflowError:
             return None
-    return tuple(sorted(valued))
+    return tuple(sorted(pairs))
 
 
-def _of_boxes(answer: Answer, size: int) -> list[list[Fraction]]:
-    """Return the middles of the isolating boxes that msolve found.
+def _points_of_boxes(answer: Answer, size: int) -> list[list[Fraction]]:
+    """Return the middles of the isolating boxes that msolve found, one for each real point.
 
     The first ``size`` sides of a box, each with its two ends, are those of the coordinates; further
     sides are those of multipliers, and left out.
@@ -486,12 +499,13 @@ def _of_boxes(answer: Answer, size: int) -> list[list[Fraction]]:
     return points
 
 
-def _of_trace_forms(answer: Answer) -> tuple[int, list[list[Fraction]]]:
+def _points_of_trace_forms(answer: Answer) -> tuple[int, list[list[Fraction]]]:
     """Return the number of real points, by signatures, and approximations, by eigenvalues.
 
     The answer has, for each component of the set of critical points, its trace form, whose
     signature is the number of its real points, and the matrices of multiplication by the
-    coordinates. For each component there are as many approximations as real points, or none.
+    coordinates. A component whose approximations are not as many as its real points has none, so
+    that the list may be shorter than the number.
     """
     number = 0
     points: list[list[Fraction]] = []
@@ -500,21 +514,22 @@ def _of_trace_forms(answer: Answer) -> tuple[int, list[list[Fraction]]]:
         rational_form = [[flint_rational(Fraction(x)) for x in row] for row in form]
         real_points_of_component = signature(rational_form)
         number += real_points_of_component
-        approximations = _by_eigenvalues(matrices)
+        approximations = _points_by_eigenvalues(matrices)
         if len(approximations) == real_points_of_component:
             points += approximations
     return number, points
 
 
-def _by_eigenvalues(matrices: Sequence[Sequence[Sequence[Any]]]) -> list[list[Fraction]]:
-    """Return approximations of the points that may be real of a finite scheme.
+def _points_by_eigenvalues(matrices: Sequence[Sequence[Sequence[Any]]]) -> list[list[Fraction]]:
+    """Return approximations of those points of a finite scheme that may be real.
 
-    It is given by the matrices of multiplication by the coordinates on its ring of functions. If
-    the points are simple, all matrices are diagonal in a basis of eigenvectors of a general
-    combination of them, and the diagonal entries at one place are the coordinates of a point. The
-    list is empty where numbers are too large for floating-point arithmetic.
+    The scheme is given by the matrices of multiplication by the coordinates, one for each, on its
+    ring of functions. If the points are simple, all matrices are diagonal in a basis of
+    eigenvectors of a general combination of them, and the diagonal entries at one place are the
+    coordinates of a point. The list is empty where numbers are too large for floating-point
+    arithmetic.
     """
-    random = Random(1)
+    random = Random(1)  # a fixed seed, so that results can be repeated
     try:
         arrays = [numpy.array([list(map(_float, row)) for row in rows]) for rows in matrices]
         combination: Any = sum(random.random() * array for array in arrays)
@@ -533,7 +548,7 @@ def _float(number: Any) -> float:
 
 
 def _may_be_real(point: Sequence[Any]) -> bool:
-    """Whether all imaginary parts are as small as the errors of approximations.
+    """Whether the imaginary parts of all coordinates are as small as errors of approximations.
 
     ``False`` if a coordinate is not a number (NaN), for which the comparison does not hold.
     """

@@ -25,14 +25,14 @@ from m2bridge.errors import (
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.limits import clock
 from m2bridge.maps.closure import closure
-from m2bridge.maps.degrees.certified import proved_points
+from m2bridge.maps.degrees.certified import count_proved_points
 from m2bridge.maps.degrees.distance import (
-    Agreed,
+    AgreedCount,
     CriticalCount,
     ParametrizedImage,
     RealCriticalPoints,
     Variety,
-    real_points,
+    find_real_points,
 )
 from m2bridge.maps.degrees.polar_degrees import polar_degrees
 from m2bridge.maps.degrees.quadratic_forms import DistanceForm, read_numbers, read_quadratic
@@ -95,7 +95,7 @@ class EDDegree(Result):
     quadratic : DistanceForm
         q.
     method : {"ideal", "parametrization"}
-    counted : Agreed
+    counted : AgreedCount
         The number, and the primes.
     generic_ed_degree : int or None
         The number for a general quadratic form; ``None`` if it was not asked for, or not found
@@ -127,7 +127,7 @@ class EDDegree(Result):
     cone: bool
     quadratic: DistanceForm
     method: str
-    counted: Agreed
+    counted: AgreedCount
     generic_ed_degree: int | None = None
     generic_known: str = ""
     generic_primes: tuple[int, ...] = ()
@@ -191,7 +191,10 @@ class EDDegree(Result):
         blocks: list[Block] = [Facts(_facts(self))]
         if self.real_points and self.distances:
             pairs = zip(self.distances, self.real_points, strict=True)
-            rows = [[_short(value), *map(_short, point)] for value, point in pairs]
+            rows = [
+                [_short_number_text(value), *map(_short_number_text, point)]
+                for value, point in pairs
+            ]
             header = ("q(x − u)", *self.variables)
             blocks.append(Table(header, rows, "Real critical points x"))
         formulas = [rf"\operatorname{{EDdegree}} = {self.ed_degree}"]
@@ -225,7 +228,7 @@ class EDDegree(Result):
         return f"edDegree = {self.ed_degree}"
 
 
-def _short(number: float) -> str:
+def _short_number_text(number: float) -> str:
     """Return an approximation in few digits; a tiny one, which stands for zero, is ``0``."""
     return "0" if abs(number) < MIN_SHOWN_NUMBER else f"{number:.6g}"
 
@@ -237,17 +240,17 @@ def _point_json(result: EDDegree) -> dict[str, Any]:
     """
     at_point = result.at_point
     real = None if at_point is None else at_point.real
-    listed = None
+    real_points = None
     if result.real_points is not None and result.distances is not None:
         pairs = zip(result.distances, result.real_points, strict=True)
-        listed = [{"coordinates": list(point), "value": value} for value, point in pairs]
+        real_points = [{"coordinates": list(point), "value": value} for value, point in pairs]
     return {
         "point": None if at_point is None else list(map(str, at_point.coordinates)),
         "critical_points": result.critical_points,
         "critical_dimension": None if at_point is None else at_point.count.critical_dimension,
         "critical_primes": None if at_point is None else list(at_point.primes),
         "real_critical_points": result.real_critical_points,
-        "real_points": listed,
+        "real_points": real_points,
         "isolated_by": None if real is None else real.isolated_by,
         "proved_real_points": None if real is None else real.proved,
     }
@@ -303,8 +306,8 @@ def _method_text(result: EDDegree) -> str:
     if result.method == "ideal":
         return "by counting critical points for a random data point"
     fibre = result.counted.count.fibre
-    shown = f"{fibre} point{'s' if fibre > 1 else ''} of a general fibre"
-    return f"by counting critical points of the parametrization, over the {shown}"
+    fibre_text = f"{fibre} point{'s' if fibre > 1 else ''} of a general fibre"
+    return f"by counting critical points of the parametrization, over the {fibre_text}"
 
 
 def _point_facts(result: EDDegree) -> list[tuple[str, object]]:
@@ -324,8 +327,8 @@ def _point_facts(result: EDDegree) -> list[tuple[str, object]]:
         real = at_point.real
         facts.append(("real critical points", f"{real.number}, isolated by {real.isolated_by}"))
         if real.proved:
-            shown = f"existence of {real.proved} near the given numbers, by Krawczyk's test"
-            facts.append(("proved", shown))
+            proof_text = f"existence of {real.proved} near the given numbers, by Krawczyk's test"
+            facts.append(("proved", proof_text))
     return facts
 
 
@@ -404,7 +407,7 @@ def ed_degree(
         cone = parametrizes_cone(variety.parametrization)
     form = read_quadratic(quadratic, ring)
     data = None if point is None else read_numbers(point, "point", len(ring.variables))
-    counted = _checked(variety.count(form))
+    counted = _check_count(variety.count(form))
     result = EDDegree(
         title=variety.title,
         case=None if model is None else model.case,
@@ -420,13 +423,13 @@ def ed_degree(
     # each step adds to the result, or leaves it unfinished at a limit
     steps: list[Callable[[EDDegree], EDDegree]] = []
     if data is not None:
-        steps.append(partial(_with_point, variety=variety, model=model, point=data))
+        steps.append(partial(_add_point, variety=variety, model=model, point=data))
     if generic:
-        steps.append(partial(_with_generic, variety=variety, model=model))
+        steps.append(partial(_add_generic, variety=variety, model=model))
         if not cone:
-            steps.append(partial(_with_closure, case=case if model is None else model))
+            steps.append(partial(_add_closure, case=case if model is None else model))
     for step in steps:
-        result = _within_limits(result, step)
+        result = _try_step(result, step)
     return replace(result, seconds=clock().seconds)
 
 
@@ -479,13 +482,13 @@ def _variety_of_closure(model: Model) -> Variety:
     variety = closure(model)
     if variety.ideal is None or not variety.completeness.proved:
         raise variety.incomplete()
-    # the closure of an image is irreducible if the source is
-    prime = not model.polynomial_map.maybe_reducible
-    return Variety(variety.ideal, model.title, prime)
+    # the closure of an image is irreducible if the source is, and then its ideal is prime
+    is_prime = not model.polynomial_map.maybe_reducible
+    return Variety(variety.ideal, model.title, prime=is_prime)
 
 
-def _checked(counted: Agreed) -> Agreed:
-    """Return the count for a random data point, which is finite.
+def _check_count(counted: AgreedCount) -> AgreedCount:
+    """Return ``counted``, a count for a random data point, after checking that it is finite.
 
     Raises
     ------
@@ -503,7 +506,7 @@ def _checked(counted: Agreed) -> Agreed:
     return counted
 
 
-def _within_limits(result: EDDegree, step: Callable[[EDDegree], EDDegree]) -> EDDegree:
+def _try_step(result: EDDegree, step: Callable[[EDDegree], EDDegree]) -> EDDegree:
     """Return the result with what a further step adds.
 
     If the step reaches a limit or is not available, nothing is added, and ``unfinished`` says why.
@@ -512,10 +515,11 @@ def _within_limits(result: EDDegree, step: Callable[[EDDegree], EDDegree]) -> ED
         return step(result)
     except (TimeLimitError, MemoryLimitError, MethodUnavailableError, TooLargeError) as reason:
         texts = [text for text in (result.unfinished, str(reason)) if text]
-        return replace(result, unfinished="; ".join(dict.fromkeys(texts)))
+        different_texts = dict.fromkeys(texts)  # in order
+        return replace(result, unfinished="; ".join(different_texts))
 
 
-def _with_point(
+def _add_point(
     result: EDDegree,
     variety: Variety | ParametrizedImage,
     model: Model | None,
@@ -523,8 +527,9 @@ def _with_point(
 ) -> EDDegree:
     """Return the result with the critical points for a data point.
 
-    They are those on the variety of an ideal; of an image this is its closure. Real points are
-    added if the critical points are isolated.
+    They are those on the variety of an ideal; where ``variety`` is the image of a model, on its
+    closure. Real points are added if the critical points are isolated. ``model`` is ``None`` if an
+    ideal was given.
     """
     if not isinstance(variety, Variety):
         assert model is not None
@@ -534,12 +539,12 @@ def _with_point(
     complex_points = counted.count.points
     if complex_points is None:
         return result
-    # a limit leaves the complex critical points
-    step = partial(_with_real_points, variety=variety, complex_points=complex_points)
-    return _within_limits(result, step)
+    # if a limit is reached in this step, the result keeps the complex critical points
+    step = partial(_add_real_points, variety=variety, complex_points=complex_points)
+    return _try_step(result, step)
 
 
-def _with_real_points(result: EDDegree, variety: Variety, complex_points: int) -> EDDegree:
+def _add_real_points(result: EDDegree, variety: Variety, complex_points: int) -> EDDegree:
     """Return the result with the real critical points for its data point.
 
     ``complex_points`` is the number of complex critical points, which are isolated.
@@ -547,24 +552,25 @@ def _with_real_points(result: EDDegree, variety: Variety, complex_points: int) -
     at_point = result.at_point
     assert at_point is not None
     form, data = result.quadratic, at_point.coordinates
-    real = real_points(variety, form, data, complex_points=complex_points)
+    real = find_real_points(variety, form, data, complex_points=complex_points)
+    # the points x of the pairs (q(x − u), x); none if they were not found
     approximations = [x for _, x in real.points or ()]
-    proved = proved_points(variety.ideal, form.matrix, data=data, points=approximations)
+    proved = count_proved_points(variety.ideal, form.matrix, data=data, points=approximations)
     return replace(result, at_point=replace(at_point, real=replace(real, proved=proved)))
 
 
-def _with_generic(
+def _add_generic(
     result: EDDegree, variety: Variety | ParametrizedImage, model: Model | None
 ) -> EDDegree:
-    """Return the result with the number for a general quadratic form.
+    """Return the result with the ED degree for a general quadratic form.
 
-    It is by a theorem of the family if there is one, else by a random form.
+    This number is by a theorem of the family if there is one, else counted for a random form.
     """
     theorem = None if model is None else model.polar_theorem()
     if theorem is not None:
         number = sum(theorem.degrees)
         return replace(result, generic_ed_degree=number, generic_known=theorem.known)
-    counted = _checked(variety.count(None))
+    counted = _check_count(variety.count(form=None))
     return replace(
         result,
         generic_ed_degree=counted.count.points,
@@ -573,7 +579,7 @@ def _with_generic(
     )
 
 
-def _with_closure(result: EDDegree, case: Case | Ideal) -> EDDegree:
+def _add_closure(result: EDDegree, case: Case | Ideal) -> EDDegree:
     """Return the result with the generic ED degree of the closure in projective space.
 
     Raises

@@ -34,11 +34,11 @@ from m2bridge.maps.degrees.counting_primes import (
     MAX_CHEAP_SECONDS,
     MAX_COUNTING_PRIMES,
     MIN_AGREEING_PRIMES,
-    deciding,
-    leading,
+    deciding_primes,
+    disagreement_error,
+    leading_primes,
     modulo_primes,
     primes_for,
-    too_few,
     with_given_prime,
 )
 from m2bridge.maps.degrees.polar_result import PolarDegrees
@@ -105,7 +105,8 @@ def polar_degrees(
     if isinstance(case, Ideal):
         if method not in ("auto", "conormal"):
             raise InvalidCaseError("method", f"'{method}' is not for ideals: use conormal")
-        degrees = _of_ideal(case, printable(title) or "variety of an ideal", None)
+        # an ideal is no case of a family
+        degrees = _by_ideal(case, printable(title) or "variety of an ideal", case=None)
         return replace(degrees, of_ideal=True)
     model = as_model(case)
     theorem = model.polar_theorem() if method in ("auto", "theorem") else None
@@ -113,7 +114,7 @@ def polar_degrees(
         return PolarDegrees(
             title=model.title,
             case=model.case,
-            # a projective closure has one coordinate more
+            # a projective closure has one coordinate more: `closure` counts as 0 or 1
             ambient=model.coordinate_count - 1 + theorem.closure,
             dimension=len(theorem.degrees) - 1,
             method="theorem",
@@ -126,15 +127,15 @@ def polar_degrees(
             f"no theorem gives the polar degrees of the {model.title}: use slices or conormal"
         )
     # Slices are taken in the space of the parameters, which relations do not leave free.
-    by_ideal = method == "conormal" or (method == "auto" and model.free_map.relations)
-    if by_ideal:
-        return _of_closure(model)
+    needs_ideal = method == "conormal" or (method == "auto" and model.free_map.relations)
+    if needs_ideal:
+        return _by_closure(model)
     if method == "auto":
-        return _by_the_quicker(model)
-    return _in_slices(model)
+        return _by_quicker_method(model)
+    return _by_random_slices(model)
 
 
-def _by_the_quicker(model: Model) -> PolarDegrees:
+def _by_quicker_method(model: Model) -> PolarDegrees:
     """Return the polar degrees by slices or by the conormal variety, whichever ends first.
 
     Slices have a short time, then the conormal variety; then slices take as long as they need.
@@ -142,14 +143,15 @@ def _by_the_quicker(model: Model) -> PolarDegrees:
     dimension of the variety is small, and the conormal variety has few equations where the
     codimension is small.
     """
-    ways = ((_in_slices, MAX_SLICES_SECONDS), (_of_closure, MAX_CONORMAL_SECONDS))
-    for compute, seconds in ways:
+    methods = ((_by_random_slices, MAX_SLICES_SECONDS), (_by_closure, MAX_CONORMAL_SECONDS))
+    for compute, seconds in methods:
+        # a limit, or a method that is not available, leaves the case to the next one
         with suppress(TimeLimitError, MemoryLimitError, TooLargeError, MethodUnavailableError):
             with share(0.3), limited(seconds):
                 degrees = compute(model)
             if not degrees.unfinished:
                 return replace(degrees, seconds=clock().seconds)
-    return _in_slices(model)
+    return _by_random_slices(model)
 
 
 def second_opinion(case: Case) -> PolarDegrees:
@@ -158,17 +160,19 @@ def second_opinion(case: Case) -> PolarDegrees:
     Two primes are enough if they agree. A third one would guard against two that are wrong alike,
     but the theorem does that too.
     """
+    degrees_modulo, primes = by_slices(as_model(case))
     # no time is cheap enough for a third prime
-    return _of_random_primes(*by_slices(as_model(case)), cheap=0.0)
+    return _agreed_by_random_primes(degrees_modulo, primes, cheap_seconds=0.0)
 
 
-def _in_slices(model: Model) -> PolarDegrees:
+def _by_random_slices(model: Model) -> PolarDegrees:
     """Return the polar degrees by points in random slices, modulo random primes."""
-    return _of_random_primes(*by_slices(model))
+    degrees_modulo, primes = by_slices(model)
+    return _agreed_by_random_primes(degrees_modulo, primes)
 
 
-def _of_closure(model: Model) -> PolarDegrees:
-    """Return the polar degrees by the equations of the closure.
+def _by_closure(model: Model) -> PolarDegrees:
+    """Return the polar degrees by the conormal variety, from the equations of the closure.
 
     Raises
     ------
@@ -178,12 +182,12 @@ def _of_closure(model: Model) -> PolarDegrees:
     variety = closure(model)
     if variety.ideal is None or not variety.completeness.proved:
         raise variety.incomplete()
-    # The closure of an image is irreducible if the source is.
-    prime = not model.polynomial_map.maybe_reducible
-    return _of_ideal(variety.ideal, model.title, model.case, prime=prime)
+    # The closure of an image is irreducible if the source is, and then its ideal is prime.
+    is_prime = not model.polynomial_map.maybe_reducible
+    return _by_ideal(variety.ideal, model.title, model.case, prime=is_prime)
 
 
-def _of_ideal(
+def _by_ideal(
     ideal: GeneratingSet, title: str, case: dict[str, Any] | None, *, prime: bool = False
 ) -> PolarDegrees:
     """Return the polar degrees of the variety of an ideal over QQ, by its conormal variety.
@@ -208,20 +212,21 @@ def _of_ideal(
         return _by_conormal(with_given_prime(script, modulus), ideal, title, case)
 
     primes = primes_for(map(integer_coefficients, ideal.generators_or_zero))
-    return _of_random_primes(degrees_modulo, primes)
+    return _agreed_by_random_primes(degrees_modulo, primes)
 
 
 CountedDegrees = PolarDegrees | InvalidCaseError | MethodUnavailableError
 """The outcome modulo one prime: the numbers, or the error that says why there are none."""
 
 
-def _of_random_primes(
+def _agreed_by_random_primes(
     degrees_modulo: Callable[[int], PolarDegrees],
     primes: Iterator[int],
     *,
-    cheap: float = MAX_CHEAP_SECONDS,
+    cheap_seconds: float = MAX_CHEAP_SECONDS,
 ) -> PolarDegrees:
-    """Return the numbers that most random primes give, by two or three primes more than all others.
+    """Return the numbers that most random primes give: by two or three primes more than those that
+    give others.
 
     Modulo a prime the variety can change, for example from a conic to two lines, even if the prime
     divides no coefficient. If time does not suffice for a second prime, the numbers are those of
@@ -233,7 +238,7 @@ def _of_random_primes(
         Returns the numbers modulo a prime.
     primes : iterator of int
         Random primes.
-    cheap : float
+    cheap_seconds : float
         If two primes take less than this number of seconds, a third one has to agree.
 
     Raises
@@ -247,19 +252,21 @@ def _of_random_primes(
     begin = clock().seconds
     for prime in islice(primes, MAX_COUNTING_PRIMES):
         try:
-            outcomes[prime] = _outcome(degrees_modulo, prime)
+            outcomes[prime] = _outcome_modulo(degrees_modulo, prime)
         except (TimeLimitError, MemoryLimitError) as limit:
-            return _until_limit(outcomes, limit)
-        last = outcomes[prime]
-        if isinstance(last, PolarDegrees) and last.unfinished:
-            return _until_limit(outcomes, None)
-        agreeing = deciding(_compared(outcomes), clock().seconds - begin, cheap)
+            return _agreed_before_limit(outcomes, limit)
+        outcome = outcomes[prime]
+        if isinstance(outcome, PolarDegrees) and outcome.unfinished:
+            return _agreed_before_limit(outcomes, None)
+        agreeing = deciding_primes(
+            _comparable_values(outcomes), clock().seconds - begin, cheap_seconds
+        )
         if agreeing:
-            return _agreed(outcomes, agreeing)
-    raise too_few(outcomes)
+            return _common_outcome(outcomes, agreeing)
+    raise disagreement_error(outcomes)
 
 
-def _outcome(degrees_modulo: Callable[[int], PolarDegrees], prime: int) -> CountedDegrees:
+def _outcome_modulo(degrees_modulo: Callable[[int], PolarDegrees], prime: int) -> CountedDegrees:
     """Return the numbers modulo one prime, or the error that says why there are none."""
     try:
         return degrees_modulo(prime)
@@ -267,7 +274,7 @@ def _outcome(degrees_modulo: Callable[[int], PolarDegrees], prime: int) -> Count
         return reason
 
 
-def _compared(outcomes: Mapping[int, CountedDegrees]) -> dict[int, object]:
+def _comparable_values(outcomes: Mapping[int, CountedDegrees]) -> dict[int, object]:
     """Return for each prime the value by which its outcome is compared with those of other primes.
 
     It is the dimension with the polar degrees, or the class of the error.
@@ -280,7 +287,9 @@ def _compared(outcomes: Mapping[int, CountedDegrees]) -> dict[int, object]:
     return values
 
 
-def _agreed(outcomes: Mapping[int, CountedDegrees], primes: tuple[int, ...]) -> PolarDegrees:
+def _common_outcome(
+    outcomes: Mapping[int, CountedDegrees], primes: tuple[int, ...]
+) -> PolarDegrees:
     """Return the common result of some primes; its text names the primes that gave other numbers.
 
     Raises
@@ -291,12 +300,12 @@ def _agreed(outcomes: Mapping[int, CountedDegrees], primes: tuple[int, ...]) -> 
     outcome = outcomes[primes[0]]
     if not isinstance(outcome, PolarDegrees):
         raise outcome
-    known = f"{outcome.theorem.known}, {modulo_primes(primes, outcomes)}"
-    theorem = replace(outcome.theorem, known=known)
+    method_text = f"{outcome.theorem.known}, {modulo_primes(primes, outcomes)}"
+    theorem = replace(outcome.theorem, known=method_text)
     return replace(outcome, theorem=theorem, primes=primes, seconds=clock().seconds)
 
 
-def _until_limit(
+def _agreed_before_limit(
     outcomes: Mapping[int, CountedDegrees], limit: TimeLimitError | MemoryLimitError | None
 ) -> PolarDegrees:
     """Return the result by the primes that finished before a limit.
@@ -318,18 +327,19 @@ def _until_limit(
     finished = dict(outcomes)
     unfinished = str(limit)
     if limit is None:
-        last, outcome = finished.popitem()
+        last, outcome = finished.popitem()  # the last outcome is not finished
         assert isinstance(outcome, PolarDegrees)
         if not finished:
-            return _agreed(outcomes, (last,))
+            return _common_outcome(outcomes, (last,))
         unfinished = outcome.unfinished
-        limit = TimeLimitError(unfinished)
-    agreeing = leading(_compared(finished), MIN_AGREEING_PRIMES) if finished else ()
+        limit = TimeLimitError(unfinished)  # raised below if no prime gives the result
+    agreeing = leading_primes(_comparable_values(finished), MIN_AGREEING_PRIMES) if finished else ()
     if agreeing:
-        return _agreed(finished, agreeing)
+        return _common_outcome(finished, agreeing)
     if len(finished) != 1:
         raise limit
-    return replace(_agreed(finished, tuple(finished)), unfinished=unfinished)
+    # one prime gives an unfinished result
+    return replace(_common_outcome(finished, tuple(finished)), unfinished=unfinished)
 
 
 def _by_conormal(
@@ -356,9 +366,9 @@ def _by_conormal(
     for component in components:
         for i, value in enumerate(component[: dimension + 1]):
             degrees[dimension - i] += value
-    known = "by the conormal variety"
+    method_text = "by the conormal variety"
     if len(components) > 1:
-        known += f", the sum over {len(components)} irreducible components"
+        method_text += f", the sum over {len(components)} irreducible components"
     cone = all(map(is_homogeneous, ideal.generators))
     variables = len(ideal.ring.variables)
     return PolarDegrees(
@@ -367,7 +377,7 @@ def _by_conormal(
         ambient=variables - 1 if cone else variables,
         dimension=dimension,
         method="conormal",
-        theorem=PolarData(tuple(degrees), known, ()),
+        theorem=PolarData(tuple(degrees), method_text, ()),
         engine_version=version,
         seconds=clock().seconds,
         closure=not cone,

@@ -36,7 +36,8 @@ class PolarDegrees(PictureResult):
         n, the dimension of Z.
     method : {"theorem", "slices", "conormal"}
     theorem : PolarData
-        The numbers, the method that gives them, and the strata that were observed.
+        The numbers, also where no theorem gives them; the method in words; and the strata that were
+        observed.
     engine_version : str
     seconds : float
     unfinished : str
@@ -90,26 +91,26 @@ class PolarDegrees(PictureResult):
         Source: Draisma, Horobeț, Ottaviani, Sturmfels, Thomas, *The Euclidean distance degree of an
         algebraic variety*, Found. Comput. Math. 16, 2016, Theorem 5.4.
         """
-        return sum(self.degrees) if self._complete else None
+        return sum(self.degrees) if self._is_complete else None
 
     @property
-    def _complete(self) -> bool:
+    def _is_complete(self) -> bool:
         """Whether all of δ_n, …, δ_0 are known."""
         return len(self.degrees) == self.dimension + 1
 
     @property
-    def _dual(self) -> tuple[int, int] | None:
+    def _dual_dimension_and_degree(self) -> tuple[int, int] | None:
         """Dimension and degree of the dual variety; (−1, 0) if that is empty.
 
         ``None`` unless all polar degrees are known. The degree is δ_i for the least i with δ_i ≠ 0,
         and the dimension is N − 1 − i.
         """
-        if not self._complete:
+        if not self._is_complete:
             return None
         # no hyperplane is tangent to P^N itself
         if self.dimension == self.ambient:
             return -1, 0
-        from_below = self.degrees[::-1]  # δ_0, δ_1, …
+        from_below = self.degrees[::-1]  # δ_0, δ_1, …, δ_n, the last of which is not zero
         i = 0
         while from_below[i] == 0:
             i += 1
@@ -121,7 +122,8 @@ class PolarDegrees(PictureResult):
 
         ``None`` unless all polar degrees are known.
         """
-        return None if self._dual is None else self._dual[0]
+        dual = self._dual_dimension_and_degree
+        return None if dual is None else dual[0]
 
     @property
     def dual_degree(self) -> int | None:
@@ -129,7 +131,8 @@ class PolarDegrees(PictureResult):
 
         ``None`` unless all polar degrees are known.
         """
-        return None if self._dual is None else self._dual[1]
+        dual = self._dual_dimension_and_degree
+        return None if dual is None else dual[1]
 
     def to_sheet(self) -> Sheet:
         """Return the numbers with their grounds, a table of critical strata, and the picture.
@@ -184,10 +187,10 @@ class PolarDegrees(PictureResult):
 
     def to_csv(self) -> str:
         """Return a line (i, δ_i) for each polar degree."""
-        return csv_text(("i", "polar_degree"), zip(self._places, self.degrees, strict=True))
+        return csv_text(("i", "polar_degree"), zip(self._indices, self.degrees, strict=True))
 
     @property
-    def _places(self) -> range:
+    def _indices(self) -> range:
         """n, n − 1, …: the i of each δ_i."""
         return range(self.dimension, self.dimension - len(self.degrees), -1)
 
@@ -202,11 +205,11 @@ class PolarDegrees(PictureResult):
         label = "polar degree δ$_i$"
         # small bars would not be seen next to the largest one
         if max(degrees) > MIN_LOGARITHMIC_RATIO * min(filter(None, degrees)):
-            heights = [log10(value or 1) for value in degrees]
+            heights = [log10(value or 1) for value in degrees]  # a degree 0 has no bar
             label = f"log$_{{10}}$ of the {label}"
         heading = "Polar degrees"
-        if self._complete:
-            heading += f", generic ED degree {short(sum(degrees))}"
+        if self._is_complete:
+            heading += f", generic ED degree {short_number_text(sum(degrees))}"
         if self.closure:
             heading += ", of the projective closure"
         with styled():
@@ -214,14 +217,16 @@ class PolarDegrees(PictureResult):
             axes = figure.subplots()
             axes.grid(axis="y", color=FAINT, linewidth=0.7)
             axes.set_axisbelow(True)
-            bars = axes.bar(self._places, heights, width=0.72, color=BLUE)
+            bars = axes.bar(self._indices, heights, width=0.72, color=BLUE)
             axes.set_xlim(self.dimension + 0.7, -0.7)
             axes.margins(y=0.12)  # labels stand above the bars
             axes.set_xlabel("i  (from the degree down)", style="italic")
             axes.set_ylabel(label, style="italic")
             if len(degrees) <= MAX_LABELLED_BARS:
-                axes.set_xticks(self._places)
-                axes.bar_label(bars, list(map(short, degrees)), padding=3, fontsize=9.5, color=SOFT)
+                axes.set_xticks(self._indices)
+                axes.bar_label(
+                    bars, list(map(short_number_text, degrees)), padding=3, fontsize=9.5, color=SOFT
+                )
             axes.set_title(f"{heading}\n{self.title}", fontsize=12)
             figure.tight_layout()
             return figure
@@ -232,10 +237,10 @@ def _facts(result: PolarDegrees) -> list[tuple[str, object]]:
     variety = f"dimension {result.dimension} in P^{result.ambient}"
     if result.closure:
         variety += "; of the closure in projective space"
-    shown = ", ".join(map(str, result.degrees))
+    degrees_text = ", ".join(map(str, result.degrees))
     ed_degree = dual = "not known"
     if result.generic_ed_degree is None:
-        shown += ", …"
+        degrees_text += ", …"
     else:
         ed_degree = str(result.generic_ed_degree)
         if result.closure:  # the affine variety itself may have fewer critical points
@@ -245,7 +250,7 @@ def _facts(result: PolarDegrees) -> list[tuple[str, object]]:
             dual = "empty"
     facts: list[tuple[str, object]] = [
         ("variety", variety),
-        ("polar degrees", shown),
+        ("polar degrees", degrees_text),
         ("generic ED degree", ed_degree),
         ("dual variety", dual),
         ("known", result.theorem.known),
@@ -266,6 +271,6 @@ def _facts(result: PolarDegrees) -> list[tuple[str, object]]:
     ]
 
 
-def short(value: int) -> str:
+def short_number_text(value: int) -> str:
     """Return a number in few characters: its digits, or from 10^7 on a power of ten."""
     return str(value) if value < 10**7 else f"10^{log10(value):.2f}"

@@ -42,15 +42,18 @@ class DistanceForm:
         size = len(self.matrix)
         return self.matrix == _identity(size)
 
-    def at(self, vector: Sequence[Fraction]) -> Fraction:
+    def value_at(self, vector: Sequence[Fraction]) -> Fraction:
         """Return the value of the form at a vector."""
         total = Fraction(0)
         for row, x in zip(self.matrix, vector, strict=True):
             total += x * sum(c * y for c, y in zip(row, vector, strict=True))
         return total
 
-    def scaled(self, denominators: Sequence[int]) -> DistanceForm:
-        """Return the form in new coordinates: each coordinate times its denominator."""
+    def in_scaled_coordinates(self, denominators: Sequence[int]) -> DistanceForm:
+        """Return the form in new coordinates y_i = d_i x_i, where d_i are the denominators.
+
+        Its matrix has the entries M_ij / (d_i d_j).
+        """
         rows = []
         for row, d_i in zip(self.matrix, denominators, strict=True):
             rows.append(tuple(c / (d_i * d_j) for c, d_j in zip(row, denominators, strict=True)))
@@ -92,6 +95,7 @@ def read_quadratic(value: Any, ring: PolynomialRing) -> DistanceForm:
     else:
         matrix = _matrix_of(element(ring, value), size)
     form = DistanceForm(matrix, _form_text(matrix, ring))
+    # without variables there is nothing that could be singular
     rank = flint.fmpz_mat(form.integer_rows).rank() if size else 0
     if rank < size:
         raise InvalidCaseError(
@@ -116,13 +120,13 @@ def _matrix_of(polynomial: Any, size: int) -> FormRows:
         If the polynomial is not homogeneous of degree two.
     """
     if not is_homogeneous(polynomial) or total_degree(polynomial) != 2:
-        shown = polynomial_text(polynomial)
+        text = polynomial_text(polynomial)
         raise InvalidCaseError(
-            "quadratic", f"{shown:.60} is not a homogeneous polynomial of degree 2"
+            "quadratic", f"{text:.60} is not a homogeneous polynomial of degree 2"
         )
     rows = [[Fraction(0)] * size for _ in range(size)]
     for monomial, coefficient in polynomial.terms():
-        # the monomial is x_i x_j, and x_i^2 for i = j
+        # the monomial is x_i x_j; the index i is listed twice for x_i^2
         i, j = (index for index, exponent in enumerate(monomial) for _ in range(exponent))
         # half of the coefficient at each of the two places; for i = j they are one place
         rows[i][j] += fraction(coefficient) / 2
@@ -134,7 +138,7 @@ def _form_text(matrix: FormRows, ring: PolynomialRing) -> str:
     """Return the quadratic form of a symmetric matrix as the text of a polynomial in the ring."""
     terms: dict[tuple[int, ...], Any] = {}
     for i, row in enumerate(matrix):
-        for j, entry in enumerate(row[: i + 1]):
+        for j, entry in enumerate(row[: i + 1]):  # j ≤ i: the matrix is symmetric
             exponents = [0] * len(matrix)
             exponents[i] += 1
             exponents[j] += 1

@@ -33,12 +33,12 @@ def slices_program(model: Model) -> Script:
 
     It draws a prime if it is given none.
     """
-    forms, _ = _forms(model)
+    forms, _ = _projective_map(model)
     return slices_script(forms, _spanning_parameters(forms), model.title)
 
 
 def by_slices(model: Model) -> tuple[Callable[[int], PolarDegrees], Iterator[int]]:
-    """Return a function that finds the polar degrees modulo a prime, and random primes for it.
+    """Return a function that maps a prime to the polar degrees modulo it, and random primes for it.
 
     The function counts points of the source in random slices. If a limit is reached, its result is
     unfinished.
@@ -52,41 +52,41 @@ def by_slices(model: Model) -> tuple[Callable[[int], PolarDegrees], Iterator[int
     InvalidCaseError
         If the image is the point zero.
     """
-    forms, cone = _forms(model)
+    forms, cone = _projective_map(model)
     spanning = _spanning_parameters(forms)
     dimension = len(spanning)
-    # With `cut` hyperplanes, cut + 2 random columns of a matrix with dimension + 1 rows have to be
-    # dependent: this is a minor for each choice of cut + 2 rows.
-    minors = max(comb(dimension + 1, cut + 2) for cut in range(dimension + 1))
-    if minors > MAX_SLICE_MINORS:
+    # With i hyperplanes, i + 2 random columns of a matrix with dimension + 1 rows have to be
+    # dependent: there is a minor for each choice of i + 2 rows.
+    max_minors = max(comb(dimension + 1, i + 2) for i in range(dimension + 1))
+    if max_minors > MAX_SLICE_MINORS:
         raise TooLargeError(
-            f"slices of a variety of dimension {dimension} take {minors} minors; at most"
+            f"slices of a variety of dimension {dimension} take {max_minors} minors; at most"
             f" {MAX_SLICE_MINORS}"
         )
     script = slices_script(forms, spanning, model.title)
 
     def degrees_modulo(prime: int) -> PolarDegrees:
         """The polar degrees by points that Macaulay2 counts modulo the prime."""
-        answer, late = answer_until_limit(with_given_prime(script, prime))
+        answer, limit = answer_until_limit(with_given_prime(script, prime))
         version = current().version
-        known = "by counting points in random slices"
+        method_text = "by counting points in random slices"
         return PolarDegrees(
             title=model.title,
             case=model.case,
             ambient=len(forms.coordinates) - 1,
             dimension=dimension,
             method="slices",
-            theorem=PolarData(_counted(answer, dimension), known, ()),
+            theorem=PolarData(_degrees_from_counts(answer, dimension), method_text, ()),
             engine_version=version,
             seconds=clock().seconds,
-            unfinished=late,
+            unfinished=limit,
             closure=not cone,
         )
 
     return degrees_modulo, primes_for(forms.images)
 
 
-def _forms(model: Model) -> tuple[PolynomialMap, bool]:
+def _projective_map(model: Model) -> tuple[PolynomialMap, bool]:
     """Return a map whose images are homogeneous coordinates of the projective variety, and whether
     the closure of the model is seen to be a cone.
 
@@ -140,9 +140,10 @@ def parametrizes_cone(parametrization: PolynomialMap) -> bool:
 def _spanning_parameters(forms: PolynomialMap) -> list[int]:
     """Return the positions of as few parameters as suffice to parametrize the projective variety.
 
-    The derivatives with respect to these parameters, and the point of the image itself, are a basis
-    of the tangent space of the cone, at a random point modulo a long random prime. So their number
-    is the dimension of the projective variety. All other parameters become random numbers.
+    At a random point modulo a long random prime, the derivatives with respect to these parameters
+    and the point of the image itself are a basis of the tangent space of the cone over the variety.
+    So the number of these parameters is the dimension of the projective variety. All other
+    parameters become random numbers.
 
     Raises
     ------
@@ -158,6 +159,7 @@ def _spanning_parameters(forms: PolynomialMap) -> list[int]:
         rows.append([int(image(*point)) % prime, *gradient])
     # the columns that are not combinations of earlier ones
     pivots = pivot_columns(rows, prime)[0]
+    # the first column, the point of the image, is a pivot unless it is zero
     if pivots[:1] != [0]:
         raise InvalidCaseError("map", "its image is the point zero")
     return [pivot - 1 for pivot in pivots[1:]]
@@ -178,21 +180,21 @@ def slices_script(forms: PolynomialMap, spanning: Sequence[int], title: str) -> 
     values = []
     for j, name in enumerate(names):
         values.append(f"sub({name}, sourceRing)" if j in spanning else "randomNumber()")
-    written = {
+    template_values = {
         "title": title,
         "parameters": ", ".join(names),
         "kept": ", ".join(names[j] for j in spanning),
         "values": m2_syntax.sequence(values),
         "images": m2_syntax.sequence(m2_syntax.polynomial(image, names) for image in forms.images),
     }
-    return render("polar_slices", ("wire",), written)
+    return render("polar_slices", ("wire",), template_values)
 
 
-def _counted(answer: Answer, dimension: int) -> tuple[int, ...]:
+def _degrees_from_counts(answer: Answer, dimension: int) -> tuple[int, ...]:
     """Return the polar degrees δ_n, δ_{n−1}, … that an answer has, where n is the dimension.
 
-    They are the numbers of points in slices, divided by the number of points of a general fibre. At
-    a limit there are fewer than n + 1.
+    They are the numbers of points in slices, divided by the number of points of a general fibre. If
+    a limit ended the count, there are fewer than n + 1.
 
     Raises
     ------

@@ -38,7 +38,7 @@ SOURCE = (
     " toric varieties, Adv. Math. 226, 2011"
 )
 MAX_PAIRS = 5000
-"""The largest number of pairs of a face with a singular orbit and a larger one; a pair takes about
+"""The largest number of pairs of a face with a singular orbit and a larger face; a pair takes about
 a millisecond.
 """
 
@@ -47,8 +47,8 @@ def toric_exponents(parametrization: PolynomialMap) -> list[IntegerVector]:
     """Return the different exponents of the coordinates of a monomial map; else an empty list."""
     if not is_monomial(parametrization):
         return []
-    found = {monomial for image in parametrization.images for monomial in image}
-    return sorted(found)
+    exponents = {monomial for image in parametrization.images for monomial in image}
+    return sorted(exponents)
 
 
 def toric_polar_data(parametrization: PolynomialMap) -> PolarData | None:
@@ -72,7 +72,10 @@ def toric_polar_data(parametrization: PolynomialMap) -> PolarData | None:
 
 
 def toric_polar_degrees(points: Sequence[IntegerVector]) -> tuple[int, ...]:
-    """Return δ_n, …, δ_0 of the projective toric variety of different points.
+    """Return the polar degrees δ_n, …, δ_0 of the projective toric variety of a set of points.
+
+    Its points have the coordinates t^a, where a runs through ``points``, different exponents; n is
+    its dimension.
 
     Raises
     ------
@@ -87,6 +90,7 @@ def toric_polar_degrees(points: Sequence[IntegerVector]) -> tuple[int, ...]:
     (3, 3)
     """
     # only the lattice that the points generate matters, since the torus that acts is its torus
+    # the vectors (1, a), in a basis of that lattice, which has n + 1 elements
     vectors = lattice_coordinates([(1, *point) for point in points])
     n = len(vectors[0]) - 1
     if len(vectors) == n + 1:
@@ -153,28 +157,31 @@ def euler_obstructions(
 def smooth_faces(vectors: Sequence[IntegerVector], dimensions: dict[Face, int]) -> set[Face]:
     """Return the faces along whose orbits the toric variety is smooth.
 
-    Let c be the codimension of a face. The variety is smooth along its orbit iff the semigroup of
-    the vectors modulo the face is ℕ^c: c facets contain the face, each unit vector of ℤ^c is the
-    vector of the heights of a point over these facets, and the lattice of the face is all of the
-    lattice in its span. The arguments are those of :func:`euler_obstructions`.
+    Let c be the codimension of a face. The variety is smooth along the orbit of the face iff the
+    semigroup of the vectors modulo the face is ℕ^c, and the points on the face generate the lattice
+    in their span. The semigroup is ℕ^c iff c facets contain the face, and each unit vector of ℤ^c
+    is the vector of the lattice heights of some point over these facets. The arguments are those of
+    :func:`euler_obstructions`.
     """
     n = max(dimensions.values())
     # the lattice height of each point over each facet
     heights: dict[Face, IntegerVector] = {}
     for facet in check_deadline_in(face for face in dimensions if dimensions[face] == n - 1):
         points = [vectors[i] for i in sorted(facet)]
+        # the one integer linear form, up to sign, that is zero on the facet
         (form,) = lattice_basis(list(zip(*points, strict=True)))
-        # the linear form that is zero on the facet is primitive, and has one sign on all points
+        # the form is primitive, and has one sign on all points, so its absolute value is the height
         products = (sum(a * b for a, b in zip(form, v, strict=True)) for v in vectors)
         heights[facet] = tuple(map(abs, products))
     smooth = set()
     for face in check_deadline_in(dimensions):
-        over_facets = [of_points for facet, of_points in heights.items() if face <= facet]
+        # the heights of all points, over each facet that contains the face
+        heights_over_facets = [heights[facet] for facet in heights if face <= facet]
         codimension = n - dimensions[face]
-        if len(over_facets) != codimension:
+        if len(heights_over_facets) != codimension:
             continue
         # heights are not negative, so that a vector of them with the sum 1 is a unit vector
-        height_vectors = zip(*over_facets, strict=True)
+        height_vectors = zip(*heights_over_facets, strict=True)
         unit_vectors = {vector for vector in height_vectors if sum(vector) == 1}
         on_face = [vectors[i] for i in sorted(face)]
         if len(unit_vectors) == codimension and _index_in_span(on_face) == 1:
@@ -183,8 +190,8 @@ def smooth_faces(vectors: Sequence[IntegerVector], dimensions: dict[Face, int]) 
 
 
 def _multiplicity(vectors: Sequence[IntegerVector], face: Face, larger: Face) -> int:
-    """Return the multiplicity of the toric variety of the larger face along the orbit of the other
-    face.
+    """Return the multiplicity m(F, G) of the toric variety of the larger face, G, along the orbit
+    of a face F of it.
 
     It is the index of the lattice of the face in the lattice of the larger one within its span,
     times the volume that the nonzero elements of the quotient semigroup cut off at 0. Source:
@@ -202,11 +209,11 @@ def _multiplicity(vectors: Sequence[IntegerVector], face: Face, larger: Face) ->
         values = (sum(a * b for a, b in zip(form, vector_of[i], strict=True)) for form in forms)
         quotient.add(tuple(values))
     # the index is not 1 where the variety is not normal
-    return _index_in_span(on_face) * _cut_off(tuple(sorted(quotient)))
+    return _index_in_span(on_face) * _cut_off_volume(tuple(sorted(quotient)))
 
 
 @lru_cache(maxsize=1000)
-def _cut_off(points: tuple[IntegerVector, ...]) -> int:
+def _cut_off_volume(points: tuple[IntegerVector, ...]) -> int:
     """Return the normalized volume between 0 and the convex hull of the nonzero elements of the
     semigroup that the points generate.
 
@@ -221,7 +228,8 @@ def _cut_off(points: tuple[IntegerVector, ...]) -> int:
 
 
 def _index_in_span(vectors: Sequence[IntegerVector]) -> int:
-    """Return the index of the lattice that the vectors generate in all integer vectors of its span.
+    """Return the index of the lattice that the vectors generate in the lattice of all integer
+    vectors in their span over QQ.
 
     It is the product of the elementary divisors, not zero, of the matrix with these rows.
     """

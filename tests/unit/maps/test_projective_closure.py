@@ -4,7 +4,7 @@ import pytest
 from sympy import Expr, Poly, resultant, symbols
 
 from m2bridge import PolynomialMap
-from m2bridge.maps.projective_closure import affine_hypersurface, homogenized, is_hypersurface
+from m2bridge.maps.projective_closure import affine_hypersurface, homogenize, is_hypersurface
 
 s, t = symbols("s t")
 x, y, z = symbols("x y z")
@@ -14,7 +14,7 @@ CURVES = [(s**2, s + 1), (s**3 + s, s**2 - 1), (s**4 - s + 2, s**3 + s**2), (s**
 @pytest.mark.parametrize("images", CURVES, ids=str)
 def test_a_plane_curve_is_given_by_a_resultant(images: tuple[Expr, Expr]) -> None:
     curve = PolynomialMap.from_expressions([s], dict(zip("xy", images, strict=True)))
-    source = homogenized(curve)
+    source = homogenize(curve)
     assert is_hypersurface(source, 1)
     found = affine_hypersurface(source, 1, curve)
     assert found is not None
@@ -30,7 +30,7 @@ def test_a_plane_curve_is_given_by_a_resultant(images: tuple[Expr, Expr]) -> Non
 def test_an_inhomogeneous_linear_equation_is_one_of_the_generators() -> None:
     """The plane curve y² = x³ in the plane z = x + 1 of affine 3-space."""
     curve = PolynomialMap.from_expressions([s], {"x": s**2, "y": s**3, "z": s**2 + 1})
-    source = homogenized(curve)
+    source = homogenize(curve)
     assert is_hypersurface(source, 1)
     found = affine_hypersurface(source, 1, curve)
     assert found is not None
@@ -44,13 +44,13 @@ def test_an_inhomogeneous_linear_equation_is_one_of_the_generators() -> None:
 def test_what_is_no_hypersurface() -> None:
     """A twisted cubic, affinely, and the plane."""
     twisted = PolynomialMap.from_expressions([s], {"x": s, "y": s**2, "z": s**3})
-    assert not is_hypersurface(homogenized(twisted), 1)
+    assert not is_hypersurface(homogenize(twisted), 1)
     plane = PolynomialMap.from_expressions([s, t], {"x": s + 1, "y": s * t})
-    assert not is_hypersurface(homogenized(plane), 2)
+    assert not is_hypersurface(homogenize(plane), 2)
 
 
 def test_names_that_are_taken() -> None:
     h = symbols("h")
     curve = PolynomialMap.from_expressions([h], {"h1": h**2 + h, "h2": h})
-    names = homogenized(curve).polynomial_map
+    names = homogenize(curve).polynomial_map
     assert (names.source.variables, names.coordinates) == (("h", "h3"), ("h4", "h1", "h2"))

@@ -7,7 +7,7 @@ from sympy import Matrix, Rational, symbols
 
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
-from m2bridge.maps.degrees.certified import CriticalSystem, proved_points
+from m2bridge.maps.degrees.certified import CriticalSystem, count_proved_points
 
 x, y, z, first, second = symbols("x y z first second")
 SPHERE = x**2 + y**2 + z**2 - 14
@@ -33,7 +33,7 @@ def test_the_system_and_its_derivative_are_those_of_sympy() -> None:
     form = [[Fraction(entry) for entry in row] for row in FORM]
     system = CriticalSystem(ideal_of(SPHERE, CUBIC), form, DATA)
     point = [flint.arb(flint.fmpq(int(v.p), int(v.q))) for v in map(Rational, place.values())]
-    values, slopes = system.at(point)
+    values, slopes = system.value_and_derivative(point)
 
     slopes_expected = expected.jacobian(unknowns).subs(place)
     for found, exact in zip(values.entries(), expected.subs(place), strict=True):
@@ -48,7 +48,7 @@ def test_points_that_are_not_critical_are_not_proved() -> None:
     form = [[Fraction(i == j) for j in range(3)] for i in range(3)]
     data = [Fraction(0), Fraction(6), Fraction(8)]
     critical = [(0.0, 3.0, 4.0), (0.0, -3.0, -4.0)]
-    assert proved_points(ball, form, data=data, points=critical) == 2
-    assert proved_points(ball, form, data=data, points=[*critical, (5.0, 0.0, 0.0)]) == 2
+    assert count_proved_points(ball, form, data=data, points=critical) == 2
+    assert count_proved_points(ball, form, data=data, points=[*critical, (5.0, 0.0, 0.0)]) == 2
     # one point twice is not two points
-    assert proved_points(ball, form, data=data, points=[critical[0], critical[0]]) == 0
+    assert count_proved_points(ball, form, data=data, points=[critical[0], critical[0]]) == 0

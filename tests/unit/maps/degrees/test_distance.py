@@ -16,7 +16,7 @@ from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert.answers import Answer
 from m2bridge.errors import MethodUnavailableError, TimeLimitError
 from m2bridge.maps.degrees import distance
-from m2bridge.maps.degrees.distance import Agreed, CriticalCount, agreed
+from m2bridge.maps.degrees.distance import AgreedCount, CriticalCount, count_by_random_primes
 from m2bridge.maps.degrees.quadratic_forms import read_numbers, read_quadratic
 
 RING = PolynomialRing(QQ, ("x", "y", "z"))
@@ -33,7 +33,7 @@ def test_a_form_is_the_same_as_text_expression_and_matrix() -> None:
     assert forms[0] == forms[1] == forms[2]
     assert forms[0].text == "x**2 + x*y + 3*y**2 + 5/7*z**2"
     assert forms[0].integer_rows == [[14, 7, 0], [7, 42, 0], [0, 0, 10]]
-    assert forms[0].at([Fraction(x) for x in (1, 2, 0)]) == 15
+    assert forms[0].value_at([Fraction(x) for x in (1, 2, 0)]) == 15
     assert not forms[0].is_standard
     assert read_quadratic(None, RING).is_standard
     assert read_quadratic(numpy.eye(3, dtype=int).tolist(), RING).is_standard
@@ -41,9 +41,9 @@ def test_a_form_is_the_same_as_text_expression_and_matrix() -> None:
 
 def test_a_form_in_multiplied_coordinates_has_the_same_values() -> None:
     form = read_quadratic("x^2 + x*y + 3*y^2 + z^2", RING)
-    scaled = form.scaled([2, 3, 5])
+    scaled = form.in_scaled_coordinates([2, 3, 5])
     vectors = [[Fraction(x) for x in vector] for vector in ((2, 6, 15), (1, 2, 3))]
-    assert scaled.at(vectors[0]) == form.at(vectors[1])
+    assert scaled.value_at(vectors[0]) == form.value_at(vectors[1])
 
 
 def test_numbers_are_exact() -> None:
@@ -63,7 +63,7 @@ def test_the_signature_is_that_of_the_eigenvalues() -> None:
         assert signature(rows) == expected
 
 
-def counted(*points: int | None) -> Agreed:
+def counted(*points: int | None) -> AgreedCount:
     """What is agreed on where the primes 2, 3, … give these numbers."""
     numbers = dict(enumerate(points, 2))
 
@@ -72,7 +72,7 @@ def counted(*points: int | None) -> Agreed:
             raise TimeLimitError("late")
         return CriticalCount(1, 0, numbers[prime])
 
-    return agreed(count, iter(range(2, 20)))
+    return count_by_random_primes(count, iter(range(2, 20)))
 
 
 def test_primes_that_give_other_numbers_are_outvoted() -> None:
@@ -94,14 +94,14 @@ def test_at_a_limit_two_primes_are_enough_and_one_is_not() -> None:
 
 def test_middles_of_the_boxes_of_msolve() -> None:
     boxes = [[[["1/2", "3/2"], [2, 2], [0, 1]]], []]
-    assert distance._of_boxes(Answer({"boxes": boxes}), 2) == [[1, 2]]
+    assert distance._points_of_boxes(Answer({"boxes": boxes}), 2) == [[1, 2]]
 
 
 def test_numbers_that_no_float_has_are_left_out() -> None:
     form = read_quadratic("x^2", PolynomialRing(QQ, ("x",)))
     small, large = [Fraction(3)], [Fraction(10**200)]
-    assert distance._valued([small], form, small, 1) == ((0.0, (3.0,)),)
-    assert distance._valued([large], form, small, 1) is None
-    assert distance._valued([small], form, small, 2) is None
-    assert distance._by_eigenvalues([[[10**400]]]) == []
-    assert distance._by_eigenvalues([[[3]]]) == [[3]]
+    assert distance._with_distances([small], form, small, 1) == ((0.0, (3.0,)),)
+    assert distance._with_distances([large], form, small, 1) is None
+    assert distance._with_distances([small], form, small, 2) is None
+    assert distance._points_by_eigenvalues([[[10**400]]]) == []
+    assert distance._points_by_eigenvalues([[[3]]]) == [[3]]

@@ -113,7 +113,7 @@ def test_where_generators_are_all_there_is_no_reason_for_others(case: tuple[int,
     model = one_token(*case)
     equations = low_degree_equations(graded_source(model), 4)
     assert completeness.further_generators_of_fewer_outputs(model, 4) == ""
-    assert completeness.too_few(equations.implicitization, model, "the closure") == ""
+    assert completeness.reason_by_height(equations.implicitization, model, "the closure") == ""
 
 
 def test_too_few_equations_are_said_for_any_map() -> None:
@@ -126,5 +126,5 @@ def test_too_few_equations_are_said_for_any_map() -> None:
     reasons = []
     for degree in (1, 2):
         low = low_degree_equations(source, degree).implicitization
-        reasons.append(completeness.too_few(low, model, "the closure"))
+        reasons.append(completeness.reason_by_height(low, model, "the closure"))
     assert reasons == ["the closure, of codimension ≥ 3, has 0 generators of degree ≤ 1", ""]

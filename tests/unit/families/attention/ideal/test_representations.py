@@ -782,7 +782,7 @@ def test_known_representations_are_those_found_in_the_degrees_that_were_computed
         with pytest.raises(ContradictionError, match="are not those of the generators"):
             generator_representations(Equations(found, representations=wrong), model)
     low = implicitize(graded_source(model), 2)
-    continued = low.continued([1, 12, 73, 304, 975], HigherDegrees({4: 10}, lambda: iter(())))
+    continued = low.continue_with([1, 12, 73, 304, 975], HigherDegrees({4: 10}, lambda: iter(())))
     for part in (low, continued):  # of degree 4 no multidegree was computed
         assert generator_representations(Equations(part, representations=right), model) == right
         with pytest.raises(ContradictionError):

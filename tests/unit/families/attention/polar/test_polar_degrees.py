@@ -27,7 +27,7 @@ from m2bridge.families.attention.checker import integrals as checked
 from m2bridge.families.attention.polar import chern_integrals as integrals, theorem as polar
 from m2bridge.families.attention.sizes import LayerSizes, degree_formula, dimension_formula
 from m2bridge.maps.degrees.polar_degrees import PolarMethod
-from m2bridge.maps.degrees.slices import _forms, _spanning_parameters
+from m2bridge.maps.degrees.slices import _projective_map, _spanning_parameters
 from m2bridge.statements.statement import Numbers
 from tests.checking import verify as check
 
@@ -230,7 +230,7 @@ def test_the_limit_is_on_the_steps_of_all_orbits_together(d: int, observed: bool
 
 
 def test_a_chart_has_finite_fibres_and_the_dimension_of_the_variety() -> None:
-    forms, cone = _forms(SingleLayerAttention(3, 2, 2))
+    forms, cone = _projective_map(SingleLayerAttention(3, 2, 2))
     assert cone
     assert len(_spanning_parameters(forms)) == dimension_formula(LayerSizes(3, 2, 2)) - 1
 
