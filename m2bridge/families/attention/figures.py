@@ -97,7 +97,7 @@ class OrbitNode:
             return "boundary"
         return {True: "singular", False: "smooth", None: "undecided"}[self.singular]
 
-    def below(self, other: OrbitNode) -> bool:
+    def is_below(self, other: OrbitNode) -> bool:
         """Return whether this orbit is in the closure of ``other`` and different from it."""
         if self.orbit is None or other.orbit is None:
             # zero is in the closure of every orbit, and no orbit is in the closure of zero
@@ -295,9 +295,9 @@ def covers(nodes: Sequence[OrbitNode]) -> tuple[tuple[OrbitNode, OrbitNode], ...
     """Return the pairs (low, high) of orbits, low in the closure of high, with none in between."""
     pairs = []
     for high in nodes:
-        below = [node for node in nodes if node.below(high)]
+        below_high = [node for node in nodes if node.is_below(high)]
         # an orbit that is below one of these orbits has this one in between
-        maximal = [low for low in below if not any(map(low.below, below))]
+        maximal = [low for low in below_high if not any(map(low.is_below, below_high))]
         pairs += [(low, high) for low in maximal]
     return tuple(pairs)
 
@@ -385,10 +385,12 @@ def figure_1(
     fixed = {"c_1_1_1_1": 1, "c_1_1_1_2": 0, "c_1_2_1_1": 0}
     named = {"c_1_2_1_2": v, "c_1_2_2_2": c, "c_1_1_2_2": -w}
     view = {"elevation": elevation, "azimuth": azimuth}
-    return _slice(SingleLayerAttention(2, 1), {**fixed, **named}, fineness=fineness, **view)
+    return _slice_seen_from(
+        SingleLayerAttention(2, 1), {**fixed, **named}, fineness=fineness, **view
+    )
 
 
-def _angle(text: str) -> float:
+def _read_angle(text: str) -> float:
     """Read an angle in degrees; raises ValueError saying what is expected."""
     try:
         angle = read_rational(text)
@@ -399,7 +401,7 @@ def _angle(text: str) -> float:
     return float(angle)
 
 
-def _interval(text: str) -> tuple[Fraction, Fraction]:
+def _read_interval(text: str) -> tuple[Fraction, Fraction]:
     """Read an interval such as ``-1..1`` as (low, high); ValueError says what is expected."""
     first, _, last = text.partition("..")
     try:
@@ -408,7 +410,7 @@ def _interval(text: str) -> tuple[Fraction, Fraction]:
         raise ValueError(f"'{text:.60}' is not an interval such as -1..1") from None
 
 
-def _assignments(text: str) -> dict[str, Expr]:
+def _read_assignments(text: str) -> dict[str, Expr]:
     """Return the values of coordinates by name, from a text: ``c_1_1_1_1=1, c_1_1_2_2=-w``.
 
     A value is a number, or a polynomial in variables of any names, over QQ. Raises ValueError
@@ -434,15 +436,15 @@ def _assignments(text: str) -> dict[str, Expr]:
     return assignments
 
 
-_VIEW = (
+_VIEW_OPTIONS = (
     CaseOption(
         "elevation",
-        _angle,
+        _read_angle,
         "angle above the horizontal plane, in degrees",
         default=f"{ELEVATION:g}",
     ),
     CaseOption(
-        "azimuth", _angle, "angle around the vertical axis, in degrees", default=f"{AZIMUTH:g}"
+        "azimuth", _read_angle, "angle around the vertical axis, in degrees", default=f"{AZIMUTH:g}"
     ),
     CaseOption(
         "fineness", integer, "about how many points are computed along a side", default="32"
@@ -450,7 +452,7 @@ _VIEW = (
 )
 
 
-def _slice(
+def _slice_seen_from(
     model: SingleLayerAttention, *args: Any, elevation: float, azimuth: float, **options: Any
 ) -> SliceSurface:
     """Return the surface of :func:`slice_surface`, seen from these angles in degrees.
@@ -460,7 +462,7 @@ def _slice(
     return slice_surface(model, *args, **options).seen_from(elevation, azimuth)
 
 
-def _taking_numbers(compute: Callable[..., Any]) -> Callable[..., Any]:
+def _of_case_numbers(compute: Callable[..., Any]) -> Callable[..., Any]:
     """Return ``compute``, which takes a model, as a function of the numbers of the model instead.
 
     Options of commands name a case by these numbers; all other options are passed on.
@@ -480,35 +482,39 @@ def figures(case: tuple[CaseOption, ...]) -> tuple[Figure, ...]:
         " singular curve"
     )
     fixed = CaseOption(
-        "coordinates", _assignments, "what is fixed: c_1_1_1_1=1,c_1_1_2_2=-w", default=""
+        "coordinates", _read_assignments, "what is fixed: c_1_1_1_1=1,c_1_1_2_2=-w", default=""
     )
-    box = CaseOption("box", _interval, "the interval of all three variables", default="-1..1")
+    box = CaseOption("box", _read_interval, "the interval of all three variables", default="-1..1")
     last = CaseOption("degree", integer, "the last degree that is shown", default="8")
     space = "A surface in the closure, in a space of dimension 3"
     return (
-        Figure("1", umbrella, _VIEW, figure_1, needs_engine=True),
+        Figure("1", umbrella, _VIEW_OPTIONS, figure_1, needs_engine=True),
         Figure(
-            "slice", space, (*case, fixed, box, *_VIEW), _taking_numbers(_slice), needs_engine=True
+            "slice",
+            space,
+            (*case, fixed, box, *_VIEW_OPTIONS),
+            _of_case_numbers(_slice_seen_from),
+            needs_engine=True,
         ),
         Figure(
             "orbits",
             "The orbits of a case, ordered by their closures",
             case,
-            _taking_numbers(orbit_diagram),
+            _of_case_numbers(orbit_diagram),
             needs_engine=True,
         ),
         Figure(
             "polar",
             "Polar degrees as bars; their sum is the generic ED degree",
             case,
-            _taking_numbers(polar_degrees),
+            _of_case_numbers(polar_degrees),
             needs_engine=True,
         ),
         Figure(
             "hilbert",
             "The Hilbert function with its polynomial",
             (*case, last),
-            _taking_numbers(hilbert_function),
+            _of_case_numbers(hilbert_function),
             needs_engine=True,
         ),
     )

@@ -491,13 +491,13 @@ class SingleLayerAttention(LayerSizes, Model):
         """
         from m2bridge.families.attention.orbits.membership import INSIDE, membership_of
         from m2bridge.families.attention.orbits.parametrization import (
+            coordinate_name_in,
             indices,
-            name_in,
             reduced_name,
         )
 
         # membership reads reduced coordinates, which are among the full ones under other names
         reduced = {}
         for index in indices(self):
-            reduced[reduced_name(index)] = function[name_in(index, self.coordinates)]
+            reduced[reduced_name(index)] = function[coordinate_name_in(index, self.coordinates)]
         return membership_of(self, reduced).place == INSIDE

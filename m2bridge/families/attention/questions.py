@@ -127,7 +127,7 @@ def fibres_program(model: SingleLayerAttention) -> Script | None:
     return fibres_script(model)
 
 
-def _trusted(model: SingleLayerAttention, ideal: GeneratingSet) -> tuple[str, ...]:
+def _trusted_sentences(model: SingleLayerAttention, ideal: GeneratingSet) -> tuple[str, ...]:
     """Return what a certificate of the closure relies on, in sentences.
 
     They are lemmas for several tokens. For one token they say that a checker computes the ideal
@@ -204,7 +204,7 @@ class ClosureQuestion(ComputedQuestion[SingleLayerAttention, Closure]):
             "generators": [polynomial_text(generator) for generator in ideal.generators],
             "tangent_dimensions": _tangent_dimensions(model, ideal),
         }
-        return Content(answer, evidence, _trusted(model, ideal))
+        return Content(answer, evidence, _trusted_sentences(model, ideal))
 
     def summary(self, answer: dict[str, Any]) -> str:
         """Return dimension, degree and degrees of generators of an answer, in words."""
@@ -261,7 +261,7 @@ def is_within_reach(model: SingleLayerAttention) -> bool:
     return model.t >= 2 and model.independent_count <= MAX_EQUATION_COORDINATES
 
 
-def _beyond(
+def _proved_for_all_degrees(
     model: SingleLayerAttention, equations: Implicitization
 ) -> tuple[HilbertSeries | None, bool]:
     """Return what the core proves about all degrees, from equations up to a degree.
@@ -339,7 +339,7 @@ class EquationsQuestion(ComputedQuestion[SingleLayerAttention, CertifiedEquation
             raise clock().late(f"degree {equations.max_degree + 1}")
         if not equations.exact:
             raise MethodUnavailableError("a rank over QQ was not found")
-        series, all_generators = _beyond(model, equations)
+        series, all_generators = _proved_for_all_degrees(model, equations)
         return CertifiedEquations(equations, series, all_generators)
 
     def content(self, model: SingleLayerAttention, observed: CertifiedEquations) -> Content:

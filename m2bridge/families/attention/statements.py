@@ -48,7 +48,7 @@ def _has_rank_one(orbit: Orbit) -> bool:
     return orbit.r == orbit.s == 1
 
 
-def _has_larger_rank(orbit: Orbit) -> bool:
+def _has_rank_above_one(orbit: Orbit) -> bool:
     """Return whether A or V has a rank larger than 1."""
     return not _has_rank_one(orbit)
 
@@ -97,7 +97,7 @@ def _one_preimage(orbit: Orbit, shape: LayerSizes) -> Value:
     return Preimages(frozenset({representative(orbit, shape)}))
 
 
-def _same_vector(orbit: Orbit, shape: LayerSizes) -> bool:
+def _has_common_vector(orbit: Orbit, shape: LayerSizes) -> bool:
     """Return whether A = v qᵀ and V = h vᵀ with the same v.
 
     By Theorem 3.4 (ii) these are the boundary points, by Lemma A.3 the critical ones.
@@ -197,17 +197,17 @@ REGISTRY: tuple[Statement, ...] = (
         "otherwise",
         predict=_one_preimage,
         hypotheses=several_tokens,
-        concerns=_has_larger_rank,
+        concerns=_has_rank_above_one,
     ),
     about_the_whole("3.3", "", predict=dimension_formula, hypotheses=paper_hypotheses),
     about_the_whole("3.4", "i", predict=Always(True), hypotheses=paper_hypotheses),
-    about_orbits("3.4", "ii", predict=_same_vector, hypotheses=nondegenerate),
+    about_orbits("3.4", "ii", predict=_has_common_vector, hypotheses=nondegenerate),
     about_orbits("3.4", "iii", predict=singular, hypotheses=nondegenerate),
     about_the_whole("A.2", "birational", predict=Always(True), hypotheses=paper_hypotheses),
     about_the_whole(
         "A.2", "special fibres", predict=Always(2), hypotheses=paper_hypotheses, nothing=0
     ),
-    about_orbits("A.3", "", predict=_same_vector, hypotheses=nondegenerate),
+    about_orbits("A.3", "", predict=_has_common_vector, hypotheses=nondegenerate),
     about_orbits("A.4", "", predict=_singular_at_rank_one, hypotheses=nondegenerate),
     about_the_whole("A.5", "", predict=Always(True), hypotheses=several_tokens),
     about_orbits("A.6", "", predict=Always(True), hypotheses=nondegenerate),

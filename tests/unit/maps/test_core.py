@@ -29,7 +29,7 @@ from m2bridge.families.attention.ideal.sections import (
     sections_of,
 )
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.orbits.parametrization import coordinate, entries, reduced_name
+from m2bridge.families.attention.orbits.parametrization import coordinate, entry_names, reduced_name
 from m2bridge.families.attention.sizes import degree_formula, dimension_formula
 from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
 from m2bridge.limits import limited
@@ -273,7 +273,7 @@ def test_the_source_has_generators_and_relations_of_low_degree(size: tuple[int, 
 def map_of(size: CoreSize) -> MultigradedMap:
     """The coefficients c_k_i_p_q of l_i·v_k."""
     m = size.variables
-    source = PolynomialRing(QQ, entries("A", m, size.columns) + entries("V", size.rows, m))
+    source = PolynomialRing(QQ, entry_names("A", m, size.columns) + entry_names("V", size.rows, m))
     value = dict(zip(source.variables, source.sympy_ring.gens, strict=True))
     images = {
         reduced_name((k, i, p, q)): coordinate(

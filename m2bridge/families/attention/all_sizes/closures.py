@@ -389,7 +389,8 @@ def _closure_of_sizes(size: CoreSize, vectors: bool = False) -> ClosureOfSizes:
     written = []
     for (_, shapes, _), vectors_of_type in highest_weights.vectors(size, types_with_vectors):
         both_forms = (
-            (vector.formula, highest_weights.written(vector, shapes)) for vector in vectors_of_type
+            (vector.formula, highest_weights.vector_text(vector, shapes))
+            for vector in vectors_of_type
         )
         written.append(tuple(both_forms))
     return ClosureOfSizes(types, coordinate_ring(size), tuple(written))

@@ -25,7 +25,7 @@ from m2bridge.statements.statement import IntegerMatrix, Numbers, NumbersByMetho
 BOUNDARY_FAMILY_ORBIT = Orbit(1, 1, 1)
 """The orbit to which the explicit family of boundary points tends."""
 
-BOUNDARY = ("boundary", "boundary_critical")
+BOUNDARY_OBSERVABLES = ("boundary", "boundary_critical")
 """The observables of orbits that need the explicit family of boundary points."""
 
 POLAR_DEGREES_TOO_LARGE = "the polar degrees are too many or too large to be computed for a verdict"
@@ -222,7 +222,7 @@ class Observations(Observed):
         values = {}
         for fact in self.orbits:
             values[fact.orbit] = VALUES_AT_ORBITS[observable](fact)
-            if observable in BOUNDARY and not self._boundary_decided(fact):
+            if observable in BOUNDARY_OBSERVABLES and not self._boundary_decided(fact):
                 values[fact.orbit] = None
         return values
 
@@ -305,7 +305,7 @@ class Observations(Observed):
         for fact in self.orbits:
             orbit = {"orbit": list(fact.orbit.cells)}
             witness = {"tangent_witness": list(fact.tangent_witness.cells)}
-            listed.append(orbit | _common_json(fact) | witness)
+            listed.append(orbit | _fact_json(fact) | witness)
         return {
             "dimension": self.dimension,
             "degree": self.degree,
@@ -334,7 +334,7 @@ class Observations(Observed):
         """
         if not self.orbits:
             return None
-        rows = [_row(fact, self.model) for fact in self.orbits]
+        rows = [_table_row(fact, self.model) for fact in self.orbits]
         return Orbit.LEGEND, (*HEADER, "Theorem 3.4 (iii) says"), rows
 
     def to_text(self) -> str:
@@ -353,7 +353,7 @@ class Observations(Observed):
         listed = []
         for fact in self.orbits:
             tangent = fact.tangent.to_json("tangent_")
-            listed.append(fact.orbit.to_json() | _common_json(fact) | tangent)
+            listed.append(fact.orbit.to_json() | _fact_json(fact) | tangent)
         return {
             "dimension": self.dimension,
             "degree": self.degree,
@@ -413,7 +413,7 @@ def _polar_degrees(case: Observations) -> NumbersByMethod | None:
     """
     if case.degree is None:
         return None
-    if not (_has_small_kernels(case) or _is_observed_two_to_one(case)):
+    if not (_applies_to_birational(case) or _applies_to_two_to_one(case)):
         # no theorem is known to apply
         return None
     integrals = localized_polar_degrees(case.model)
@@ -443,7 +443,7 @@ def polar_degrees_by_method(
     return NumbersByMethod(tuple(found))
 
 
-def _is_observed_two_to_one(case: Observations) -> bool:
+def _applies_to_two_to_one(case: Observations) -> bool:
     """Return whether the theorem on polar degrees for two-to-one maps applies, by observations.
 
     It is for α = d' = 1 < d, where functions are q ⊗ c with a symmetric matrix c of rank at most
@@ -454,7 +454,7 @@ def _is_observed_two_to_one(case: Observations) -> bool:
     return case.generic_fibre.points == case.generic_fibre.length == 2
 
 
-def _has_small_kernels(case: Observations) -> bool:
+def _applies_to_birational(case: Observations) -> bool:
     """Return whether the theorem on polar degrees for birational maps applies, by observations.
 
     On the desingularization the kernel of the differential has to be zero, or smaller than the
@@ -476,7 +476,7 @@ def _has_small_kernels(case: Observations) -> bool:
     return True
 
 
-def _birational(case: Observations) -> bool | None:
+def _birational_or_unknown(case: Observations) -> bool | None:
     """Return whether the parametrization is birational; ``None`` where no orbit was observed."""
     if case.generic is None:
         return None
@@ -489,7 +489,7 @@ VALUES_OF_CLOSURE: dict[str, Callable[[Observations], Value | None]] = {
     "zero_fibre": lambda case: case.closed,
     "products": lambda case: case.products,
     "dimension": lambda case: case.dimension,
-    "birational": _birational,
+    "birational": _birational_or_unknown,
     "special_fibre_points": _special_fibre_points,
     "degree": lambda case: case.degree,
     "smooth_manifold": _is_linear,
@@ -500,7 +500,7 @@ are missing.
 """
 
 
-def _row(fact: OrbitFacts, model: LayerSizes) -> tuple[object, ...]:
+def _table_row(fact: OrbitFacts, model: LayerSizes) -> tuple[object, ...]:
     """Return the row of an orbit in :meth:`Observations.table`, the prediction at its end."""
     return (
         *fact.orbit.cells,
@@ -515,7 +515,7 @@ def _row(fact: OrbitFacts, model: LayerSizes) -> tuple[object, ...]:
     )
 
 
-def _common_json(fact: OrbitFacts) -> dict[str, Any]:
+def _fact_json(fact: OrbitFacts) -> dict[str, Any]:
     """Return the facts at an orbit that the JSON of observations and certificates both have."""
     return {
         "dimension": fact.dimension,

@@ -114,8 +114,8 @@ def observe_learning_degree(model: Any, observables: Collection[str]) -> Observe
         return ObservedLearningDegree(model=model)
     loss = loss_of_random_target(model)
     try:
-        counts = counted(loss, seed_of_primes(loss))
-        remarks = _counted_again(loss, counts)
+        counts = counted(loss, prime_seed_text(loss))
+        remarks = _compare_with_elimination(loss, counts)
     except TimeLimitError as limit:
         return ObservedLearningDegree(model=model, limit=str(limit), seconds=clock().seconds)
     return ObservedLearningDegree(
@@ -137,12 +137,12 @@ def loss_of_random_target(model: LayerSizes) -> Loss:
     return gaussian(shape).towards(random_function(shape, SEED), "")
 
 
-def seed_of_primes(loss: Loss) -> str:
+def prime_seed_text(loss: Loss) -> str:
     """Return the text that determines the random primes of a case."""
     return f"learning degree {loss.shape}"
 
 
-def _counted_again(loss: Loss, counts: Counts) -> tuple[str, ...]:
+def _compare_with_elimination(loss: Loss, counts: Counts) -> tuple[str, ...]:
     """Count critical points with A eliminated, compare with ``counts``, and return remarks.
 
     There is one remark, that the numbers agree; none where ``counts`` were made in this way, or

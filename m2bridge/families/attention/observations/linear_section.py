@@ -43,12 +43,12 @@ def section_points(shape: LayerSizes) -> int | None:
         ``None`` where they are not counted: for 1 < α < d, and where they seem to be more than
         :data:`MAX_SECTION_POINTS`.
     """
-    if not is_counted(shape):
+    if not is_section_counted(shape):
         return None
     return section_algebra(shape).length()
 
 
-def is_counted(shape: LayerSizes) -> bool:
+def is_section_counted(shape: LayerSizes) -> bool:
     """Return whether the points of the section are counted. This depends on the case alone.
 
     The measure of the work is the number of points that Bézout's theorem with weights expects: the
@@ -89,7 +89,9 @@ def section_algebra(shape: LayerSizes) -> WeightedAlgebra:
     indices_of_weight = _indices_by_weight(shape)
     relations = []
     for weight in range(1, _last_weight(lengths) + 1):
-        values = (_coordinate_at(index, shape, factors) for index in indices_of_weight[weight])
+        values = (
+            _coordinate_of_factors(index, shape, factors) for index in indices_of_weight[weight]
+        )
         equation = sum(values, start=zero)
         if weight < lengths[solved]:
             # The coefficient of this weight of the longest factor, 0 until here, is multiplied by
@@ -138,7 +140,7 @@ def _indices_by_weight(shape: LayerSizes) -> dict[int, list[Index]]:
     return by_weight
 
 
-def _coordinate_at(index: Index, shape: LayerSizes, factors: Sequence[SeriesFactor]) -> Any:
+def _coordinate_of_factors(index: Index, shape: LayerSizes, factors: Sequence[SeriesFactor]) -> Any:
     """Return the coordinate c_{k,i,p,q} of the weights with these factors.
 
     A_pi is the coefficient of T^(p + di) of the first factor, or for α = 1 the product of those of

@@ -49,7 +49,7 @@ from m2bridge.families.attention.orbits.tangents import (
     orbit_tangents,
     source_tangent_dimension,
 )
-from m2bridge.families.attention.polar.theorem import counted_polar_degrees, has_few_points
+from m2bridge.families.attention.polar.theorem import count_polar_degrees, is_counted_for_verdicts
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.limits import clock, share
 from m2bridge.maps.closure import closure_script
@@ -105,7 +105,7 @@ def degree_of_low_rank(size: int, rank: int) -> int:
     return int(flint.fmpz_mat(leading).det()) // denominator**2
 
 
-def deduce(
+def deduce_observations(
     model: LayerSizes,
     fibre_schemes: Fibres,
     tangents: Mapping[Orbit, OrbitTangents] | None = None,
@@ -142,7 +142,7 @@ def deduce(
     done = [orbit for orbit in orbits(model) if orbit in with_both]
     facts = []
     for orbit in done:
-        fact = _facts(
+        fact = _facts_at_orbit(
             orbit,
             model,
             fibre=fibre_schemes.at[orbit],
@@ -151,11 +151,11 @@ def deduce(
             dimension=dimension,
         )
         facts.append(fact)
-    check(facts, dimension, model)
+    check_agreement(facts, dimension, model)
     limit = fibre_schemes.limit
     if limit is None and len(done) < orbit_count(model):
         limit = time_limit_after(done, model)
-    remarks = _agreements(generic, tangents)
+    remarks = _agreement_remarks(generic, tangents)
     if limit is not None:
         # the methods agree on the orbits that were observed
         remarks = [f"{remark} ({limit.progress})" for remark in remarks]
@@ -163,7 +163,7 @@ def deduce(
     # the projection formula needs an empty base locus
     if degree and fibre_schemes.base_locus_empty:
         points = section_points(model)
-        degree_of_closure = _degree(model, dimension, generic, points)
+        degree_of_closure = _confirmed_degree(model, dimension, generic, points)
     if points is not None:
         remarks.append(BY_SECTION)
     return Observations(
@@ -180,7 +180,7 @@ def deduce(
     )
 
 
-def _agreements(generic: Fibre, tangents: Mapping[Orbit, OrbitTangents]) -> list[str]:
+def _agreement_remarks(generic: Fibre, tangents: Mapping[Orbit, OrbitTangents]) -> list[str]:
     """Return remarks, in words, on the methods that decide singular orbits and agree.
 
     ``generic`` is the fibre over the dense orbit.
@@ -195,7 +195,7 @@ def _agreements(generic: Fibre, tangents: Mapping[Orbit, OrbitTangents]) -> list
     return [WORDS.remarks[method] for method in methods]
 
 
-def _degree(model: LayerSizes, dimension: int, generic: Fibre, points: int | None) -> int:
+def _confirmed_degree(model: LayerSizes, dimension: int, generic: Fibre, points: int | None) -> int:
     """Return the degree by the projection formula, compared with the points of a section.
 
     ``points`` is their number, ``None`` where they are not counted.
@@ -214,7 +214,7 @@ def _degree(model: LayerSizes, dimension: int, generic: Fibre, points: int | Non
     return degree
 
 
-def _facts(
+def _facts_at_orbit(
     orbit: Orbit,
     model: LayerSizes,
     *,
@@ -291,7 +291,7 @@ def source_is_smooth(orbit: Orbit, model: LayerSizes) -> bool:
     return model.alpha in (model.d, orbit.r)
 
 
-def check(facts: Sequence[OrbitFacts], dimension: int, model: LayerSizes) -> None:
+def check_agreement(facts: Sequence[OrbitFacts], dimension: int, model: LayerSizes) -> None:
     """Check that fibres, tangent vectors and equations agree on whether each orbit is singular.
 
     Raises
@@ -402,7 +402,7 @@ def observe(
         if not partial:
             raise
         dimension = tangents[generic_orbit(model)].dimension
-        check((), dimension, model)
+        check_agreement((), dimension, model)
         limit.progress = f"0 of {count} orbits were done"
         return Observations(
             model=model,
@@ -414,7 +414,7 @@ def observe(
         )
     if fibre_schemes.limit is not None and not partial:
         raise fibre_schemes.limit
-    observations = deduce(model, fibre_schemes, tangents, degree=degree)
+    observations = deduce_observations(model, fibre_schemes, tangents, degree=degree)
     remarks = observations.remarks
     polar_degrees = None
     # only complete observations are compared with further methods
@@ -422,7 +422,7 @@ def observe(
         if _is_confirmed_by_elimination(model, observations.degree):
             remarks += (WORDS.remarks["elimination"],)
         if polar:
-            polar_degrees = _polar_degrees(model, partial)
+            polar_degrees = _count_polar_degrees_within_limit(model, partial)
     return replace(
         observations,
         remarks=remarks,
@@ -432,7 +432,7 @@ def observe(
     )
 
 
-def _polar_degrees(model: LayerSizes, partial: bool) -> Numbers | None:
+def _count_polar_degrees_within_limit(model: LayerSizes, partial: bool) -> Numbers | None:
     """Return the polar degrees, counted as points in slices; ``None`` where they are not counted.
 
     They are counted in small cases. With ``partial`` some of the numbers, or none, are enough when
@@ -443,10 +443,10 @@ def _polar_degrees(model: LayerSizes, partial: bool) -> Numbers | None:
     TimeLimitError, MemoryLimitError
         If a limit was reached, without ``partial``.
     """
-    if not has_few_points(model):
+    if not is_counted_for_verdicts(model):
         return None
     try:
-        counted = counted_polar_degrees(model)
+        counted = count_polar_degrees(model)
     except (TimeLimitError, MemoryLimitError):
         if partial:
             return None

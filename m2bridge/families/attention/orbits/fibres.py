@@ -30,11 +30,11 @@ from m2bridge.families.attention.orbits.orbits import (
 )
 from m2bridge.families.attention.orbits.parametrization import (
     FunctionCoordinates,
+    coordinate_name_in,
     coordinate_names,
-    function,
+    function_coordinates,
     indices,
-    name_in,
-    sparse,
+    sparse_matrix,
 )
 from m2bridge.families.attention.sizes import CoordinateSystem, LayerSizes
 from m2bridge.limits import check_deadline_in
@@ -106,13 +106,13 @@ def fibre_points(orbit: Orbit, shape: LayerSizes) -> frozenset[WeightPair]:
         If candidates are not rational, which does not happen at our representatives.
     """
     # the coordinates c[k, i, p, q] of the function, p ≤ q, with indices that begin with 0
-    c = function(*map(sparse, representative(orbit, shape)))
-    choices = [_roots(c[0, 0, 0, q], c[0, 0, q, q]) for q in range(1, shape.d)]
+    c = function_coordinates(*map(sparse_matrix, representative(orbit, shape)))
+    choices = [_integer_roots(c[0, 0, 0, q], c[0, 0, q, q]) for q in range(1, shape.d)]
     points = set()
     for rest_of_row in product(*choices):
-        A, V = _weights(c, (1, *rest_of_row), shape)
+        A, V = _weights_from_first_row(c, (1, *rest_of_row), shape)
         # only some of the equations gave these weights
-        if function(sparse(A), sparse(V)) != c:
+        if function_coordinates(sparse_matrix(A), sparse_matrix(V)) != c:
             continue
         # for α = d no rank is too large
         if shape.alpha == shape.d or rank(A) <= shape.alpha:
@@ -120,7 +120,7 @@ def fibre_points(orbit: Orbit, shape: LayerSizes) -> frozenset[WeightPair]:
     return frozenset(points)
 
 
-def _roots(total: int, constant: int) -> set[int]:
+def _integer_roots(total: int, constant: int) -> set[int]:
     """Return the roots of z² − total·z + constant, the numbers with this sum and this product.
 
     Raises
@@ -139,7 +139,9 @@ def _roots(total: int, constant: int) -> set[int]:
     return {(total - root) // 2, (total + root) // 2}
 
 
-def _weights(c: FunctionCoordinates, first_row: tuple[int, ...], shape: LayerSizes) -> WeightPair:
+def _weights_from_first_row(
+    c: FunctionCoordinates, first_row: tuple[int, ...], shape: LayerSizes
+) -> WeightPair:
     """Return the only (A, V) with A_11 = 1 and this first row of V, V_11 = 1, that can give c.
 
     The coefficient c_ki1q of y_1 y_q in l_i·v_k is A_qi V_k1 + A_1i V_kq for q > 1, and half of
@@ -264,14 +266,14 @@ def fibres(
         errors.check_kind("wanted", wanted, Sequence, "a sequence of orbits")
     asked = sorted(orbits(model) if wanted is None else wanted)
     try:
-        return _read(answer_to(fibres_script(model, wanted)), model, asked)
+        return _read_fibres(answer_to(fibres_script(model, wanted)), model, asked)
     except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
         # the records that Macaulay2 wrote before the limit, of which each is complete
         answer = parse(limit.records)
         done = [orbit for orbit in asked if str(orbit) in answer]
         if generic_orbit(model) not in done:
             raise
-        found = _read(answer, model, done)
+        found = _read_fibres(answer, model, done)
         if done == asked:
             # the limit was reached after the last fibre, so nothing is missing
             return found
@@ -279,7 +281,7 @@ def fibres(
         return replace(found, limit=limit)
 
 
-def _read(answer: Answer, shape: LayerSizes, done: Sequence[Orbit]) -> Fibres:
+def _read_fibres(answer: Answer, shape: LayerSizes, done: Sequence[Orbit]) -> Fibres:
     """Return the fibres over the orbits ``done``, from an answer that has at least these.
 
     The answer also has the checks that the program makes before all fibres: of the base locus, and
@@ -288,13 +290,13 @@ def _read(answer: Answer, shape: LayerSizes, done: Sequence[Orbit]) -> Fibres:
     # the family k = e_1 + iεe_2 needs a second unit vector, so there is none for d = 1
     has_no_real_points = shape.d > 1 and answer.boolean("family_without_real_points")
     return Fibres(
-        at={orbit: _fibre(answer, orbit) for orbit in done},
+        at={orbit: _read_fibre(answer, orbit) for orbit in done},
         base_locus_empty=answer.boolean("base_locus_empty"),
         boundary_family=has_no_real_points and answer.boolean("family_tends_to_the_orbit"),
     )
 
 
-def _fibre(answer: Answer, orbit: Orbit) -> Fibre:
+def _read_fibre(answer: Answer, orbit: Orbit) -> Fibre:
     """Return the fibre over an orbit, which the answer has as [length, number of points].
 
     Raises
@@ -382,7 +384,7 @@ def without_real_weights(shape: LayerSizes, coordinates: CoordinateSystem) -> Wi
     forms: defaultdict[tuple[int, int], dict[tuple[int, int], PolyElement]] = defaultdict(dict)
     for index in indices(shape):
         k, i, p, q = index
-        forms[k, i][p, q] = variable_of[name_in(index, coordinates)]
+        forms[k, i][p, q] = variable_of[coordinate_name_in(index, coordinates)]
     minors = []
     for one, other in check_deadline_in(combinations(forms.values(), 2)):
         for a, b in combinations(one, 2):

@@ -129,19 +129,19 @@ class Chart:
         for k, row in enumerate(forms):
             for i, form in enumerate(row):
                 if not form.is_zero_matrix:
-                    return cls._at(forms, k, i)
+                    return cls._at_nonzero_form(forms, k, i)
         return None
 
     @classmethod
-    def _at(cls, forms: Forms, k: int, i: int) -> Chart:
+    def _at_nonzero_form(cls, forms: Forms, k: int, i: int) -> Chart:
         """Return the chart in which l_1(e_1) = v_1(e_1) = 1, where ``forms[k][i]`` is not zero."""
         form = forms[k][i]
-        basis = _basis(form)
+        basis = _basis_with_nonzero_value(form)
         # the matrix of second derivatives has twice the value of the form
         scale = (basis[:, 0].T * form * basis[:, 0])[0, 0] / 2
         moved = []
-        for row in _exchanged(forms, k):
-            exchanged = check_deadline_in(_exchanged(row, i))
+        for row in _exchange_with_first(forms, k):
+            exchanged = check_deadline_in(_exchange_with_first(row, i))
             moved.append([basis.T * other * basis / scale for other in exchanged])
         return cls(k=k, i=i, basis=basis, scale=scale, forms=moved)
 
@@ -156,29 +156,29 @@ class Chart:
         columns_of_A = [form[0, :].T - form[0, 0] / 2 * v_1 for form in self.forms[0]]
         l_1 = columns_of_A[0]
         rows_of_V = [row[0][0, :].T - row[0][0, 0] / 2 * l_1 for row in self.forms]
-        columns_of_A = _exchanged(columns_of_A, self.i)
-        rows_of_V = _exchanged(rows_of_V, self.k)
+        columns_of_A = _exchange_with_first(columns_of_A, self.i)
+        rows_of_V = _exchange_with_first(rows_of_V, self.k)
         # A linear form with the coefficients l' in y' has basis⁻ᵀ l' in y.
         back = self.basis.T.inv()
         A = back * Matrix.hstack(*columns_of_A)
         # The function was divided by the scale: V is multiplied by it.
         V = (self.scale * back * Matrix.hstack(*rows_of_V)).T
-        return A.applyfunc(_expanded), V.applyfunc(_expanded)
+        return A.applyfunc(_expand), V.applyfunc(_expand)
 
 
-def _expanded(entry: Expr) -> Expr:
+def _expand(entry: Expr) -> Expr:
     """Return an entry of a matrix expanded, so that zeros are seen."""
     return entry.expand()
 
 
-def _exchanged(items: Sequence, position: int) -> list:  # type: ignore[type-arg]
+def _exchange_with_first(items: Sequence, position: int) -> list:  # type: ignore[type-arg]
     """Return the items as a list, where the first one and the one at ``position`` are exchanged."""
     listed = list(items)
     listed[0], listed[position] = listed[position], listed[0]
     return listed
 
 
-def _basis(form: Matrix) -> Matrix:
+def _basis_with_nonzero_value(form: Matrix) -> Matrix:
     """Return an invertible matrix whose first column is a vector where a form does not vanish.
 
     The form is a symmetric matrix that is not zero. The vector is e_p if some diagonal entry
@@ -367,14 +367,16 @@ class Membership(Result):
             names = ["one of them"]
         weights = []
         for A, V in self.weights:
-            weights.append(f"A = {matrix_text(_strings(A))}, V = {matrix_text(_strings(V))}")
+            weights.append(
+                f"A = {matrix_text(_entry_texts(A))}, V = {matrix_text(_entry_texts(V))}"
+            )
         computed = "exact arithmetic"
         if self.engine_version:
             computed = f"Macaulay2 {self.engine_version}"
         lines = [
             ("place", place),
             ("orbit (rk A, rk V, dim L∩U)", self.orbit),
-            ("fibre", _fibre(self)),
+            ("fibre", _fibre_text(self)),
             *zip(names, weights, strict=True),
             ("singular point of the closure", ANSWERS[self.singular]),
             ("tangent dimension", self.tangent_dimension),
@@ -383,7 +385,7 @@ class Membership(Result):
             ("computed by", f"{computed}, {duration(self.seconds)}"),
         ]
         title = f"A function of lightning self-attention, {self.model}"
-        return Sheet(title, [Facts(lines)], _formulas(self))
+        return Sheet(title, [Facts(lines)], _latex_of_weights(self))
 
     def to_json(self) -> dict[str, Any]:
         """Return place, orbit, fibre and weights, for ``json.dumps``.
@@ -397,7 +399,7 @@ class Membership(Result):
             "fibre_dimension": self.fibre_dimension,
             "fibre_length": self.length,
             "fibre_points": None if self.is_zero else len(self.weights),
-            "weights": [{"A": _strings(A), "V": _strings(V)} for A, V in self.weights],
+            "weights": [{"A": _entry_texts(A), "V": _entry_texts(V)} for A, V in self.weights],
             "singular": self.singular,
             "tangent_dimension": self.tangent_dimension,
             "boundary": self.boundary,
@@ -548,7 +550,7 @@ def membership_script(model: LayerSizes, chart: Chart) -> Script:
     """
     rows = []
     for row in chart.forms:
-        forms_of_row = ", ".join(matrix_program(_strings(form)) for form in row)
+        forms_of_row = ", ".join(matrix_program(_entry_texts(form)) for form in row)
         rows.append("{" + forms_of_row + "}")
     forms = "{" + ",\n    ".join(rows) + "}"
     unknowns = ", ".join(f"z_{q}" for q in range(2, model.d + 1))
@@ -562,7 +564,7 @@ ANSWERS = {True: "yes", False: "no", None: None}
 """An answer in a table; where it is ``None``, the table has no such line."""
 
 
-def _fibre(result: Membership) -> str | None:
+def _fibre_text(result: Membership) -> str | None:
     """Return the fibre over a function in words; ``None`` if it is empty."""
     if result.is_zero:
         return f"all weights with {ZERO_FIBRE}: dimension {result.fibre_dimension}"
@@ -571,7 +573,7 @@ def _fibre(result: Membership) -> str | None:
     return f"length {result.length}, {plural(len(result.weights), 'point')}"
 
 
-def _formulas(result: Membership) -> list[str]:
+def _latex_of_weights(result: Membership) -> list[str]:
     """Return each pair (A, V) of weights in LaTeX; for the zero function one formula for all."""
     with any_length():
         pairs = [f"A = {sympy_latex(A)},\\; V = {sympy_latex(V)}" for A, V in result.weights]
@@ -580,6 +582,6 @@ def _formulas(result: Membership) -> list[str]:
     return pairs
 
 
-def _strings(matrix: Matrix) -> list[list[str]]:
+def _entry_texts(matrix: Matrix) -> list[list[str]]:
     """Return the entries of an exact matrix as texts, row by row."""
     return [[polynomial_text(entry) for entry in matrix.row(i)] for i in range(matrix.rows)]

@@ -91,7 +91,7 @@ def coordinate(index: Index, A: Callable[[int, int], Any], V: Callable[[int, int
     return V(k, p) * A(q, i) + V(k, q) * A(p, i)
 
 
-def sparse(matrix: IntegerMatrix) -> dict[tuple[int, int], int]:
+def sparse_matrix(matrix: IntegerMatrix) -> dict[tuple[int, int], int]:
     """Return the nonzero entries of a matrix, by row and column."""
     nonzero = {}
     for i, row in enumerate(matrix):
@@ -101,7 +101,7 @@ def sparse(matrix: IntegerMatrix) -> dict[tuple[int, int], int]:
     return nonzero
 
 
-def function(A: Sparse, V: Sparse) -> FunctionCoordinates:
+def function_coordinates(A: Sparse, V: Sparse) -> FunctionCoordinates:
     """Return all coordinates of the function of sparse weights A and V, by (k, i, p, q), p ≤ q."""
     values: FunctionCoordinates = Counter()
     # Each product A_pi V_kq is a term of one coordinate, that of y_p y_q.
@@ -139,7 +139,7 @@ def parametrization(
         )
     names: list[str] = []
     for name, height in rows.items():
-        names += entries(name, height, shape.d)
+        names += entry_names(name, height, shape.d)
     source = PolynomialRing(QQ, tuple(names))
     sizes = [(height, shape.d) for height in rows.values()]
     matrix = dict(zip(rows, _matrices_of_variables(source, sizes), strict=True))
@@ -161,7 +161,7 @@ def images(
     ``A`` and ``V`` are lists of rows; names are in the order of the parametrization.
     """
     if coordinates == "full":
-        return _full_images(shape, A, V)
+        return _full_coordinates(shape, A, V)
     values = {}
     for index in check_deadline_in(indices(shape)):
         value = coordinate(index, lambda p, i: A[p][i], lambda k, q: V[k][q])
@@ -179,7 +179,11 @@ def orbit_closure_map(
     with the u that span U: the first m of the b, which are in L too, and all b after the first r.
     """
     d, span = shape.d, orbit.span
-    names = entries("b", span, d) + entries("q", orbit.r, d) + entries("h", orbit.s, shape.d_out)
+    names = (
+        entry_names("b", span, d)
+        + entry_names("q", orbit.r, d)
+        + entry_names("h", orbit.s, shape.d_out)
+    )
     source = PolynomialRing(QQ, names)
     sizes = [(span, d), (orbit.r, d), (orbit.s, shape.d_out)]
     b, q, h = _matrices_of_variables(source, sizes)
@@ -248,7 +252,7 @@ def _full_name(k: int, j: int, monomial: InputMonomial) -> str:
     return f"f_{k + 1}_{j + 1}_{name}"
 
 
-def name_in(index: Index, coordinates: CoordinateSystem) -> str:
+def coordinate_name_in(index: Index, coordinates: CoordinateSystem) -> str:
     """Return the name of the coordinate with the value of a reduced one, in either system; t ≥ 2.
 
     In full coordinates several have this value. The one that is chosen is the coefficient of
@@ -260,7 +264,7 @@ def name_in(index: Index, coordinates: CoordinateSystem) -> str:
     return _full_name(k, 0, _monomial(1, p, q, i, 0))
 
 
-def entries(name: str, rows: int, columns: int) -> tuple[str, ...]:
+def entry_names(name: str, rows: int, columns: int) -> tuple[str, ...]:
     """Return the names of the entries of a matrix, row by row: ``A_1_1``, ``A_1_2`` and so on."""
     return tuple(f"{name}_{i + 1}_{j + 1}" for i, j in product(range(rows), range(columns)))
 
@@ -281,7 +285,7 @@ def _too_large(count: str, limit: int, advice: str) -> TooLargeError:
     return TooLargeError(f"this case {count}; at most {limit} can be stored: {advice}")
 
 
-def _full_images(
+def _full_coordinates(
     shape: LayerSizes, A: MatrixOfPolynomials, V: MatrixOfPolynomials
 ) -> dict[str, PolyElement]:
     """Return the full coordinates of weights by name, by the definition of the model.
@@ -391,12 +395,12 @@ def symmetries(shape: LayerSizes, free: PolynomialMap) -> tuple[dict[str, str], 
     for roles, s in exchanges:
         permutation = {}
         for name in check_deadline_in(free.source.variables):
-            permutation[name] = renamed(name, roles, s)
+            permutation[name] = exchange_indices_in_name(name, roles, s)
         permutations.append(permutation)
     return tuple(permutations)
 
 
-def renamed(name: str, roles: str, s: int) -> str:
+def exchange_indices_in_name(name: str, roles: str, s: int) -> str:
     """Return a name after s and s + 1 are exchanged among its indices of some kinds.
 
     The name is that of a weight or of a reduced coordinate; ``roles`` has the letters of these
@@ -441,8 +445,8 @@ def lower_bounds(shape: LayerSizes, characteristic: int) -> Iterator[MethodValue
         least_kernel += comb(block.d, 2)
     largest_rank = block.d**2 + block.d - least_kernel
     source = parametrization(block, block.default_coordinates, "attention")
-    for C, m in _random_blocks(block.d, rank, characteristic or _MAX_RANDOM_INTEGER):
-        if not _has_form(C, characteristic):
+    for C, m in _random_block_weights(block.d, rank, characteristic or _MAX_RANDOM_INTEGER):
+        if not _has_nonzero_form(C, characteristic):
             continue
         entries_of_C = [entry for row in C for entry in row]
         if differential_rank(source, (*entries_of_C, *m), field=field) == largest_rank:
@@ -453,7 +457,7 @@ def lower_bounds(shape: LayerSizes, characteristic: int) -> Iterator[MethodValue
             return
 
 
-def _random_blocks(
+def _random_block_weights(
     size: int, rank: int, bound: int
 ) -> Iterator[tuple[IntegerMatrix, tuple[int, ...]]]:
     """Yield random size × size matrices C of at most this rank, each with a random row m.
@@ -476,7 +480,7 @@ def _random_blocks(
         yield tuple(C), row()
 
 
-def _has_form(C: IntegerMatrix, characteristic: int) -> bool:
+def _has_nonzero_form(C: IntegerMatrix, characteristic: int) -> bool:
     """Return whether the quadratic form yᵀCy is not zero over a field of this characteristic."""
     for i, j in combinations_with_replacement(range(len(C)), 2):
         value = C[i][j]
