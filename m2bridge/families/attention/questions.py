@@ -75,9 +75,10 @@ def standalone(
     Parameters
     ----------
     computation : {"closure", "dimension", "singular-locus", "fibres", "polar-degrees"}
-        The dimension by elimination is part of the program for the closure; the method of fibres
-        and cross-checks run the program for the fibres. That for polar degrees counts points in
-        slices, modulo a prime that it draws itself unless ``givenPrime`` is one.
+        The program for the dimension is that for the closure, as elimination gives both. The
+        program for the fibres is that of the method of fibres and of cross-checks. The program for
+        polar degrees counts points in slices, modulo a prime that it draws at random unless the
+        variable ``givenPrime`` is a prime.
     model : SingleLayerAttention
     field : CoefficientField
         The field of the closure and the singular locus. The other programs are for QQ only.
@@ -105,6 +106,7 @@ def standalone(
         return slices_program(chosen).standalone()
     if computation in ("closure", "dimension"):
         return closure_script(chosen, field=field).standalone()
+    # the singular locus is left, which has two methods
     if method == "jacobian":
         return jacobian_script(chosen, field=field).standalone()
     if method != "orbits":
@@ -130,11 +132,12 @@ def fibres_program(model: SingleLayerAttention) -> Script | None:
 def _trusted_sentences(model: SingleLayerAttention, ideal: GeneratingSet) -> tuple[str, ...]:
     """Return what a certificate of the closure relies on, in sentences.
 
-    They are lemmas for several tokens. For one token they say that a checker computes the ideal
-    again only up to a degree, and relies on the elimination beyond.
+    For several tokens the sentences are lemmas. For one token there is one sentence: that a checker
+    computes the ideal again only up to a degree, and relies on the elimination beyond.
     """
     if model.t > 1:
         return tuple(WORDS.lemmas[name] for name in WORDS.closure["trusted"])
+    # 0 for the zero ideal, which has no generators
     largest_degree = max(map(total_degree, ideal.generators), default=0)
     last_checked = max(largest_degree, default_max_degree(len(ideal.ring.variables)))
     return (WORDS.closure["one-token"].format(degree=last_checked),)
@@ -220,7 +223,7 @@ class ClosureQuestion(ComputedQuestion[SingleLayerAttention, Closure]):
         return True
 
     def usual(self, model: SingleLayerAttention) -> bool:
-        """Return whether ``all`` includes the question: for few coordinates, done in seconds."""
+        """Return whether ``all`` includes the question: with few coordinates it takes seconds."""
         return model.coordinate_count <= MAX_USUAL_CLOSURE_COORDINATES
 
     def within_reach(self, model: SingleLayerAttention) -> bool:
@@ -264,10 +267,11 @@ def is_within_reach(model: SingleLayerAttention) -> bool:
 def _proved_for_all_degrees(
     model: SingleLayerAttention, equations: Implicitization
 ) -> tuple[HilbertSeries | None, bool]:
-    """Return what the core proves about all degrees, from equations up to a degree.
+    """Return what is proved about all degrees: the Hilbert series, and whether generators are all.
 
-    The core is a smaller case that determines the ideal of the closure; its coordinate ring is
-    known in all degrees (docs/completeness.md).
+    The proof is by the core, a smaller variety that determines the ideal of the closure, and whose
+    coordinate ring is known in all degrees (docs/completeness.md). The equations, which are known
+    up to a degree, are compared with it.
 
     Returns
     -------
@@ -284,17 +288,19 @@ def _proved_for_all_degrees(
     """
     core = CoreSize.of(model)
     last = equations.max_degree
+    # dim X · dim H · dim S²Y
     core_coordinates = core.columns * core.rows * monomial_count(core.variables, 2)
     ring = representations.coordinate_ring(core)
     if monomial_count(core_coordinates, ring.bound) > MAX_PROVED_CORE_MONOMIALS:
         return None, False
     if ring.sections_from > last + 1:
-        # below that degree the Hilbert function is not a number of sections, and must be computed
+        # Below the degree ``sections_from`` the Hilbert function is not the number of sections, and
+        # the equations have its values up to the degree ``last`` only.
         return None, False
     series = representations.hilbert_series(model)
     generators = representations.representations(model)
     check_representations(equations, [series.value(n) for n in range(last + 1)], generators)
-    # minors that vanish identically in the core are generators too
+    # minors that vanish identically in the core can be generators too
     largest_degree = max([least_degree(model), *(part.degree for part in generators)])
     return series, last >= largest_degree
 
@@ -344,7 +350,7 @@ class EquationsQuestion(ComputedQuestion[SingleLayerAttention, CertifiedEquation
 
     def content(self, model: SingleLayerAttention, observed: CertifiedEquations) -> Content:
         """Return the results up to the degree, and those about all degrees that are proved."""
-        # dimension and degree are those of the Hilbert polynomial, which sections have too
+        # The series of sections has the same Hilbert polynomial, so the same dimension and degree.
         sections = sections_series(model, dimension_formula(model))
         equations, series = observed.equations, observed.series
         # the numbers of generators by degree and multidegree, one multidegree of each orbit
@@ -365,25 +371,26 @@ class EquationsQuestion(ComputedQuestion[SingleLayerAttention, CertifiedEquation
             "all_generators": observed.all_generators,
             "representations": [part.type_json() for part in generators],
         }
-        names = WORDS.closure["up-to-a-degree"]
+        lemma_names = WORDS.closure["up-to-a-degree"]
         if series is not None:
             answer["hilbert_series"] = series.to_json()
-            names = WORDS.closure["for-all-degrees"]
+            lemma_names = WORDS.closure["for-all-degrees"]
         # a checker computes the equations again, so there is no evidence
-        return Content(answer, {}, tuple(WORDS.lemmas[name] for name in names))
+        return Content(answer, {}, tuple(WORDS.lemmas[name] for name in lemma_names))
 
     def summary(self, answer: dict[str, Any]) -> str:
         """Return an answer in words: degrees of generators, and values of the Hilbert function.
 
-        It says whether there can be generators of higher degrees than those that were computed.
+        The words also say whether there can be generators of higher degrees than those that were
+        computed.
         """
         degrees = degree_summary(answer["generators_up_to_degree"])
-        known = f"generators of degree ≤ {answer['max_degree']}: {degrees}"
+        generators = f"generators of degree ≤ {answer['max_degree']}: {degrees}"
         scope = "nothing is claimed about higher degrees"
         if answer["all_generators"]:
             scope = "these are all"
         values = ", ".join(map(str, answer["hilbert_function"]))
-        summary = f"{known}; {scope}; Hilbert function {values}, …"
+        summary = f"{generators}; {scope}; Hilbert function {values}, …"
         if answer["hilbert_series"]:
             summary += "; Hilbert series proved"
         return summary
@@ -429,7 +436,7 @@ class PolarQuestion(ComputedQuestion[SingleLayerAttention, PolarDegrees]):
         data = observed.to_json()
         loci = []
         for locus in data["loci"]:
-            # people read the text (1, 1, 0), checkers the list [1, 1, 0]
+            # results have the text "(1, 1, 0)" for people, certificates the list [1, 1, 0]
             orbit = [int(number) for number in locus["orbit"].strip("()").split(",")]
             loci.append(locus | {"orbit": orbit})
         answer = {name: data[name] for name in names}

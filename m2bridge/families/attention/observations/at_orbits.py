@@ -53,23 +53,24 @@ class OrbitFacts:
     preimages : frozenset of (A, V)
         The points of the fibre, with A_11 = V_11 = 1.
     source_smooth : bool
-        Whether {rk A ≤ α} is smooth at rank r: α = d or r = α.
+        Whether {rk A ≤ α} is smooth at the rank r of A in the orbit: α = d or r = α.
     singular : bool or None
-        Whether the Zariski closure is singular there. True if the fibre is not one reduced point;
-        if it is one, false where the source is smooth, and true where it is not and there are more
-        tangent vectors than the dimension. Where the parametrization is not birational, what the
-        bounds for the tangent dimension say. ``None``: undecided.
+        Whether the Zariski closure is singular on the orbit. If the parametrization is birational:
+        true if the fibre is not one reduced point; if it is, false where the source is smooth, true
+        where the source is singular and there are more tangent vectors than the dimension, and else
+        undecided. If it is not birational: as the bounds for the tangent dimension decide. ``None``
+        means undecided.
     critical : bool
         Whether the differential of the projective parametrization is not injective on the tangent
         space.
     boundary : bool
-        Limit of real points of the Zariski closure outside the neuromanifold: the fibre is not
-        reduced.
+        Whether the fibre is not reduced; then functions of the orbit are expected to be boundary
+        points, limits of real points of the Zariski closure outside the neuromanifold.
     tangent : Bounds
         Affine tangent dimension of the closure: at least the number of explicit tangent vectors, at
         most what proved equations leave.
     tangent_witness : Orbit
-        The orbit where these vectors are; its closure contains this one.
+        The orbit at which these vectors are tangent; its closure contains this one.
 
     Examples
     --------
@@ -102,7 +103,7 @@ class OrbitFacts:
 
     @property
     def tangent_dimension(self) -> int | None:
-        """Affine tangent dimension, where the bounds meet; else ``None``."""
+        """Affine tangent dimension, if both bounds are equal; else ``None``."""
         return self.tangent.exact
 
 
@@ -114,8 +115,7 @@ class Observations(Observed):
     ----------
     model : LayerSizes
     orbits : tuple of OrbitFacts
-        All orbits, or some of them if there is a ``limit``; then perhaps none, and else the dense
-        one among them.
+        All orbits; if there is a ``limit``, none, or some with the dense one among them.
     dimension : int
         Affine: the largest orbit dimension.
     degree : int or None
@@ -123,10 +123,10 @@ class Observations(Observed):
         points are few; ``None`` where the base locus is not empty, no orbit was observed, or it was
         not asked for.
     closed : bool or None
-        The base locus of the projective parametrization is empty, so its image is compact and the
-        cone over it closed. ``None`` where no orbit was observed.
+        Whether the base locus of the projective parametrization is empty; if it is, the image is
+        compact and the cone over it closed. ``None`` where no orbit was observed.
     products : bool
-        Functions are determined by the products of their linear forms, linearly.
+        Whether functions and the products of their linear forms determine each other, linearly.
     boundary_family : bool
         Whether the explicit family of boundary points at (1, 1, 1) was verified.
     generic : Fibre or None
@@ -185,12 +185,12 @@ class Observations(Observed):
 
     @property
     def unfinished(self) -> str:
-        """The limit and how many orbits were done, in words; empty if all were."""
+        """The limit and how many orbits were observed until then, in words; empty without one."""
         return "" if self.limit is None else str(self.limit)
 
     @property
     def progress(self) -> str:
-        """The number of orbits that were done until the limit, in words; empty without one."""
+        """The number of orbits that were observed until the limit, in words; empty without one."""
         return "" if self.limit is None else self.limit.progress
 
     def value(self, observable: str) -> Value | None:
@@ -227,17 +227,17 @@ class Observations(Observed):
         return values
 
     def _boundary_decided(self, fact: OrbitFacts) -> bool:
-        """Return whether it is proved, either way, if an orbit consists of boundary points."""
+        """Return whether ``fact.boundary`` is proved, be it true or false."""
         if fact.boundary:
-            # the proof is a family of functions outside the neuromanifold that tends to them
+            # the proof is a family of functions outside the neuromanifold that tends to the orbit
             return self.boundary_family and fact.orbit == BOUNDARY_FAMILY_ORBIT
-        # the lemma that a reduced fibre is over no boundary point needs at most two points in it
+        # by a lemma no boundary point has a reduced fibre of at most two points
         return fact.fibre.points <= 2
 
     def undecided_reason(self, observable: str, undecided: Sequence[Orbit]) -> str:
         """Return why an observable is undecided at these observed orbits, in words."""
         if observable != "singular":
-            # all others are decided everywhere but for boundary points
+            # the only other observables that can be undecided are those of boundary points
             return (
                 "an orbit has a fibre that is not reduced but no verified family of boundary"
                 " points, or a larger fibre"
@@ -257,7 +257,9 @@ class Observations(Observed):
     def witness(
         self, failing: Sequence[Orbit]
     ) -> tuple[Orbit, Mapping[str, IntegerMatrix], dict[str, int]]:
-        """Return the largest of some orbits, as the example where a statement fails.
+        """Return an orbit of largest dimension, as the example where a statement fails.
+
+        ``failing`` are the orbits, at least one, where it fails.
 
         Returns
         -------
@@ -268,7 +270,7 @@ class Observations(Observed):
             Dimensions, the fibre and ranks there, by name.
         """
         candidates = [fact for fact in self.orbits if fact.orbit in failing]
-        # of several orbits of this dimension the last, so that the same one is shown each time
+        # of several with the largest dimension the last one, so that it is the same each time
         fact = max(candidates, key=attrgetter("dimension", "orbit"))
         A, V = representative(fact.orbit, self.model)
         numbers = {
@@ -293,7 +295,7 @@ class Observations(Observed):
         for fact in self.orbits:
             singular = fact.singular
             if not self.is_birational:
-                # True by more tangent vectors than the dimension; else None, undecided
+                # True if there are more tangent vectors than the dimension; None, undecided, if not
                 singular = fact.tangent_lower > self.dimension or None
             tangent = Bounds.at_least(fact.tangent_lower)
             facts.append(replace(fact, tangent=tangent, singular=singular))
@@ -317,9 +319,9 @@ class Observations(Observed):
         }
 
     def facts(self) -> list[tuple[str, str | None]]:
-        """Return lines for the summary: dimension, degree, and what kind of point zero is.
+        """Return lines (heading, text) for the summary: dimension, degree, what kind of point 0 is.
 
-        The degree is ``None`` where it is not known.
+        The text of the degree is ``None`` where it is not known.
         """
         return [
             ("dimension", f"{self.dimension} affine"),
@@ -330,7 +332,7 @@ class Observations(Observed):
     def table(self) -> tuple[str, Sequence[str], Sequence[Sequence[object]]] | None:
         """Return caption, header and rows of the table of orbits; ``None`` without orbits.
 
-        The last column is the prediction of Theorem 3.4 (iii).
+        The last column is the prediction of Theorem 3.4 (iii), "singular" or "smooth".
         """
         if not self.orbits:
             return None
@@ -376,22 +378,22 @@ VALUES_AT_ORBITS: dict[str, Callable[[OrbitFacts], Value | None]] = {
 def _special_fibre_points(case: Observations) -> int | None:
     """Return the largest number of points of a fibre, if it exceeds that of the generic fibre.
 
-    Else it is 0: a fibre with fewer points, as where the map is two-to-one, is not special, since
-    the words of the statement say "more". ``None`` if some orbit was not observed.
+    Else return 0: a fibre with fewer points, as where the map is two-to-one, is not special, since
+    the statement says "more". ``None`` if some orbit was not observed.
     """
     if case.missing:
         # a fibre that was not observed may have more points
         return None
-    largest = max(fact.fibre.points for fact in case.orbits)
-    if largest > case.generic_fibre.points:
-        return largest
+    largest_count = max(fact.fibre.points for fact in case.orbits)
+    if largest_count > case.generic_fibre.points:
+        return largest_count
     return 0
 
 
 def _is_linear(case: Observations) -> bool | None:
     """Return whether the neuromanifold is the whole space of reduced coordinates, which it spans.
 
-    As a cone it is a smooth manifold only then. ``None``: undecided.
+    As it is a cone, it is a smooth manifold only then. ``None`` means undecided.
     """
     if case.dimension < case.model.independent_count:
         return False
@@ -405,11 +407,12 @@ def _is_linear(case: Observations) -> bool | None:
 def _polar_degrees(case: Observations) -> NumbersByMethod | None:
     """Return the polar degrees by methods that share nothing with the prediction.
 
-    They are the numbers of the theorem, integrated at fixed points; the first of them, which is the
-    degree, by the projection formula; and the points of slices, where they were counted.
+    There are up to three methods: the numbers of the theorem, integrated at fixed points; the first
+    of them, which is the degree, by the projection formula; and numbers of points in slices, where
+    they were counted.
 
-    ``None`` where the conditions of the theorem, which are those of general slices too, were not
-    observed, and for large cases.
+    ``None`` where the conditions of the theorem, under which general slices have these numbers of
+    points too, were not observed, and for large cases.
     """
     if case.degree is None:
         return None
@@ -436,18 +439,20 @@ def polar_degrees_by_method(
     slices : Numbers or None
         Points that were counted in slices, if any were.
     """
+    # the projection formula gives δ_n only; the numbers after it are not known by this method
     unknown = (None,) * (len(integrals.entries) - 1)
-    found = [("integrals", integrals), ("projection_formula", Numbers((degree, *unknown)))]
+    by_method = [("integrals", integrals), ("projection_formula", Numbers((degree, *unknown)))]
     if slices is not None:
-        found.append(("slices", slices))
-    return NumbersByMethod(tuple(found))
+        by_method.append(("slices", slices))
+    return NumbersByMethod(tuple(by_method))
 
 
 def _applies_to_two_to_one(case: Observations) -> bool:
     """Return whether the theorem on polar degrees for two-to-one maps applies, by observations.
 
-    It is for α = d' = 1 < d, where functions are q ⊗ c with a symmetric matrix c of rank at most
-    two; the base locus has to be empty, and the generic fibre to be two reduced points.
+    The theorem is about α = d' = 1 < d, where functions are q ⊗ c with a symmetric matrix c of rank
+    at most two. Its conditions are that the base locus is empty, and the generic fibre consists of
+    two reduced points.
     """
     if case.missing or not case.closed or is_birational(case.model):
         return False
@@ -457,11 +462,11 @@ def _applies_to_two_to_one(case: Observations) -> bool:
 def _applies_to_birational(case: Observations) -> bool:
     """Return whether the theorem on polar degrees for birational maps applies, by observations.
 
-    On the desingularization the kernel of the differential has to be zero, or smaller than the
-    codimension of the locus over each orbit. Over an orbit with rk A = r there are the finite
-    fibre, and for each of its points a Grassmannian of subspaces, of dimension (α − r)(d − α). The
-    kernel on a fibre of p points and length l has at most the dimension l − p, in addition to the
-    dimension of the Grassmannian.
+    Its condition, for each orbit, is about the part of the desingularization of the source over it:
+    there the kernel of the differential has to be zero, or smaller than the codimension of this
+    part. For rk A = r the part consists of a Grassmannian of subspaces, of dimension
+    (α − r)(d − α), for each point of the finite fibre. For a fibre of p points and length l the
+    dimension of the kernel is at most l − p plus that of the Grassmannian.
     """
     if case.missing or not case.closed or not case.is_birational:
         return False
@@ -495,8 +500,8 @@ VALUES_OF_CLOSURE: dict[str, Callable[[Observations], Value | None]] = {
     "smooth_manifold": _is_linear,
     "polar_degrees": _polar_degrees,
 }
-"""The way to read each observable of the closure as a whole; ``None`` where it takes orbits that
-are missing.
+"""The way to read each observable of the closure as a whole; ``None`` where it is not known, as
+where it depends on orbits that were not observed.
 """
 
 

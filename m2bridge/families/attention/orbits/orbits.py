@@ -113,8 +113,8 @@ def _intersection_dimensions(r: int, s: int, d: int) -> range:
 
 def orbit_count(shape: LayerSizes) -> int:
     """Return the number of orbits of nonzero functions; raises as :func:`orbits`."""
-    # Each pair of ranks (rk A, rk V) has at least one orbit, so the number of pairs is a lower bound
-    # for that of orbits. If even this is too large, the sum over all pairs is not computed.
+    # Each pair of ranks (rk A, rk V) has at least one orbit, so the number of orbits is at least
+    # that of pairs. If even this is too large, the sum over all pairs is not computed.
     pairs = shape.alpha * min(shape.d, shape.d_out)
     count = pairs
     if pairs <= MAX_ORBITS:

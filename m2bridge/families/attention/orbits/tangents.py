@@ -265,11 +265,11 @@ def tangent_upper_bounds(shape: LayerSizes, max_degree: int | None = None) -> di
             zero_everywhere.difference_update(j for j, value in enumerate(point) if value)
 
         def has_derivative(term: tuple[tuple[int, ...], int]) -> bool:
-            """Return False if all derivatives of a term are zero at all points.
+            """Return whether fewer than two coordinates of a term are zero at all points.
 
             A term is a monomial, the positions of its coordinates with repetition, and its
-            coefficient. With two different factors that are zero at all points every derivative
-            keeps one of them.
+            coefficient. Two such coordinates make all derivatives of the term zero at all points,
+            because every derivative keeps one of them.
             """
             monomial, _ = term
             return len(zero_everywhere.intersection(monomial)) < 2
@@ -326,9 +326,11 @@ class OrbitTangents:
 
 
 def orbit_tangents(shape: LayerSizes, *, equations: bool = True) -> dict[Orbit, OrbitTangents]:
-    """Return the tangent spaces by orbit: at all orbits, or at some if a limit on time was reached.
+    """Return the tangent spaces at all orbits, or at some if a limit on time was reached.
 
-    The dense orbit is always among them. The tangent dimension is upper semicontinuous: on an orbit it is at least that of any orbit
+    The dense orbit is always among them.
+
+    The tangent dimension is upper semicontinuous: on an orbit it is at least that of any orbit
     whose closure contains it. Hypothesis: t ≥ 2.
 
     Parameters
@@ -450,7 +452,7 @@ def orbit_script(model: Model, *, field: CoefficientField) -> Script:
 
 
 def by_bounds(shape: LayerSizes) -> LocusFindings:
-    """Return findings about singular orbits from tangent vectors and equations of low degree, over QQ.
+    """Return findings about singular orbits by tangent vectors and low equations, over QQ.
 
     More independent tangent vectors than the dimension prove an orbit singular; equations whose
     differentials leave no more than the dimension prove it smooth, and the dense orbit is always

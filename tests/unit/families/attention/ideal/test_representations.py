@@ -66,7 +66,13 @@ from m2bridge.families.attention.ideal import (
     multiplicity_spaces as spaces_module,
     representations as module,
 )
-from m2bridge.families.attention.ideal.covariants import FIRST, GENERIC, Covariant, SourcePoints, covariant_values
+from m2bridge.families.attention.ideal.covariants import (
+    FIRST,
+    GENERIC,
+    Covariant,
+    SourcePoints,
+    covariant_values,
+)
 from m2bridge.families.attention.ideal.multiplicity_spaces import (
     MultiplicitySpaces,
     alternating_values,
