@@ -27,7 +27,11 @@ from m2bridge.errors import (
 )
 from m2bridge.families.attention.hypotheses import WORDS, several_tokens, two_dimensions
 from m2bridge.families.attention.ideal import representations
-from m2bridge.families.attention.ideal.sections import CoreSize, least_degree, sections_series
+from m2bridge.families.attention.ideal.sections import (
+    CoreSize,
+    largest_minor_degree,
+    sections_series,
+)
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.observations.by_degree import (
     MAX_ELIMINATED_COORDINATES,
@@ -37,7 +41,7 @@ from m2bridge.families.attention.orbits.fibres import fibres_script
 from m2bridge.families.attention.orbits.orbits import flatten, orbits, representative
 from m2bridge.families.attention.orbits.parametrization import multigraded_attention
 from m2bridge.families.attention.orbits.tangents import orbit_script
-from m2bridge.families.attention.polar.theorem import is_observed
+from m2bridge.families.attention.polar.theorem import are_loci_observed
 from m2bridge.families.attention.sizes import CoordinateSystem, dimension_formula
 from m2bridge.families.base import ComputedQuestion
 from m2bridge.implicitization.implicitize import Implicitization, implicitize
@@ -301,7 +305,7 @@ def _proved_for_all_degrees(
     generators = representations.representations(model)
     check_representations(equations, [series.value(n) for n in range(last + 1)], generators)
     # minors that vanish identically in the core can be generators too
-    largest_degree = max([least_degree(model), *(part.degree for part in generators)])
+    largest_degree = max([largest_minor_degree(model), *(part.degree for part in generators)])
     return series, last >= largest_degree
 
 
@@ -425,7 +429,7 @@ class PolarQuestion(ComputedQuestion[SingleLayerAttention, PolarDegrees]):
         """
         if reason := two_dimensions(model):
             raise NotApplicableError(f"the question {reason}")
-        if not is_observed(model):
+        if not are_loci_observed(model):
             reason = "the orbits of this case are too many to be observed"
             raise TooLargeError(f"{reason}; 'm2bridge polar-degrees' needs none")
         return polar_degrees(model, method="theorem")
@@ -450,7 +454,7 @@ class PolarQuestion(ComputedQuestion[SingleLayerAttention, PolarDegrees]):
 
     def within_reach(self, model: SingleLayerAttention) -> bool:
         """Return whether the theorem holds, and the orbits are few enough to be observed."""
-        return not two_dimensions(model) and is_observed(model)
+        return not two_dimensions(model) and are_loci_observed(model)
 
 
 POLAR = PolarQuestion()

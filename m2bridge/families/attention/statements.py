@@ -107,7 +107,7 @@ def _has_common_vector(orbit: Orbit, shape: LayerSizes) -> bool:
     return (orbit.r, orbit.s, orbit.m) == (1, 1, 1)
 
 
-def singular(orbit: Orbit, shape: LayerSizes) -> bool:
+def is_singular_by_theorem(orbit: Orbit, shape: LayerSizes) -> bool:
     """Predict whether an orbit is singular by Theorem 3.4 (iii), as printed: rk A · rk V ≤ 1."""
     return orbit.r * orbit.s <= 1
 
@@ -205,7 +205,7 @@ REGISTRY: tuple[Statement, ...] = (
     about_the_whole("3.3", "", predict=dimension_formula, hypotheses=paper_hypotheses),
     about_the_whole("3.4", "i", predict=Always(True), hypotheses=paper_hypotheses),
     about_orbits("3.4", "ii", predict=_has_common_vector, hypotheses=nondegenerate),
-    about_orbits("3.4", "iii", predict=singular, hypotheses=nondegenerate),
+    about_orbits("3.4", "iii", predict=is_singular_by_theorem, hypotheses=nondegenerate),
     about_the_whole("A.2", "birational", predict=Always(True), hypotheses=paper_hypotheses),
     about_the_whole(
         "A.2", "special fibres", predict=Always(2), hypotheses=paper_hypotheses, nothing=0

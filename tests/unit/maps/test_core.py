@@ -24,7 +24,7 @@ from m2bridge.families.attention.ideal.multiplicity_spaces import MultiplicitySp
 from m2bridge.families.attention.ideal.representations import coordinate_ring
 from m2bridge.families.attention.ideal.sections import (
     CoreSize,
-    least_degree,
+    largest_minor_degree,
     section_count,
     sections_of,
 )
@@ -63,7 +63,7 @@ SIZES = {
 @pytest.mark.parametrize("case", SIZES, ids=str)
 def test_size_of_the_core_and_degree_of_the_minors_outside(case: tuple[int, int, int]) -> None:
     model = SingleLayerAttention(*case)
-    assert (CoreSize.of(model), least_degree(model)) == SIZES[case]
+    assert (CoreSize.of(model), largest_minor_degree(model)) == SIZES[case]
 
 
 def test_bounds() -> None:

@@ -138,7 +138,7 @@ class SourcePoints:
         """The number of points."""
         return int(self.vectors.shape[1])
 
-    def first(self, count: int) -> SourcePoints:
+    def first_points(self, count: int) -> SourcePoints:
         """Return the first ``count`` of the points; tables of determinants are computed anew."""
         return replace(self, vectors=self.vectors[:, :count], scalars=self.scalars[..., :count])
 
@@ -250,7 +250,7 @@ class Covariant:
         )
 
     @property
-    def symmetric_factors(self) -> int:
+    def symmetric_factor_count(self) -> int:
         """The number of factors of W with both factors of Y in columns of length 1.
 
         Both orders of these factors of Y give the same term, so each such factor of W would give a
@@ -262,7 +262,7 @@ class Covariant:
 def covariant_values(
     covariants: Sequence[Covariant],
     points: SourcePoints,
-    factors: Sequence[int] = (),
+    elements: Sequence[int] = (),
     *,
     symmetric: bool = True,
 ) -> Any:
@@ -270,14 +270,14 @@ def covariant_values(
 
     The element is a product of n elements of W at the point. The array has a row for each
     covariant, and a column for each point. The factors 2 that all terms of a covariant have, by
-    :attr:`Covariant.symmetric_factors`, are left out.
+    :attr:`Covariant.symmetric_factor_count`, are left out.
 
     Parameters
     ----------
     covariants : sequence of Covariant
         All of one type; the array is empty if there are none.
     points : SourcePoints
-    factors : sequence of GENERIC, FIRST or SECOND
+    elements : sequence of GENERIC, FIRST or SECOND
         The elements of W in the first factors of the product; all further factors are c.
     symmetric : bool
         Whether both orders of l_i·v_k in S²Y are summed. If not, l_i is always the first factor of
@@ -309,7 +309,7 @@ def covariant_values(
                 places=(x[block], h[block], y[block]),
                 orders=_exchanges_by_order(has_two_orders[block], exponent),
                 points=points,
-                factors=factors,
+                elements=elements,
             )
     return values
 
@@ -386,7 +386,7 @@ def _values_with_same_orders(
     places: tuple[Any, Any, Any],
     orders: Any,
     points: SourcePoints,
-    factors: Sequence[int],
+    elements: Sequence[int],
 ) -> Any:
     """Return the values of covariants with the same number of orders, a row for each covariant.
 
@@ -399,7 +399,7 @@ def _values_with_same_orders(
     orders : array of int
         The orders of the factors of Y that are summed, as :func:`_exchanges_by_order` returns them.
     points : SourcePoints
-    factors : sequence of GENERIC, FIRST or SECOND
+    elements : sequence of GENERIC, FIRST or SECOND
         The elements of W in the first factors; all further factors are c.
 
     Raises
@@ -432,7 +432,7 @@ def _values_with_same_orders(
         # A term of the product is a term of the sum for λ with a term of the sum for μ.
         block: Any = numpy.arange(start, min(start + step, term_count))
         i_term, k_term = divmod(block, len(k_signs))
-        vectors, scalars = _vectors_and_scalars(i[:, :, i_term], k[:, :, k_term], points, factors)
+        vectors, scalars = _vectors_and_scalars(i[:, :, i_term], k[:, :, k_term], points, elements)
         scalars = scalars * (i_signs[i_term] * k_signs[k_term])[:, None]
         total += _sum_over_terms(vectors[covariant[:, :, None], boxes], scalars, shapes[2], points)
     return total
@@ -478,7 +478,7 @@ def _sum_over_terms(vectors: Any, scalars: Any, shape: PartitionTuple, points: S
 
 
 def _vectors_and_scalars(
-    i: Any, k: Any, points: SourcePoints, factors: Sequence[int]
+    i: Any, k: Any, points: SourcePoints, elements: Sequence[int]
 ) -> tuple[Any, Any]:
     """Return for each term of the determinants of λ and μ its vectors of Y and its scalar.
 
@@ -490,7 +490,7 @@ def _vectors_and_scalars(
     i, k : array of int
         The indices that the terms choose; the indices of the arrays are covariant, factor, term.
     points : SourcePoints
-    factors : sequence of GENERIC, FIRST or SECOND
+    elements : sequence of GENERIC, FIRST or SECOND
         The elements of W in the first factors; all further factors are c.
 
     Returns
@@ -505,13 +505,13 @@ def _vectors_and_scalars(
     vectors = numpy.stack([i, points.columns + k], axis=2)
     covariant_count, degree, term_count = i.shape
     scalars: Any = numpy.ones((covariant_count, term_count, 1), dtype=numpy.int64)
-    for s, factor in enumerate(factors):
-        if factor != GENERIC:
+    for s, element in enumerate(elements):
+        if element != GENERIC:
             # the number of y of this element; y' has the next one
-            number_of_y = points.columns + points.rows + 2 * (factor - 1)
+            number_of_y = points.columns + points.rows + 2 * (element - 1)
             vectors[:, s, 0] = number_of_y
             vectors[:, s, 1] = number_of_y + 1
-            scalars = scalars * points.scalars[factor - 1][i[:, s], k[:, s]]
+            scalars = scalars * points.scalars[element - 1][i[:, s], k[:, s]]
     return vectors.reshape(covariant_count, 2 * degree, term_count), scalars
 
 

@@ -43,7 +43,7 @@ from m2bridge.families.attention.ideal.multiplicity_spaces import (
     multiplicity_spaces,
     pieri,
 )
-from m2bridge.families.attention.ideal.representations import Type, of_size
+from m2bridge.families.attention.ideal.representations import Type, representations_of_size
 from m2bridge.families.attention.ideal.sections import CoreSize
 from m2bridge.families.attention.orbits.parametrization import Index, parametrization, reduced_name
 from m2bridge.families.attention.sizes import CoordinateSystem, LayerSizes
@@ -80,7 +80,7 @@ def covariant_polynomial(covariant: Covariant) -> IndexedPolynomial:
         indices, signs = determinant_terms(shape, places)
         expansions.append(list(zip(indices.T.tolist(), signs.tolist(), strict=True)))
     # A factor with p and q in columns of length 1 has p = q = 0, and the factor 2, in every term.
-    common_exponent = covariant.symmetric_factors
+    common_exponent = covariant.symmetric_factor_count
     total: Counter[tuple[Index, ...]] = Counter()
     for (i, x_sign), (k, h_sign), (y, y_sign) in product(*expansions):
         factors = []
@@ -425,7 +425,7 @@ def _independent_polynomials(polynomials: list[NumberedPolynomial]) -> list[Numb
     return [polynomials[j] for j in pivots]
 
 
-def vectors(
+def vectors_by_type(
     size: CoreSize, types: Sequence[Type]
 ) -> Iterator[tuple[Type, list[HighestWeightVector]]]:
     """Yield each of the given types of minimal generators with its highest weight vectors.
@@ -491,10 +491,10 @@ def generators(
     for degree, shapes, multiplicity in representations.generators(core_size):
         if degree > above:
             higher_types.append((degree, shapes, multiplicity))
-    for generator_type, vectors_of_type in vectors(core_size, higher_types):
+    for generator_type, vectors_of_type in vectors_by_type(core_size, higher_types):
         _, shapes, _ = generator_type
         # one representation, or none if it is zero for the spaces of the model
-        for representation in of_size([generator_type], shape):
+        for representation in representations_of_size([generator_type], shape):
             polynomials: list[NumberedPolynomial] = []
             for vector in vectors_of_type:
                 module = GeneratedRepresentation(vector.polynomial, shapes, sizes)
@@ -521,7 +521,9 @@ def core(shape: LayerSizes, coordinates: CoordinateSystem) -> Core | None:
     def values_up_to(last: int) -> tuple[list[int], tuple[Representation, ...]]:
         """Return H(0), …, H(last), and the minimal generators of degree at most ``last``."""
         dimensions = representations.hilbert_function(shape, last)
-        return dimensions, of_size(representations.up_to(size, last), shape)
+        return dimensions, representations_of_size(
+            representations.generators_up_to(size, last), shape
+        )
 
     return Core(
         name=str(size),

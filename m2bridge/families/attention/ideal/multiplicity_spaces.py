@@ -248,7 +248,7 @@ class MultiplicitySpaces:
         # Rounded up, so that types with about the same rank share the points and their tables.
         count = _sufficient_point_count(4 * ceil(rank / 4))
         if (n, count) not in self._few_points:
-            self._few_points[n, count] = self.points(n).first(count)
+            self._few_points[n, count] = self.points(n).first_points(count)
         return self._few_points[n, count]
 
     def _draw_points(self, rank: int) -> SourcePoints:
@@ -384,7 +384,7 @@ class MultiplicitySpaces:
         """
         points = self.points(sum(shapes[0]))
         spanning = self._spanning_covariants(
-            shapes, space, partial(covariant_values, points=points, factors=(FIRST,))
+            shapes, space, partial(covariant_values, points=points, elements=(FIRST,))
         )
         if not spanning:
             # the type does not occur in W ⊗ C_{n−1}
@@ -433,7 +433,7 @@ class MultiplicitySpaces:
         # As many covariants as the space of functionals on W ⊗ C_{n−1} has dimensions have
         # independent values. So the points separate these functionals, boundaries among them.
         self._spanning_covariants(
-            shapes, space, partial(covariant_values, points=points, factors=(FIRST,))
+            shapes, space, partial(covariant_values, points=points, elements=(FIRST,))
         )
         spanning = self._spanning_covariants(
             shapes, square, partial(alternating_values, points=points)
@@ -541,14 +541,14 @@ def alternating_values(covariants: Sequence[Covariant], points: SourcePoints) ->
 
 
 def _values_less_exchanged(
-    covariants: Sequence[Covariant], points: SourcePoints, factors: tuple[int, ...]
+    covariants: Sequence[Covariant], points: SourcePoints, elements: tuple[int, ...]
 ) -> Any:
     """Return the values of each covariant, less those with its first two arguments exchanged.
 
-    ``factors`` are the first arguments, as in :func:`covariant_values`.
+    ``elements`` are the first arguments, as in :func:`covariant_values`.
     """
     exchanged = [T.exchange_first_factors() for T in covariants]
-    values = covariant_values([*covariants, *exchanged], points, factors)
+    values = covariant_values([*covariants, *exchanged], points, elements)
     return values[: len(covariants)] - values[len(covariants) :]
 
 

@@ -91,7 +91,7 @@ class CoordinateRing:
         return sections_of(shape, n) - total_dimension(missing, (shape.d, shape.d_out, shape.d))
 
 
-def of_size(types: Iterable[Type], shape: LayerSizes) -> tuple[Representation, ...]:
+def representations_of_size(types: Iterable[Type], shape: LayerSizes) -> tuple[Representation, ...]:
     """Return the representations of these types for the spaces X, H, Y of a model.
 
     Representations that are zero are left out.
@@ -230,7 +230,7 @@ def _generator_types(size: CoreSize, sizes: Sizes, last: int) -> tuple[Type, ...
     return tuple(types)
 
 
-def up_to(size: CoreSize, last: int) -> tuple[Type, ...]:
+def generators_up_to(size: CoreSize, last: int) -> tuple[Type, ...]:
     """Return the minimal generators of degree ≤ last, for all sizes with a core.
 
     It raises as :func:`generators`.
@@ -276,7 +276,7 @@ def representations(shape: LayerSizes) -> tuple[Representation, ...]:
     >>> [(str(part), part.dimension) for part in representations(SingleLayerAttention(2, 2))]
     [('S_11 X ⊗ S_11 H ⊗ S_4 Y', 5), ('S_22 X ⊗ S_4 H ⊗ S_44 Y', 5), ('S_4 X ⊗ S_22 H ⊗ S_44 Y', 5)]
     """
-    return of_size(generators(CoreSize.of(shape)), shape)
+    return representations_of_size(generators(CoreSize.of(shape)), shape)
 
 
 def from_multidegrees(

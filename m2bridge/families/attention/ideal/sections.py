@@ -191,7 +191,7 @@ class CoreSize:
         )
 
 
-def least_degree(shape: LayerSizes) -> int:
+def largest_minor_degree(shape: LayerSizes) -> int:
     """Return the largest degree of minors that vanish on the closure, but are not seen in the core.
 
     It is 1 if there are no such minors.

@@ -44,7 +44,7 @@ class HilbertValues(PartialValue):
         The prediction is REFUTED by one different value, or a different series. It is CONFIRMED by
         the Hilbert series alone, since the statement is about all n.
         """
-        predicted_values = predicted.first(len(self.values))
+        predicted_values = predicted.first_values(len(self.values))
         for n, (value, expected) in enumerate(zip(self.values, predicted_values, strict=True)):
             if value != expected:
                 return Decision.REFUTED, f"H({n}) is {value}, and {expected} is predicted"
@@ -62,7 +62,7 @@ class HilbertValues(PartialValue):
             "in this case for all n: the Hilbert series is proved, and is the predicted one",
         )
 
-    def first(self, number: int) -> tuple[int, ...]:
+    def first_values(self, number: int) -> tuple[int, ...]:
         """Return H(0), …, H(number − 1) by the Hilbert series.
 
         It must be known, as it is for all predicted functions.

@@ -14,9 +14,12 @@ from typing import Any, ClassVar
 from m2bridge.errors import EngineError
 from m2bridge.families.attention.orbits.fibres import Fibre
 from m2bridge.families.attention.orbits.orbits import Orbit, WeightPair, orbits, representative
-from m2bridge.families.attention.polar.chern_integrals import is_stated, localized_polar_degrees
+from m2bridge.families.attention.polar.chern_integrals import (
+    is_computed_for_verdicts,
+    localized_polar_degrees,
+)
 from m2bridge.families.attention.sizes import LayerSizes, is_birational
-from m2bridge.families.attention.statements import Preimages, singular
+from m2bridge.families.attention.statements import Preimages, is_singular_by_theorem
 from m2bridge.maps.singular_locus_result import zero_text
 from m2bridge.results.known import Bounds
 from m2bridge.results.sheet import Facts, Sheet, Table
@@ -206,7 +209,7 @@ class Observations(Observed):
             return f"not known without all orbits; {self.unfinished}"
         if observable != "polar_degrees":
             return "not decided by this method"
-        if is_stated(self.model):
+        if is_computed_for_verdicts(self.model):
             return NO_POLAR_THEOREM
         return POLAR_DEGREES_TOO_LARGE
 
@@ -516,7 +519,7 @@ def _table_row(fact: OrbitFacts, model: LayerSizes) -> tuple[object, ...]:
         STATUS_WORDS[fact.singular],
         "critical" if fact.critical else "",
         "boundary" if fact.boundary else "",
-        STATUS_WORDS[singular(fact.orbit, model)],
+        STATUS_WORDS[is_singular_by_theorem(fact.orbit, model)],
     )
 
 

@@ -131,7 +131,7 @@ class ObservedHilbertFunction(ObservedByDegree):
         stated = predicted["Hilbert_function"]
         if stated is None:
             return self
-        return replace(self, predicted=stated.first(len(self._computed_values)))
+        return replace(self, predicted=stated.first_values(len(self._computed_values)))
 
     def columns(self) -> tuple[Mapping[int, int], Mapping[int, int]]:
         """Return the computed values in the degrees 0, 1, …, and as many predicted ones."""

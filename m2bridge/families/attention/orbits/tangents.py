@@ -63,7 +63,7 @@ def orbit_dimension(orbit: Orbit, shape: LayerSizes) -> int:
     A, V = map(sparse_matrix, representative(orbit, shape))
     spaces = WeightSpaces.of(orbit, shape)
     directions = []
-    for summand, (i, j), weight in spaces.action():
+    for summand, (i, j), weight in spaces.unit_matrices():
         image = partial(_image_of_unit_matrix, summand, i, j, A=A, V=V)
         directions.append((weight, image))
     return spaces.rank(directions)
@@ -148,7 +148,7 @@ def differential_rank(orbit: Orbit, shape: LayerSizes) -> int:
             directions.append((weight, partial(function_coordinates, {entry: 1}, V)))
     else:
         # the tangent vectors XA and AY; matrices Z move V only
-        for summand, (i, j), weight in spaces.action():
+        for summand, (i, j), weight in spaces.unit_matrices():
             if summand != "Z":
                 moved = _unit_matrix_times if summand == "X" else _times_unit_matrix
                 directions.append((weight, partial(function_coordinates, moved(A, i, j), V)))

@@ -134,7 +134,7 @@ class WeightSpaces:
             outputs[k] = variables[q], -1
         return cls(tuple(variables), tuple(inputs), tuple(outputs), tuple(places))
 
-    def action(self) -> Iterator[tuple[str, IndexPair, TorusWeight]]:
+    def unit_matrices(self) -> Iterator[tuple[str, IndexPair, TorusWeight]]:
         """Yield unit matrices E_ij of gl_d × gl_d × gl_d' as (factor, (i, j), weight).
 
         The factor "X", "Y" or "Z" is the one to which E_ij belongs; (X, Y, Z) moves (A, V) to

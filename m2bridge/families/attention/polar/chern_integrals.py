@@ -37,7 +37,7 @@ MERSENNE = (127, 521, 1279, 2203, 4423, 9689, 19937, 44497)
 """Exponents e for which 2^e − 1 is prime."""
 
 
-def is_stated(shape: LayerSizes) -> bool:
+def is_computed_for_verdicts(shape: LayerSizes) -> bool:
     """Return whether the numbers of the formula are computed for a verdict: they are not too large.
 
     This depends on the case alone, not on a limit on time.
@@ -70,14 +70,14 @@ def _grassmannian_dimension(d: int, alpha: int) -> int:
 def stated_polar_degrees(shape: LayerSizes) -> Numbers | None:
     """Return the numbers δ_n, …, δ_0 of the formula, also where its hypotheses fail.
 
-    ``None`` for large cases, by :func:`is_stated`.
+    ``None`` for large cases, by :func:`is_computed_for_verdicts`.
 
     Examples
     --------
     >>> str(stated_polar_degrees(LayerSizes(2, 2)))
     '(20, 60, 84, 68, 36, 12, 4)'
     """
-    if not is_stated(shape):
+    if not is_computed_for_verdicts(shape):
         return None
     return Numbers(polar_degrees_in_chow_ring(shape))
 
@@ -85,7 +85,7 @@ def stated_polar_degrees(shape: LayerSizes) -> Numbers | None:
 def polar_degrees_in_chow_ring(shape: LayerSizes) -> tuple[int, ...]:
     """Return the numbers δ_n, …, δ_0 of the formula, integrated in the Chow ring.
 
-    The case may be larger than :func:`is_stated` allows.
+    The case may be larger than :func:`is_computed_for_verdicts` allows.
     """
     if is_birational(shape):
         integrals = chern_integrals(shape.d, shape.alpha)
@@ -99,14 +99,14 @@ def localized_polar_degrees(shape: LayerSizes) -> Numbers | None:
     """Return the numbers δ_n, …, δ_0 of the formula, integrated by localization.
 
     The sums over the integrals are written a second time, too. ``None`` for large cases, by
-    :func:`is_stated`.
+    :func:`is_computed_for_verdicts`.
 
     Examples
     --------
     >>> str(localized_polar_degrees(LayerSizes(2, 2)))
     '(20, 60, 84, 68, 36, 12, 4)'
     """
-    if not is_stated(shape):
+    if not is_computed_for_verdicts(shape):
         return None
     # the integrals a_j of c_j h_1^{n_1−j} over the first factor of Y
     if is_birational(shape):

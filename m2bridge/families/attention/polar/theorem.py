@@ -69,7 +69,7 @@ def predicted_polar_degrees(shape: LayerSizes) -> tuple[int, ...]:
     return polar_degrees_in_chow_ring(shape)
 
 
-def is_observed(shape: LayerSizes) -> bool:
+def are_loci_observed(shape: LayerSizes) -> bool:
     """Return whether the loci over all orbits of a case are few and small enough to be observed.
 
     This depends on the case alone, not on a limit on time.
@@ -88,7 +88,7 @@ def observed_loci(shape: LayerSizes) -> tuple[CriticalLocus, ...]:
     of A. A point of Y over an orbit is a point of a finite fibre with one of the W that contain its
     columns. :func:`_critical_locus` bounds the kernel of the differential at these points.
     """
-    if not is_observed(shape):
+    if not are_loci_observed(shape):
         return ()
     return tuple(_critical_locus(orbit, shape) for orbit in check_deadline_in(orbits(shape)))
 
@@ -186,7 +186,7 @@ def _two_to_one_polar_data(shape: LayerSizes, degrees: tuple[int, ...], known: s
     """
     # the number of points in a general fibre; None for large cases, where nothing is observed
     points = None
-    if is_observed(shape):
+    if are_loci_observed(shape):
         points = len(fibre_points(generic_orbit(shape), shape))
     if points not in (None, 2):
         raise ContradictionError(

@@ -228,7 +228,9 @@ def test_covariants_evaluated_together_are_their_polynomials(
         expected.append(value)
     assert numpy.any(expected)
     assert (covariant_values(covariants, points) == expected).all()
-    assert (covariant_values(covariants, points.first(3)) == numpy.array(expected)[:, :3]).all()
+    assert (
+        covariant_values(covariants, points.first_points(3)) == numpy.array(expected)[:, :3]
+    ).all()
     monkeypatch.setattr(covariants_module, "TERMS_PER_BLOCK", 1)
     assert (covariant_values(covariants, points) == expected).all()
 
@@ -645,7 +647,7 @@ def expanded(formula: str, degree: int) -> dict[tuple[tuple[int, ...], ...], int
 @pytest.mark.parametrize("core", [(2, 1, 1), (2, 1, 2), (2, 2, 2)], ids=str)
 def test_products_of_determinants_are_the_polynomials(core: tuple[int, int, int]) -> None:
     size = CoreSize(*core)
-    for (n, _, _), vectors in highest_weights.vectors(size, core_types(size)):
+    for (n, _, _), vectors in highest_weights.vectors_by_type(size, core_types(size)):
         for vector in vectors:
             if len(vector.terms) == 1:
                 terms = expanded(vector.formula, n)
