@@ -534,6 +534,7 @@ def determinant_terms(shape: PartitionTuple, places: Any) -> tuple[Any, Any]:
         The sign of each term.
     """
     terms, signs = _terms_in_order(shape)
+    # argsort inverts the permutation: it has the box in which each factor is
     return terms[numpy.argsort(places)], signs
 
 

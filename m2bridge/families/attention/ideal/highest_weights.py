@@ -277,8 +277,8 @@ class GeneratedRepresentation:
     def basis(self) -> Iterator[NumberedPolynomial]:
         """Yield a basis of the representation of weight vectors, the highest weight first.
 
-        Every weight is a permutation of a dominant one. This consists of partitions of the same
-        three numbers n, n and 2n as the type, which also have weights that do not occur.
+        Every weight is a permutation of a dominant one, which consists of partitions of n, n and 2n
+        as the type does. All such triples are tried; those that do not occur have no polynomials.
         """
         # for X, H and Y the partitions of n, n or 2n with at most as many rows as dimensions
         dominant_parts = [partitions(sum(part), len(part)) for part in self.highest_weight]

@@ -84,7 +84,7 @@ def section_multiplicities(size: CoreSize, n: int) -> dict[PartitionTriple, int]
         If a multiplicity would be negative, or the dimensions of the types do not add up to the
         number of sections.
     """
-    e, f, m = size.dimensions
+    e, f, m = size.dimensions  # of X, H, Y
     # The coordinate ring of the source has S_λX ⊗ S_λY ⊗ S_μH ⊗ S_μY (Cauchy's formula).
     multiplicities: Counter[PartitionTriple] = Counter()
     for of_X, of_H in product(partitions(n, e), partitions(n, f)):

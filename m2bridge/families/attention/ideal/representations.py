@@ -249,8 +249,9 @@ def hilbert_function(shape: LayerSizes, last: int) -> list[int]:
         # the coordinate ring is known in all degrees, mostly by the number of sections
         return [coordinate_ring(size).hilbert_function(shape, n) for n in range(last + 1)]
     # low degrees need no proof about all degrees
-    ring = multiplicity_spaces(size, size.dimensions).ring
-    return [total_dimension(ring(n), (shape.d, shape.d_out, shape.d)) for n in range(last + 1)]
+    spaces = multiplicity_spaces(size, size.dimensions)
+    sizes = shape.d, shape.d_out, shape.d
+    return [total_dimension(spaces.ring(n), sizes) for n in range(last + 1)]
 
 
 def hilbert_series(shape: LayerSizes) -> HilbertSeries:

@@ -208,7 +208,10 @@ class ObservedGenerators(ObservedByDegree):
         return self.computed, self.predicted
 
     def to_json(self) -> dict[str, Any]:
-        """Return the numbers by degree, and the last degree that was computed."""
+        """Return the numbers by degree, and the last degree that was computed.
+
+        The latter is ``None`` if these are all generators.
+        """
         return {
             "computed": {str(n): number for n, number in self.computed.items()},
             "predicted": {str(n): number for n, number in self.predicted.items()},

@@ -443,8 +443,9 @@ def observe(
 def _count_polar_degrees_within_limit(model: LayerSizes, partial: bool) -> Numbers | None:
     """Return the polar degrees, counted as points in slices; ``None`` where they are not counted.
 
-    They are counted in the cases of :func:`.is_counted_for_verdicts`. If a limit is reached, with
-    ``partial`` numbers that were not counted are ``None``, or the result is.
+    They are counted in the cases of :func:`.is_counted_for_verdicts`. With ``partial`` a limit
+    raises no error: the numbers that were not counted until then are ``None``, or the whole result
+    is.
 
     Raises
     ------

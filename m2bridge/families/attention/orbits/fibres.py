@@ -266,18 +266,18 @@ def fibres(
     errors.check_kind("model", model, LayerSizes, "a SingleLayerAttention")
     if wanted is not None:
         errors.check_kind("wanted", wanted, Sequence, "a sequence of orbits")
-    asked = sorted(orbits(model) if wanted is None else wanted)
+    wanted_orbits = sorted(orbits(model) if wanted is None else wanted)
     try:
-        return _read_fibres(answer_to(fibres_script(model, wanted)), model, asked)
+        return _read_fibres(answer_to(fibres_script(model, wanted)), model, wanted_orbits)
     except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
         # the records that Macaulay2 wrote before the limit, of which each is complete
         answer = parse(limit.records)
-        done = [orbit for orbit in asked if str(orbit) in answer]
+        done = [orbit for orbit in wanted_orbits if str(orbit) in answer]
         if generic_orbit(model) not in done:
             # without the generic fibre the others prove nothing
             raise
         known_fibres = _read_fibres(answer, model, done)
-        if done == asked:
+        if done == wanted_orbits:
             # the limit was reached after the last fibre, so nothing is missing
             return known_fibres
         limit.progress = f"{len(done)} of {len(orbits(model))} orbits were done"

@@ -123,6 +123,7 @@ def _differential_images(
     parametrization f maps the tangent vector (B, W) to f(B, V) + f(A, W).
     """
     all_are_tangent = _all_are_tangent(orbit, shape)
+    # first the tangent vectors (B, 0), and then all (0, W)
     for i, j in product(range(shape.d), repeat=2):
         if all_are_tangent:
             yield function_coordinates({(i, j): 1}, V)
@@ -457,7 +458,7 @@ def by_bounds(shape: LayerSizes) -> LocusFindings:
     More independent tangent vectors than the dimension prove an orbit singular; equations whose
     differentials leave no more than the dimension prove it smooth, and the dense orbit is always
     smooth. The degree of the equations begins with :func:`default_degree` and rises to 4 while
-    orbits are undecided; if some are undecided in the end, the findings are marked as unfinished.
+    orbits are undecided. If some are undecided in the end, ``unfinished`` names them.
     Hypothesis: t ≥ 2.
 
     Raises
