@@ -18,7 +18,7 @@ from m2bridge.families.attention.checker.case import (
 )
 from m2bridge.families.attention.checker.evidence import fibre
 from m2bridge.families.attention.checker.slices import counted_polar_degrees, is_counted_always
-from m2bridge.families.attention.observations.observe import deduce
+from m2bridge.families.attention.observations.observe import deduce_observations
 from m2bridge.families.attention.orbits.fibres import Fibres
 from m2bridge.families.attention.orbits.orbits import orbits
 from m2bridge.statements.statement import Numbers
@@ -149,7 +149,7 @@ def _observations(d: int, d_out: int, alpha: int) -> Observations:
     fibres = Fibres(
         at=fibres_at(model), base_locus_empty=base_locus_is_empty(), boundary_family=boundary
     )
-    observed = deduce(model, fibres)
+    observed = deduce_observations(model, fibres)
     case = Case(d, d_out, alpha, 2)
     counted = counted_polar_degrees(case) if is_counted_always(case) else None
     return observed if counted is None else replace(observed, polar_degrees=Numbers(tuple(counted)))

@@ -23,7 +23,7 @@ from m2bridge.algebra.linear_algebra import pivot_columns, rank
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits.fibres import Fibre
 from m2bridge.families.attention.orbits.orbits import Orbit, representative
-from m2bridge.families.attention.orbits.parametrization import function, sparse
+from m2bridge.families.attention.orbits.parametrization import function_coordinates, sparse_matrix
 
 Vector = Sequence[int | Fraction]
 Matrix = list[list[Fraction]]
@@ -39,7 +39,7 @@ def fibre_equations(orbit: Orbit, model: SingleLayerAttention) -> Iterator[list[
     :func:`quadratic_monomials`.
     """
     d = model.d
-    coordinates = function(*map(sparse, representative(orbit, model)))
+    coordinates = function_coordinates(*map(sparse_matrix, representative(orbit, model)))
 
     def c(k: int, i: int, p: int, q: int) -> int:
         return coordinates.get((k, i, min(p, q), max(p, q)), 0) * (2 if p == q else 1)

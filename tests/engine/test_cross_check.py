@@ -19,7 +19,7 @@ from m2bridge.families.attention.all_sizes import closures
 from m2bridge.families.attention.all_sizes.closures import CORES
 from m2bridge.families.attention.all_sizes.generators import generators_of_all_sizes
 from m2bridge.families.attention.observations.linear_section import section_points
-from m2bridge.families.attention.observations.observe import check, observe
+from m2bridge.families.attention.observations.observe import check_agreement, observe
 from m2bridge.families.attention.orbits.fibres import Fibre, fibres
 from m2bridge.families.attention.orbits.orbits import generic_orbit, orbits, representative
 from m2bridge.families.attention.sizes import degree_formula, dimension_formula
@@ -149,7 +149,7 @@ def test_wrong_statements_are_refuted(engine: Engine) -> None:
 def test_methods_that_disagree_stop_the_run(engine: Engine) -> None:
     model = SingleLayerAttention(3, 2, 2)
     seen = observe(model, engine=engine)
-    check(seen.orbits, 13, model)
+    check_agreement(seen.orbits, 13, model)
     smooth = next(fact for fact in seen.orbits if not fact.singular)
     singular = next(fact for fact in seen.orbits if fact.singular)
 
@@ -166,9 +166,9 @@ def test_methods_that_disagree_stop_the_run(engine: Engine) -> None:
         ),
     ]:
         with pytest.raises(ContradictionError, match=said):
-            check(facts, 13, model)
+            check_agreement(facts, 13, model)
     with pytest.raises(ContradictionError, match="not that of the source"):
-        check(seen.orbits, 12, model)
+        check_agreement(seen.orbits, 12, model)
 
 
 @pytest.mark.slow

@@ -23,7 +23,7 @@ from m2bridge.engine import using
 from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitError
 from m2bridge.families.attention.checker.slices import LARGE_MULTIDEGREES, counted
-from m2bridge.families.attention.polar.theorem import counted_polar_degrees
+from m2bridge.families.attention.polar.theorem import count_polar_degrees
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.maps.degrees import counting_primes, polar_degrees as choosing, slices
 from m2bridge.maps.degrees.polar_degrees import PolarMethod
@@ -343,7 +343,7 @@ def test_one_prime_within_the_limit_is_no_result_and_refutes_nothing(engine: Eng
     with pytest.raises(TimeLimitError):
         polar_degrees(conic, engine=Late(engine, 0))
     with using(Late(engine, 1)):
-        assert counted_polar_degrees(SingleLayerAttention(2, 1)).entries == (None,) * 5
+        assert count_polar_degrees(SingleLayerAttention(2, 1)).entries == (None,) * 5
 
 
 @pytest.mark.slow

@@ -100,7 +100,7 @@ class Attention(Family[SingleLayerAttention]):
         return figures(self.options)
 
     def program(self, model: SingleLayerAttention, key: str) -> Script | None:
-        """Return the program for the fibres, which is the same for all statements (``key``).
+        """Return the program behind the statement ``key``: for all of them that for the fibres.
 
         ``None`` for one token.
         """
@@ -113,7 +113,7 @@ class Attention(Family[SingleLayerAttention]):
         return model.coordinate_count
 
     def excluded_from_grids(self, model: SingleLayerAttention) -> bool:
-        """Return whether a > d, since such a case has the same functions as a = d."""
+        """Return whether a > d: such a case has the functions of a = d, so grids leave it out."""
         return model.a > model.d
 
     def cross_check_all_sizes(
@@ -121,14 +121,15 @@ class Attention(Family[SingleLayerAttention]):
     ) -> AllSizes | GeneratorsOfAllSizes:
         """Decide statements for all sizes at once.
 
-        Statements about generators or the Hilbert function are decided for the sizes whose core is
-        one of a list of small ones; for them the result is a ``GeneratorsOfAllSizes``.
+        If all of them are about generators or the Hilbert function, they are decided for the sizes
+        whose core is one of a list of small ones, and the result is a ``GeneratorsOfAllSizes``;
+        else it is an ``AllSizes``.
         """
         with importing():
             from m2bridge.families.attention.all_sizes.family import cross_check_all_sizes
             from m2bridge.families.attention.statements import BY_DEGREE
 
-        # generators are observed by degree, and never together with orbits
+        # numbers by degree are observed by themselves, never together with orbits
         if all(statement.observable in BY_DEGREE for statement in statements):
             with importing():  # imports NumPy
                 from m2bridge.families.attention.all_sizes.generators import generators_of_all_sizes

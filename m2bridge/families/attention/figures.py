@@ -42,7 +42,10 @@ MAX_DRAWN_ORBITS = 120
 ORBIT_STEP_INCHES = 1.25
 """The distance between two orbits in the picture."""
 NODE_LEFT, NODE_RIGHT = 0.2, 0.62
-"""How far a mark, and the name at its right, reach from the place of an orbit, in steps."""
+"""How far a mark reaches to the left of the place of its orbit, and its name to the right.
+
+The unit is the step from one orbit to the next in a layer.
+"""
 ELEVATION, AZIMUTH = 22.0, -62.0
 """The viewing angles of Figure 1 in the paper, in degrees."""
 
@@ -97,7 +100,7 @@ class OrbitNode:
             return "boundary"
         return {True: "singular", False: "smooth", None: "undecided"}[self.singular]
 
-    def below(self, other: OrbitNode) -> bool:
+    def is_below(self, other: OrbitNode) -> bool:
         """Return whether this orbit is in the closure of ``other`` and different from it."""
         if self.orbit is None or other.orbit is None:
             # zero is in the closure of every orbit, and no orbit is in the closure of zero
@@ -107,7 +110,7 @@ class OrbitNode:
 
 @dataclass(frozen=True, slots=True)
 class OrbitDiagram(picture.PictureResult):
-    """The orbits and the order of their closures.
+    """The orbits of a case, with the order in which their closures contain each other.
 
     Parameters
     ----------
@@ -142,8 +145,8 @@ class OrbitDiagram(picture.PictureResult):
     def rows(self, separator: str) -> list[tuple[str, int, bool | None, bool | None, str]]:
         """Return the rows of the table with header :data:`HEADER`, one for each orbit.
 
-        The last cell has the names of the orbits that this one covers, with ``separator`` between
-        them.
+        The last cell has the names of the orbits that the orbit covers, with ``separator`` between
+        them; it is empty for the zero function.
         """
         rows = []
         for node in self.nodes:
@@ -174,10 +177,10 @@ class OrbitDiagram(picture.PictureResult):
         }
 
     def to_macaulay2(self) -> str:
-        """Return lists of Macaulay2: the orbits, and pairs of positions of orbits in this list.
+        """Return Macaulay2 assignments of two lists: orbits, and pairs of positions of orbits.
 
         An orbit is {rk A, rk V, dim L∩U}, and the zero function {0, 0, 0}. In a pair the second
-        orbit covers the first.
+        orbit covers the first; positions begin with 0.
         """
         cells = [(0, 0, 0) if node.orbit is None else node.orbit.cells for node in self.nodes]
         orbits = ", ".join(f"{{{', '.join(map(str, cell))}}}" for cell in cells)
@@ -186,7 +189,7 @@ class OrbitDiagram(picture.PictureResult):
         return f"orbits = {{{orbits}}}\ncovers = {{{pairs}}}"
 
     def to_csv(self) -> str:
-        """Return the orbits as a table of CSV, each with those that it covers."""
+        """Return the orbits as a table of CSV, each with the orbits that it covers."""
         return csv_text(HEADER, self.rows("; "))
 
     def figure(self) -> Any:
@@ -198,7 +201,8 @@ class OrbitDiagram(picture.PictureResult):
         levels: dict[int, list[OrbitNode]] = {}
         for node in sorted(self.nodes, key=attrgetter("dimension")):
             levels.setdefault(node.dimension, []).append(node)
-        # the place of each orbit, and for each line the places that it passes in the layers
+        # the place (x, number of the layer) of each orbit, and for each line from orbit to orbit
+        # the places that it passes in the layers
         places, routes_by_layer = placed(list(levels.values()), self.covers)
         positions = list(places.values())
         routes = [
@@ -292,18 +296,22 @@ def orbit_diagram(model: SingleLayerAttention, **options: Unpack[RunOptions]) ->
 
 
 def covers(nodes: Sequence[OrbitNode]) -> tuple[tuple[OrbitNode, OrbitNode], ...]:
-    """Return the pairs (low, high) of orbits, low in the closure of high, with none in between."""
+    """Return the pairs (low, high) with low in the closure of high, and no orbit in between."""
     pairs = []
     for high in nodes:
-        below = [node for node in nodes if node.below(high)]
-        # an orbit that is below one of these orbits has this one in between
-        maximal = [low for low in below if not any(map(low.below, below))]
+        below_high = [node for node in nodes if node.is_below(high)]
+        # an orbit that is below another one of these orbits has this other one in between
+        maximal = [low for low in below_high if not any(map(low.is_below, below_high))]
         pairs += [(low, high) for low in maximal]
     return tuple(pairs)
 
 
 def _is_to_scale(levels: Sequence[int]) -> bool:
-    """Return whether the dimensions that occur, in increasing order, have the same distances."""
+    """Return whether neighbouring dimensions have all the same difference.
+
+    ``levels`` are the dimensions that occur, in increasing order. If so, equal heights between the
+    layers show them to scale.
+    """
     return len({high - low for low, high in pairwise(levels)}) <= 1
 
 
@@ -342,7 +350,7 @@ def _draw_node(axes: Any, node: OrbitNode, place: tuple[float, int]) -> None:
 
 
 def _legend(diagram: OrbitDiagram) -> list[Any]:
-    """Return a legend entry, a line of matplotlib, for each kind of mark in the picture."""
+    """Return a legend entry, a line of matplotlib, for each state that occurs in the picture."""
     marks = []
     for state, mark in MARKS.items():
         nodes = [node for node in diagram.nodes if node.state == state]
@@ -382,14 +390,22 @@ def figure_1(
     """
     # v_1 l_1 = y_1² − w y_2² and v_1 l_2 = v y_1 y_2 + c y_2², coefficient by coefficient
     v, c, w = symbols("v c w")
-    fixed = {"c_1_1_1_1": 1, "c_1_1_1_2": 0, "c_1_2_1_1": 0}
-    named = {"c_1_2_1_2": v, "c_1_2_2_2": c, "c_1_1_2_2": -w}
-    view = {"elevation": elevation, "azimuth": azimuth}
-    return _slice(SingleLayerAttention(2, 1), {**fixed, **named}, fineness=fineness, **view)
+    constants = {"c_1_1_1_1": 1, "c_1_1_1_2": 0, "c_1_2_1_1": 0}
+    axes = {"c_1_2_1_2": v, "c_1_2_2_2": c, "c_1_1_2_2": -w}
+    return _slice_seen_from(
+        SingleLayerAttention(2, 1),
+        {**constants, **axes},
+        fineness=fineness,
+        elevation=elevation,
+        azimuth=azimuth,
+    )
 
 
-def _angle(text: str) -> float:
-    """Read an angle in degrees; raises ValueError saying what is expected."""
+def _read_angle(text: str) -> float:
+    """Return the angle in degrees that a text such as ``22.5`` names.
+
+    Raises ValueError, with a message for the user, if it is not a number from −360 to 360.
+    """
     try:
         angle = read_rational(text)
     except ConversionError:
@@ -399,8 +415,11 @@ def _angle(text: str) -> float:
     return float(angle)
 
 
-def _interval(text: str) -> tuple[Fraction, Fraction]:
-    """Read an interval such as ``-1..1`` as (low, high); ValueError says what is expected."""
+def _read_interval(text: str) -> tuple[Fraction, Fraction]:
+    """Return the ends (low, high) of an interval such as ``-1..1``.
+
+    Raises ValueError, with a message for the user, if the text is not of this form.
+    """
     first, _, last = text.partition("..")
     try:
         return read_rational(first), read_rational(last)
@@ -408,11 +427,11 @@ def _interval(text: str) -> tuple[Fraction, Fraction]:
         raise ValueError(f"'{text:.60}' is not an interval such as -1..1") from None
 
 
-def _assignments(text: str) -> dict[str, Expr]:
+def _read_assignments(text: str) -> dict[str, Expr]:
     """Return the values of coordinates by name, from a text: ``c_1_1_1_1=1, c_1_1_2_2=-w``.
 
-    A value is a number, or a polynomial in variables of any names, over QQ. Raises ValueError
-    saying what is expected, also for a coordinate that has two values.
+    A value is a number, or a polynomial in variables of any names, over QQ. Raises ValueError, with
+    a message for the user, if the text is not of this form or a coordinate has two values.
     """
     assignments: dict[str, Expr] = {}
     for part in filter(str.strip, text.split(",")):
@@ -422,10 +441,10 @@ def _assignments(text: str) -> dict[str, Expr]:
             raise ValueError(
                 f"'{part.strip():.60}' is not one value for a coordinate, such as c_1_1_1_1=1"
             )
-        # a name begins with a letter or underscore, and goes on with digits too
+        # a name begins with a letter or underscore, and goes on with letters, digits, underscores
         name_pattern = r"[^\W\d]\w*"
         variables = tuple(dict.fromkeys(re.findall(name_pattern, value)))
-        # a ring has at least one variable, which a number does not use
+        # a ring has at least one variable: where the value is a number, one that does not occur
         ring = PolynomialRing(QQ, variables or ("x",))
         try:
             assignments[name] = read_polynomial(value, ring).as_expr()
@@ -434,15 +453,15 @@ def _assignments(text: str) -> dict[str, Expr]:
     return assignments
 
 
-_VIEW = (
+_VIEW_OPTIONS = (
     CaseOption(
         "elevation",
-        _angle,
+        _read_angle,
         "angle above the horizontal plane, in degrees",
         default=f"{ELEVATION:g}",
     ),
     CaseOption(
-        "azimuth", _angle, "angle around the vertical axis, in degrees", default=f"{AZIMUTH:g}"
+        "azimuth", _read_angle, "angle around the vertical axis, in degrees", default=f"{AZIMUTH:g}"
     ),
     CaseOption(
         "fineness", integer, "about how many points are computed along a side", default="32"
@@ -450,18 +469,18 @@ _VIEW = (
 )
 
 
-def _slice(
+def _slice_seen_from(
     model: SingleLayerAttention, *args: Any, elevation: float, azimuth: float, **options: Any
 ) -> SliceSurface:
     """Return the surface of :func:`slice_surface`, seen from these angles in degrees.
 
-    All other arguments are those of :func:`slice_surface`.
+    All other arguments, ``args`` and ``options``, are those of :func:`slice_surface`.
     """
     return slice_surface(model, *args, **options).seen_from(elevation, azimuth)
 
 
-def _taking_numbers(compute: Callable[..., Any]) -> Callable[..., Any]:
-    """Return ``compute``, which takes a model, as a function of the numbers of the model instead.
+def _taking_case_numbers(compute: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that takes the numbers d, d', t and a where ``compute`` takes a model.
 
     Options of commands name a case by these numbers; all other options are passed on.
     """
@@ -474,41 +493,48 @@ def _taking_numbers(compute: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def figures(case: tuple[CaseOption, ...]) -> tuple[Figure, ...]:
-    """Return the figures of the family; ``case`` has the options that name a case."""
+    """Return the figures of the family, with the options that a command offers for each.
+
+    ``case`` has the options that name a case: d, d', a and t.
+    """
     umbrella = (
         "Figure 1: the Whitney umbrella in the closure for (d, d', a) = (2, 1, 2), with its"
         " singular curve"
     )
-    fixed = CaseOption(
-        "coordinates", _assignments, "what is fixed: c_1_1_1_1=1,c_1_1_2_2=-w", default=""
+    assigned = CaseOption(
+        "coordinates", _read_assignments, "what is fixed: c_1_1_1_1=1,c_1_1_2_2=-w", default=""
     )
-    box = CaseOption("box", _interval, "the interval of all three variables", default="-1..1")
+    box = CaseOption("box", _read_interval, "the interval of all three variables", default="-1..1")
     last = CaseOption("degree", integer, "the last degree that is shown", default="8")
     space = "A surface in the closure, in a space of dimension 3"
     return (
-        Figure("1", umbrella, _VIEW, figure_1, needs_engine=True),
+        Figure("1", umbrella, _VIEW_OPTIONS, figure_1, needs_engine=True),
         Figure(
-            "slice", space, (*case, fixed, box, *_VIEW), _taking_numbers(_slice), needs_engine=True
+            "slice",
+            space,
+            (*case, assigned, box, *_VIEW_OPTIONS),
+            _taking_case_numbers(_slice_seen_from),
+            needs_engine=True,
         ),
         Figure(
             "orbits",
             "The orbits of a case, ordered by their closures",
             case,
-            _taking_numbers(orbit_diagram),
+            _taking_case_numbers(orbit_diagram),
             needs_engine=True,
         ),
         Figure(
             "polar",
             "Polar degrees as bars; their sum is the generic ED degree",
             case,
-            _taking_numbers(polar_degrees),
+            _taking_case_numbers(polar_degrees),
             needs_engine=True,
         ),
         Figure(
             "hilbert",
             "The Hilbert function with its polynomial",
             (*case, last),
-            _taking_numbers(hilbert_function),
+            _taking_case_numbers(hilbert_function),
             needs_engine=True,
         ),
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 from m2bridge.certificates.wording import wording
 from m2bridge.families.attention.sizes import LayerSizes, hilbert_formula_is_too_large
 
+# the words of statements, hypotheses, lemmas and remarks, by their keys in the file
 WORDS = wording(Path(__file__).parent / "words.toml")
 
 
@@ -23,9 +24,10 @@ def paper_hypotheses(shape: LayerSizes) -> str:
 
     They are t ≥ 2, and α > 1 or d' > 1.
     """
-    if shape.t >= 2 and shape.alpha == 1 and shape.d_out == 1:
-        return WORDS.hypotheses["not-degenerate"]
-    return several_tokens(shape)
+    if reason := several_tokens(shape):
+        return reason
+    is_degenerate = shape.alpha == 1 and shape.d_out == 1
+    return WORDS.hypotheses["not-degenerate"] if is_degenerate else ""
 
 
 def nondegenerate(shape: LayerSizes) -> str:
@@ -38,18 +40,17 @@ def nondegenerate(shape: LayerSizes) -> str:
 
 def two_dimensions(shape: LayerSizes) -> str:
     """Return why one of the hypotheses t ≥ 2 and d ≥ 2 fails; empty if both hold."""
-    reason = several_tokens(shape)
-    if not reason and shape.d == 1:
-        return WORDS.hypotheses["two-dimensions"]
-    return reason
+    if reason := several_tokens(shape):
+        return reason
+    return WORDS.hypotheses["two-dimensions"] if shape.d == 1 else ""
 
 
 def one_output(shape: LayerSizes) -> str:
     """Return why one of the hypotheses t ≥ 2, d' = 1 and a ≥ d fails; empty if all hold."""
-    reason = several_tokens(shape)
-    if not reason and (shape.d_out > 1 or shape.alpha < shape.d):
-        return WORDS.hypotheses["one-output"]
-    return reason
+    if reason := several_tokens(shape):
+        return reason
+    holds = shape.d_out == 1 and shape.alpha == shape.d
+    return "" if holds else WORDS.hypotheses["one-output"]
 
 
 def no_prediction(shape: LayerSizes) -> str:

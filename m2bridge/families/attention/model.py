@@ -39,9 +39,13 @@ if TYPE_CHECKING:
     from m2bridge.statements.statement import Observed, Statement
 
 MAX_EXPANDED_COORDINATES = 1000
-"""Cases with more are not expanded to know their dimension: that takes a second and more."""
+"""The largest number of coordinates for which the map is expanded to compute the dimension.
+
+Beyond, expanding it takes a second and more.
+"""
 
 DEFAULT_PARAMETRIZATION: Parametrization = "attention"
+"""The weights that are the parameters of a model without another choice: A and V."""
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -124,7 +128,7 @@ class SingleLayerAttention(LayerSizes, Model):
     ) -> SingleLayerAttention:
         """Return the model in other coordinates, or with other weights as parameters.
 
-        What is left out is not changed.
+        Coordinates or weights that are left out are those of this model.
         """
         return SingleLayerAttention(
             self.d,
@@ -157,7 +161,8 @@ class SingleLayerAttention(LayerSizes, Model):
     def free_parametrization(self) -> PolynomialMap:
         """Return a map with the same image from weights without relations, as few as there are.
 
-        They are A and V if A can be any matrix, and else K, Q and V, with α rows in K and Q.
+        The weights are A and V for α = d, where A is any matrix; for α < d they are K, Q and V,
+        with α rows in K and Q.
         """
         from m2bridge.families.attention.orbits.parametrization import free_parametrization
 
@@ -182,7 +187,8 @@ class SingleLayerAttention(LayerSizes, Model):
     def grading(self) -> tuple[DegreeVector, ...] | None:
         """Return the multidegree of each coordinate: (e_k, e_i, e_p + e_q) for c_k_i_p_q.
 
-        ``None`` for full coordinates, for which no grading is implemented.
+        It is one tuple of d' + d + d integers. ``None`` for full coordinates, for which no grading
+        is implemented.
         """
         from m2bridge.families.attention.orbits.parametrization import grading
 
@@ -195,9 +201,9 @@ class SingleLayerAttention(LayerSizes, Model):
     ) -> tuple[Representation, ...] | None:
         """Return the representations of GL(X) × GL(H) × GL(Y) that minimal generators form.
 
-        X, H and Y are the spaces of the indices i, k and p, q. ``counts`` has the number of
-        generators by degree and multidegree, which is that of :meth:`grading`. ``None`` for full
-        coordinates, which have no grading.
+        X, H and Y are the spaces of the indices i, k and p, q. ``counts`` maps (degree,
+        multidegree) to the number of generators, where multidegrees are those of :meth:`grading`.
+        ``None`` for full coordinates, for which no grading is implemented.
         """
         from m2bridge.families.attention.ideal.representations import from_multidegrees
 
@@ -206,13 +212,18 @@ class SingleLayerAttention(LayerSizes, Model):
         return from_multidegrees(self, counts)
 
     def symmetries(self) -> tuple[dict[str, str], ...]:
-        """Return the permutations of the indices, as renamings of the free parameters."""
+        """Return generators of the permutations of the indices, as maps of parameters by name.
+
+        The parameters are those of :meth:`free_parametrization`; one generator maps A_1_1 to
+        A_1_2, A_1_2 to A_1_1, and so on.
+        """
         from m2bridge.families.attention.orbits.parametrization import symmetries
 
         return symmetries(self, self.free_parametrization())
 
     def gauge_dimension(self) -> int:
         """Return the dimension of the group that acts on free parameters and fixes functions."""
+        # (λA, V/λ), or (λK, Q, V/λ), has the same function
         rescaling = 1
         if self.alpha == self.d:
             # the entries of A are free
@@ -221,7 +232,7 @@ class SingleLayerAttention(LayerSizes, Model):
         return rescaling + self.alpha**2
 
     def upper_bounds(self, characteristic: int) -> tuple[Bounds, ...]:
-        """Return one upper bound for the dimension, which holds in every characteristic."""
+        """Return one upper bound for the dimension, the same in every characteristic."""
         reason = "the dimension of the weights less one for their rescaling"
         return (Bounds.at_most(sizes.dimension_bound(self), reason),)
 
@@ -237,27 +248,33 @@ class SingleLayerAttention(LayerSizes, Model):
         return lower_bounds(self, characteristic)
 
     def expectations(self) -> tuple[Expectation, ...]:
-        """Return the dimension by Corollary 3.3; for one token only that it does not apply."""
+        """Return the dimension by Corollary 3.3; for one token the note that it does not apply."""
         if self.t == 1:
+            # no number, and so no remark on where it comes from
             return (Expectation(None, "", "Corollary 3.3 assumes t ≥ 2"),)
         from m2bridge.families.attention.hypotheses import paper_hypotheses
 
         remark = "Corollary 3.3"
-        if paper_hypotheses(self):
+        hypothesis_fails = bool(paper_hypotheses(self))
+        if hypothesis_fails:
             # the formula holds there too, but the paper does not say so
             remark += ", outside its hypothesis α > 1 or d' > 1"
         return (Expectation(sizes.dimension_formula(self), remark),)
 
     def fibre_degree(self) -> int | None:
-        """Return the degree by a closed formula, whose proof knows the generic fibre."""
+        """Return the degree of the closure by a closed formula.
+
+        Its proof knows the number of points of the generic fibre, by which it divides.
+        """
         if self.t == 1:
             return sizes.one_token_degree(self)
         return sizes.degree_formula(self)
 
     def predicted_hilbert_function(self, degree: int) -> int | None:
-        """Return the predicted dimension of the part of this degree of the coordinate ring.
+        """Return the predicted dimension of the coordinate ring of the closure in this degree.
 
-        It is the same in reduced and full coordinates. ``None`` where there is no prediction.
+        It is the same number in reduced and full coordinates. ``None`` where there is no
+        prediction.
         """
         from m2bridge.families.attention.ideal.sections import predicted_hilbert_function
 
@@ -266,10 +283,10 @@ class SingleLayerAttention(LayerSizes, Model):
         return predicted_hilbert_function(self, degree)
 
     def numbers(self, observable: str) -> str:
-        """Return the polar degrees with their sum, in words, for the observable polar_degrees.
+        """Return the polar degrees with their sum, in words, for the observable "polar_degrees".
 
-        Empty for other observables, and where the theorem does not apply or the degrees are too
-        large.
+        The text is empty for all other observables, and where the theorem does not apply or the
+        degrees are too large.
         """
         from m2bridge.families.attention.polar.chern_integrals import MAX_POLAR_DIMENSION
         from m2bridge.families.attention.polar.theorem import no_theorem, predicted_polar_degrees
@@ -296,9 +313,10 @@ class SingleLayerAttention(LayerSizes, Model):
         return polar_theorem(self)
 
     def core(self) -> Core | None:
-        """Return the core, a smaller case that determines the ideal in all degrees.
+        """Return the core, a smaller variety that determines the ideal in all degrees.
 
-        It consists of products of linear forms, as few as suffice in as few variables.
+        Its points are the products of α and min(d', d) linear forms, which can be any forms, in as
+        few variables as they need.
 
         ``None`` for one token, whose functions are not products; and in full coordinates, unless a
         computation shows that they span the same functions of the weights as reduced ones, so that
@@ -327,10 +345,10 @@ class SingleLayerAttention(LayerSizes, Model):
         )
 
     def fewer_outputs(self, count: int) -> SingleLayerAttention | None:
-        """Return the layer with the first ``count`` rows of V alone, for fewer than all outputs.
+        """Return the layer with the first ``count`` outputs only; ``None`` if it has no more.
 
-        The multidegree e_k of an output k, by which the first ones are recognized, is that of
-        row k of V.
+        These are the outputs of the first rows of V. Callers recognize an output k by its
+        multidegree e_k, which row k of V has.
         """
         if count >= self.d_out:
             return None
@@ -341,9 +359,10 @@ class SingleLayerAttention(LayerSizes, Model):
     def eliminated(self) -> SingleLayerAttention:
         """Return the layer that elimination uses, with the same closure and fewer relations.
 
-        For one token the function depends on A only by the quadratic form yᵀAy. If its rank can be
-        d, then the A of rank at most a and arbitrary A give the same closure, and the minors of A
-        are left out. In all other cases it is the layer itself.
+        For one token the function depends on A only by the quadratic form yᵀAy. If this form can
+        have rank d, then matrices A of rank at most a and arbitrary A give the same closure; so the
+        layer with a = d is returned, which has no minors of A as relations. In all other cases the
+        layer itself is returned.
         """
         if self.t > 1 or sizes.form_rank(self) < self.d:
             return self
@@ -358,7 +377,7 @@ class SingleLayerAttention(LayerSizes, Model):
         return REGISTRY
 
     def needs_engine(self, observables: Collection[str]) -> bool:
-        """Return whether Macaulay2 is needed: for all observables but types of weights."""
+        """Return whether Macaulay2 is needed: unless all observables are types of weights."""
         from m2bridge.families.attention.statements import OF_TYPES
 
         return not set(observables) <= OF_TYPES
@@ -372,9 +391,10 @@ class SingleLayerAttention(LayerSizes, Model):
         Parameters
         ----------
         observables : collection of str
+            Names from the registry of statements, all to be observed by one computation.
         certified : bool
-            Whether the observations are for a certificate. Then they are complete or an error, and
-            contain only what a checker can recompute.
+            Whether the observations are for a certificate. Then incomplete observations are an
+            error, and the result contains only what a checker can recompute.
 
         Returns
         -------
@@ -386,18 +406,18 @@ class SingleLayerAttention(LayerSizes, Model):
         if not OF_TYPES.isdisjoint(observables):
             return self._observe_types(observables)
         if not OF_TRAINING.isdisjoint(observables):
-            loss = imported("m2bridge.families.attention.observations.learning_degree")
-            of_training: Observed = loss.observe_learning_degree(self, observables)
+            learning_degree = imported("m2bridge.families.attention.observations.learning_degree")
+            of_training: Observed = learning_degree.observe_learning_degree(self, observables)
             return of_training
         if not BY_DEGREE.isdisjoint(observables):
-            numbers = imported("m2bridge.families.attention.observations.by_degree")
-            by_degree: Observed = numbers.observe_by_degree(self, observables)
-            return by_degree
+            by_degree = imported("m2bridge.families.attention.observations.by_degree")
+            numbers_by_degree: Observed = by_degree.observe_by_degree(self, observables)
+            return numbers_by_degree
         if self.t == 1:
             return None
         # with SymPy, while Macaulay2 starts
         observe = imported("m2bridge.families.attention.observations.observe").observe
-        # certificates of a case share its observations
+        # All certificates of a case share its observations, so these have the polar degrees too.
         polar = certified or "polar_degrees" in observables
         observations: Observations = observe(self, partial=not certified, polar=polar)
         if certified:
@@ -407,7 +427,7 @@ class SingleLayerAttention(LayerSizes, Model):
     def _observe_types(self, observables: Collection[str]) -> Observed | None:
         """Return the observation of exposed types of weights; ``None`` for one token.
 
-        They are types of (K, Q, V), or of (K, Q, O, V) where the observable is that of heads.
+        They are types of (K, Q, V), or of (K, Q, O, V) for the observable "exposed_types_of_heads".
 
         Raises
         ------
@@ -424,6 +444,7 @@ class SingleLayerAttention(LayerSizes, Model):
         if self.t == 1:
             return None
         training = imported("m2bridge.families.attention.training.observed")
+        # without heads
         head_dim = None
         if EXPOSED_TYPES_OF_HEADS in observables:
             # O has as many columns as K has rows
@@ -456,24 +477,24 @@ class SingleLayerAttention(LayerSizes, Model):
         return self
 
     def by_fibres(self) -> LocusFindings:
-        """Return the singular locus, as the fibres over the orbits determine it."""
+        """Return findings about the singular locus, by the fibres over the orbits."""
         from m2bridge.families.attention.observations.observe import by_fibres
 
         return by_fibres(self)
 
     def by_bounds(self) -> LocusFindings:
-        """Return the singular locus, as tangent vectors and equations of low degree bound it."""
+        """Return findings about the singular locus, by tangent vectors and low equations."""
         from m2bridge.families.attention.orbits.tangents import by_bounds
 
         return by_bounds(self)
 
     def by_orbits(self, ideal: GeneratingSet, dimension: int) -> LocusFindings:
-        """Return the singular locus by the Jacobian criterion at one point of each orbit.
+        """Return findings about the singular locus, by the Jacobian criterion at the orbits.
 
         Parameters
         ----------
         ideal : GeneratingSet
-            All of the ideal of the closure.
+            Generators of the whole ideal of the closure.
         dimension : int
             The affine dimension of the closure.
         """
@@ -488,9 +509,9 @@ class SingleLayerAttention(LayerSizes, Model):
         return orbit_closure_map(orbit, self, self.coordinates)
 
     def identify(self, prime: GeneratingSet, dimension: int) -> Orbit | None:
-        """Return the orbit whose closure is the variety of a prime ideal, of this affine dimension.
+        """Return the orbit whose closure is the variety of a prime ideal.
 
-        ``None`` if there is no such orbit.
+        ``dimension`` is the affine dimension of this variety. ``None`` if there is no such orbit.
         """
         from m2bridge.algebra.polynomial_map import vanishes_on_image
         from m2bridge.families.attention.orbits.orbits import orbits
@@ -499,7 +520,8 @@ class SingleLayerAttention(LayerSizes, Model):
         for orbit in orbits(self):
             if orbit_dimension(orbit, self) != dimension:
                 continue
-            # a closed subset of an irreducible variety with the same dimension is all of it
+            # The orbit's closure is contained in the variety if the ideal vanishes on it; and a
+            # closed subset of an irreducible variety with the same dimension is all of it.
             if vanishes_on_image(prime, self.orbit_closure(orbit)):
                 return orbit
         return None
@@ -519,13 +541,13 @@ class SingleLayerAttention(LayerSizes, Model):
         """
         from m2bridge.families.attention.orbits.membership import INSIDE, membership_of
         from m2bridge.families.attention.orbits.parametrization import (
+            coordinate_name_in,
             indices,
-            name_in,
             reduced_name,
         )
 
         # membership reads reduced coordinates, which are among the full ones under other names
         reduced = {}
         for index in indices(self):
-            reduced[reduced_name(index)] = function[name_in(index, self.coordinates)]
+            reduced[reduced_name(index)] = function[coordinate_name_in(index, self.coordinates)]
         return membership_of(self, reduced).place == INSIDE

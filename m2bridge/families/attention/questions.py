@@ -27,7 +27,11 @@ from m2bridge.errors import (
 )
 from m2bridge.families.attention.hypotheses import WORDS, several_tokens, two_dimensions
 from m2bridge.families.attention.ideal import representations
-from m2bridge.families.attention.ideal.sections import CoreSize, least_degree, sections_series
+from m2bridge.families.attention.ideal.sections import (
+    CoreSize,
+    largest_minor_degree,
+    sections_series,
+)
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.observations.by_degree import (
     MAX_ELIMINATED_COORDINATES,
@@ -37,7 +41,7 @@ from m2bridge.families.attention.orbits.fibres import fibres_script
 from m2bridge.families.attention.orbits.orbits import flatten, orbits, representative
 from m2bridge.families.attention.orbits.parametrization import multigraded_attention
 from m2bridge.families.attention.orbits.tangents import orbit_script
-from m2bridge.families.attention.polar.theorem import is_observed
+from m2bridge.families.attention.polar.theorem import are_loci_observed
 from m2bridge.families.attention.sizes import CoordinateSystem, dimension_formula
 from m2bridge.families.base import ComputedQuestion
 from m2bridge.implicitization.implicitize import Implicitization, implicitize
@@ -75,9 +79,10 @@ def standalone(
     Parameters
     ----------
     computation : {"closure", "dimension", "singular-locus", "fibres", "polar-degrees"}
-        The dimension by elimination is part of the program for the closure; the method of fibres
-        and cross-checks run the program for the fibres. That for polar degrees counts points in
-        slices, modulo a prime that it draws itself unless ``givenPrime`` is one.
+        The program for the dimension is that for the closure, as elimination gives both. The
+        program for the fibres is that of the method of fibres and of cross-checks. The program for
+        polar degrees counts points in slices, modulo a prime that it draws at random unless the
+        variable ``givenPrime`` is a prime.
     model : SingleLayerAttention
     field : CoefficientField
         The field of the closure and the singular locus. The other programs are for QQ only.
@@ -105,6 +110,7 @@ def standalone(
         return slices_program(chosen).standalone()
     if computation in ("closure", "dimension"):
         return closure_script(chosen, field=field).standalone()
+    # the singular locus is left, which has two methods
     if method == "jacobian":
         return jacobian_script(chosen, field=field).standalone()
     if method != "orbits":
@@ -127,14 +133,15 @@ def fibres_program(model: SingleLayerAttention) -> Script | None:
     return fibres_script(model)
 
 
-def _trusted(model: SingleLayerAttention, ideal: GeneratingSet) -> tuple[str, ...]:
+def _trusted_sentences(model: SingleLayerAttention, ideal: GeneratingSet) -> tuple[str, ...]:
     """Return what a certificate of the closure relies on, in sentences.
 
-    They are lemmas for several tokens. For one token they say that a checker computes the ideal
-    again only up to a degree, and relies on the elimination beyond.
+    For several tokens the sentences are lemmas. For one token there is one sentence: that a checker
+    computes the ideal again only up to a degree, and relies on the elimination beyond.
     """
     if model.t > 1:
         return tuple(WORDS.lemmas[name] for name in WORDS.closure["trusted"])
+    # 0 for the zero ideal, which has no generators
     largest_degree = max(map(total_degree, ideal.generators), default=0)
     last_checked = max(largest_degree, default_max_degree(len(ideal.ring.variables)))
     return (WORDS.closure["one-token"].format(degree=last_checked),)
@@ -204,7 +211,7 @@ class ClosureQuestion(ComputedQuestion[SingleLayerAttention, Closure]):
             "generators": [polynomial_text(generator) for generator in ideal.generators],
             "tangent_dimensions": _tangent_dimensions(model, ideal),
         }
-        return Content(answer, evidence, _trusted(model, ideal))
+        return Content(answer, evidence, _trusted_sentences(model, ideal))
 
     def summary(self, answer: dict[str, Any]) -> str:
         """Return dimension, degree and degrees of generators of an answer, in words."""
@@ -220,7 +227,7 @@ class ClosureQuestion(ComputedQuestion[SingleLayerAttention, Closure]):
         return True
 
     def usual(self, model: SingleLayerAttention) -> bool:
-        """Return whether ``all`` includes the question: for few coordinates, done in seconds."""
+        """Return whether ``all`` includes the question: with few coordinates it takes seconds."""
         return model.coordinate_count <= MAX_USUAL_CLOSURE_COORDINATES
 
     def within_reach(self, model: SingleLayerAttention) -> bool:
@@ -261,13 +268,14 @@ def is_within_reach(model: SingleLayerAttention) -> bool:
     return model.t >= 2 and model.independent_count <= MAX_EQUATION_COORDINATES
 
 
-def _beyond(
+def _proved_for_all_degrees(
     model: SingleLayerAttention, equations: Implicitization
 ) -> tuple[HilbertSeries | None, bool]:
-    """Return what the core proves about all degrees, from equations up to a degree.
+    """Return what is proved about all degrees: the Hilbert series, and whether generators are all.
 
-    The core is a smaller case that determines the ideal of the closure; its coordinate ring is
-    known in all degrees (docs/completeness.md).
+    The proof is by the core, a smaller variety that determines the ideal of the closure, and whose
+    coordinate ring is known in all degrees (docs/completeness.md). The equations, which are known
+    up to a degree, are compared with it.
 
     Returns
     -------
@@ -284,18 +292,20 @@ def _beyond(
     """
     core = CoreSize.of(model)
     last = equations.max_degree
+    # dim X · dim H · dim S²Y
     core_coordinates = core.columns * core.rows * monomial_count(core.variables, 2)
     ring = representations.coordinate_ring(core)
     if monomial_count(core_coordinates, ring.bound) > MAX_PROVED_CORE_MONOMIALS:
         return None, False
     if ring.sections_from > last + 1:
-        # below that degree the Hilbert function is not a number of sections, and must be computed
+        # Below the degree ``sections_from`` the Hilbert function is not the number of sections, and
+        # the equations have its values up to the degree ``last`` only.
         return None, False
     series = representations.hilbert_series(model)
     generators = representations.representations(model)
     check_representations(equations, [series.value(n) for n in range(last + 1)], generators)
-    # minors that vanish identically in the core are generators too
-    largest_degree = max([least_degree(model), *(part.degree for part in generators)])
+    # minors that vanish identically in the core can be generators too
+    largest_degree = max([largest_minor_degree(model), *(part.degree for part in generators)])
     return series, last >= largest_degree
 
 
@@ -339,12 +349,12 @@ class EquationsQuestion(ComputedQuestion[SingleLayerAttention, CertifiedEquation
             raise clock().late(f"degree {equations.max_degree + 1}")
         if not equations.exact:
             raise MethodUnavailableError("a rank over QQ was not found")
-        series, all_generators = _beyond(model, equations)
+        series, all_generators = _proved_for_all_degrees(model, equations)
         return CertifiedEquations(equations, series, all_generators)
 
     def content(self, model: SingleLayerAttention, observed: CertifiedEquations) -> Content:
         """Return the results up to the degree, and those about all degrees that are proved."""
-        # dimension and degree are those of the Hilbert polynomial, which sections have too
+        # The series of sections has the same Hilbert polynomial, so the same dimension and degree.
         sections = sections_series(model, dimension_formula(model))
         equations, series = observed.equations, observed.series
         # the numbers of generators by degree and multidegree, one multidegree of each orbit
@@ -365,25 +375,26 @@ class EquationsQuestion(ComputedQuestion[SingleLayerAttention, CertifiedEquation
             "all_generators": observed.all_generators,
             "representations": [part.type_json() for part in generators],
         }
-        names = WORDS.closure["up-to-a-degree"]
+        lemma_names = WORDS.closure["up-to-a-degree"]
         if series is not None:
             answer["hilbert_series"] = series.to_json()
-            names = WORDS.closure["for-all-degrees"]
+            lemma_names = WORDS.closure["for-all-degrees"]
         # a checker computes the equations again, so there is no evidence
-        return Content(answer, {}, tuple(WORDS.lemmas[name] for name in names))
+        return Content(answer, {}, tuple(WORDS.lemmas[name] for name in lemma_names))
 
     def summary(self, answer: dict[str, Any]) -> str:
         """Return an answer in words: degrees of generators, and values of the Hilbert function.
 
-        It says whether there can be generators of higher degrees than those that were computed.
+        The words also say whether there can be generators of higher degrees than those that were
+        computed.
         """
         degrees = degree_summary(answer["generators_up_to_degree"])
-        known = f"generators of degree ≤ {answer['max_degree']}: {degrees}"
+        generators = f"generators of degree ≤ {answer['max_degree']}: {degrees}"
         scope = "nothing is claimed about higher degrees"
         if answer["all_generators"]:
             scope = "these are all"
         values = ", ".join(map(str, answer["hilbert_function"]))
-        summary = f"{known}; {scope}; Hilbert function {values}, …"
+        summary = f"{generators}; {scope}; Hilbert function {values}, …"
         if answer["hilbert_series"]:
             summary += "; Hilbert series proved"
         return summary
@@ -418,7 +429,7 @@ class PolarQuestion(ComputedQuestion[SingleLayerAttention, PolarDegrees]):
         """
         if reason := two_dimensions(model):
             raise NotApplicableError(f"the question {reason}")
-        if not is_observed(model):
+        if not are_loci_observed(model):
             reason = "the orbits of this case are too many to be observed"
             raise TooLargeError(f"{reason}; 'm2bridge polar-degrees' needs none")
         return polar_degrees(model, method="theorem")
@@ -429,7 +440,7 @@ class PolarQuestion(ComputedQuestion[SingleLayerAttention, PolarDegrees]):
         data = observed.to_json()
         loci = []
         for locus in data["loci"]:
-            # people read the text (1, 1, 0), checkers the list [1, 1, 0]
+            # results have the text "(1, 1, 0)" for people, certificates the list [1, 1, 0]
             orbit = [int(number) for number in locus["orbit"].strip("()").split(",")]
             loci.append(locus | {"orbit": orbit})
         answer = {name: data[name] for name in names}
@@ -443,7 +454,7 @@ class PolarQuestion(ComputedQuestion[SingleLayerAttention, PolarDegrees]):
 
     def within_reach(self, model: SingleLayerAttention) -> bool:
         """Return whether the theorem holds, and the orbits are few enough to be observed."""
-        return not two_dimensions(model) and is_observed(model)
+        return not two_dimensions(model) and are_loci_observed(model)
 
 
 POLAR = PolarQuestion()

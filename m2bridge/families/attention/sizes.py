@@ -20,7 +20,9 @@ NAME = "attention"
 """The name of the family."""
 
 CoordinateSystem = Literal["reduced", "full"]
+"""The coordinates of functions, as SingleLayerAttention describes them."""
 Parametrization = Literal["attention", "factored"]
+"""The weights that are parameters: A and V, or Q, K and V."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -94,14 +96,14 @@ class LayerSizes:
 def coordinate_count(shape: LayerSizes, coordinates: CoordinateSystem) -> int:
     """Return the number of function coordinates of a case in a coordinate system.
 
-    Full coordinates are counted that are not identically zero.
+    Full coordinates are only those that are not identically zero.
     """
     if coordinates == "reduced":
         return shape.independent_count
-    # in an output of token j: cubic forms in x_j alone, and for each other token u
-    # the reduced coordinates, quadratic in x_u and linear in x_j
-    alone = shape.d_out * comb(shape.d + 2, 3)
-    return shape.t * (alone + (shape.t - 1) * shape.independent_count)
+    # The outputs of token j have the cubic monomials in x_j, and for each other token u those that
+    # are quadratic in x_u and linear in x_j, as many as there are reduced coordinates.
+    cubic_in_one_token = shape.d_out * comb(shape.d + 2, 3)
+    return shape.t * (cubic_in_one_token + (shape.t - 1) * shape.independent_count)
 
 
 def dimension_formula(shape: LayerSizes) -> int:
@@ -121,10 +123,10 @@ def weights_dimension(shape: LayerSizes) -> int:
     (yᵀAy)·v_k(y), so it depends on V and on the quadratic form yᵀAy. This has rank at most s =
     :func:`form_rank`, and the quadratic forms of rank at most s have dimension s(2d − s + 1)/2.
     """
-    of_V = shape.d * shape.d_out
+    entries_of_V = shape.d * shape.d_out
     if shape.t > 1:
-        return matrices_of_rank(shape.d, shape.alpha) + of_V
-    return symmetric_matrices_of_rank(shape.d, form_rank(shape)) + of_V
+        return matrices_of_rank(shape.d, shape.alpha) + entries_of_V
+    return symmetric_matrices_of_rank(shape.d, form_rank(shape)) + entries_of_V
 
 
 def form_rank(shape: LayerSizes) -> int:
@@ -156,11 +158,11 @@ def degree_formula(shape: LayerSizes) -> int:
 
     Source: ours (not in the paper), proved in the documentation of m2bridge.
     """
-    degree = product_degree(shape) * determinantal_degree(shape.d, shape.d, shape.alpha)
+    source_degree = product_degree(shape) * determinantal_degree(shape.d, shape.d, shape.alpha)
     if is_birational(shape):
-        return degree
+        return source_degree
     # the source counts each point of the image twice
-    return degree // 2
+    return source_degree // 2
 
 
 def one_token_degree(shape: LayerSizes) -> int:
@@ -177,12 +179,12 @@ def one_token_degree(shape: LayerSizes) -> int:
     rank = form_rank(shape)
     dimension_q = symmetric_matrices_of_rank(shape.d, rank) - 1
     dimension_v = shape.d * shape.d_out - 1
-    degree = comb(dimension_q + dimension_v, dimension_v)
-    degree *= symmetric_determinantal_degree(shape.d, rank)
+    source_degree = comb(dimension_q + dimension_v, dimension_v)
+    source_degree *= symmetric_determinantal_degree(shape.d, rank)
     if shape.d_out == 1 and rank == 2:
         # the source counts each point of the image three times
-        return degree // 3
-    return degree
+        return source_degree // 3
+    return source_degree
 
 
 def is_birational(shape: LayerSizes) -> bool:
@@ -206,11 +208,11 @@ def hilbert_formula_is_too_large(shape: LayerSizes) -> bool:
 
 
 def product_degree(shape: LayerSizes) -> int:
-    """Return the degree of a form of bidegree (1, 1) to the top power on P^δ_A × P^δ_V.
+    """Return the intersection number (h_A + h_V)^(δ_A + δ_V) = C(δ_A + δ_V, δ_V) on P^δ_A × P^δ_V.
 
-    It is the intersection number (h_A + h_V)^(δ_A + δ_V) = C(δ_A + δ_V, δ_V), with h_A and h_V the
-    hyperplane classes, δ_A the dimension of P(D_α), the matrices of rank at most α up to scalars,
-    and δ_V that of P(R^{d'×d}).
+    It is the number of common zeros of δ_A + δ_V general forms of bidegree (1, 1). Here h_A and h_V
+    are the hyperplane classes, δ_A is the dimension of P(D_α), the matrices of rank at most α up to
+    scalars, and δ_V that of P(R^{d'×d}).
     """
     dimension_a = matrices_of_rank(shape.d, shape.alpha) - 1
     dimension_v = shape.d * shape.d_out - 1

@@ -29,8 +29,9 @@ def about_orbits(key: str, part: str, **fields: Any) -> OrbitStatement[LayerSize
     """Return a statement about functions, which predicts a value for each orbit.
 
     ``key`` and ``part`` are its number in the paper, such as "3.4" and "ii", under which
-    ``words.toml`` has its words; ``fields`` are the other fields of the statement: its prediction,
-    its hypotheses, and the orbits that it concerns.
+    ``words.toml`` has its words; ``part`` is empty for a statement without parts. ``fields`` are
+    the other fields of the statement by name: its prediction, its hypotheses, and the orbits that
+    it concerns.
     """
     return OrbitStatement(**WORDS.fields(key, part), **fields)
 
@@ -38,7 +39,7 @@ def about_orbits(key: str, part: str, **fields: Any) -> OrbitStatement[LayerSize
 def about_the_whole(key: str, part: str, **fields: Any) -> GlobalStatement[LayerSizes]:
     """Return a statement about the neuromanifold as a whole, which predicts one value.
 
-    The parameters are those of :func:`about_orbits`; no orbits are among the fields.
+    The parameters are those of :func:`about_orbits`, but ``fields`` names no orbits.
     """
     return GlobalStatement(**WORDS.fields(key, part), **fields)
 
@@ -48,19 +49,19 @@ def _has_rank_one(orbit: Orbit) -> bool:
     return orbit.r == orbit.s == 1
 
 
-def _has_larger_rank(orbit: Orbit) -> bool:
+def _has_rank_above_one(orbit: Orbit) -> bool:
     """Return whether A or V has a rank larger than 1."""
     return not _has_rank_one(orbit)
 
 
 def _singular_at_rank_one(orbit: Orbit, shape: LayerSizes) -> bool:
-    """Predict whether an orbit is singular by Corollary A.4: where A and V have rank 1."""
+    """Predict by Corollary A.4 that an orbit is singular exactly if A and V have rank 1."""
     return _has_rank_one(orbit)
 
 
 @dataclass(frozen=True, slots=True)
 class Preimages:
-    """Weights (A, V), up to rescaling, that have the same function."""
+    """All weights (A, V), up to rescaling, that have the same function: the points of a fibre."""
 
     points: frozenset[WeightPair]
 
@@ -81,7 +82,7 @@ def _preimages_of_rank_one(orbit: Orbit, shape: LayerSizes) -> Value:
 
     It has the points A = k qᵀ, V = h vᵀ, and A = v qᵀ, V = h kᵀ, which are one point for k = v. At
     the representative of the orbit q and h are the first unit vectors; so k is the first column of
-    A, and v the first row of V.
+    A, and v the first row of V. Both have the first entry 1, so both points have A_11 = V_11 = 1.
     """
     A, V = representative(orbit, shape)
     k = tuple(row[0] for row in A)
@@ -97,15 +98,16 @@ def _one_preimage(orbit: Orbit, shape: LayerSizes) -> Value:
     return Preimages(frozenset({representative(orbit, shape)}))
 
 
-def _same_vector(orbit: Orbit, shape: LayerSizes) -> bool:
-    """Return whether A = v qᵀ and V = h vᵀ with the same v.
+def _has_common_vector(orbit: Orbit, shape: LayerSizes) -> bool:
+    """Predict whether an orbit consists of boundary points, or of critical points.
 
-    By Theorem 3.4 (ii) these are the boundary points, by Lemma A.3 the critical ones.
+    Theorem 3.4 (ii) says the first and Lemma A.3 the second: exactly where A = v qᵀ and V = h vᵀ
+    with the same v, so that rk A = rk V = dim L ∩ U = 1.
     """
     return (orbit.r, orbit.s, orbit.m) == (1, 1, 1)
 
 
-def singular(orbit: Orbit, shape: LayerSizes) -> bool:
+def is_singular_by_theorem(orbit: Orbit, shape: LayerSizes) -> bool:
     """Predict whether an orbit is singular by Theorem 3.4 (iii), as printed: rk A · rk V ≤ 1."""
     return orbit.r * orbit.s <= 1
 
@@ -113,7 +115,8 @@ def singular(orbit: Orbit, shape: LayerSizes) -> bool:
 def _singular_locus(orbit: Orbit, shape: LayerSizes) -> bool:
     """Predict whether an orbit is singular, by a statement of ours that corrects 3.4 (iii).
 
-    For a < d it takes into account the singular points of the source, the A of rank below a.
+    For a < d the statement takes into account the singular points of the source, which are the A of
+    rank below a.
     """
     if shape.a >= shape.d:
         # all matrices A: the source is smooth, and 3.4 (iii) holds
@@ -179,8 +182,8 @@ def _learning_degree(shape: LayerSizes) -> Value | None:
     if shape.t < 2 or shape.d_out > 1 or shape.alpha < shape.d:
         return None
     # S(n, 3) = (3^(n−1) − 2^n + 1)/2 at n = d + 2
-    twice: int = 3 ** (shape.d + 1) - 2 ** (shape.d + 2) + 1
-    return twice // 2
+    twice_the_number: int = 3 ** (shape.d + 1) - 2 ** (shape.d + 2) + 1
+    return twice_the_number // 2
 
 
 REGISTRY: tuple[Statement, ...] = (
@@ -197,17 +200,17 @@ REGISTRY: tuple[Statement, ...] = (
         "otherwise",
         predict=_one_preimage,
         hypotheses=several_tokens,
-        concerns=_has_larger_rank,
+        concerns=_has_rank_above_one,
     ),
     about_the_whole("3.3", "", predict=dimension_formula, hypotheses=paper_hypotheses),
     about_the_whole("3.4", "i", predict=Always(True), hypotheses=paper_hypotheses),
-    about_orbits("3.4", "ii", predict=_same_vector, hypotheses=nondegenerate),
-    about_orbits("3.4", "iii", predict=singular, hypotheses=nondegenerate),
+    about_orbits("3.4", "ii", predict=_has_common_vector, hypotheses=nondegenerate),
+    about_orbits("3.4", "iii", predict=is_singular_by_theorem, hypotheses=nondegenerate),
     about_the_whole("A.2", "birational", predict=Always(True), hypotheses=paper_hypotheses),
     about_the_whole(
         "A.2", "special fibres", predict=Always(2), hypotheses=paper_hypotheses, nothing=0
     ),
-    about_orbits("A.3", "", predict=_same_vector, hypotheses=nondegenerate),
+    about_orbits("A.3", "", predict=_has_common_vector, hypotheses=nondegenerate),
     about_orbits("A.4", "", predict=_singular_at_rank_one, hypotheses=nondegenerate),
     about_the_whole("A.5", "", predict=Always(True), hypotheses=several_tokens),
     about_orbits("A.6", "", predict=Always(True), hypotheses=nondegenerate),

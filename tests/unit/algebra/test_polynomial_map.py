@@ -333,7 +333,7 @@ def test_a_block_with_a_larger_kernel_decides_nothing(monkeypatch: pytest.Monkey
     """
     monkeypatch.setattr(
         one_block,
-        "_random_blocks",
+        "_random_block_weights",
         lambda *given: [(((1, 2), (2, 4)), (1, 2)), (((0, 1), (-1, 0)), (1, 2))],
     )
     assert list(one_block.lower_bounds(SingleLayerAttention(9, 9, 3, 1), 0)) == []

@@ -23,12 +23,12 @@ from m2bridge.families.attention.ideal.multiplicity_spaces import MultiplicitySp
 from m2bridge.families.attention.ideal.representations import coordinate_ring
 from m2bridge.families.attention.ideal.sections import (
     CoreSize,
-    least_degree,
+    largest_minor_degree,
     section_count,
     sections_of,
 )
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.orbits.parametrization import coordinate, entries, reduced_name
+from m2bridge.families.attention.orbits.parametrization import coordinate, entry_names, reduced_name
 from m2bridge.families.attention.sizes import degree_formula, dimension_formula
 from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
 from m2bridge.limits import limited
@@ -62,7 +62,7 @@ SIZES = {
 @pytest.mark.parametrize("case", SIZES, ids=str)
 def test_size_of_the_core_and_degree_of_the_minors_outside(case: tuple[int, int, int]) -> None:
     model = SingleLayerAttention(*case)
-    assert (CoreSize.of(model), least_degree(model)) == SIZES[case]
+    assert (CoreSize.of(model), largest_minor_degree(model)) == SIZES[case]
 
 
 def test_bounds() -> None:
@@ -272,7 +272,7 @@ def test_the_source_has_generators_and_relations_of_low_degree(size: tuple[int, 
 def map_of(size: CoreSize) -> MultigradedMap:
     """The coefficients c_k_i_p_q of l_i·v_k."""
     m = size.variables
-    source = PolynomialRing(QQ, entries("A", m, size.columns) + entries("V", size.rows, m))
+    source = PolynomialRing(QQ, entry_names("A", m, size.columns) + entry_names("V", size.rows, m))
     value = dict(zip(source.variables, source.sympy_ring.gens, strict=True))
     images = {
         reduced_name((k, i, p, q)): coordinate(

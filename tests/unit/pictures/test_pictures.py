@@ -33,7 +33,7 @@ from m2bridge.errors import (
     MethodUnavailableError,
     TimeLimitError,
 )
-from m2bridge.families.attention.figures import OrbitNode, _assignments, covers
+from m2bridge.families.attention.figures import OrbitNode, _read_assignments, covers
 from m2bridge.families.attention.orbits.membership import orbit_of
 from m2bridge.families.attention.orbits.orbits import Orbit, orbits, representative
 from m2bridge.families.deep_attention import bounds
@@ -102,7 +102,7 @@ def test_covers_have_none_in_between() -> None:
     for _ in nodes:
         reachable |= {(a, d) for (a, b), (c, d) in product(reachable, found) if b == c}
     assert reachable == {
-        (a, b) for a, b in product((OrbitNode(None, 0, True, True), *nodes), nodes) if a.below(b)
+        (a, b) for a, b in product((OrbitNode(None, 0, True, True), *nodes), nodes) if a.is_below(b)
     }
 
 
@@ -290,7 +290,7 @@ def test_boxes_are_such_that_floats_show_them(box: tuple[Fraction, Fraction]) ->
 
 
 def test_coordinates_on_the_command_line() -> None:
-    assert {name: str(value) for name, value in _assignments("a=1, b = -w/2,c=v").items()} == {
+    assert {name: str(value) for name, value in _read_assignments("a=1, b = -w/2,c=v").items()} == {
         "a": "1",
         "b": "-w/2",
         "c": "v",

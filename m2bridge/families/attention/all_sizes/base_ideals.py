@@ -35,7 +35,7 @@ from m2bridge.families.attention.all_sizes.fibre_theorem import (
 from m2bridge.families.attention.orbits.fibres import nonzero_part, products_determine_functions
 from m2bridge.families.attention.orbits.orbits import Orbit
 from m2bridge.families.attention.polar.chern_integrals import localized_polar_degrees
-from m2bridge.families.attention.polar.theorem import MAX_COUNTED_OUTPUTS, counted_polar_degrees
+from m2bridge.families.attention.polar.theorem import MAX_COUNTED_OUTPUTS, count_polar_degrees
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.ideals.program import ReducedGroebnerBasis as GroebnerBasis, small_basis
 from m2bridge.statements.statement import Numbers, NumbersByMethod
@@ -85,7 +85,7 @@ def base_ideals(*, polar: bool = False) -> ComputedCases:
         ideals={base: _basis(answer, base) for base in BASE_CASES},
         base_locus_empty=answer.boolean("base_locus_empty"),
         boundary_family=has_no_real_weights and tends_to_orbit,
-        polar_degrees={shape: counted_polar_degrees(shape) for shape in counted_sizes},
+        polar_degrees={shape: count_polar_degrees(shape) for shape in counted_sizes},
     )
 
 

@@ -389,9 +389,12 @@ def _closure_of_sizes(size: CoreSize, vectors: bool = False) -> ClosureOfSizes:
     types = generators(size)
     types_with_vectors = types if vectors else ()
     written = []
-    for (_, shapes, _), vectors_of_type in highest_weights.vectors(size, types_with_vectors):
+    for (_, shapes, _), vectors_of_type in highest_weights.vectors_by_type(
+        size, types_with_vectors
+    ):
         both_forms = (
-            (vector.formula, highest_weights.written(vector, shapes)) for vector in vectors_of_type
+            (vector.formula, highest_weights.vector_text(vector, shapes))
+            for vector in vectors_of_type
         )
         written.append(tuple(both_forms))
     return ClosureOfSizes(types, coordinate_ring(size), tuple(written))

@@ -53,21 +53,26 @@ class Determinants:
     ----------
     table : array of int
         The determinants: a row for each choice of r vectors, a column for each point. The number of
-        the row has the numbers of the vectors as its digits, in base the number of all vectors.
-    is_present : array of bool
+        the row has the numbers of the vectors as its digits, in base the number N of all vectors:
+        the vectors 2 and 5 have the row 2N + 5.
+    is_nonzero_row : array of bool
         For each row, whether the determinant is nonzero at some point.
-    largest : int
+    largest_absolute_value : int
         The largest absolute value in the table.
     """
 
     table: Any
-    is_present: Any
-    largest: int
+    is_nonzero_row: Any
+    largest_absolute_value: int
 
     @classmethod
     def of(cls, table: Any) -> Determinants:
         """Return a table of determinants with its nonzero rows and its largest absolute value."""
-        return cls(table=table, is_present=table.any(axis=1), largest=int(abs(table).max()))
+        return cls(
+            table=table,
+            is_nonzero_row=table.any(axis=1),
+            largest_absolute_value=int(abs(table).max()),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +111,7 @@ class SourcePoints:
         count : int
             The number of points.
         random : Random
-            The source of the seed; the points depend on nothing else.
+            The source of the seed, the only thing that is drawn from it.
         """
         generator = numpy.random.default_rng(random.getrandbits(64))
 
@@ -115,12 +120,16 @@ class SourcePoints:
             return generator.integers(-MAX_POINT_ENTRY, MAX_POINT_ENTRY + 1, shape)
 
         x, h, y = sizes
-        # The other l_i are combinations of the first ones, with coefficients for each point p.
-        free = integers(min(rank, x), count, y)
-        combined = numpy.einsum("ijp,jpq->ipq", integers(x - len(free), len(free), count), free)
-        # The l_i, the v_k, and y and y' of both elements w of W.
-        vectors = numpy.concatenate([free, combined, integers(h, count, y), integers(4, count, y)])
-        # The products x_i h_k of both.
+        # The first l_i are arbitrary; all others are combinations of these, with coefficients for
+        # each point p. Indices of vectors are vector, point, coordinate.
+        free_l = integers(min(rank, x), count, y)
+        coefficients = integers(x - len(free_l), len(free_l), count)
+        dependent_l = numpy.einsum("ijp,jpq->ipq", coefficients, free_l)
+        v = integers(h, count, y)
+        # y and y' of the two elements of W
+        y_of_elements = integers(4, count, y)
+        vectors = numpy.concatenate([free_l, dependent_l, v, y_of_elements])
+        # The products x_i h_k of both elements, with the indices element, i, k, point.
         scalars = numpy.einsum("wip,wkp->wikp", integers(2, x, count), integers(2, h, count))
         return cls(x, h, y, vectors, scalars)
 
@@ -129,26 +138,24 @@ class SourcePoints:
         """The number of points."""
         return int(self.vectors.shape[1])
 
-    def first(self, count: int) -> SourcePoints:
-        """Return the first ``count`` of the points."""
+    def first_points(self, count: int) -> SourcePoints:
+        """Return the first ``count`` of the points; tables of determinants are computed anew."""
         return replace(self, vectors=self.vectors[:, :count], scalars=self.scalars[..., :count])
 
     def determinants(self, r: int) -> Determinants:
         """Return the determinants of the first r coordinates of any r vectors, computed once."""
         if r not in self._determinants:
-            self._determinants[r] = Determinants.of(self._table(r))
+            self._determinants[r] = Determinants.of(self._determinant_table(r))
         return self._determinants[r]
 
-    def _table(self, r: int) -> Any:
-        """Return the determinants of all r-tuples of vectors at all points: a row for each tuple.
-
-        The numbers of the vectors are the digits of the number of the row.
-        """
+    def _determinant_table(self, r: int) -> Any:
+        """Return :attr:`Determinants.table` for r vectors: a row for each r-tuple of vectors."""
         if r == 0:
+            # the only tuple is empty, and the empty determinant is 1
             return numpy.ones((1, self.count), dtype=numpy.int64)
         number = len(self.vectors)
         table = numpy.zeros((number**r, self.count), dtype=numpy.int64)
-        # with an index for each of r − 1 vectors, and one for the point
+        # the determinants of r − 1 vectors, with an index for each vector, and one for the point
         minors = self.determinants(r - 1).table.reshape((number,) * (r - 1) + (self.count,))
         # Laplace's rule for the last of the r coordinates: the sum over the vector whose coordinate
         # it is, the one at ``place`` among the r, times the minor of the other vectors. The sign of
@@ -176,7 +183,8 @@ class Covariant:
         The type (λ, μ, ν).
     places : tuple of sequences of int
         For λ, μ and ν the number of the factor that each box has, column by column. A factor of X
-        or H is numbered as its factor s of W, which has the factors 2s and 2s + 1 of Y.
+        or H is numbered as its factor s of W, which has the factors 2s and 2s + 1 of Y. So (1, 0)
+        for λ = (1, 1) is the determinant of the vectors in the factors 1 and 0 of X, in this order.
     """
 
     shapes: PartitionTriple
@@ -190,28 +198,28 @@ class Covariant:
         """
         n = sum(shapes[0])
         for _ in range(MAX_COVARIANT_TRIES):
-            x, h, y = (_permutation(size, random) for size in (n, n, 2 * n))
+            x, h, y = (_random_permutation(size, random) for size in (n, n, 2 * n))
             covariant = cls(shapes, (x, h, y))
             if covariant._may_be_nonzero():
                 return covariant
         return None
 
     def _may_be_nonzero(self) -> bool:
-        """Return whether no factor of W has both of its factors of Y in one column.
+        """Return whether no factor of W has both of its factors of Y in one column of ν.
 
-        Else the covariant is zero: a determinant changes its sign when two vectors are exchanged,
-        and an element of S²Y does not.
+        If one has, the covariant is zero, because a determinant changes its sign when two vectors
+        are exchanged, and an element of S²Y does not. If none has, it can still be zero.
         """
-        column_of = dict(zip(self.places[2], _columns_of_boxes(self.shapes[2]), strict=True))
+        column_of = dict(zip(self.places[2], _column_of_each_box(self.shapes[2]), strict=True))
         return all(column_of[2 * s] != column_of[2 * s + 1] for s in range(self.degree))
 
     @property
     def brackets(self) -> str:
         """The determinants as ``[12]_X [13]_Y``, by the numbers of the factors of W, from 1 on.
 
-        Columns of length 1 are left out.
+        Columns of length 1, whose determinants are first coordinates, are left out.
         """
-        found = []
+        brackets = []
         for space, shape, places in zip("XHY", self.shapes, self.places, strict=True):
             # a factor of W has two factors of Y, but one of X and of H
             multiple = 2 if space == "Y" else 1
@@ -219,67 +227,71 @@ class Covariant:
             for length in columns(shape):
                 factors = [place // multiple + 1 for place in islice(boxes, length)]
                 if length > 1:
-                    found.append(f"[{''.join(map(str, factors))}]_{space}")
-        return " ".join(found)
+                    brackets.append(f"[{''.join(map(str, factors))}]_{space}")
+        return " ".join(brackets)
 
     @property
     def degree(self) -> int:
         """The number n of factors of W."""
         return sum(self.shapes[0])
 
-    def exchanged(self) -> Covariant:
+    def exchange_first_factors(self) -> Covariant:
         """Return the covariant in which the first two factors of W are exchanged."""
-        # the new number of each factor of W
-        moved = (1, 0, *range(2, self.degree))
+        new_number = (1, 0, *range(2, self.degree))
         x, h, y = self.places
         return Covariant(
             shapes=self.shapes,
             places=(
-                [moved[s] for s in x],
-                [moved[s] for s in h],
+                [new_number[s] for s in x],
+                [new_number[s] for s in h],
                 # the factor 2s or 2s + 1 of Y belongs to the factor s of W
-                [2 * moved[place // 2] + place % 2 for place in y],
+                [2 * new_number[place // 2] + place % 2 for place in y],
             ),
         )
 
     @property
-    def symmetric_factors(self) -> int:
-        """The number of factors of W with both factors of Y in columns of length 1."""
+    def symmetric_factor_count(self) -> int:
+        """The number of factors of W with both factors of Y in columns of length 1.
+
+        Both orders of these factors of Y give the same term, so each such factor of W would give a
+        factor 2, which is left out of values and polynomials.
+        """
         return self.degree - int(_has_two_orders(self.shapes[2], self.places[2]).sum())
 
 
-def values(
+def covariant_values(
     covariants: Sequence[Covariant],
     points: SourcePoints,
-    factors: Sequence[int] = (),
+    elements: Sequence[int] = (),
     *,
     symmetric: bool = True,
 ) -> Any:
     """Return the values of covariants of one type on an element of W^{⊗n}, at each point.
 
     The element is a product of n elements of W at the point. The array has a row for each
-    covariant, and a column for each point.
+    covariant, and a column for each point. The factors 2 that all terms of a covariant have, by
+    :attr:`Covariant.symmetric_factor_count`, are left out.
 
     Parameters
     ----------
     covariants : sequence of Covariant
         All of one type; the array is empty if there are none.
     points : SourcePoints
-    factors : sequence of GENERIC, FIRST or SECOND
+    elements : sequence of GENERIC, FIRST or SECOND
         The elements of W in the first factors of the product; all further factors are c.
     symmetric : bool
-        Whether both orders of l_i·v_k in S²Y are summed. Without it l_i is always the first factor
-        of Y and v_k the second: these are functions on the source, where l_i and v_k are known,
-        and not only their product.
+        Whether both orders of l_i·v_k in S²Y are summed. If not, l_i is always the first factor of
+        Y and v_k the second: then the values are those of functions on the source, where l_i and
+        v_k are known, and not only their product.
 
     Raises
     ------
     TooLargeError
         If there are too many terms, or a value could leave the range of machine integers.
     """
-    found: Any = numpy.zeros((len(covariants), points.count), dtype=numpy.int64)
+    values: Any = numpy.zeros((len(covariants), points.count), dtype=numpy.int64)
     if not covariants:
-        return found
+        return values
     shapes = covariants[0].shapes
     # the places of the boxes of λ, μ, ν: a row for each covariant
     x, h, y = (numpy.array([T.places[space] for T in covariants]) for space in range(3))
@@ -288,47 +300,50 @@ def values(
     exponents = has_two_orders.sum(axis=1)
     # Covariants with the same number of orders are computed together, in blocks.
     for exponent in set(exponents.tolist()):
-        alike = numpy.flatnonzero(exponents == exponent)
+        rows_with_exponent = numpy.flatnonzero(exponents == exponent)
         step = max(1, TERMS_PER_BLOCK // (points.count << exponent))
-        for start in range(0, len(alike), step):
-            block = alike[start : start + step]
-            found[block] = _values(
+        for start in range(0, len(rows_with_exponent), step):
+            block = rows_with_exponent[start : start + step]
+            values[block] = _values_with_same_orders(
                 shapes=shapes,
                 places=(x[block], h[block], y[block]),
-                orders=_orders(has_two_orders[block], exponent),
+                orders=_exchanges_by_order(has_two_orders[block], exponent),
                 points=points,
-                factors=factors,
+                elements=elements,
             )
-    return found
+    return values
 
 
-def _permutation(size: int, random: Random) -> list[int]:
-    """Return 0, …, size − 1 in random order, the same as ``random.sample`` does.
+def _random_permutation(size: int, random: Random) -> list[int]:
+    """Return 0, …, size − 1 in random order, that of ``random.sample(range(size), size)``.
 
-    It leaves out the checks of ``random.sample``, which take longer than all the rest.
+    The checks of ``random.sample``, which take longer than all the rest, are left out.
     """
-    digits = random.getrandbits
-    left = list(range(size))
-    found = []
+    random_bits = random.getrandbits
+    remaining = list(range(size))
+    permutation = []
     for count in range(size, 0, -1):
         length = count.bit_length()
         # random numbers of this many bits, until one is below count
-        chosen = digits(length)
-        while chosen >= count:
-            chosen = digits(length)
-        found.append(left[chosen])
-        # the last of the numbers that are left takes the free place
-        left[chosen] = left[count - 1]
-    return found
+        position = random_bits(length)
+        while position >= count:
+            position = random_bits(length)
+        permutation.append(remaining[position])
+        # the last of the remaining numbers takes the free place
+        remaining[position] = remaining[count - 1]
+    return permutation
 
 
 @lru_cache(maxsize=1000)
-def _columns_of_boxes(shape: PartitionTuple) -> tuple[int, ...]:
-    """Return for each box of a partition, column by column, the number of its column from 0 on."""
-    found: list[int] = []
+def _column_of_each_box(shape: PartitionTuple) -> tuple[int, ...]:
+    """Return for each box of a partition, column by column, the number of its column from 0 on.
+
+    It is (0, 0, 1) for the partition (2, 1), whose columns have the lengths 2 and 1.
+    """
+    column_numbers: list[int] = []
     for column, length in enumerate(columns(shape)):
-        found += [column] * length
-    return tuple(found)
+        column_numbers += [column] * length
+    return tuple(column_numbers)
 
 
 def _has_two_orders(shape: PartitionTuple, places: Any) -> Any:
@@ -344,32 +359,34 @@ def _has_two_orders(shape: PartitionTuple, places: Any) -> Any:
     places : array of int
         The places of the boxes of ν, for one covariant or with a row for each of several.
     """
-    lengths: Any = numpy.take(columns(shape), _columns_of_boxes(shape))
+    lengths: Any = numpy.take(columns(shape), _column_of_each_box(shape))
     # the length of the column in which each factor of Y is
     length_at = lengths[numpy.argsort(places)]
     # of the factors 2s and 2s + 1, for each factor s of W
     return numpy.maximum(length_at[..., 0::2], length_at[..., 1::2]) > 1
 
 
-def _orders(has_two_orders: Any, exponent: int) -> Any:
-    """Return 1 where a factor of W has its two factors of Y exchanged, else 0.
+def _exchanges_by_order(has_two_orders: Any, exponent: int) -> Any:
+    """Return for each order which factors of W have their two factors of Y exchanged: 1, else 0.
 
-    The indices are covariant, factor of W, order. ``has_two_orders`` has the indices covariant and
-    factor of W; each covariant has ``exponent`` factors with two orders, so 2^exponent orders.
+    The indices of the array are covariant, factor of W, order. ``has_two_orders`` has the indices
+    covariant and factor of W; each covariant has ``exponent`` factors with two orders, so
+    2^exponent orders.
     """
-    # Each factor with two orders has a binary digit of the number of the order.
-    digit = numpy.cumsum(has_two_orders, axis=1) - 1
-    exchanged = numpy.arange(1 << exponent) >> digit[:, :, None]
-    # this digit alone, and 0 for factors with one order
-    return exchanged & has_two_orders[:, :, None]
+    # The order with the number b exchanges the j-th factor with two orders if b has the binary
+    # digit 1 at 2^j.
+    digit_position = numpy.cumsum(has_two_orders, axis=1) - 1
+    shifted_numbers = numpy.arange(1 << exponent) >> digit_position[:, :, None]
+    # the last digit alone, and 0 for factors with one order
+    return shifted_numbers & has_two_orders[:, :, None]
 
 
-def _values(
+def _values_with_same_orders(
     shapes: PartitionTriple,
     places: tuple[Any, Any, Any],
     orders: Any,
     points: SourcePoints,
-    factors: Sequence[int],
+    elements: Sequence[int],
 ) -> Any:
     """Return the values of covariants with the same number of orders, a row for each covariant.
 
@@ -380,9 +397,9 @@ def _values(
     places : tuple of three arrays of int
         The places of the boxes of λ, μ and ν, with a row for each covariant.
     orders : array of int
-        The orders of the factors of Y that are summed, as :func:`_orders` returns them.
+        The orders of the factors of Y that are summed, as :func:`_exchanges_by_order` returns them.
     points : SourcePoints
-    factors : sequence of GENERIC, FIRST or SECOND
+    elements : sequence of GENERIC, FIRST or SECOND
         The elements of W in the first factors; all further factors are c.
 
     Raises
@@ -392,37 +409,40 @@ def _values(
     """
     x, h, y = places
     # the indices i and k of the factors of X and H in each term of the determinants
-    i, i_signs = words(shapes[0], x)
-    k, k_signs = words(shapes[1], h)
-    terms = len(i_signs) * len(k_signs)
-    number, degree, order_count = orders.shape
+    i, i_signs = determinant_terms(shapes[0], x)
+    k, k_signs = determinant_terms(shapes[1], h)
+    term_count = len(i_signs) * len(k_signs)
+    covariant_count, degree, order_count = orders.shape
     summands_per_term = order_count * points.count
     # No sum is larger than all terms times the largest determinants and two scalars.
-    largest = prod(points.determinants(r).largest for r in columns(shapes[2]))
-    bound = terms * order_count * largest * points.largest_scalar**2
-    if bound >= MAX_INT64_VALUE or terms * summands_per_term > MAX_COVARIANT_TERMS:
+    largest_product = prod(
+        points.determinants(r).largest_absolute_value for r in columns(shapes[2])
+    )
+    bound = term_count * order_count * largest_product * points.largest_scalar**2
+    if bound >= MAX_INT64_VALUE or term_count * summands_per_term > MAX_COVARIANT_TERMS:
         raise TooLargeError(f"a covariant of degree {degree} has too many terms")
-    covariant = numpy.arange(number)[:, None]
-    # The places 2s or 2s + 1 of the boxes of ν in each order; the last binary digit is exchanged.
+    covariant = numpy.arange(covariant_count)[:, None]
+    # The places of the boxes of ν in each order: 2s and 2s + 1, which differ in the last binary
+    # digit only, are exchanged where the order says so.
     boxes = y[:, :, None] ^ orders[covariant, y // 2]
-    total = numpy.zeros((number, points.count), dtype=numpy.int64)
-    step = max(1, TERMS_PER_BLOCK // (number * summands_per_term))
-    for start in range(0, terms, step):
+    total = numpy.zeros((covariant_count, points.count), dtype=numpy.int64)
+    step = max(1, TERMS_PER_BLOCK // (covariant_count * summands_per_term))
+    for start in range(0, term_count, step):
         check()
         # A term of the product is a term of the sum for λ with a term of the sum for μ.
-        block: Any = numpy.arange(start, min(start + step, terms))
+        block: Any = numpy.arange(start, min(start + step, term_count))
         i_term, k_term = divmod(block, len(k_signs))
-        vectors, scalars = _factors(i[:, :, i_term], k[:, :, k_term], points, factors)
+        vectors, scalars = _vectors_and_scalars(i[:, :, i_term], k[:, :, k_term], points, elements)
         scalars = scalars * (i_signs[i_term] * k_signs[k_term])[:, None]
-        total += _sums(vectors[covariant[:, :, None], boxes], scalars, shapes[2], points)
+        total += _sum_over_terms(vectors[covariant[:, :, None], boxes], scalars, shapes[2], points)
     return total
 
 
-def _sums(vectors: Any, scalars: Any, shape: PartitionTuple, points: SourcePoints) -> Any:
+def _sum_over_terms(vectors: Any, scalars: Any, shape: PartitionTuple, points: SourcePoints) -> Any:
     """Return for each covariant the sum over all orders and terms, at each point.
 
     A summand is a scalar times a product of determinants, one for each column of ν, of the vectors
-    in the boxes of the column.
+    in the boxes of the column. The array has a row for each covariant, a column for each point.
 
     Parameters
     ----------
@@ -434,7 +454,7 @@ def _sums(vectors: Any, scalars: Any, shape: PartitionTuple, points: SourcePoint
         The partition ν.
     points : SourcePoints
     """
-    is_present: Any = True
+    is_nonzero: Any = True
     rows_by_column = []
     first_box = 0
     for r in columns(shape):
@@ -443,13 +463,13 @@ def _sums(vectors: Any, scalars: Any, shape: PartitionTuple, points: SourcePoint
         for box in range(first_box + 1, first_box + r):
             row = row * len(points.vectors) + vectors[:, box]
         rows_by_column.append((r, row))
-        is_present = is_present & points.determinants(r).is_present[row]
+        is_nonzero = is_nonzero & points.determinants(r).is_nonzero_row[row]
         first_box += r
     # Only summands without a zero determinant are computed: most have a vector twice in a column.
-    covariant, _, term = is_present.nonzero()
+    covariant, _, term = is_nonzero.nonzero()
     summands = scalars[covariant, term]
     for r, row in rows_by_column:
-        summands = summands * points.determinants(r).table.take(row[is_present], axis=0)
+        summands = summands * points.determinants(r).table.take(row[is_nonzero], axis=0)
     total: Any = numpy.zeros((len(vectors), points.count), dtype=numpy.int64)
     # the summands of a covariant follow each other; those of the next one begin at its start
     with_summands, starts = numpy.unique(covariant, return_index=True)
@@ -457,8 +477,10 @@ def _sums(vectors: Any, scalars: Any, shape: PartitionTuple, points: SourcePoint
     return total
 
 
-def _factors(i: Any, k: Any, points: SourcePoints, factors: Sequence[int]) -> tuple[Any, Any]:
-    """Return the vectors of Y and the scalar that each term of the determinants of λ and μ has.
+def _vectors_and_scalars(
+    i: Any, k: Any, points: SourcePoints, elements: Sequence[int]
+) -> tuple[Any, Any]:
+    """Return for each term of the determinants of λ and μ its vectors of Y and its scalar.
 
     A term chooses x_i and h_k in each factor of W. On c this leaves l_i·v_k, as c is the sum of all
     x_i ⊗ h_k ⊗ l_i·v_k; on x ⊗ h ⊗ y·y' it leaves y·y' and the scalar x_i h_k.
@@ -468,7 +490,7 @@ def _factors(i: Any, k: Any, points: SourcePoints, factors: Sequence[int]) -> tu
     i, k : array of int
         The indices that the terms choose; the indices of the arrays are covariant, factor, term.
     points : SourcePoints
-    factors : sequence of GENERIC, FIRST or SECOND
+    elements : sequence of GENERIC, FIRST or SECOND
         The elements of W in the first factors; all further factors are c.
 
     Returns
@@ -481,53 +503,56 @@ def _factors(i: Any, k: Any, points: SourcePoints, factors: Sequence[int]) -> tu
     """
     # v_k comes after all l_i in the numbering, and then the y and y' of the two elements.
     vectors = numpy.stack([i, points.columns + k], axis=2)
-    number, degree, terms = i.shape
-    scalars: Any = numpy.ones((number, terms, 1), dtype=numpy.int64)
-    for s, factor in enumerate(factors):
-        if factor != GENERIC:
-            y = points.columns + points.rows + 2 * (factor - 1)
-            vectors[:, s, 0] = y
-            vectors[:, s, 1] = y + 1
-            scalars = scalars * points.scalars[factor - 1][i[:, s], k[:, s]]
-    return vectors.reshape(number, 2 * degree, terms), scalars
+    covariant_count, degree, term_count = i.shape
+    scalars: Any = numpy.ones((covariant_count, term_count, 1), dtype=numpy.int64)
+    for s, element in enumerate(elements):
+        if element != GENERIC:
+            # the number of y of this element; y' has the next one
+            number_of_y = points.columns + points.rows + 2 * (element - 1)
+            vectors[:, s, 0] = number_of_y
+            vectors[:, s, 1] = number_of_y + 1
+            scalars = scalars * points.scalars[element - 1][i[:, s], k[:, s]]
+    return vectors.reshape(covariant_count, 2 * degree, term_count), scalars
 
 
-def words(shape: PartitionTuple, places: Any) -> tuple[Any, Any]:
+def determinant_terms(shape: PartitionTuple, places: Any) -> tuple[Any, Any]:
     """Return the terms of the product of the determinants of the columns of a shape, with signs.
 
     Parameters
     ----------
     shape : partition
     places : array of int
-        The number of the factor for each box, column by column; or a row of them for each of
-        several covariants.
+        The number of the factor for each box, column by column; or such a row for each of several
+        covariants.
 
     Returns
     -------
     terms : array of int
         The coordinate, from 0 on, that a term takes of the vector in each factor; the indices are
-        factor and term, with one for the covariant in front if there are several.
+        factor and term, after that of the covariant if there are several.
     signs : array of int
         The sign of each term.
     """
-    terms, signs = _terms(shape)
+    terms, signs = _terms_in_order(shape)
+    # argsort inverts the permutation: it has the box in which each factor is
     return terms[numpy.argsort(places)], signs
 
 
 @lru_cache(maxsize=1000)
-def _terms(shape: PartitionTuple) -> tuple[Any, Any]:
-    """Return the terms of :func:`words` where the boxes, column by column, have factors 0, 1, …
+def _terms_in_order(shape: PartitionTuple) -> tuple[Any, Any]:
+    """Return what :func:`determinant_terms` does for boxes, column by column, in factors 0, 1, …
 
-    A term is a permutation for each column, and its sign the product of theirs.
+    A term is a permutation for each column, and its sign the product of their signs.
     """
-    found = []
+    terms = []
     signs = []
-    for chosen in product(*map(signed_permutations, columns(shape))):
-        word: list[int] = []
+    for permutations_of_columns in product(*map(signed_permutations, columns(shape))):
+        term: list[int] = []
         sign = 1
-        for order, sign_of_order in chosen:
-            word += order
-            sign *= sign_of_order
-        found.append(word)
+        for permutation, sign_of_permutation in permutations_of_columns:
+            term += permutation
+            sign *= sign_of_permutation
+        terms.append(term)
         signs.append(sign)
-    return numpy.array(found).T, numpy.array(signs, dtype=numpy.int64)
+    # the terms become the columns
+    return numpy.array(terms).T, numpy.array(signs, dtype=numpy.int64)

@@ -33,8 +33,8 @@ from m2bridge.families.attention.ideal.covariants import (
     Covariant,
     PartitionTriple,
     SourcePoints,
-    values,
-    words,
+    covariant_values,
+    determinant_terms,
 )
 from m2bridge.families.attention.ideal.multiplicity_spaces import (
     MultiplicitySpaces,
@@ -42,7 +42,7 @@ from m2bridge.families.attention.ideal.multiplicity_spaces import (
     multiplicity_spaces,
     pieri,
 )
-from m2bridge.families.attention.ideal.representations import Type, of_size
+from m2bridge.families.attention.ideal.representations import Type, representations_of_size
 from m2bridge.families.attention.ideal.sections import CoreSize
 from m2bridge.families.attention.orbits.parametrization import Index, reduced_name
 from m2bridge.families.attention.sizes import LayerSizes
@@ -50,28 +50,35 @@ from m2bridge.limits import check, check_deadline_in
 
 IndexedPolynomial = dict[tuple[Index, ...], int]
 """The coefficient of each monomial, a sorted tuple of indices (k, i, p, q) of coordinates."""
-Numbered = dict[tuple[int, ...], int]
-"""The same with a number for each coordinate, its place in the order of the parametrization."""
+NumberedPolynomial = dict[tuple[int, ...], int]
+"""The coefficient of each monomial, a sorted tuple of numbers of coordinates.
+
+The number of a coordinate is its place in the order of the parametrization, from 0 on.
+"""
 Weight = tuple[tuple[int, ...], ...]
-"""How often each index of X, of H and of Y occurs in a monomial, as three tuples."""
+"""How often each index of X, of H and of Y occurs in a monomial, as three tuples.
+
+For X and H of dimension 2 and Y of dimension 3 it is ((1, 0), (1, 0), (1, 1, 0)) for c_1_1_1_2.
+"""
 
 MAX_RELATION_TRIES = 1000
 """The number of random relations that are tried; almost always the first ones are enough."""
 
 
-def polynomial(covariant: Covariant) -> IndexedPolynomial:
+def covariant_polynomial(covariant: Covariant) -> IndexedPolynomial:
     """Return a covariant as a polynomial in the coordinates c_k_i_p_q.
 
     It is the value on c^{⊗n} for the tensor c with the entries c_k_i_p_q for p ≠ q, and 2 c_k_i_p_p
-    for p = q. The factors 2 that all terms have are left out, as in the values at points.
+    for p = q. The factors 2 that all terms have are left out, as :func:`.covariant_values` does.
     """
-    # the terms of the determinants for X, for H and for Y: lists of indices with signs
+    # For X, for H and for Y the terms of the product of determinants. A term is the list of the
+    # indices that it has in the factors of the space, and its sign.
     expansions = []
     for shape, places in zip(covariant.shapes, covariant.places, strict=True):
-        indices, signs = words(shape, places)
+        indices, signs = determinant_terms(shape, places)
         expansions.append(list(zip(indices.T.tolist(), signs.tolist(), strict=True)))
     # A factor with p and q in columns of length 1 has p = q = 0, and the factor 2, in every term.
-    common_exponent = covariant.symmetric_factors
+    common_exponent = covariant.symmetric_factor_count
     total: Counter[tuple[Index, ...]] = Counter()
     for (i, x_sign), (k, h_sign), (y, y_sign) in product(*expansions):
         factors = []
@@ -94,11 +101,12 @@ def _coordinate(k: int, i: int, p: int, q: int) -> Index:
 
 @dataclass(frozen=True, eq=False)
 class HighestWeightVector:
-    """A combination of covariants, with integer coefficients.
+    """A highest weight vector of the ideal, as a combination of covariants.
 
     Parameters
     ----------
     terms : tuple of (int, Covariant)
+        The covariants, each with its integer coefficient in front.
     """
 
     terms: tuple[tuple[int, Covariant], ...]
@@ -107,9 +115,9 @@ class HighestWeightVector:
     def polynomial(self) -> IndexedPolynomial:
         """The polynomial, divided by the greatest common divisor of its coefficients."""
         total: Counter[tuple[Index, ...]] = Counter()
-        for c, T in self.terms:
-            for monomial, value in polynomial(T).items():
-                total[monomial] += c * value
+        for coefficient, T in self.terms:
+            for monomial, value in covariant_polynomial(T).items():
+                total[monomial] += coefficient * value
         divisor = gcd(*total.values())
         return {monomial: c // divisor for monomial, c in total.items() if c}
 
@@ -128,16 +136,18 @@ class HighestWeightVector:
 def highest_weight_vectors(
     spaces: MultiplicitySpaces, n: int, shapes: PartitionTriple
 ) -> list[HighestWeightVector]:
-    """Return highest weight vectors for the minimal generators of one type.
+    """Return highest weight vectors for the minimal generators of one type and degree.
 
-    There are as many as the type has generators of degree n; they are found at random, always the
-    same ones. In the ideal they are independent of each other and of what lower degrees generate.
+    There are as many as the type has generators of degree n. They are independent of each other and
+    of what lower degrees generate. Random covariants are combined, with a fixed seed, so that each
+    call returns the same vectors.
 
     Parameters
     ----------
     spaces : MultiplicitySpaces
+        Those of the core, with X, H and Y large enough for the type.
     n : int
-        The degree.
+        The degree, at least 1.
     shapes : PartitionTriple
         The type.
 
@@ -147,13 +157,15 @@ def highest_weight_vectors(
         If fewer vectors were found.
     """
     random = Random(0)
+    # this also computes spaces.boundaries[n]
     number = spaces.generators(n)[shapes]
     points = spaces.points(n)
     # the multiplicities of the type in C_n, and in the kernel of W ⊗ C_{n−1} → C_n
     in_ring = spaces.ring(n).get(shapes, 0)
     in_kernel = pieri(spaces.ring(n - 1), spaces.sizes)[shapes] - in_ring
     few_points = spaces.few_points(n, in_kernel)
-    # values of what lower degrees generate, and then of the vectors that were found
+    # Values at these points of a basis of what lower degrees generate (none if they generate
+    # nothing of this type), and then of the vectors that were found.
     rows = list(spaces.boundaries[n].get(shapes, ()))
     found: list[HighestWeightVector] = []
     for _ in range(MAX_RELATION_TRIES):
@@ -164,13 +176,14 @@ def highest_weight_vectors(
             covariant = Covariant.random(shapes, random)
             if covariant is not None:
                 chosen.append(covariant)
-        relation = _relation(values(chosen, points))
+        relation = _find_relation(covariant_values(chosen, points))
         if relation is None:
+            # fewer covariants were drawn, as random ones were zero, and they are independent
             continue
         # In W ⊗ C_{n−1} it is a boundary exactly if lower degrees generate it.
-        lift = lifted(relation, chosen, few_points)
-        if len(independent_rows([*rows, lift])) > len(rows):
-            rows.append(lift)
+        polarization = polarization_values(relation, chosen, few_points)
+        if len(independent_rows([*rows, polarization])) > len(rows):
+            rows.append(polarization)
             terms = [(c, T) for c, T in zip(relation, chosen, strict=True) if c]
             found.append(HighestWeightVector(tuple(terms)))
         if len(found) == number:
@@ -180,10 +193,10 @@ def highest_weight_vectors(
     )
 
 
-def _relation(rows: Any) -> list[int] | None:
-    """Return coprime integers, not all zero, with which the rows add up to zero.
+def _find_relation(rows: Any) -> list[int] | None:
+    """Return coprime integers, not all zero: the coefficients of a sum of the rows that is zero.
 
-    ``None`` if the rows are independent.
+    ``rows`` is a matrix of integers; ``None`` if its rows are independent.
     """
     kernel = integer_kernel(rows.T.tolist(), len(rows))
     if not kernel:
@@ -192,21 +205,22 @@ def _relation(rows: Any) -> list[int] | None:
     return [entry // divisor for entry in kernel[0]]
 
 
-def lifted(relation: Sequence[int], covariants: Sequence[Covariant], points: SourcePoints) -> Any:
-    """Return the polarization Σ F(c, …, w, …, c) of a relation F of covariants, modulo the prime.
+def polarization_values(
+    relation: Sequence[int], covariants: Sequence[Covariant], points: SourcePoints
+) -> Any:
+    """Return the values of the polarization Σ F(c, …, w, …, c) at the points, modulo the prime.
 
-    F is the combination of the covariants with the coefficients ``relation``, a form of degree n,
-    and the sum is over the n arguments, of which one after the other is an element w of W, and all
-    others are the general element c. The polarization is in W ⊗ C_{n−1}, where it is n times a
-    preimage of F (docs/representations.md). It is returned as its values at the points, one for
-    each.
+    F is a form of degree n, the combination of the covariants with the coefficients ``relation``.
+    The sum has n terms: in each of them one argument is an element w of W, and all others are the
+    general element c. The polarization is in W ⊗ C_{n−1}, where it is n times a preimage of F
+    (docs/representations.md).
     """
-    # Both factors of the products are below 2^31: none leaves the machine integers.
+    # Both factors of a product are below 2^31, so that products are machine integers.
     coefficients = numpy.array([c % LARGE_PRIME for c in relation])
     total = 0
     # the argument s is w, the first element at each point
     for s in range(covariants[0].degree):
-        rows = values(covariants, points, (*(GENERIC,) * s, FIRST)) % LARGE_PRIME
+        rows = covariant_values(covariants, points, (*(GENERIC,) * s, FIRST)) % LARGE_PRIME
         products = coefficients[:, None] * rows % LARGE_PRIME
         total = (total + products.sum(axis=0)) % LARGE_PRIME
     return total
@@ -225,13 +239,13 @@ class GeneratedRepresentation:
     shapes : PartitionTriple
         Its type; with zeros added these partitions are its weight.
     sizes : tuple of int
-        Dimensions of X, H, Y.
+        Dimensions of X, H, Y, each at least the number of rows of its partition.
     """
 
     vector: IndexedPolynomial
     shapes: PartitionTriple
     sizes: tuple[int, int, int]
-    _bases: dict[Weight, list[Numbered]] = field(default_factory=dict)
+    _bases: dict[Weight, list[NumberedPolynomial]] = field(default_factory=dict)
     """Bases of the weight spaces of dominant weights, as far as they were computed."""
 
     @cached_property
@@ -242,62 +256,70 @@ class GeneratedRepresentation:
         return tuple((k, i, *pair) for k, i, pair in product(range(h), range(x), pairs))
 
     @cached_property
-    def numbers(self) -> dict[Index, int]:
-        """The number of each coordinate, its place in this order."""
+    def number_of(self) -> dict[Index, int]:
+        """The number of each coordinate by its index: its place in :attr:`coordinates`."""
         return {coordinate: number for number, coordinate in enumerate(self.coordinates)}
 
     @cached_property
-    def highest(self) -> Weight:
-        """The weight of the vector."""
-        return self._padded(self.shapes)
+    def highest_weight(self) -> Weight:
+        """The weight of the highest weight vector, from which all others are lowered."""
+        return self._padded_weight(self.shapes)
 
-    def _padded(self, shapes: Sequence[tuple[int, ...]]) -> Weight:
+    def _padded_weight(self, shapes: Sequence[tuple[int, ...]]) -> Weight:
         """Return three partitions as a weight: with zeros up to the dimensions of X, H and Y."""
         padded = []
         for shape, size in zip(shapes, self.sizes, strict=True):
             padded.append((*shape, *(0,) * (size - len(shape))))
         return tuple(padded)
 
-    def basis(self) -> Iterator[Numbered]:
-        """Yield a basis of weight vectors, the highest weight first.
+    def basis(self) -> Iterator[NumberedPolynomial]:
+        """Yield a basis of the representation of weight vectors, the highest weight first.
 
-        Every weight is a permutation of a dominant one, which has three partitions of the same
-        numbers as the type. Weights that are not in the representation have no polynomials.
+        Every weight is a permutation of a dominant one, which consists of partitions of n, n and 2n
+        as the type does. All such triples are tried; those that do not occur have no polynomials.
         """
-        dominant = [partitions(sum(part), len(part)) for part in self.highest]
-        for shapes in product(*dominant):
+        # for X, H and Y the partitions of n, n or 2n with at most as many rows as dimensions
+        dominant_parts = [partitions(sum(part), len(part)) for part in self.highest_weight]
+        for shapes in product(*dominant_parts):
             # all permutations of the three tuples, each tuple once
-            orbits = [set(permutations(part)) for part in self._padded(shapes)]
+            orbits = [set(permutations(part)) for part in self._padded_weight(shapes)]
             for weight in product(*(sorted(orbit, reverse=True) for orbit in orbits)):
                 check()
-                yield from self.space(weight)
+                yield from self.weight_basis(weight)
 
-    def space(self, weight: Weight) -> list[Numbered]:
+    def weight_basis(self, weight: Weight) -> list[NumberedPolynomial]:
         """Return a basis of the polynomials of a weight; empty if the weight does not occur.
 
-        It is a basis for the dominant weight, with its indices permuted.
+        The basis for the dominant weight, whose tuples are those of ``weight`` sorted, is computed
+        once; for ``weight`` the indices of its polynomials are permuted.
         """
         dominant = tuple(tuple(sorted(part, reverse=True)) for part in weight)
         if dominant not in self._bases:
-            self._bases[dominant] = self._dominant_space(dominant)
+            self._bases[dominant] = self._dominant_weight_basis(dominant)
         basis = self._bases[dominant]
         if dominant == weight or not basis:
             return basis
-        x, h, y = map(_sorting, weight)
-        # The image of each coordinate is computed once, as it occurs in many monomials.
-        renumbered = []
+        # the index of this weight for each index of the dominant one
+        new_i, new_k, new_p = map(_sorting_permutation, weight)
+        # The new number of each coordinate is computed once, as it occurs in many monomials.
+        new_numbers = []
         for k, i, p, q in self.coordinates:
-            renumbered.append(self.numbers[_coordinate(h[k], x[i], y[p], y[q])])
-        permuted = []
-        for vector in basis:
-            image = {}
-            for monomial, c in vector.items():
-                image[tuple(sorted([renumbered[j] for j in monomial]))] = c
-            permuted.append(image)
-        return permuted
+            image = _coordinate(new_k[k], new_i[i], new_p[p], new_p[q])
+            new_numbers.append(self.number_of[image])
+        permuted_basis = []
+        for polynomial in basis:
+            permuted = {}
+            for monomial, c in polynomial.items():
+                permuted[tuple(sorted([new_numbers[j] for j in monomial]))] = c
+            permuted_basis.append(permuted)
+        return permuted_basis
 
-    def _dominant_space(self, weight: Weight) -> list[Numbered]:
-        """Return a basis for a dominant weight, lowered from the weights above it.
+    def _dominant_weight_basis(self, weight: Weight) -> list[NumberedPolynomial]:
+        """Return a basis of the polynomials of a dominant weight; empty if it does not occur.
+
+        The weights above it have one index j more and one index j + 1 less. The polynomials of
+        ``weight`` are spanned by the images of those of the weights above under the operators that
+        replace j by j + 1.
 
         Raises
         ------
@@ -306,58 +328,61 @@ class GeneratedRepresentation:
         """
         # The dimension of a weight space is a product of Kostka's numbers.
         dimension = prod(map(tableaux, self.shapes, weight))
-        found: list[Numbered] = []
-        if not dimension:
-            return found
-        if weight == self.highest:
-            vector = {}
+        if dimension == 0:
+            return []
+        if weight == self.highest_weight:
+            highest_vector = {}
             for monomial, c in self.vector.items():
-                vector[tuple(sorted([self.numbers[factor] for factor in monomial]))] = c
-            return [vector]
+                highest_vector[tuple(sorted([self.number_of[index] for index in monomial]))] = c
+            return [highest_vector]
+        found: list[NumberedPolynomial] = []
         for space, part in enumerate(weight):
             for j in range(len(part) - 1):
                 if not part[j + 1]:
                     # the weight has no index j + 1 that could come from an index j
                     continue
                 raised = (*part[:j], part[j] + 1, part[j + 1] - 1, *part[j + 2 :])
-                above = self.space((*weight[:space], raised, *weight[space + 1 :]))
-                lowered = [self.lowered(vector, space, j) for vector in above]
-                found = _basis([*found, *lowered])
-                # Enough of the operators: the others give combinations of these.
+                above = self.weight_basis((*weight[:space], raised, *weight[space + 1 :]))
+                images = [self.lower_polynomial(polynomial, space, j) for polynomial in above]
+                found = _independent_polynomials([*found, *images])
+                # All further operators give combinations of these polynomials.
                 if len(found) == dimension:
                     return found
         raise ContradictionError(
             f"the weight {weight} has {len(found)} polynomials and not {dimension}"
         )
 
-    def lowered(self, vector: Numbered, space: int, j: int) -> Numbered:
+    def lower_polynomial(
+        self, polynomial: NumberedPolynomial, space: int, j: int
+    ) -> NumberedPolynomial:
         """Return the image of a polynomial under the derivation that replaces an index j by j + 1.
 
-        It is an index of X, H or Y for ``space`` 0, 1 or 2.
+        It replaces indices of X, H or Y for ``space`` 0, 1 or 2.
         """
         total: Counter[tuple[int, ...]] = Counter()
-        for monomial, c in vector.items():
+        for monomial, c in polynomial.items():
             # Leibniz' rule: one factor of the monomial after the other is replaced
             for s, factor in enumerate(monomial):
                 for new, multiple in _lowered_coordinate(self.coordinates[factor], space, j):
-                    image = (*monomial[:s], self.numbers[new], *monomial[s + 1 :])
+                    image = (*monomial[:s], self.number_of[new], *monomial[s + 1 :])
                     total[tuple(sorted(image))] += c * multiple
         return {monomial: c for monomial, c in total.items() if c}
 
 
-def _sorting(part: Sequence[int]) -> list[int]:
-    """Return the permutation that sorts ``part``: the positions of its entries, the largest first.
+def _sorting_permutation(part: Sequence[int]) -> list[int]:
+    """Return the positions of the entries of ``part``, that of the largest entry first.
 
-    So index j of the decreasing weight is index ``_sorting(part)[j]`` of this one.
+    It is [1, 2, 0] for (0, 3, 1). So entry j of the sorted tuple is the entry of ``part`` at the
+    position ``_sorting_permutation(part)[j]``.
     """
-    return sorted(range(len(part)), key=lambda j: -part[j])
+    return sorted(range(len(part)), key=lambda position: -part[position])
 
 
 def _lowered_coordinate(factor: Index, space: int, j: int) -> Iterator[tuple[Index, int]]:
-    """Yield the image of the coordinate c_{k,i,p,q} where an index j is replaced by j + 1.
+    """Yield the image of the coordinate c_{k,i,p,q} under the derivation that replaces j by j + 1.
 
-    It is a coordinate with its coefficient; nothing is yielded if the index j does not occur, as
-    the image is zero.
+    The image is one coordinate, which is yielded with its coefficient, or zero: then nothing is
+    yielded, because the coordinate has no index j of this space.
 
     Parameters
     ----------
@@ -380,25 +405,28 @@ def _lowered_coordinate(factor: Index, space: int, j: int) -> Iterator[tuple[Ind
         yield _coordinate(k, i, j + 1, other), multiple
 
 
-def _basis(vectors: list[Numbered]) -> list[Numbered]:
-    """Return each polynomial that is independent of all previous ones, modulo a prime."""
-    # They are also independent over QQ; Kostka's number says if one was lost modulo the prime.
+def _independent_polynomials(polynomials: list[NumberedPolynomial]) -> list[NumberedPolynomial]:
+    """Return each polynomial that is independent of all previous ones, modulo a prime.
+
+    They are also independent over QQ. Over QQ there may be more; the caller knows their number.
+    """
+    # a row for each monomial, a column for each polynomial
     rows: dict[tuple[int, ...], int] = {}
-    for vector in vectors:
-        for monomial in vector:
+    for polynomial in polynomials:
+        for monomial in polynomial:
             rows.setdefault(monomial, len(rows))
-    matrix = flint.nmod_mat(len(rows), len(vectors), LARGE_PRIME)
-    for column, vector in enumerate(check_deadline_in(vectors)):
-        for monomial, c in vector.items():
+    matrix = flint.nmod_mat(len(rows), len(polynomials), LARGE_PRIME)
+    for column, polynomial in enumerate(check_deadline_in(polynomials)):
+        for monomial, c in polynomial.items():
             matrix[rows[monomial], column] = c
     pivots = reduced_echelon(matrix)[1]
-    return [vectors[j] for j in pivots]
+    return [polynomials[j] for j in pivots]
 
 
-def vectors(
+def vectors_by_type(
     size: CoreSize, types: Sequence[Type]
 ) -> Iterator[tuple[Type, list[HighestWeightVector]]]:
-    """Yield each type with its highest weight vectors.
+    """Yield each of the given types of minimal generators with its highest weight vectors.
 
     Parameters
     ----------
@@ -419,18 +447,22 @@ def vectors(
         yield (n, shapes, number), highest_weight_vectors(spaces, n, shapes)
 
 
-def written(vector: HighestWeightVector, shapes: PartitionTriple) -> str:
-    """Return a highest weight vector of this type as text, in the names c_k_i_p_q."""
+def vector_text(vector: HighestWeightVector, shapes: PartitionTriple) -> str:
+    """Return the polynomial of a highest weight vector as text, with the names c_k_i_p_q.
+
+    ``shapes`` is the type of the vector.
+    """
     # An index of X, H or Y is below the number of rows of its partition.
     x, h, y = map(len, shapes)
     module = GeneratedRepresentation(vector.polynomial, shapes, (x, h, y))
     names = [reduced_name(coordinate) for coordinate in module.coordinates]
-    return sparse_text(module.space(module.highest)[0].items(), names)
+    (polynomial,) = module.weight_basis(module.highest_weight)
+    return sparse_text(polynomial.items(), names)
 
 
 def generators(
     shape: LayerSizes, above: int = 0
-) -> Iterator[tuple[Representation, list[Numbered]]]:
+) -> Iterator[tuple[Representation, list[NumberedPolynomial]]]:
     """Yield the representations of minimal generators of a closure, each with its polynomials.
 
     The polynomials are a basis, the highest weight vector first. Hypothesis: t ≥ 2.
@@ -448,25 +480,31 @@ def generators(
 
     Examples
     --------
-    >>> [(str(part), len(found)) for part, found in generators(SingleLayerAttention(2, 1))]
+    >>> [(str(part), len(basis)) for part, basis in generators(SingleLayerAttention(2, 1))]
     [('S_22 X ⊗ S_4 H ⊗ S_44 Y', 1)]
     """
     core_size = CoreSize.of(shape)
     sizes = (shape.d, shape.d_out, shape.d)
-    types = [kind for kind in representations.generators(core_size) if kind[0] > above]
-    for kind, found in vectors(core_size, types):
-        _, shapes, _ = kind
+    higher_types = []
+    for degree, shapes, multiplicity in representations.generators(core_size):
+        if degree > above:
+            higher_types.append((degree, shapes, multiplicity))
+    for generator_type, vectors_of_type in vectors_by_type(core_size, higher_types):
+        _, shapes, _ = generator_type
         # one representation, or none if it is zero for the spaces of the model
-        for part in of_size([kind], shape):
-            polynomials: list[Numbered] = []
-            for vector in found:
+        for representation in representations_of_size([generator_type], shape):
+            polynomials: list[NumberedPolynomial] = []
+            for vector in vectors_of_type:
                 module = GeneratedRepresentation(vector.polynomial, shapes, sizes)
                 polynomials += module.basis()
-            yield part, polynomials
+            yield representation, polynomials
 
 
 def sparse_generators(shape: LayerSizes, above: int) -> Iterator[Terms]:
-    """Yield the polynomials of :func:`generators` as terms, without their representations."""
+    """Yield the polynomials of :func:`generators`, each as its terms, without representations.
+
+    A term is a monomial, the numbers of its coordinates with repetition, and its coefficient.
+    """
     for _, polynomials in generators(shape, above):
-        for polynomial_of_generator in polynomials:
-            yield tuple(polynomial_of_generator.items())
+        for polynomial in polynomials:
+            yield tuple(polynomial.items())

@@ -39,7 +39,7 @@ from m2bridge.families.attention.ideal.covariants import (
     Covariant,
     PartitionTriple,
     SourcePoints,
-    values,
+    covariant_values,
 )
 from m2bridge.families.attention.ideal.sections import CoreSize, section_count
 from m2bridge.limits import check_deadline_in
@@ -52,10 +52,10 @@ SCALARS: PartitionTriple = ((), (), ())
 SPARE_POINTS = 8
 """Points beyond twice the largest possible rank, should some of them be special."""
 MAX_USELESS_TRIES = 60
-"""After this many covariants without a gain, it is computed whether they span."""
+"""After this many covariants that do not raise the rank, it is computed whether they span."""
 MAX_RANK_TRIES = 5000
-"""After this many covariants without a gain, the computation is given up."""
-Evaluated = tuple[Covariant, Any]
+"""After this many covariants that do not raise the rank, the computation is given up."""
+EvaluatedCovariant = tuple[Covariant, Any]
 """A covariant, and its values at points modulo the prime."""
 CovariantEvaluation = Callable[[Sequence[Covariant]], Any]
 """Maps covariants of one type to their values, a row for each covariant."""
@@ -68,7 +68,10 @@ EXTERIOR_SQUARE: tuple[PartitionTriple, ...] = (
     ((1, 1), (2,), (4,)),
     ((1, 1), (2,), (2, 2)),
 )
-"""Λ²(X ⊗ H ⊗ S²Y): S²(S²Y) = S_4 + S_22, Λ²(S²Y) = S_31."""
+"""The types of Λ²W, each with multiplicity 1, for W = X ⊗ H ⊗ S²Y.
+
+They follow from S²(S²Y) = S_4 Y + S_22 Y and Λ²(S²Y) = S_31 Y.
+"""
 
 
 def section_multiplicities(size: CoreSize, n: int) -> dict[PartitionTriple, int]:
@@ -80,56 +83,62 @@ def section_multiplicities(size: CoreSize, n: int) -> dict[PartitionTriple, int]
     Raises
     ------
     ContradictionError
-        If their dimensions do not add up to the number of sections.
+        If a multiplicity would be negative, or the dimensions of the types do not add up to the
+        number of sections.
     """
-    e, f, m = size.dimensions
+    e, f, m = size.dimensions  # of X, H, Y
     # The coordinate ring of the source has S_λX ⊗ S_λY ⊗ S_μH ⊗ S_μY (Cauchy's formula).
-    found: Counter[PartitionTriple] = Counter()
-    for first, second in product(partitions(n, e), partitions(n, f)):
-        for third, number in littlewood_richardson(first, second, m).items():
-            found[first, second, third] = number
-    # Not sections are the forms with different values at two preimages with k and v exchanged, and
-    # the forms that are odd in k − v where both preimages come together.
+    multiplicities: Counter[PartitionTriple] = Counter()
+    for of_X, of_H in product(partitions(n, e), partitions(n, f)):
+        for of_Y, number in littlewood_richardson(of_X, of_H, m).items():
+            multiplicities[of_X, of_H, of_Y] = number
+    # Two kinds of forms are not sections. The first kind has different values at two preimages with
+    # k and v exchanged: S_n X ⊗ S_n H ⊗ Λ²(S_n Y), where Λ²(S_n Y) is the sum of S_(2n−j, j) Y for
+    # odd j, and zero for m = 1.
     if m > 1:
         for j in range(1, n + 1, 2):
-            found[(n,), (n,), (2 * n - j, j)] -= 1
+            multiplicities[(n,), (n,), (2 * n - j, j)] -= 1
+    # The second kind is odd in k − v where both preimages come together: a product of hooks.
     for i, j in product(range(min(e, n)), range(min(f, n))):
         if 1 <= i + j <= m - 2:
-            found[_hook(n, i), _hook(n, j), _hook(2 * n, i + j + 1)] -= 1
+            hook_of_Y = _hook_partition(2 * n, i + j + 1)
+            multiplicities[_hook_partition(n, i), _hook_partition(n, j), hook_of_Y] -= 1
     sections = section_count(columns=e, rows=f, variables=m, rank=e, n=n)
-    if min(found.values()) < 0 or total_dimension(found, size.dimensions) != sections:
+    dimension = total_dimension(multiplicities, size.dimensions)
+    if min(multiplicities.values()) < 0 or dimension != sections:
         raise ContradictionError(
             f"the representations of the sections of degree {n} of {size} do not add up"
         )
-    return {shapes: number for shapes, number in found.items() if number}
+    return {shapes: number for shapes, number in multiplicities.items() if number}
 
 
-def _hook(n: int, legs: int) -> tuple[int, ...]:
+def _hook_partition(n: int, legs: int) -> tuple[int, ...]:
     """Return the partition (n − legs, 1, …, 1) of n with ``legs`` ones."""
     return (n - legs, *(1,) * legs)
 
 
-def times(
-    factors: Iterable[AnyShapes], ring: Mapping[PartitionTriple, int], sizes: Sizes
+def multiply_by_exterior_square(
+    exterior_square: Iterable[AnyShapes], ring: Mapping[PartitionTriple, int], sizes: Sizes
 ) -> Counter[PartitionTriple]:
-    """Return the multiplicity of each type in Λ²W ⊗ C_n.
+    """Return the multiplicity of each type in Λ²W ⊗ C_n, from those in C_n.
 
     Parameters
     ----------
-    factors : iterable of PartitionTriple
-        The types of Λ²W.
+    exterior_square : iterable of PartitionTriple
+        The types of Λ²W, each with multiplicity 1.
     ring : mapping from PartitionTriple to int
         The multiplicities in C_n.
     sizes : tuple of int
         Dimensions of X, H, Y.
     """
     total: Counter[PartitionTriple] = Counter()
-    for factor, (shapes, number) in product(factors, ring.items()):
-        # the partitions in the products for X, for H and for Y, with multiplicities
-        products = map(littlewood_richardson, shapes, factor, sizes)
-        for (a, first), (b, second), (c, third) in product(*(found.items() for found in products)):
-            total[a, b, c] += number * first * second * third
-    _check_dimension(total, comb(_coordinates(sizes), 2), ring, sizes)
+    for factor, (shapes, number) in product(exterior_square, ring.items()):
+        # for each of X, H and Y the partitions in the product of two, with their multiplicities
+        in_X, in_H, in_Y = map(littlewood_richardson, shapes, factor, sizes)
+        for of_X, of_H, of_Y in product(in_X, in_H, in_Y):
+            multiplicity = in_X[of_X] * in_H[of_H] * in_Y[of_Y]
+            total[of_X, of_H, of_Y] += number * multiplicity
+    _check_dimension(total, comb(_coordinate_count(sizes), 2), ring, sizes)
     return total
 
 
@@ -141,20 +150,23 @@ def pieri(ring: Mapping[PartitionTriple, int], sizes: Sizes) -> Counter[Partitio
     """
     total: Counter[PartitionTriple] = Counter()
     for shapes, number in ring.items():
-        for a, b, c in product(*map(strips_added, shapes, (1, 1, 2), sizes)):
-            total[a, b, c] += number
-    _check_dimension(total, _coordinates(sizes), ring, sizes)
+        for of_X, of_H, of_Y in product(*map(strips_added, shapes, (1, 1, 2), sizes)):
+            total[of_X, of_H, of_Y] += number
+    _check_dimension(total, _coordinate_count(sizes), ring, sizes)
     return total
 
 
-def _coordinates(sizes: Sizes) -> int:
+def _coordinate_count(sizes: Sizes) -> int:
     """Return the dimension of W = X ⊗ H ⊗ S²Y, the number of coordinates."""
     x, h, y = sizes
     return x * h * comb(y + 1, 2)
 
 
 def total_dimension(types: Mapping[PartitionTriple, int], sizes: Sizes) -> int:
-    """Return the dimension of a sum of types, each as often as its multiplicity says."""
+    """Return the dimension of a sum of types, each with its multiplicity.
+
+    ``sizes`` are the dimensions of X, H, Y.
+    """
     total = 0
     for shapes, number in types.items():
         total += number * prod(map(schur.dimension, shapes, sizes))
@@ -162,18 +174,18 @@ def total_dimension(types: Mapping[PartitionTriple, int], sizes: Sizes) -> int:
 
 
 def _check_dimension(
-    found: Mapping[PartitionTriple, int],
-    factor: int,
+    types: Mapping[PartitionTriple, int],
+    factor_dimension: int,
     ring: Mapping[PartitionTriple, int],
     sizes: Sizes,
 ) -> None:
-    """Check that the types ``found`` in a tensor product with C_n add up to its dimension.
+    """Check that the types of a tensor product with C_n add up to its dimension.
 
     Parameters
     ----------
-    found : mapping from PartitionTriple to int
+    types : mapping from PartitionTriple to int
         Multiplicities in the tensor product.
-    factor : int
+    factor_dimension : int
         The dimension of the other factor, W or Λ²W.
     ring : mapping from PartitionTriple to int
         Multiplicities in C_n.
@@ -185,15 +197,15 @@ def _check_dimension(
     ContradictionError
         If they do not add up.
     """
-    if total_dimension(found, sizes) != factor * total_dimension(ring, sizes):
+    if total_dimension(types, sizes) != factor_dimension * total_dimension(ring, sizes):
         raise ContradictionError(
             "the representations of a tensor product do not have its dimension"
         )
 
 
-def _enough(rank: int) -> int:
-    """Return a number of points that is enough for ``rank`` independent values."""
-    # As many points are enough if none is special; twice as many leave a margin.
+def _sufficient_point_count(rank: int) -> int:
+    """Return a number of points at which ``rank`` independent functions have independent values."""
+    # As many points as functions are enough if none is special; twice as many leave a margin.
     return 2 * rank + SPARE_POINTS
 
 
@@ -226,24 +238,26 @@ class MultiplicitySpaces:
     _generators: dict[int, dict[PartitionTriple, int]] = field(default_factory=dict)
 
     def points(self, n: int) -> SourcePoints:
-        """Return points that are enough for all types in W ⊗ C_{n−1}, drawn once."""
+        """Return points, drawn once, enough for the multiplicity of every type in W ⊗ C_{n−1}."""
         if n not in self._points:
             # C_{n−1} is contained in the sections, whose multiplicities have a formula
             types = pieri(section_multiplicities(self.size, n - 1), self.sizes)
-            self._points[n] = self._enough_points(max(types.values()))
+            self._points[n] = self._draw_points(max(types.values()))
         return self._points[n]
 
     def few_points(self, n: int, rank: int) -> SourcePoints:
         """Return the first of the points of degree n, enough for ``rank`` independent values."""
         # Rounded up, so that types with about the same rank share the points and their tables.
-        count = _enough(4 * ceil(rank / 4))
+        count = _sufficient_point_count(4 * ceil(rank / 4))
         if (n, count) not in self._few_points:
-            self._few_points[n, count] = self.points(n).first(count)
+            self._few_points[n, count] = self.points(n).first_points(count)
         return self._few_points[n, count]
 
-    def _enough_points(self, rank: int) -> SourcePoints:
+    def _draw_points(self, rank: int) -> SourcePoints:
         """Return new random points, enough for ``rank`` covariants to have independent values."""
-        return SourcePoints.random(self.sizes, self.size.columns, _enough(rank), self.random)
+        return SourcePoints.random(
+            self.sizes, self.size.columns, _sufficient_point_count(rank), self.random
+        )
 
     def ring(self, n: int) -> dict[PartitionTriple, int]:
         """Return the exact multiplicity of each type in C_n, without those of multiplicity 0.
@@ -260,16 +274,19 @@ class MultiplicitySpaces:
             sections = section_multiplicities(self.size, degree)
             exact: dict[PartitionTriple, int] = {}
             for shapes, in_sections in check_deadline_in(sections.items()):
-                mirrored = self._mirrored(shapes)
+                mirrored = self._mirrored_type(shapes)
+                # the type itself, which is not yet in ``exact``, if there is no symmetry
                 if mirrored in exact:
                     exact[shapes] = exact[mirrored]
                     continue
-                evaluate = partial(self._at_few_points, values, in_sections)
-                number = len(self._independent(shapes, evaluate, in_sections))
+                evaluate = partial(self._evaluate_at_few_points, covariant_values, in_sections)
+                number = len(self._independent_covariants(shapes, evaluate, in_sections))
                 # The rank modulo the prime is a lower bound, the multiplicity in the sections an
                 # upper one: where they are equal, the multiplicity is proved.
                 if number < in_sections:
-                    number = self._multiplicity(shapes, in_tensor_product[shapes], in_sections)
+                    number = self._exact_multiplicity(
+                        shapes, in_tensor_product[shapes], in_sections
+                    )
                 exact[shapes] = number
             present = {shapes: number for shapes, number in exact.items() if number}
             self.multiplicities.append(present)
@@ -283,43 +300,46 @@ class MultiplicitySpaces:
         """
         if n in self._generators:
             return self._generators[n]
-        now = self.ring(n)
-        below = self.ring(n - 1)
+        in_ring = self.ring(n)
+        in_previous_degree = self.ring(n - 1)
         # the multiplicities in Λ²W ⊗ C_{n−2}
         squares: Counter[PartitionTriple] = Counter()
         if n > 1:
-            squares = times(EXTERIOR_SQUARE, self.ring(n - 2), self.sizes)
+            squares = multiply_by_exterior_square(EXTERIOR_SQUARE, self.ring(n - 2), self.sizes)
         are_larger_spaces = self.sizes != self.size.dimensions
         boundaries: dict[PartitionTriple, Any] = {}
-        found: dict[PartitionTriple, int] = {}
-        for shapes, number in check_deadline_in(sorted(pieri(below, self.sizes).items())):
+        generators: dict[PartitionTriple, int] = {}
+        in_tensor_product = pieri(in_previous_degree, self.sizes)
+        for shapes, number in check_deadline_in(sorted(in_tensor_product.items())):
             # The multiplicity in the kernel of W ⊗ C_{n−1} → C_n, which is the ideal there; the
             # boundaries in it are what lower degrees generate.
-            kernel = number - now.get(shapes, 0)
-            if not kernel:
+            kernel = number - in_ring.get(shapes, 0)
+            if kernel == 0:
                 continue
+            # types of the core are counted with the spaces of the core
             if are_larger_spaces and not self.size.lacks_rows(shapes):
                 continue
-            # The mirrored type has only boundaries, so this one has no generators either.
-            if len(boundaries.get(self._mirrored(shapes), ())) == kernel:
+            # If the kernel of the mirrored type consists of boundaries, so does this one: there are
+            # no generators. The mirrored type is this type, not yet seen, without the symmetry.
+            if len(boundaries.get(self._mirrored_type(shapes), ())) == kernel:
                 continue
-            evaluate = partial(self._at_few_points, boundary, kernel)
-            basis = self._independent(shapes, evaluate, kernel)
+            evaluate = partial(self._evaluate_at_few_points, boundary_values, kernel)
+            basis = self._independent_covariants(shapes, evaluate, kernel)
             if len(basis) < kernel:
                 # the rank modulo the prime is a lower bound only
-                basis = self._all_boundaries(
+                basis = self._exact_boundaries(
                     shapes, space=number, kernel=kernel, square=squares[shapes], basis=basis
                 )
             if basis:
                 boundaries[shapes] = [row for _, row in basis]
             if len(basis) < kernel:
                 # what lower degrees do not generate
-                found[shapes] = kernel - len(basis)
+                generators[shapes] = kernel - len(basis)
         self.boundaries[n] = boundaries
-        self._generators[n] = found
-        return found
+        self._generators[n] = generators
+        return generators
 
-    def _mirrored(self, shapes: PartitionTriple) -> PartitionTriple:
+    def _mirrored_type(self, shapes: PartitionTriple) -> PartitionTriple:
         """Return the type with X and H exchanged, which has the same multiplicities.
 
         This holds for as many forms l_i as v_k, as l_i·v_k = v_k·l_i. Else, and in larger spaces
@@ -330,7 +350,7 @@ class MultiplicitySpaces:
         of_X, of_H, of_Y = shapes
         return of_H, of_X, of_Y
 
-    def _at_few_points(
+    def _evaluate_at_few_points(
         self,
         function: Callable[[Sequence[Covariant], SourcePoints], Any],
         rank: int,
@@ -338,12 +358,12 @@ class MultiplicitySpaces:
     ) -> Any:
         """Return ``function`` of covariants of one type, at enough points for a rank.
 
-        ``function`` is :func:`values` or :func:`boundary`; ``rank`` is the largest number of
-        covariants whose values can be independent.
+        ``function`` is :func:`covariant_values` or :func:`boundary_values`; ``rank`` is the largest
+        number of covariants whose values can be independent.
         """
         return function(covariants, self.few_points(covariants[0].degree, rank))
 
-    def _multiplicity(self, shapes: PartitionTriple, space: int, in_sections: int) -> int:
+    def _exact_multiplicity(self, shapes: PartitionTriple, space: int, in_sections: int) -> int:
         """Return the multiplicity of a type in C_n, as a rank over QQ.
 
         It is the rank in C_n of covariants that span all functionals of this type on W ⊗ C_{n−1}
@@ -365,24 +385,34 @@ class MultiplicitySpaces:
             If too few covariants were found.
         """
         points = self.points(sum(shapes[0]))
-        spanning = self._spanning(shapes, space, partial(values, points=points, factors=(FIRST,)))
+        spanning = self._spanning_covariants(
+            shapes, space, partial(covariant_values, points=points, elements=(FIRST,))
+        )
         if not spanning:
+            # the type does not occur in W ⊗ C_{n−1}
             return 0
         # As many covariants as functions of this type on the source have independent values. So
         # the points separate these functions, and the rank of values is that of the functions.
         on_source = littlewood_richardson(shapes[0], shapes[1], self.sizes[2])[shapes[2]]
-        self._spanning(shapes, on_source, partial(values, points=points, symmetric=False))
-        number = rank(values(spanning, points).tolist())
+        self._spanning_covariants(
+            shapes, on_source, partial(covariant_values, points=points, symmetric=False)
+        )
+        number = rank(covariant_values(spanning, points).tolist())
         if number > in_sections:
             raise ContradictionError(
                 f"the multiplicity of {shapes} is {number}, more than {in_sections} in the sections"
             )
         return number
 
-    def _all_boundaries(
-        self, shapes: PartitionTriple, space: int, kernel: int, square: int, basis: list[Evaluated]
-    ) -> list[Evaluated]:
-        """Return a basis of all boundaries of a type, proved over QQ.
+    def _exact_boundaries(
+        self,
+        shapes: PartitionTriple,
+        space: int,
+        kernel: int,
+        square: int,
+        basis: list[EvaluatedCovariant],
+    ) -> list[EvaluatedCovariant]:
+        """Return a basis of all boundaries of a type; that it spans them is proved over QQ.
 
         Covariants that span all functionals on Λ²W ⊗ C_{n−2} are found; the boundaries are their
         images (docs/representations.md, Multiplicities from ranks, item 4).
@@ -393,23 +423,27 @@ class MultiplicitySpaces:
         space, kernel, square : int
             The multiplicities of the type in W ⊗ C_{n−1}, in the kernel of the map from there to
             C_n, which contains the boundaries, and in Λ²W ⊗ C_{n−2}.
-        basis : list of Evaluated
-            Independent boundaries, with which the basis begins.
+        basis : list of EvaluatedCovariant
+            Covariants with independent boundaries, with which the result begins.
 
         Raises
         ------
         MethodUnavailableError
             If too few covariants were found, or unlucky points do not separate them.
         """
-        points = self._enough_points(max(square, space))
+        points = self._draw_points(max(square, space))
         # As many covariants as the space of functionals on W ⊗ C_{n−1} has dimensions have
         # independent values. So the points separate these functionals, boundaries among them.
-        self._spanning(shapes, space, partial(values, points=points, factors=(FIRST,)))
-        spanning = self._spanning(shapes, square, partial(alternating, points=points))
-        exact_rank = rank(boundary(spanning, points).tolist())
+        self._spanning_covariants(
+            shapes, space, partial(covariant_values, points=points, elements=(FIRST,))
+        )
+        spanning = self._spanning_covariants(
+            shapes, square, partial(alternating_values, points=points)
+        )
+        exact_rank = rank(boundary_values(spanning, points).tolist())
         if spanning:
-            images = self._at_few_points(boundary, kernel, spanning) % LARGE_PRIME
-            basis = _independent_of_previous([*basis, *zip(spanning, images, strict=True)], kernel)
+            images = self._evaluate_at_few_points(boundary_values, kernel, spanning) % LARGE_PRIME
+            basis = _drop_dependent([*basis, *zip(spanning, images, strict=True)], kernel)
         # the basis was chosen by values modulo the prime, at few points
         if len(basis) != exact_rank:
             raise MethodUnavailableError(
@@ -417,33 +451,33 @@ class MultiplicitySpaces:
             )
         return basis
 
-    def _spanning(
+    def _spanning_covariants(
         self, shapes: PartitionTriple, dimension: int, evaluate: CovariantEvaluation
     ) -> list[Covariant]:
         """Return ``dimension`` covariants of a type whose values are independent.
 
-        ``evaluate`` maps covariants to their values, a row for each. ``dimension`` is that of the
-        space of functionals that have these values, so the covariants span this space.
+        ``dimension`` is that of the space of functionals that have these values, so the covariants
+        span this space.
 
         Raises
         ------
         MethodUnavailableError
             If fewer were found.
         """
-        found = self._independent(shapes, evaluate, dimension, MAX_RANK_TRIES)
+        found = self._independent_covariants(shapes, evaluate, dimension, MAX_RANK_TRIES)
         if len(found) < dimension:
             raise MethodUnavailableError(
                 f"{len(found)} of {dimension} covariants of type {shapes} were found"
             )
         return [covariant for covariant, _ in found]
 
-    def _independent(
+    def _independent_covariants(
         self,
         shapes: PartitionTriple,
         evaluate: CovariantEvaluation,
         largest_rank: int,
         max_useless: int = MAX_USELESS_TRIES,
-    ) -> list[Evaluated]:
+    ) -> list[EvaluatedCovariant]:
         """Return random covariants of a type with independent values modulo the prime.
 
         Parameters
@@ -461,23 +495,23 @@ class MultiplicitySpaces:
         ContradictionError
             If more are independent than can be.
         """
-        found: list[Evaluated] = []
+        found: list[EvaluatedCovariant] = []
         useless = 0
         while len(found) < largest_rank and useless < max_useless:
             # Two more than are missing: a rank above the largest possible one is an error, which
             # is seen here.
-            drawn = self._draw(shapes, largest_rank - len(found) + 2)
+            drawn = self._draw_covariants(shapes, largest_rank - len(found) + 2)
             if not drawn:
                 break
             more = zip(drawn, evaluate(drawn) % LARGE_PRIME, strict=True)
-            independent = _independent_of_previous([*found, *more], largest_rank)
+            independent = _drop_dependent([*found, *more], largest_rank)
             useless += len(drawn)
             if len(independent) > len(found):
                 useless = 0
             found = independent
         return found
 
-    def _draw(self, shapes: PartitionTriple, count: int) -> list[Covariant]:
+    def _draw_covariants(self, shapes: PartitionTriple, count: int) -> list[Covariant]:
         """Return ``count`` random covariants of a type; fewer where all that are seen are zero."""
         drawn = []
         for _ in range(count):
@@ -491,56 +525,59 @@ class MultiplicitySpaces:
         return drawn
 
 
-def boundary(covariants: Sequence[Covariant], points: SourcePoints) -> Any:
+def boundary_values(covariants: Sequence[Covariant], points: SourcePoints) -> Any:
     """Return the values of T(w, c, c, …) − T(c, w, c, …) at points, a row for each covariant T.
 
-    These functions in W ⊗ C_{n−1} are the images of those of :func:`alternating`: boundaries.
+    These functions in W ⊗ C_{n−1} are boundaries, the images of those of
+    :func:`alternating_values`; w is the first element of W at a point.
     """
-    return _alternating(covariants, points, (FIRST,))
+    return _values_less_exchanged(covariants, points, (FIRST,))
 
 
-def alternating(covariants: Sequence[Covariant], points: SourcePoints) -> Any:
+def alternating_values(covariants: Sequence[Covariant], points: SourcePoints) -> Any:
     """Return the values of T(w, w', c, …) − T(w', w, c, …) at points, a row for each covariant T.
 
     They are functions in Λ²W ⊗ C_{n−2}; w and w' are the two elements of W at a point.
     """
-    return _alternating(covariants, points, (FIRST, SECOND))
+    return _values_less_exchanged(covariants, points, (FIRST, SECOND))
 
 
-def _alternating(
-    covariants: Sequence[Covariant], points: SourcePoints, factors: tuple[int, ...]
+def _values_less_exchanged(
+    covariants: Sequence[Covariant], points: SourcePoints, elements: tuple[int, ...]
 ) -> Any:
     """Return the values of each covariant, less those with its first two arguments exchanged.
 
-    ``factors`` are the first arguments, as in :func:`values`.
+    ``elements`` are the first arguments, as in :func:`covariant_values`.
     """
-    exchanged = [T.exchanged() for T in covariants]
-    both = values([*covariants, *exchanged], points, factors)
-    return both[: len(covariants)] - both[len(covariants) :]
+    exchanged = [T.exchange_first_factors() for T in covariants]
+    values = covariant_values([*covariants, *exchanged], points, elements)
+    return values[: len(covariants)] - values[len(covariants) :]
 
 
-def _independent_of_previous(candidates: list[Evaluated], dimension: int) -> list[Evaluated]:
+def _drop_dependent(
+    candidates: list[EvaluatedCovariant], dimension: int
+) -> list[EvaluatedCovariant]:
     """Return each candidate whose values are independent of those of all previous candidates.
 
-    This is meant modulo the prime.
+    The values are independent modulo the prime.
 
     Raises
     ------
     ContradictionError
-        If there are more than the dimension of the space of values.
+        If there are more than ``dimension``, that of the space of values.
     """
-    numbers = independent_rows([row for _, row in candidates])
-    if len(numbers) > dimension:
+    positions = independent_rows([row for _, row in candidates])
+    if len(positions) > dimension:
         raise ContradictionError(
-            f"{len(numbers)} independent covariants, and the space has dimension {dimension}"
+            f"{len(positions)} independent covariants, and the space has dimension {dimension}"
         )
-    return [candidates[j] for j in numbers]
+    return [candidates[position] for position in positions]
 
 
 def independent_rows(rows: list[Any]) -> tuple[int, ...]:
     """Return the positions of all rows that are independent of the rows before them.
 
-    This is meant modulo :data:`LARGE_PRIME`.
+    The rows are arrays of integers, independent modulo :data:`LARGE_PRIME`.
     """
     matrix = flint.nmod_mat([row.tolist() for row in rows], LARGE_PRIME)
     # the rows are columns of the transpose, where pivots are independent of the columns before them
@@ -550,9 +587,9 @@ def independent_rows(rows: list[Any]) -> tuple[int, ...]:
 
 @lru_cache(maxsize=64)
 def multiplicity_spaces(size: CoreSize, sizes: Sizes) -> MultiplicitySpaces:
-    """Return the multiplicity spaces of a core, with X, H, Y of these dimensions.
+    """Return the multiplicity spaces of a core, with X, H, Y of the dimensions ``sizes``.
 
-    It is the same object at each call, so that it is computed once.
+    Calls return the same object, so that each degree is computed once.
     """
     if sizes == size.dimensions:
         return MultiplicitySpaces(size, sizes)

@@ -32,7 +32,7 @@ from m2bridge.families.attention.sizes import LayerSizes, dimension_formula
 
 SPACES = ("X", "H", "Y")
 Type = tuple[int, PartitionTriple, int]
-"""The degree, the type (λ, μ, ν), and its multiplicity."""
+"""A type in a degree, as (degree, (λ, μ, ν), multiplicity)."""
 
 MAX_FURTHER_DEGREES = 3
 """The number of degrees that are tried after the first one that could decide."""
@@ -74,33 +74,36 @@ class CoordinateRing:
 
         There are none from the degree ``sections_from`` on.
         """
-        found = []
-        for n, ring in enumerate(self.multiplicities[: self.sections_from]):
-            for shapes, number in section_multiplicities(self.size, n).items():
-                missing = number - ring.get(shapes, 0)
+        missing_types = []
+        for n, in_ring in enumerate(self.multiplicities[: self.sections_from]):
+            for shapes, in_sections in section_multiplicities(self.size, n).items():
+                missing = in_sections - in_ring.get(shapes, 0)
                 if missing:
-                    found.append((n, shapes, missing))
-        return found
+                    missing_types.append((n, shapes, missing))
+        return missing_types
 
     def hilbert_function(self, shape: LayerSizes, n: int) -> int:
-        """Return the value in degree n of the Hilbert function of a model with this core."""
+        """Return the value in degree n of the Hilbert function of a model with this core.
+
+        It is the number of sections, less the dimension of the missing types.
+        """
         missing = {shapes: number for degree, shapes, number in self.missing if degree == n}
         return sections_of(shape, n) - total_dimension(missing, (shape.d, shape.d_out, shape.d))
 
 
-def of_size(types: Iterable[Type], shape: LayerSizes) -> tuple[Representation, ...]:
+def representations_of_size(types: Iterable[Type], shape: LayerSizes) -> tuple[Representation, ...]:
     """Return the representations of these types for the spaces X, H, Y of a model.
 
-    Those that are zero are left out.
+    Representations that are zero are left out.
     """
-    found = []
+    nonzero = []
     sizes = shape.d, shape.d_out, shape.d
     for n, shapes, number in types:
-        part = representation(sizes, n, shapes, number)
+        candidate = representation(sizes, n, shapes, number)
         # A Schur functor is zero on a space with fewer dimensions than its shape has rows.
-        if part.dimension:
-            found.append(part)
-    return tuple(found)
+        if candidate.dimension:
+            nonzero.append(candidate)
+    return tuple(nonzero)
 
 
 def representation(sizes: Sizes, n: int, shapes: AnyShapes, number: int) -> Representation:
@@ -113,29 +116,33 @@ def representation(sizes: Sizes, n: int, shapes: AnyShapes, number: int) -> Repr
 
 @lru_cache(maxsize=64)
 def coordinate_ring(size: CoreSize) -> CoordinateRing:
-    """Return the coordinate ring of a core up to a degree that decides all others, with proof.
+    """Return the coordinate ring of a core up to a degree that proves all later degrees.
+
+    In this degree the ring has all sections (:attr:`.CoreSize.decisive_degree` says why it proves
+    the later ones).
 
     Raises
     ------
     MethodUnavailableError
-        If it is less than the sections in all degrees looked at, or too few covariants were found.
+        If sections are missing in all degrees looked at, or too few covariants were found.
     TimeLimitError
         If the limit was reached.
     """
     if size.variables == 1:
-        # d = 1: every point of W is a function, so there are no equations, and all is sections
-        return CoordinateRing(size, ({SCALARS: 1},), 0)
+        # d = 1: every point of W is a function, so there are no equations, and C_n = Γ_n for all n
+        return CoordinateRing(size, ({SCALARS: 1},), sections_from=0)
     spaces = multiplicity_spaces(size, size.dimensions)
-    first = size.decisive_degree
+    decisive_degree = size.decisive_degree
     # the multiplicities in C_0, C_1, …
     rings: list[Mapping[PartitionTriple, int]] = [spaces.ring(0)]
-    # the degree after the last one in which sections are missing
+    # the degree after the last one in which sections are missing; 0 while none are
     sections_from = 0
     # From the decisive degree on, equality in one degree is equality in all later ones. So degrees
-    # are computed up to this one, and further while sections are missing in the last one.
-    while len(rings) <= first or sections_from == len(rings):
+    # are computed up to this one, and further while sections are missing in the last one computed,
+    # len(rings) − 1.
+    while len(rings) <= decisive_degree or sections_from == len(rings):
         n = len(rings)
-        if n > first + MAX_FURTHER_DEGREES:
+        if n > decisive_degree + MAX_FURTHER_DEGREES:
             raise MethodUnavailableError(
                 f"the Hilbert function of {size} in degree {n - 1} decides nothing"
             )
@@ -167,6 +174,7 @@ def generators(size: CoreSize) -> tuple[Type, ...]:
 def core_types(size: CoreSize) -> tuple[Type, ...]:
     """Return the minimal generators of a core; raises as :func:`generators`."""
     if size.variables == 1:
+        # d = 1: every point of W is a function, so there are no equations
         return ()
     bound = coordinate_ring(size).bound
     types_at_bound = pieri(section_multiplicities(size, bound - 1), size.dimensions)
@@ -174,13 +182,13 @@ def core_types(size: CoreSize) -> tuple[Type, ...]:
         raise TooLargeError(
             f"generators of {size} up to degree {bound} are too many representations to be computed"
         )
-    return _types(size, size.dimensions, bound)
+    return _generator_types(size, size.dimensions, bound)
 
 
 def minors(size: CoreSize, last: int | None = None) -> Iterator[Type]:
     """Yield the minimal generators with more rows than the core has, up to the degree ``last``.
 
-    All are yielded if there is no ``last``.
+    With ``last`` ``None`` all are yielded.
 
     Here e, f, m are the dimensions of X, H, Y of the core: e = min(a, d), f = min(d', d) and
     m = min(d, e + f), all at least 1. In a closure with this core X, H or Y may be larger. The
@@ -205,28 +213,33 @@ def minors(size: CoreSize, last: int | None = None) -> Iterator[Type]:
         larger.append(((e, f, m + 1), m + 1))
     for sizes, degree in larger:
         until = degree if last is None else min(degree, last)
-        yield from _types(size, sizes, until)
+        yield from _generator_types(size, sizes, until)
 
 
-def _types(size: CoreSize, sizes: Sizes, last: int) -> tuple[Type, ...]:
-    """Return the minimal generators of degree ≤ last, with X, H, Y of the dimensions ``sizes``."""
+def _generator_types(size: CoreSize, sizes: Sizes, last: int) -> tuple[Type, ...]:
+    """Return minimal generators of degree ≤ last, with X, H, Y of the dimensions ``sizes``.
+
+    If these are the dimensions of the core, they are all its generators; if they are larger, only
+    those with more rows than the core has.
+    """
     spaces = multiplicity_spaces(size, sizes)
-    found = []
+    types = []
     for n in range(1, last + 1):
         for shapes, number in spaces.generators(n).items():
-            found.append((n, shapes, number))
-    return tuple(found)
+            types.append((n, shapes, number))
+    return tuple(types)
 
 
-def up_to(size: CoreSize, last: int) -> tuple[Type, ...]:
+def generators_up_to(size: CoreSize, last: int) -> tuple[Type, ...]:
     """Return the minimal generators of degree ≤ last, for all sizes with a core.
 
     It raises as :func:`generators`.
     """
     if last > size.decisive_degree:
-        # the degrees up to the decisive one are computed in any case, and can decide all others
-        return tuple(kind for kind in generators(size) if kind[0] <= last)
-    return tuple(sorted([*_types(size, size.dimensions, last), *minors(size, last)]))
+        # The coordinate ring is computed up to the decisive degree in any case, and mostly proves
+        # that there are no generators after the degree that follows. A type begins with its degree.
+        return tuple(found for found in generators(size) if found[0] <= last)
+    return tuple(sorted([*_generator_types(size, size.dimensions, last), *minors(size, last)]))
 
 
 def hilbert_function(shape: LayerSizes, last: int) -> list[int]:
@@ -236,8 +249,9 @@ def hilbert_function(shape: LayerSizes, last: int) -> list[int]:
         # the coordinate ring is known in all degrees, mostly by the number of sections
         return [coordinate_ring(size).hilbert_function(shape, n) for n in range(last + 1)]
     # low degrees need no proof about all degrees
-    ring = multiplicity_spaces(size, size.dimensions).ring
-    return [total_dimension(ring(n), (shape.d, shape.d_out, shape.d)) for n in range(last + 1)]
+    spaces = multiplicity_spaces(size, size.dimensions)
+    sizes = shape.d, shape.d_out, shape.d
+    return [total_dimension(spaces.ring(n), sizes) for n in range(last + 1)]
 
 
 def values_and_generators(
@@ -247,15 +261,15 @@ def values_and_generators(
 
     It raises as :func:`generators`.
     """
-    types = up_to(CoreSize.of(shape), last)
-    return hilbert_function(shape, last), of_size(types, shape)
+    types = generators_up_to(CoreSize.of(shape), last)
+    return hilbert_function(shape, last), representations_of_size(types, shape)
 
 
 def hilbert_series(shape: LayerSizes) -> HilbertSeries:
     """Return the Hilbert series of a closure, t ≥ 2; raises as :func:`coordinate_ring`.
 
     If a polynomial gives the values from degree n on, the numerator of the series has degree less
-    than n plus the dimension; so this number of values determines the series.
+    than n plus the dimension; so as many values as n plus the dimension determine the series.
     """
     ring = coordinate_ring(CoreSize.of(shape))
     dimension = dimension_formula(shape)
@@ -274,7 +288,7 @@ def representations(shape: LayerSizes) -> tuple[Representation, ...]:
     >>> [(str(part), part.dimension) for part in representations(SingleLayerAttention(2, 2))]
     [('S_11 X ⊗ S_11 H ⊗ S_4 Y', 5), ('S_22 X ⊗ S_4 H ⊗ S_44 Y', 5), ('S_4 X ⊗ S_22 H ⊗ S_44 Y', 5)]
     """
-    return of_size(generators(CoreSize.of(shape)), shape)
+    return representations_of_size(generators(CoreSize.of(shape)), shape)
 
 
 def from_multidegrees(
@@ -297,6 +311,7 @@ def from_multidegrees(
     """
     d, d_out = shape.d, shape.d_out
     sizes = d, d_out, d
+    # for each degree the dimensions of weight spaces, by weight
     dimensions: defaultdict[int, dict[AnyShapes, int]] = defaultdict(dict)
     for (n, multidegree), number in counts.items():
         h, x, y = multidegree[:d_out], multidegree[d_out : d_out + d], multidegree[d_out + d :]

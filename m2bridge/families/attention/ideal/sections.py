@@ -51,14 +51,15 @@ def predicted_hilbert_function(model: LayerSizes, n: int) -> int:
     """
     value = sections_of(model, n)
     if model.d == 3 and model.alpha >= 2 and model.d_out >= 2:
-        value -= FEWER_FORMS.get(n, 0) * _hook(model.d, n, 1) * _hook(model.d_out, n, 1)
+        missing = _hook_dimension(model.d, n, 1) * _hook_dimension(model.d_out, n, 1)
+        value -= FEWER_FORMS.get(n, 0) * missing
     return value
 
 
 def sections_of(model: LayerSizes, n: int) -> int:
     """Return the number of independent sections of O(n) over the closure, for t ≥ 2.
 
-    It is h(n) of the docstring of the module.
+    It is the number h(n) of the module's docstring.
     """
     return section_count(
         columns=model.d, rows=model.d_out, variables=model.d, rank=model.alpha, n=n
@@ -75,6 +76,7 @@ def section_count(columns: int, rows: int, variables: int, rank: int, n: int) ->
     rank : int
         The l_i span a space of at most this dimension.
     n : int
+        The degree.
     """
     source = determinantal_hilbert_function(columns, variables, rank, n)
     value = source * monomial_count(variables * rows, n)
@@ -86,15 +88,20 @@ def section_count(columns: int, rows: int, variables: int, rank: int, n: int) ->
     # with i, j and i + j + 1 legs, by the formula in the docstring of the module.
     for i, j in product(range(rank), range(rows)):
         if 1 <= i + j <= variables - 2:
-            value -= _hook(columns, n, i) * _hook(rows, n, j) * _hook(variables, 2 * n, i + j + 1)
+            value -= (
+                _hook_dimension(columns, n, i)
+                * _hook_dimension(rows, n, j)
+                * _hook_dimension(variables, 2 * n, i + j + 1)
+            )
     return value
 
 
 def predicted_series(model: LayerSizes, dimension: int) -> HilbertSeries:
-    """Return the predicted Hilbert series of a closure of this dimension.
+    """Return the predicted Hilbert series of a closure of this affine dimension.
 
-    The formula is a polynomial in n for all n ≥ 0, but for the corrections at n ≤ 3; so the
-    numerator has at most dimension + 4 coefficients.
+    The predicted values are those of a polynomial in n from n = 4 on; before, the corrections of
+    :data:`FEWER_FORMS` differ from it. So the numerator has at most dimension + 4 coefficients, and
+    as many values determine the series.
     """
     values = [predicted_hilbert_function(model, n) for n in range(dimension + 4)]
     return HilbertSeries.from_values(values, dimension)
@@ -104,7 +111,7 @@ def sections_series(model: LayerSizes, dimension: int) -> HilbertSeries:
     """Return Σ h(n) T^n, which has the Hilbert polynomial of the closure.
 
     The function h counts sections, and is a polynomial for n ≥ 1; so dimension + 1 values determine
-    the series, with the affine dimension of the closure.
+    the series. ``dimension`` is the affine dimension of the closure.
 
     Examples
     --------
@@ -115,11 +122,12 @@ def sections_series(model: LayerSizes, dimension: int) -> HilbertSeries:
     return HilbertSeries.from_values(values, dimension)
 
 
-def _hook(size: int, n: int, legs: int) -> int:
-    """Return dim S_λ of a space of dimension ``size`` for λ = (n − legs, 1^legs).
+def _hook_dimension(size: int, n: int, legs: int) -> int:
+    """Return dim S_λ of a space of dimension ``size`` for the hook λ = (n − legs, 1^legs).
 
     It is 0 for n ≤ legs, where λ is not a partition.
     """
+    # the number of boxes at the right of the corner; there are ``legs`` below it
     arm = n - legs - 1
     if arm < 0:
         return 0
@@ -129,12 +137,13 @@ def _hook(size: int, n: int, legs: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class CoreSize:
-    """Products of ``columns`` and ``rows`` linear forms, all free, in ``variables`` variables.
+    """The size of a core: products of linear forms l_i and v_k, which can be any linear forms.
 
     Parameters
     ----------
     variables, columns, rows : int
-        Dimensions of Y, X, H; columns, rows ≤ variables ≤ columns + rows.
+        The numbers of variables, of forms l_i and of forms v_k: the dimensions of Y, X, H. None of
+        the last two exceeds ``variables``, which is at most their sum.
     """
 
     variables: int
@@ -146,7 +155,8 @@ class CoreSize:
         """Return the size of the core of a model with t ≥ 2."""
         columns = shape.alpha
         rows = min(shape.d_out, shape.d)
-        # After a linear change the linear forms are in no more variables than there are forms.
+        # After a linear change of variables the linear forms have no more variables than there are
+        # forms.
         variables = min(shape.d, columns + rows)
         return cls(variables, columns, rows)
 
@@ -156,19 +166,20 @@ class CoreSize:
         return self.columns, self.rows, self.variables
 
     def lacks_rows(self, shapes: tuple[tuple[int, ...], ...]) -> bool:
-        """Return whether a type is zero in the core, as it has more rows than X, H, Y dimensions.
+        """Return whether λ, μ or ν has more rows than X, H or Y has dimensions in the core.
 
-        ``shapes`` are its partitions λ, μ, ν; one with too many rows is enough.
+        If so, the type ``shapes``, (λ, μ, ν), is zero in the core, and occurs only in larger cases.
         """
         return any(map(operator.gt, map(len, shapes), self.dimensions))
 
     @property
     def decisive_degree(self) -> int:
-        """The degree from which on equality with the sections in one degree decides.
+        """The first degree in which one comparison with the sections decides all later degrees.
 
-        For columns = e, rows = f and variables = m it is L + 3 with L = min(max(e, f) − 1, m − 2).
-        If the coordinate ring has all sections in a degree s from this one on, it has them in all
-        later degrees, and the ideal is generated in degrees ≤ s + 1; see docs/completeness.md.
+        Let s be this degree or a later one. If the coordinate ring has all sections in degree s, it
+        has them in all later degrees, and the ideal is generated in degrees ≤ s + 1; see
+        docs/completeness.md. For columns = e, rows = f and variables = m the first such degree is
+        L + 3 with L = min(max(e, f) − 1, m − 2).
         """
         L = min(max(self.columns, self.rows) - 1, self.variables - 2)
         return L + 3
@@ -180,20 +191,20 @@ class CoreSize:
         )
 
 
-def least_degree(shape: LayerSizes) -> int:
+def largest_minor_degree(shape: LayerSizes) -> int:
     """Return the largest degree of minors that vanish on the closure, but are not seen in the core.
 
     It is 1 if there are no such minors.
     """
     size = CoreSize.of(shape)
     degree = 1
-    # rk A ≤ α.
+    # rk A ≤ α < d: the minors of A of size α + 1 are zero.
     if shape.alpha < shape.d:
         degree = max(degree, shape.alpha + 1)
-    # The d' rows of V are dependent.
+    # Any d + 1 of the d' rows of V are dependent.
     if shape.d_out > shape.d:
         degree = max(degree, shape.d + 1)
-    # All forms are polynomials in e + f linear forms.
+    # All products are polynomials in e + f linear forms, fewer than there are variables.
     if size.variables < shape.d:
         degree = max(degree, size.columns + size.rows + 1)
     return degree

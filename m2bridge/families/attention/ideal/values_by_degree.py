@@ -41,13 +41,13 @@ class HilbertValues(PartialValue):
     def against(self, predicted: HilbertValues) -> tuple[Decision, str]:
         """Return the decision on a predicted Hilbert function, and the comparison in a sentence.
 
-        It is REFUTED by one different value, or a different series. It is CONFIRMED by the Hilbert
-        series alone, since the words of the statement are about all n.
+        The prediction is REFUTED by one different value, or a different series. It is CONFIRMED by
+        the Hilbert series alone, since the statement is about all n.
         """
-        expected = predicted.first(len(self.values))
-        for n, (value, stated) in enumerate(zip(self.values, expected, strict=True)):
-            if value != stated:
-                return Decision.REFUTED, f"H({n}) is {value}, and {stated} is predicted"
+        predicted_values = predicted.first_values(len(self.values))
+        for n, (value, expected) in enumerate(zip(self.values, predicted_values, strict=True)):
+            if value != expected:
+                return Decision.REFUTED, f"H({n}) is {value}, and {expected} is predicted"
         if self.series is None:
             last = len(self.values) - 1
             return (
@@ -62,8 +62,11 @@ class HilbertValues(PartialValue):
             "in this case for all n: the Hilbert series is proved, and is the predicted one",
         )
 
-    def first(self, number: int) -> tuple[int, ...]:
-        """Return H(0), …, H(number − 1) by the Hilbert series, which must be known."""
+    def first_values(self, number: int) -> tuple[int, ...]:
+        """Return H(0), …, H(number − 1) by the Hilbert series.
+
+        It must be known, as it is for all predicted functions.
+        """
         assert self.series is not None
         return tuple(self.series.value(n) for n in range(number))
 
@@ -100,40 +103,43 @@ class GeneratorNumbers(PartialValue):
 
     @classmethod
     def of(cls, numbers: Mapping[int, int], last: int | None = None) -> Self:
-        """Return the value with these numbers by degree.
+        """Return the value made of the numbers of generators by degree.
 
-        They are numbers of degrees up to ``last``; of all degrees if it is ``None``.
+        ``last`` is the last degree that was computed; ``None`` if there are no further generators.
         """
         return cls(tuple(sorted(numbers.items())), last)
 
     def against(self, predicted: GeneratorNumbers) -> tuple[Decision, str]:
         """Return the decision on predicted numbers, and the comparison in a sentence.
 
-        They are REFUTED by a different number in one degree that was computed. Else they are
-        CONFIRMED if all degrees were.
+        They are REFUTED by a different number in one degree that was computed. Otherwise they are
+        CONFIRMED if all degrees were computed, and UNDECIDED if not.
         """
         computed, predicted_counts = dict(self.counts), dict(predicted.counts)
-        for degree in self.degrees_seen(predicted):
-            number, stated = computed.get(degree, 0), predicted_counts.get(degree, 0)
-            if number != stated:
-                text = f"{number} in degree {degree}, and {stated} are predicted"
+        for degree in self.compared_degrees(predicted):
+            number, expected = computed.get(degree, 0), predicted_counts.get(degree, 0)
+            if number != expected:
+                text = f"{number} in degree {degree}, and {expected} are predicted"
                 return Decision.REFUTED, text
-        return self.agreement(), f"{degree_summary(computed)}, as predicted {self.where()}"
+        return (
+            self.decision_on_agreement(),
+            f"{degree_summary(computed)}, as predicted {self.degrees_text()}",
+        )
 
-    def degrees_seen(self, predicted: GeneratorNumbers) -> list[int]:
-        """Return the degrees with computed or predicted generators, among those computed."""
+    def compared_degrees(self, predicted: GeneratorNumbers) -> list[int]:
+        """Return the degrees that were computed and have computed or predicted generators."""
         degrees = sorted({*dict(self.counts), *dict(predicted.counts)})
         return [degree for degree in degrees if self.last is None or degree <= self.last]
 
-    def agreement(self) -> Decision:
-        """Return the decision if everything that was computed is as predicted."""
+    def decision_on_agreement(self) -> Decision:
+        """Return the decision in the case that everything that was computed is as predicted."""
         if self.last is None:
             return Decision.CONFIRMED
         # the words of the statement are about all degrees
         return Decision.UNDECIDED
 
-    def where(self) -> str:
-        """Return the degrees that were computed, in words."""
+    def degrees_text(self) -> str:
+        """Return in which degrees generators were computed, in words."""
         if self.last is None:
             return "in all degrees"
         return f"in degrees ≤ {self.last}; higher ones are not computed without the core"
@@ -154,29 +160,34 @@ class GeneratorDegrees(GeneratorNumbers):
         """Return the decision on predicted degrees, and the comparison in a sentence.
 
         They are REFUTED by a degree that was computed and has generators where none are predicted,
-        or has none where some are. Else they are CONFIRMED if all degrees were computed.
+        or has none where some are predicted. Otherwise they are CONFIRMED if all degrees were
+        computed, and UNDECIDED if not.
         """
-        seen = self.degrees_seen(predicted)
-        expected = [degree for degree in seen if dict(predicted.counts).get(degree)]
-        found = [degree for degree in seen if dict(self.counts).get(degree)]
-        text = f"by the core {_degrees(expected)}; computed: {_degrees(found)}, {self.where()}"
+        compared = self.compared_degrees(predicted)
+        expected = [degree for degree in compared if dict(predicted.counts).get(degree)]
+        found = [degree for degree in compared if dict(self.counts).get(degree)]
+        computed_text = f"{_degrees_text(found)}, {self.degrees_text()}"
+        text = f"by the core {_degrees_text(expected)}; computed: {computed_text}"
         if found != expected:
             return Decision.REFUTED, text
-        return self.agreement(), text
+        return self.decision_on_agreement(), text
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, GeneratorDegrees) and self._compared() == other._compared()
+        return (
+            isinstance(other, GeneratorDegrees)
+            and self._comparison_key() == other._comparison_key()
+        )
 
     def __hash__(self) -> int:
-        return hash(self._compared())
+        return hash(self._comparison_key())
 
-    def _compared(self) -> tuple[Any, ...]:
-        """Return what equal values share: degrees with generators, and the last one computed."""
+    def _comparison_key(self) -> tuple[Any, ...]:
+        """Return what equal values share: the degrees with generators, and then ``last``."""
         return (*[degree for degree, number in self.counts if number], self.last)
 
 
-def _degrees(degrees: Sequence[int]) -> str:
-    """Return degrees of generators in words."""
+def _degrees_text(degrees: Sequence[int]) -> str:
+    """Return degrees of generators in words: "degrees 2, 4", "degree 2" or "no generators"."""
     listed = ", ".join(map(str, degrees))
     if len(degrees) > 1:
         return f"degrees {listed}"

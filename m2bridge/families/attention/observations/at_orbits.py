@@ -14,9 +14,12 @@ from typing import Any, ClassVar
 from m2bridge.errors import EngineError
 from m2bridge.families.attention.orbits.fibres import Fibre
 from m2bridge.families.attention.orbits.orbits import Orbit, WeightPair, orbits, representative
-from m2bridge.families.attention.polar.chern_integrals import is_stated, localized_polar_degrees
+from m2bridge.families.attention.polar.chern_integrals import (
+    is_computed_for_verdicts,
+    localized_polar_degrees,
+)
 from m2bridge.families.attention.sizes import LayerSizes, is_birational
-from m2bridge.families.attention.statements import Preimages, singular
+from m2bridge.families.attention.statements import Preimages, is_singular_by_theorem
 from m2bridge.maps.singular_locus_result import zero_text
 from m2bridge.results.known import Bounds
 from m2bridge.results.sheet import Facts, Sheet, Table
@@ -25,7 +28,7 @@ from m2bridge.statements.statement import IntegerMatrix, Numbers, NumbersByMetho
 BOUNDARY_FAMILY_ORBIT = Orbit(1, 1, 1)
 """The orbit to which the explicit family of boundary points tends."""
 
-BOUNDARY = ("boundary", "boundary_critical")
+BOUNDARY_OBSERVABLES = ("boundary", "boundary_critical")
 """The observables of orbits that need the explicit family of boundary points."""
 
 POLAR_DEGREES_TOO_LARGE = "the polar degrees are too many or too large to be computed for a verdict"
@@ -53,23 +56,24 @@ class OrbitFacts:
     preimages : frozenset of (A, V)
         The points of the fibre, with A_11 = V_11 = 1.
     source_smooth : bool
-        Whether {rk A ≤ α} is smooth at rank r: α = d or r = α.
+        Whether {rk A ≤ α} is smooth at the rank r of A in the orbit: α = d or r = α.
     singular : bool or None
-        Whether the Zariski closure is singular there. True if the fibre is not one reduced point;
-        if it is one, false where the source is smooth, and true where it is not and there are more
-        tangent vectors than the dimension. Where the parametrization is not birational, what the
-        bounds for the tangent dimension say. ``None``: undecided.
+        Whether the Zariski closure is singular on the orbit. If the parametrization is birational:
+        true if the fibre is not one reduced point; if it is, false where the source is smooth, true
+        where the source is singular and there are more tangent vectors than the dimension, and else
+        undecided. If it is not birational: as the bounds for the tangent dimension decide. ``None``
+        means undecided.
     critical : bool
         Whether the differential of the projective parametrization is not injective on the tangent
         space.
     boundary : bool
-        Limit of real points of the Zariski closure outside the neuromanifold: the fibre is not
-        reduced.
+        Whether the fibre is not reduced; then functions of the orbit are expected to be boundary
+        points, limits of real points of the Zariski closure outside the neuromanifold.
     tangent : Bounds
         Affine tangent dimension of the closure: at least the number of explicit tangent vectors, at
         most what proved equations leave.
     tangent_witness : Orbit
-        The orbit where these vectors are; its closure contains this one.
+        The orbit at which these vectors are tangent; its closure contains this one.
 
     Examples
     --------
@@ -102,7 +106,7 @@ class OrbitFacts:
 
     @property
     def tangent_dimension(self) -> int | None:
-        """Affine tangent dimension, where the bounds meet; else ``None``."""
+        """Affine tangent dimension, if both bounds are equal; else ``None``."""
         return self.tangent.exact
 
 
@@ -114,8 +118,7 @@ class Observations(Observed):
     ----------
     model : LayerSizes
     orbits : tuple of OrbitFacts
-        All orbits, or some of them if there is a ``limit``; then perhaps none, and else the dense
-        one among them.
+        All orbits; if there is a ``limit``, none, or some with the dense one among them.
     dimension : int
         Affine: the largest orbit dimension.
     degree : int or None
@@ -123,10 +126,10 @@ class Observations(Observed):
         points are few; ``None`` where the base locus is not empty, no orbit was observed, or it was
         not asked for.
     closed : bool or None
-        The base locus of the projective parametrization is empty, so its image is compact and the
-        cone over it closed. ``None`` where no orbit was observed.
+        Whether the base locus of the projective parametrization is empty; if it is, the image is
+        compact and the cone over it closed. ``None`` where no orbit was observed.
     products : bool
-        Functions are determined by the products of their linear forms, linearly.
+        Whether functions and the products of their linear forms determine each other, linearly.
     boundary_family : bool
         Whether the explicit family of boundary points at (1, 1, 1) was verified.
     generic : Fibre or None
@@ -185,12 +188,12 @@ class Observations(Observed):
 
     @property
     def unfinished(self) -> str:
-        """The limit and how many orbits were done, in words; empty if all were."""
+        """The limit and how many orbits were observed until then, in words; empty without one."""
         return "" if self.limit is None else str(self.limit)
 
     @property
     def progress(self) -> str:
-        """The number of orbits that were done until the limit, in words; empty without one."""
+        """The number of orbits that were observed until the limit, in words; empty without one."""
         return "" if self.limit is None else self.limit.progress
 
     def value(self, observable: str) -> Value | None:
@@ -206,7 +209,7 @@ class Observations(Observed):
             return f"not known without all orbits; {self.unfinished}"
         if observable != "polar_degrees":
             return "not decided by this method"
-        if is_stated(self.model):
+        if is_computed_for_verdicts(self.model):
             return NO_POLAR_THEOREM
         return POLAR_DEGREES_TOO_LARGE
 
@@ -222,22 +225,22 @@ class Observations(Observed):
         values = {}
         for fact in self.orbits:
             values[fact.orbit] = VALUES_AT_ORBITS[observable](fact)
-            if observable in BOUNDARY and not self._boundary_decided(fact):
+            if observable in BOUNDARY_OBSERVABLES and not self._boundary_decided(fact):
                 values[fact.orbit] = None
         return values
 
     def _boundary_decided(self, fact: OrbitFacts) -> bool:
-        """Return whether it is proved, either way, if an orbit consists of boundary points."""
+        """Return whether ``fact.boundary`` is proved, be it true or false."""
         if fact.boundary:
-            # the proof is a family of functions outside the neuromanifold that tends to them
+            # the proof is a family of functions outside the neuromanifold that tends to the orbit
             return self.boundary_family and fact.orbit == BOUNDARY_FAMILY_ORBIT
-        # the lemma that a reduced fibre is over no boundary point needs at most two points in it
+        # by a lemma no boundary point has a reduced fibre of at most two points
         return fact.fibre.points <= 2
 
     def undecided_reason(self, observable: str, undecided: Sequence[Orbit]) -> str:
         """Return why an observable is undecided at these observed orbits, in words."""
         if observable != "singular":
-            # all others are decided everywhere but for boundary points
+            # the only other observables that can be undecided are those of boundary points
             return (
                 "an orbit has a fibre that is not reduced but no verified family of boundary"
                 " points, or a larger fibre"
@@ -257,7 +260,9 @@ class Observations(Observed):
     def witness(
         self, failing: Sequence[Orbit]
     ) -> tuple[Orbit, Mapping[str, IntegerMatrix], dict[str, int]]:
-        """Return the largest of some orbits, as the example where a statement fails.
+        """Return an orbit of largest dimension, as the example where a statement fails.
+
+        ``failing`` are the orbits, at least one, where it fails.
 
         Returns
         -------
@@ -268,7 +273,7 @@ class Observations(Observed):
             Dimensions, the fibre and ranks there, by name.
         """
         candidates = [fact for fact in self.orbits if fact.orbit in failing]
-        # of several orbits of this dimension the last, so that the same one is shown each time
+        # of several with the largest dimension the last one, so that it is the same each time
         fact = max(candidates, key=attrgetter("dimension", "orbit"))
         A, V = representative(fact.orbit, self.model)
         numbers = {
@@ -293,7 +298,7 @@ class Observations(Observed):
         for fact in self.orbits:
             singular = fact.singular
             if not self.is_birational:
-                # True by more tangent vectors than the dimension; else None, undecided
+                # True if there are more tangent vectors than the dimension; None, undecided, if not
                 singular = fact.tangent_lower > self.dimension or None
             tangent = Bounds.at_least(fact.tangent_lower)
             facts.append(replace(fact, tangent=tangent, singular=singular))
@@ -305,7 +310,7 @@ class Observations(Observed):
         for fact in self.orbits:
             orbit = {"orbit": list(fact.orbit.cells)}
             witness = {"tangent_witness": list(fact.tangent_witness.cells)}
-            listed.append(orbit | _common_json(fact) | witness)
+            listed.append(orbit | _fact_json(fact) | witness)
         return {
             "dimension": self.dimension,
             "degree": self.degree,
@@ -317,9 +322,9 @@ class Observations(Observed):
         }
 
     def facts(self) -> list[tuple[str, str | None]]:
-        """Return lines for the summary: dimension, degree, and what kind of point zero is.
+        """Return lines (heading, text) for the summary: dimension, degree, what kind of point 0 is.
 
-        The degree is ``None`` where it is not known.
+        The text of the degree is ``None`` where it is not known.
         """
         return [
             ("dimension", f"{self.dimension} affine"),
@@ -330,11 +335,11 @@ class Observations(Observed):
     def table(self) -> tuple[str, Sequence[str], Sequence[Sequence[object]]] | None:
         """Return caption, header and rows of the table of orbits; ``None`` without orbits.
 
-        The last column is the prediction of Theorem 3.4 (iii).
+        The last column is the prediction of Theorem 3.4 (iii), "singular" or "smooth".
         """
         if not self.orbits:
             return None
-        rows = [_row(fact, self.model) for fact in self.orbits]
+        rows = [_table_row(fact, self.model) for fact in self.orbits]
         return Orbit.LEGEND, (*HEADER, "Theorem 3.4 (iii) says"), rows
 
     def to_text(self) -> str:
@@ -353,7 +358,7 @@ class Observations(Observed):
         listed = []
         for fact in self.orbits:
             tangent = fact.tangent.to_json("tangent_")
-            listed.append(fact.orbit.to_json() | _common_json(fact) | tangent)
+            listed.append(fact.orbit.to_json() | _fact_json(fact) | tangent)
         return {
             "dimension": self.dimension,
             "degree": self.degree,
@@ -376,22 +381,22 @@ VALUES_AT_ORBITS: dict[str, Callable[[OrbitFacts], Value | None]] = {
 def _special_fibre_points(case: Observations) -> int | None:
     """Return the largest number of points of a fibre, if it exceeds that of the generic fibre.
 
-    Else it is 0: a fibre with fewer points, as where the map is two-to-one, is not special, since
-    the words of the statement say "more". ``None`` if some orbit was not observed.
+    Else return 0: a fibre with fewer points, as where the map is two-to-one, is not special, since
+    the statement says "more". ``None`` if some orbit was not observed.
     """
     if case.missing:
         # a fibre that was not observed may have more points
         return None
-    largest = max(fact.fibre.points for fact in case.orbits)
-    if largest > case.generic_fibre.points:
-        return largest
+    largest_count = max(fact.fibre.points for fact in case.orbits)
+    if largest_count > case.generic_fibre.points:
+        return largest_count
     return 0
 
 
 def _is_linear(case: Observations) -> bool | None:
     """Return whether the neuromanifold is the whole space of reduced coordinates, which it spans.
 
-    As a cone it is a smooth manifold only then. ``None``: undecided.
+    As it is a cone, it is a smooth manifold only then. ``None`` means undecided.
     """
     if case.dimension < case.model.independent_count:
         return False
@@ -405,15 +410,16 @@ def _is_linear(case: Observations) -> bool | None:
 def _polar_degrees(case: Observations) -> NumbersByMethod | None:
     """Return the polar degrees by methods that share nothing with the prediction.
 
-    They are the numbers of the theorem, integrated at fixed points; the first of them, which is the
-    degree, by the projection formula; and the points of slices, where they were counted.
+    There are up to three methods: the numbers of the theorem, integrated at fixed points; the first
+    of them, which is the degree, by the projection formula; and numbers of points in slices, where
+    they were counted.
 
-    ``None`` where the conditions of the theorem, which are those of general slices too, were not
-    observed, and for large cases.
+    ``None`` where the conditions of the theorem, under which general slices have these numbers of
+    points too, were not observed, and for large cases.
     """
     if case.degree is None:
         return None
-    if not (_has_small_kernels(case) or _is_observed_two_to_one(case)):
+    if not (_applies_to_birational(case) or _applies_to_two_to_one(case)):
         # no theorem is known to apply
         return None
     integrals = localized_polar_degrees(case.model)
@@ -436,32 +442,34 @@ def polar_degrees_by_method(
     slices : Numbers or None
         Points that were counted in slices, if any were.
     """
+    # the projection formula gives δ_n only; the numbers after it are not known by this method
     unknown = (None,) * (len(integrals.entries) - 1)
-    found = [("integrals", integrals), ("projection_formula", Numbers((degree, *unknown)))]
+    by_method = [("integrals", integrals), ("projection_formula", Numbers((degree, *unknown)))]
     if slices is not None:
-        found.append(("slices", slices))
-    return NumbersByMethod(tuple(found))
+        by_method.append(("slices", slices))
+    return NumbersByMethod(tuple(by_method))
 
 
-def _is_observed_two_to_one(case: Observations) -> bool:
+def _applies_to_two_to_one(case: Observations) -> bool:
     """Return whether the theorem on polar degrees for two-to-one maps applies, by observations.
 
-    It is for α = d' = 1 < d, where functions are q ⊗ c with a symmetric matrix c of rank at most
-    two; the base locus has to be empty, and the generic fibre to be two reduced points.
+    The theorem is about α = d' = 1 < d, where functions are q ⊗ c with a symmetric matrix c of rank
+    at most two. Its conditions are that the base locus is empty, and the generic fibre consists of
+    two reduced points.
     """
     if case.missing or not case.closed or is_birational(case.model):
         return False
     return case.generic_fibre.points == case.generic_fibre.length == 2
 
 
-def _has_small_kernels(case: Observations) -> bool:
+def _applies_to_birational(case: Observations) -> bool:
     """Return whether the theorem on polar degrees for birational maps applies, by observations.
 
-    On the desingularization the kernel of the differential has to be zero, or smaller than the
-    codimension of the locus over each orbit. Over an orbit with rk A = r there are the finite
-    fibre, and for each of its points a Grassmannian of subspaces, of dimension (α − r)(d − α). The
-    kernel on a fibre of p points and length l has at most the dimension l − p, in addition to the
-    dimension of the Grassmannian.
+    Its condition, for each orbit, is about the part of the desingularization of the source over it:
+    there the kernel of the differential has to be zero, or smaller than the codimension of this
+    part. For rk A = r the part consists of a Grassmannian of subspaces, of dimension
+    (α − r)(d − α), for each point of the finite fibre. For a fibre of p points and length l the
+    dimension of the kernel is at most l − p plus that of the Grassmannian.
     """
     if case.missing or not case.closed or not case.is_birational:
         return False
@@ -476,7 +484,7 @@ def _has_small_kernels(case: Observations) -> bool:
     return True
 
 
-def _birational(case: Observations) -> bool | None:
+def _birational_or_unknown(case: Observations) -> bool | None:
     """Return whether the parametrization is birational; ``None`` where no orbit was observed."""
     if case.generic is None:
         return None
@@ -489,18 +497,18 @@ VALUES_OF_CLOSURE: dict[str, Callable[[Observations], Value | None]] = {
     "zero_fibre": lambda case: case.closed,
     "products": lambda case: case.products,
     "dimension": lambda case: case.dimension,
-    "birational": _birational,
+    "birational": _birational_or_unknown,
     "special_fibre_points": _special_fibre_points,
     "degree": lambda case: case.degree,
     "smooth_manifold": _is_linear,
     "polar_degrees": _polar_degrees,
 }
-"""The way to read each observable of the closure as a whole; ``None`` where it takes orbits that
-are missing.
+"""The way to read each observable of the closure as a whole; ``None`` where it is not known, as
+where it depends on orbits that were not observed.
 """
 
 
-def _row(fact: OrbitFacts, model: LayerSizes) -> tuple[object, ...]:
+def _table_row(fact: OrbitFacts, model: LayerSizes) -> tuple[object, ...]:
     """Return the row of an orbit in :meth:`Observations.table`, the prediction at its end."""
     return (
         *fact.orbit.cells,
@@ -511,11 +519,11 @@ def _row(fact: OrbitFacts, model: LayerSizes) -> tuple[object, ...]:
         STATUS_WORDS[fact.singular],
         "critical" if fact.critical else "",
         "boundary" if fact.boundary else "",
-        STATUS_WORDS[singular(fact.orbit, model)],
+        STATUS_WORDS[is_singular_by_theorem(fact.orbit, model)],
     )
 
 
-def _common_json(fact: OrbitFacts) -> dict[str, Any]:
+def _fact_json(fact: OrbitFacts) -> dict[str, Any]:
     """Return the facts at an orbit that the JSON of observations and certificates both have."""
     return {
         "dimension": fact.dimension,

@@ -71,7 +71,7 @@ class ObservedByDegree(Observed):
 
     @abstractmethod
     def columns(self) -> tuple[Mapping[int, int], Mapping[int, int]]:
-        """Return the columns of the table: computed numbers by degree, and predicted ones."""
+        """Return the two columns of the table: computed and predicted numbers, each by degree."""
 
     def numbers(self) -> dict[str, int]:
         """Return no numbers: those that differ are in the verdict."""
@@ -110,7 +110,7 @@ class ObservedHilbertFunction(ObservedByDegree):
     predicted: tuple[int, ...] = ()
 
     @property
-    def _values(self) -> tuple[int, ...]:
+    def _computed_values(self) -> tuple[int, ...]:
         """The computed values H(0), H(1), …; empty if none is proved."""
         return () if self.computed is None else self.computed.values
 
@@ -119,7 +119,7 @@ class ObservedHilbertFunction(ObservedByDegree):
         return self.computed
 
     def unknown(self, observable: str) -> str:
-        """Return the sentence that no value is proved, with the limit that was reached."""
+        """Return the sentence that no value is proved, with the limit if one was reached."""
         return f"no value was proved; {self.limit}".rstrip("; ")
 
     def with_predictions(self, predicted: Mapping[str, Any]) -> ObservedHilbertFunction:
@@ -131,30 +131,30 @@ class ObservedHilbertFunction(ObservedByDegree):
         stated = predicted["Hilbert_function"]
         if stated is None:
             return self
-        return replace(self, predicted=stated.first(len(self._values)))
+        return replace(self, predicted=stated.first_values(len(self._computed_values)))
 
     def columns(self) -> tuple[Mapping[int, int], Mapping[int, int]]:
-        """Return the values in the degrees 0, 1, …, and as many predicted ones."""
-        return dict(enumerate(self._values)), dict(enumerate(self.predicted))
+        """Return the computed values in the degrees 0, 1, …, and as many predicted ones."""
+        return dict(enumerate(self._computed_values)), dict(enumerate(self.predicted))
 
     def formulas(self) -> Sequence[str]:
         """Return a formula in LaTeX with the first values of the function, if any is known."""
-        values = ", ".join(map(str, self._values[:MAX_SHOWN_DEGREES]))
+        values = ", ".join(map(str, self._computed_values[:MAX_SHOWN_DEGREES]))
         if not values:
             return []
         return [rf"H = ({values}, \dots)"]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the values, and whether all further ones are known by a series."""
+        """Return computed and predicted values, and whether a series proves all further ones."""
         return {
-            "computed": list(self._values),
+            "computed": list(self._computed_values),
             "predicted": list(self.predicted),
             "all_degrees": self.computed is not None and self.computed.series is not None,
         }
 
     def to_macaulay2(self) -> str:
         """Return computed and predicted values as Macaulay2 lists."""
-        lines = (_m2_list("computed", self._values), _m2_list("predicted", self.predicted))
+        lines = (_m2_list("computed", self._computed_values), _m2_list("predicted", self.predicted))
         return "\n".join(lines)
 
 
@@ -208,7 +208,10 @@ class ObservedGenerators(ObservedByDegree):
         return self.computed, self.predicted
 
     def to_json(self) -> dict[str, Any]:
-        """Return the numbers by degree, and the last degree that was computed."""
+        """Return the numbers by degree, and the last degree that was computed.
+
+        The latter is ``None`` if these are all generators.
+        """
         return {
             "computed": {str(n): number for n, number in self.computed.items()},
             "predicted": {str(n): number for n, number in self.predicted.items()},
@@ -235,13 +238,13 @@ def _m2_table(name: str, numbers: Mapping[int, int]) -> str:
 def observe_by_degree(model: Any, observables: Collection[str]) -> ObservedByDegree:
     """Observe the Hilbert function of a closure, or its generators.
 
-    ``model`` is a model of attention; ``observables`` are "Hilbert_function" alone, or numbers and
-    degrees of generators.
+    ``model`` is a model of attention; ``observables`` are "Hilbert_function" alone, or one or both
+    of "generator_numbers" and "generator_degrees".
 
     Raises
     ------
     MethodUnavailableError
-        If they are asked for together, or with something else.
+        If other observables are asked for, or the Hilbert function together with generators.
     EngineError
         If Macaulay2 failed, or a limit was reached before anything was found.
     """
@@ -266,17 +269,18 @@ def observe_hilbert_function(model: Any) -> ObservedHilbertFunction:
     variety = closure(model)
     return ObservedHilbertFunction(
         model=model,
-        computed=_values(variety),
+        computed=_proved_values(variety),
         limit=variety.unfinished,
         engine_version=variety.engine_version,
         seconds=variety.seconds,
     )
 
 
-def _values(variety: Closure) -> HilbertValues | None:
+def _proved_values(variety: Closure) -> HilbertValues | None:
     """Return the values of the Hilbert function that are proved.
 
-    ``None`` if the time did not suffice for any, or ranks are known modulo a prime only.
+    ``None`` if the time did not suffice for any value, or ranks are known modulo a prime only. The
+    result has a series if it is proved, and then values in all degrees follow.
     """
     if isinstance(variety.equations, Implicitization):
         # equations up to a degree, by ranks in weight spaces
@@ -286,7 +290,7 @@ def _values(variety: Closure) -> HilbertValues | None:
     series = variety.hilbert_series
     if series is None:
         return None
-    # as many values as are predicted
+    # as many values as :func:`.predicted_hilbert_values` has
     values = tuple(series.value(n) for n in range(series.dimension + 4))
     return HilbertValues(values, series)
 
@@ -300,16 +304,19 @@ def observe_generators(model: Any) -> ObservedGenerators:
     """
     if several_tokens(model):
         return ObservedGenerators(model=model)
-    chosen = as_model(model, "reduced")
+    in_reduced_coordinates = as_model(model, "reduced")
     if model.independent_count <= MAX_ELIMINATED_COORDINATES:
-        variety = closure(chosen, strategy="elimination")
+        variety = closure(in_reduced_coordinates, strategy="elimination")
     else:
-        variety = closure(chosen, strategy="multigraded", max_degree=degree_for(model))
-    complete = variety.completeness
+        variety = closure(
+            in_reduced_coordinates, strategy="multigraded", max_degree=degree_for(model)
+        )
+    completeness = variety.completeness
     return ObservedGenerators(
         model=model,
         computed=variety.generator_degrees or {},
-        last=None if complete.proved else complete.degree,
+        # None: these are all generators
+        last=None if completeness.proved else completeness.degree,
         found=bool(variety.equations),
         limit=variety.unfinished,
         engine_version=variety.engine_version,

@@ -25,12 +25,12 @@ SEED = 0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedLearningDegree(Observed):
-    """The number of critical points that was counted.
+    """The observed number of critical points of training.
 
     Parameters
     ----------
     model : Model
-        Of single-layer attention.
+        The model of single-layer attention.
     counts : Counts or None
         ``None`` if nothing was counted.
     target : tuple of int
@@ -55,12 +55,13 @@ class ObservedLearningDegree(Observed):
     def value(self, observable: str) -> Value | None:
         """Return the number of critical points at functions of the dense orbit.
 
-        ``None`` if nothing was counted, or these points are not isolated.
+        It is the value of the only observable. ``None`` if nothing was counted, or these points are
+        not isolated.
         """
         return None if self.counts is None else self.counts.count.dense
 
     def unknown(self, observable: str) -> str:
-        """Return why there is no number, in words."""
+        """Return why there is no number, in words: the limit, or that points are not isolated."""
         return self.limit or "no number was counted, as critical points come in families"
 
     def numbers(self) -> dict[str, int]:
@@ -68,7 +69,7 @@ class ObservedLearningDegree(Observed):
         return {}
 
     def facts(self) -> list[tuple[str, str | None]]:
-        """Return one line with the primes modulo which the number was counted; none without it."""
+        """Return a line with the primes modulo which the number was counted; none without it."""
         if self.counts is None:
             return []
         return [("counted modulo", " and ".join(map(str, self.counts.primes)))]
@@ -84,14 +85,15 @@ class ObservedLearningDegree(Observed):
         return self.to_json()
 
     def to_macaulay2(self) -> str:
-        """Return the number as a Macaulay2 assignment, of ``null`` if it is not known."""
+        """Return a Macaulay2 assignment of the number, or of ``null`` if it is not known."""
         return f"learningDegree = {self.value('learning_degree') or 'null'}"
 
 
 def observe_learning_degree(model: Any, observables: Collection[str]) -> ObservedLearningDegree:
     """Count the critical points of training for a random target.
 
-    Nothing is counted for one token. At a limit on time the result says so, and has no number.
+    Nothing is counted for one token. If a limit on time is reached, the result has the limit in
+    words, and no number.
 
     Parameters
     ----------
@@ -114,8 +116,8 @@ def observe_learning_degree(model: Any, observables: Collection[str]) -> Observe
         return ObservedLearningDegree(model=model)
     loss = loss_of_random_target(model)
     try:
-        counts = counted(loss, seed_of_primes(loss))
-        remarks = _counted_again(loss, counts)
+        counts = counted(loss, prime_seed_text(loss))
+        remarks = _compare_with_elimination(loss, counts)
     except TimeLimitError as limit:
         return ObservedLearningDegree(model=model, limit=str(limit), seconds=clock().seconds)
     return ObservedLearningDegree(
@@ -131,22 +133,22 @@ def observe_learning_degree(model: Any, observables: Collection[str]) -> Observe
 def loss_of_random_target(model: LayerSizes) -> Loss:
     """Return the loss for standard normal tokens and a target with random integer coordinates.
 
-    The target is always the same for a case.
+    Each call returns the same target for a case.
     """
     shape = LayerSizes(model.d, model.d_out, model.a, model.t)
     return gaussian(shape).towards(random_function(shape, SEED), "")
 
 
-def seed_of_primes(loss: Loss) -> str:
-    """Return the text that determines the random primes of a case."""
+def prime_seed_text(loss: Loss) -> str:
+    """Return the seed of the random primes of a case, a text."""
     return f"learning degree {loss.shape}"
 
 
-def _counted_again(loss: Loss, counts: Counts) -> tuple[str, ...]:
-    """Count critical points with A eliminated, compare with ``counts``, and return remarks.
+def _compare_with_elimination(loss: Loss, counts: Counts) -> tuple[str, ...]:
+    """Count critical points again with A eliminated, and return the remark that the numbers agree.
 
-    There is one remark, that the numbers agree; none where ``counts`` were made in this way, or
-    this way does not exist.
+    No remark is returned where ``counts`` were already made with A eliminated, or A cannot be
+    eliminated.
 
     Raises
     ------

@@ -1,9 +1,9 @@
 """A linear section of the closure, whose points are counted, as a second way to the degree.
 
-The entries of A and V are the coefficients of polynomials in T, the *factors*, whose first
-coefficients are 1: A_pi is the coefficient of T^(p + di) of one, V_kq that of T^(q + dk) of the
-other. For α = 1 the entry A_pi = k_p q_i is a product, and the factors are k, q and V, with the
-coefficients k_p of T^p and q_i of T^i. Indices begin with 0.
+At the points of the section the entries of A and V are the coefficients of two polynomials in T,
+the *factors*, whose coefficients at T^0 are 1. In the first A_pi is the coefficient of T^(p + di),
+in the second V_kq is that of T^(q + dk). For α = 1 the entry A_pi = k_p q_i is a product, and the
+factors are k, q and V, with the coefficients k_p of T^p and q_i of T^i. Indices begin with 0.
 
 The *weight* of a coefficient is its power of T. A coordinate c_kipq is a sum of products of the
 same weight, p + q + di + dk, or p + q + i + dk for α = 1. The section says for each weight ≥ 1 that
@@ -27,15 +27,15 @@ MAX_SECTION_POINTS = 1500
 """Points of larger linear sections are not counted, since their linear algebra takes minutes."""
 
 SeriesFactor = list[Any]
-"""Coefficients of a polynomial in T, which are polynomials in the unknowns; the first is 1."""
+"""The coefficients of a factor, from that of T^0, which is 1, on: polynomials in the unknowns."""
 
 
 def section_points(shape: LayerSizes) -> int | None:
     """Return the number of points, with multiplicities, of a section of P(D_α) × P(R^{d'×d}).
 
-    The section is a pulled back linear section of the closure with as many equations as its
-    dimension; so the number is the degree of the closure times the length of the generic fibre.
-    Hypothesis: t ≥ 2.
+    D_α are the d×d matrices of rank at most α. The section is the preimage of a linear section of
+    the closure with as many equations as its projective dimension; so the number is the degree of
+    the closure times the length of the generic fibre. Hypothesis: t ≥ 2.
 
     Returns
     -------
@@ -43,58 +43,64 @@ def section_points(shape: LayerSizes) -> int | None:
         ``None`` where they are not counted: for 1 < α < d, and where they seem to be more than
         :data:`MAX_SECTION_POINTS`.
     """
-    if not is_counted(shape):
+    if not is_section_counted(shape):
         return None
     return section_algebra(shape).length()
 
 
-def is_counted(shape: LayerSizes) -> bool:
+def is_section_counted(shape: LayerSizes) -> bool:
     """Return whether the points of the section are counted. This depends on the case alone.
 
-    The measure of the work is the number of points that Bézout's theorem with weights expects: the
-    product of the weights of the equations, divided by that of the weights of the unknowns.
+    They are for α = 1 and α = d, if Bézout's theorem with weights expects at most
+    :data:`MAX_SECTION_POINTS` points: the product of the weights of the equations, divided by the
+    product of the weights of the unknowns.
     """
     if shape.alpha not in (1, shape.d):
         # the section of D_α is not given by products of polynomials in one variable
         return False
     lengths = _factor_lengths(shape)
-    longest = max(lengths)
-    weights = _weights_of_unknowns(lengths, lengths.index(longest))
+    largest_length = max(lengths)
+    weights = _weights_of_unknowns(lengths, lengths.index(largest_length))
     if len(weights) >= MAX_SECTION_POINTS.bit_length():
-        # each unknown at least doubles the number
+        # Each unknown at least doubles the number of points, so there are too many.
         return False
     # the equations of smaller weights are solved for the coefficients of the longest factor
-    remaining_weights = range(longest, _last_weight(lengths) + 1)
+    remaining_weights = range(largest_length, _last_weight(lengths) + 1)
     return prod(remaining_weights) // prod(weights) <= MAX_SECTION_POINTS
 
 
 def section_algebra(shape: LayerSizes) -> WeightedAlgebra:
     """Return the algebra of functions on the section, modulo a prime.
 
-    The unknowns are the coefficients of all factors but the longest; the equations of the first
-    weights, one for each coefficient of the longest factor, express it by the unknowns.
+    The unknowns are the coefficients of all factors but the longest. The equations of the first
+    weights, one for each unknown coefficient of the longest factor, express it by the unknowns; the
+    equations of larger weights are the relations of the algebra.
     """
     lengths = _factor_lengths(shape)
-    solved = lengths.index(max(lengths))
-    weights = _weights_of_unknowns(lengths, solved)
+    longest = lengths.index(max(lengths))
+    weights = _weights_of_unknowns(lengths, longest)
+    # a ring has at least one variable, even if there are no unknowns
     ring = flint.nmod_mpoly_ctx.get(("x", max(len(weights), 1)), LARGE_PRIME, flint.Ordering.lex)
     unknowns = iter(ring.gens())
     zero = ring.constant(0)
     factors: list[SeriesFactor] = []
     for number, length in enumerate(lengths):
+        # those of the longest factor are 0 until its equations are solved
         coefficients = [zero] * (length - 1)
-        if number != solved:
+        if number != longest:
             coefficients = list(islice(unknowns, length - 1))
         factors.append([ring.constant(1), *coefficients])
     indices_of_weight = _indices_by_weight(shape)
     relations = []
     for weight in range(1, _last_weight(lengths) + 1):
-        values = (_coordinate_at(index, shape, factors) for index in indices_of_weight[weight])
+        values = (
+            _coordinate_of_factors(index, shape, factors) for index in indices_of_weight[weight]
+        )
         equation = sum(values, start=zero)
-        if weight < lengths[solved]:
-            # The coefficient of this weight of the longest factor, 0 until here, is multiplied by
-            # first coefficients 1 only: the equation says that it is minus all else.
-            factors[solved][weight] = -equation
+        if weight < lengths[longest]:
+            # In the equation the coefficient of this weight in the longest factor is multiplied by
+            # the first coefficients 1 only. As it is 0 until here, it is minus the value.
+            factors[longest][weight] = -equation
         else:
             terms = {monomial: int(c) for monomial, c in equation.to_dict().items()}
             relations.append((weight, terms))
@@ -109,14 +115,15 @@ def _factor_lengths(shape: LayerSizes) -> tuple[int, ...]:
     return shape.d**2, of_V
 
 
-def _weights_of_unknowns(lengths: tuple[int, ...], solved: int) -> tuple[int, ...]:
-    """Return the weights of the coefficients of all factors but that with the number ``solved``.
+def _weights_of_unknowns(lengths: tuple[int, ...], longest: int) -> tuple[int, ...]:
+    """Return the weights of the unknowns: coefficients of all factors but the longest.
 
-    ``lengths`` are the numbers of coefficients; the first one of each factor is 1, no unknown.
+    ``lengths`` are the numbers of coefficients, and ``longest`` is the position of the longest
+    factor. The first coefficient of each factor is 1, no unknown.
     """
     weights: list[int] = []
     for number, length in enumerate(lengths):
-        if number != solved:
+        if number != longest:
             weights += range(1, length)
     return tuple(weights)
 
@@ -138,7 +145,7 @@ def _indices_by_weight(shape: LayerSizes) -> dict[int, list[Index]]:
     return by_weight
 
 
-def _coordinate_at(index: Index, shape: LayerSizes, factors: Sequence[SeriesFactor]) -> Any:
+def _coordinate_of_factors(index: Index, shape: LayerSizes, factors: Sequence[SeriesFactor]) -> Any:
     """Return the coordinate c_{k,i,p,q} of the weights with these factors.
 
     A_pi is the coefficient of T^(p + di) of the first factor, or for α = 1 the product of those of

@@ -49,7 +49,7 @@ from m2bridge.families.attention.orbits.tangents import (
     orbit_tangents,
     source_tangent_dimension,
 )
-from m2bridge.families.attention.polar.theorem import counted_polar_degrees, has_few_points
+from m2bridge.families.attention.polar.theorem import count_polar_degrees, is_counted_for_verdicts
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.limits import clock, share
 from m2bridge.maps.closure import closure_script
@@ -62,6 +62,7 @@ MAX_DEGREE_ELIMINATION_COORDINATES = 12
 """For at most this many coordinates elimination computes the degree too, within seconds."""
 
 BY_SECTION = WORDS.remarks["section"]
+"""The remark that points of a linear section confirm the degree."""
 
 
 def degree_by_projection(shape: LayerSizes, dimension: int, generic: Fibre) -> int:
@@ -72,8 +73,8 @@ def degree_by_projection(shape: LayerSizes, dimension: int, generic: Fibre) -> i
     Raises
     ------
     ContradictionError
-        If the generic fibre is not reduced, which it is in characteristic 0, or its points do not
-        divide the degree of the source.
+        If the generic fibre is not reduced, as it must be in characteristic 0, or the number of its
+        points does not divide the degree of the source.
     """
     dimension_v = shape.d * shape.d_out - 1
     # fibres are finite, so the source has the dimension of the image, δ_A + δ_V
@@ -88,11 +89,11 @@ def degree_by_projection(shape: LayerSizes, dimension: int, generic: Fibre) -> i
 def degree_of_low_rank(size: int, rank: int) -> int:
     """Return the degree of the projective variety of square matrices of rank at most ``rank``.
 
-    The standard bitableaux are a basis of the polynomials on this variety. By Weyl's dimension
-    formula, and that of Cauchy and Binet, their generating function by degree is a determinant. The
-    degree of the variety is the leading coefficient of this function at 1, which is the determinant
-    of (2c + j + k)! for j, k < rank, divided by the square of c! (c + 1)! … (size − 1)!, with the
-    corank c = size − rank.
+    With the corank c = size − rank it is the determinant of the matrix with the entries
+    (2c + j + k)! for j, k < rank, divided by the square of c! (c + 1)! … (size − 1)!. The reason is
+    that the standard bitableaux are a basis of the polynomials on this variety. By Weyl's dimension
+    formula, and that of Cauchy and Binet, their generating function by degree is a determinant, and
+    the degree of the variety is the leading coefficient of this function at 1.
 
     Examples
     --------
@@ -100,12 +101,12 @@ def degree_of_low_rank(size: int, rank: int) -> int:
     (3, 20)
     """
     corank = size - rank
-    leading = [[factorial(2 * corank + j + k) for k in range(rank)] for j in range(rank)]
+    factorials = [[factorial(2 * corank + j + k) for k in range(rank)] for j in range(rank)]
     denominator = prod(map(factorial, range(corank, size)))
-    return int(flint.fmpz_mat(leading).det()) // denominator**2
+    return int(flint.fmpz_mat(factorials).det()) // denominator**2
 
 
-def deduce(
+def deduce_observations(
     model: LayerSizes,
     fibre_schemes: Fibres,
     tangents: Mapping[Orbit, OrbitTangents] | None = None,
@@ -142,7 +143,7 @@ def deduce(
     done = [orbit for orbit in orbits(model) if orbit in with_both]
     facts = []
     for orbit in done:
-        fact = _facts(
+        fact = _facts_at_orbit(
             orbit,
             model,
             fibre=fibre_schemes.at[orbit],
@@ -151,21 +152,22 @@ def deduce(
             dimension=dimension,
         )
         facts.append(fact)
-    check(facts, dimension, model)
+    check_agreement(facts, dimension, model)
     limit = fibre_schemes.limit
     if limit is None and len(done) < orbit_count(model):
         limit = time_limit_after(done, model)
-    remarks = _agreements(generic, tangents)
+    remarks = _agreement_remarks(generic, tangents)
     if limit is not None:
         # the methods agree on the orbits that were observed
         remarks = [f"{remark} ({limit.progress})" for remark in remarks]
-    degree_of_closure = points = None
+    # None: not asked for, or not known
+    degree_of_closure = None
     # the projection formula needs an empty base locus
     if degree and fibre_schemes.base_locus_empty:
         points = section_points(model)
-        degree_of_closure = _degree(model, dimension, generic, points)
-    if points is not None:
-        remarks.append(BY_SECTION)
+        degree_of_closure = _confirmed_degree(model, dimension, generic, points)
+        if points is not None:
+            remarks.append(BY_SECTION)
     return Observations(
         model=model,
         orbits=tuple(facts),
@@ -180,22 +182,22 @@ def deduce(
     )
 
 
-def _agreements(generic: Fibre, tangents: Mapping[Orbit, OrbitTangents]) -> list[str]:
-    """Return remarks, in words, on the methods that decide singular orbits and agree.
+def _agreement_remarks(generic: Fibre, tangents: Mapping[Orbit, OrbitTangents]) -> list[str]:
+    """Return a remark for each method that decides which orbits are singular, as all of them agree.
 
     ``generic`` is the fibre over the dense orbit.
     """
     methods = ["fibres"]
     if generic.length == 1:
-        # for a longer fibre the lemma does not apply: tangent spaces alone decide singular orbits,
-        # and no second method agrees with them
+        # If the generic fibre is longer, the lemma of ``observe`` does not apply. Then tangent
+        # spaces alone decide, so they are no second method.
         methods.append("tangents")
         if any(tangent.known.upper is not None for tangent in tangents.values()):
             methods.append("equations")
     return [WORDS.remarks[method] for method in methods]
 
 
-def _degree(model: LayerSizes, dimension: int, generic: Fibre, points: int | None) -> int:
+def _confirmed_degree(model: LayerSizes, dimension: int, generic: Fibre, points: int | None) -> int:
     """Return the degree by the projection formula, compared with the points of a section.
 
     ``points`` is their number, ``None`` where they are not counted.
@@ -206,7 +208,7 @@ def _degree(model: LayerSizes, dimension: int, generic: Fibre, points: int | Non
         If the points contradict the degree.
     """
     degree = degree_by_projection(model, dimension, generic)
-    # as many general points of the closure as the degree, and over each a generic fibre
+    # the section has as many points of the closure as the degree, and over each a generic fibre
     if points not in (None, degree * generic.length):
         raise ContradictionError(
             f"a section of {points} points, with fibres of {generic.length}; but degree {degree}"
@@ -214,7 +216,7 @@ def _degree(model: LayerSizes, dimension: int, generic: Fibre, points: int | Non
     return degree
 
 
-def _facts(
+def _facts_at_orbit(
     orbit: Orbit,
     model: LayerSizes,
     *,
@@ -225,7 +227,8 @@ def _facts(
 ) -> OrbitFacts:
     """Return the facts at one orbit, from its fibre and its tangent vectors, which must agree.
 
-    The fibre is reduced exactly where the differential is injective on the projective source.
+    They agree if the fibre is reduced exactly where the differential is injective on the projective
+    source, that is, where the orbit is not critical.
 
     Parameters
     ----------
@@ -238,7 +241,7 @@ def _facts(
     generic : Fibre
         The fibre over the dense orbit.
     dimension : int
-        The dimension of the closure.
+        The affine dimension of the closure.
 
     Raises
     ------
@@ -247,6 +250,7 @@ def _facts(
     """
     preimages = fibre_points(orbit, model)
     critical = tangent.critical
+    # exactly one of "critical" and "reduced" has to hold
     if critical == fibre.reduced or len(preimages) != fibre.points:
         rank = "too small" if critical else "not too small"
         raise ContradictionError(
@@ -263,10 +267,12 @@ def _facts(
         singular = singular_by_bounds(known, dimension)
         tangent = replace(tangent, known=known)
     elif fibre.length > 1 or smooth:
-        # the lemma, for an orbit that is singular by its fibre or whose source is smooth
+        # the lemma: a longer fibre is over a singular point; one reduced point that is smooth in
+        # the source is over a smooth point
         singular = fibre.length > 1
     else:
-        # where the source seems singular, tangent vectors may prove it; else it is undecided
+        # One reduced point, singular in the source: more tangent vectors than the dimension prove
+        # the orbit singular; without them it is undecided, None.
         singular = tangent.known.least > dimension or None
     return OrbitFacts(
         orbit=orbit,
@@ -283,15 +289,15 @@ def _facts(
 
 
 def source_is_smooth(orbit: Orbit, model: LayerSizes) -> bool:
-    """Return whether the matrices of rank ≤ α are smooth at the rank of A in the orbit.
+    """Return whether the variety of matrices of rank ≤ α is smooth at the A of the orbit.
 
-    They are for α = d, where all matrices are allowed, and at rank α, as matrices of this rank are
-    one orbit; at a smaller rank the derivatives of all minors vanish.
+    It is for α = d, where it consists of all matrices, and at matrices of rank α, because these are
+    one orbit. At a smaller rank the derivatives of all minors vanish, and it is singular.
     """
     return model.alpha in (model.d, orbit.r)
 
 
-def check(facts: Sequence[OrbitFacts], dimension: int, model: LayerSizes) -> None:
+def check_agreement(facts: Sequence[OrbitFacts], dimension: int, model: LayerSizes) -> None:
     """Check that fibres, tangent vectors and equations agree on whether each orbit is singular.
 
     Raises
@@ -299,9 +305,10 @@ def check(facts: Sequence[OrbitFacts], dimension: int, model: LayerSizes) -> Non
     ContradictionError
         If an orbit is smooth by its fibre but has too many tangent vectors, or singular but smooth
         by equations; if there are more tangent vectors than the equations allow; if a singular
-        orbit's closure has smooth points; if the dimension is not that of the projective source.
+        orbit's closure has smooth points; if the dimension is not that of the source less one.
     """
-    # the source is smooth at its dense orbit; affine dimensions differ by the rescaling (λA, V/λ)
+    # The source is smooth over the dense orbit, so its tangent dimension is its dimension. That of
+    # the closure is less by one, because of the rescaling (λA, V/λ).
     if dimension != source_tangent_dimension(generic_orbit(model), model) - 1:
         raise ContradictionError(
             f"the largest orbit has dimension {dimension}, not that of the source less one"
@@ -315,7 +322,7 @@ def check(facts: Sequence[OrbitFacts], dimension: int, model: LayerSizes) -> Non
             raise ContradictionError(f"singular by its fibre, smooth by equations {evidence}")
         if fact.tangent.most < fact.tangent_lower:
             raise ContradictionError(f"more tangent vectors than the equations allow {evidence}")
-        # the singular locus is closed
+        # the singular locus is closed, so it contains the closures of singular orbits
         if fact.singular is False and any(fact.orbit.in_closure_of(orbit) for orbit in singular):
             raise ContradictionError(f"smooth, but in the closure of a singular orbit {evidence}")
 
@@ -352,7 +359,8 @@ def observe(
         Seconds for the whole computation. Linear algebra comes first, in half of the time; then
         Macaulay2 has the rest.
     partial : bool
-        Whether some of the orbits are enough when a limit is reached.
+        Whether the result may have some of the orbits only, or none, when a limit is reached. If
+        not, the limit raises its error.
     degree : bool
         Whether the degree of the closure is computed.
     polar : bool
@@ -389,8 +397,8 @@ def observe(
         )
     # the count raises the error for cases that are too large
     count = orbit_count(model)
-    # Half of the time is left for Macaulay2. But where some orbits are not enough, linear algebra
-    # at all of them may take all of it.
+    # Half of the time is left for Macaulay2. But if all orbits are needed, linear algebra may take
+    # all of the time, since without it the rest is of no use.
     with share(0.5 if partial else 1.0):
         products = products_determine_functions(model.d)
         tangents = orbit_tangents(model)
@@ -402,7 +410,7 @@ def observe(
         if not partial:
             raise
         dimension = tangents[generic_orbit(model)].dimension
-        check((), dimension, model)
+        check_agreement((), dimension, model)
         limit.progress = f"0 of {count} orbits were done"
         return Observations(
             model=model,
@@ -414,7 +422,7 @@ def observe(
         )
     if fibre_schemes.limit is not None and not partial:
         raise fibre_schemes.limit
-    observations = deduce(model, fibre_schemes, tangents, degree=degree)
+    observations = deduce_observations(model, fibre_schemes, tangents, degree=degree)
     remarks = observations.remarks
     polar_degrees = None
     # only complete observations are compared with further methods
@@ -422,7 +430,7 @@ def observe(
         if _is_confirmed_by_elimination(model, observations.degree):
             remarks += (WORDS.remarks["elimination"],)
         if polar:
-            polar_degrees = _polar_degrees(model, partial)
+            polar_degrees = _count_polar_degrees_within_limit(model, partial)
     return replace(
         observations,
         remarks=remarks,
@@ -432,21 +440,22 @@ def observe(
     )
 
 
-def _polar_degrees(model: LayerSizes, partial: bool) -> Numbers | None:
+def _count_polar_degrees_within_limit(model: LayerSizes, partial: bool) -> Numbers | None:
     """Return the polar degrees, counted as points in slices; ``None`` where they are not counted.
 
-    They are counted in small cases. With ``partial`` some of the numbers, or none, are enough when
-    a limit is reached.
+    They are counted in the cases of :func:`.is_counted_for_verdicts`. With ``partial`` a limit
+    raises no error: the numbers that were not counted until then are ``None``, or the whole result
+    is.
 
     Raises
     ------
     TimeLimitError, MemoryLimitError
         If a limit was reached, without ``partial``.
     """
-    if not has_few_points(model):
+    if not is_counted_for_verdicts(model):
         return None
     try:
-        counted = counted_polar_degrees(model)
+        counted = count_polar_degrees(model)
     except (TimeLimitError, MemoryLimitError):
         if partial:
             return None
@@ -457,9 +466,9 @@ def _polar_degrees(model: LayerSizes, partial: bool) -> Numbers | None:
 
 
 def _is_confirmed_by_elimination(model: LayerSizes, degree: int) -> bool:
-    """Return whether elimination gives the same degree of the closure.
+    """Return whether elimination was tried and gives the same degree of the closure.
 
-    False where elimination is not tried, for many coordinates, or reached a limit.
+    It is not tried for many coordinates; False then, and where it reached a limit.
 
     Raises
     ------
@@ -485,7 +494,8 @@ def _is_confirmed_by_elimination(model: LayerSizes, degree: int) -> bool:
 def by_fibres(shape: LayerSizes) -> LocusFindings:
     """Return the findings about the singular locus, by the method of :func:`observe`.
 
-    If a limit was reached, they are about some orbits, or none, and ``unfinished`` says so.
+    If a limit was reached, the findings are about some orbits, or none, and ``unfinished`` is the
+    limit in words.
     Hypotheses: t ≥ 2, and not α = d' = 1 < d (where the map is two-to-one).
     """
     try:
@@ -502,10 +512,10 @@ def _status_by_fibre(fact: OrbitFacts, dimension: int) -> OrbitStatus:
     """Return the status of an orbit on a closure of this dimension, as its fibre decides it."""
     tangent = fact.tangent
     if fact.singular is False:
-        # at smooth points this is the tangent dimension
+        # at a smooth point the tangent dimension is that of the closure
         tangent = Bounds.exactly(dimension)
     elif tangent.exact is None:
-        # the upper bound is by equations: it is no finding of this method
+        # the upper bound is by equations, so it is left out as no finding of this method
         tangent = Bounds.at_least(tangent.lower)
     return OrbitStatus(
         orbit=fact.orbit, dimension=fact.dimension, tangent=tangent, singular=fact.singular

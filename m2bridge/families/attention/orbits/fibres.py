@@ -30,11 +30,11 @@ from m2bridge.families.attention.orbits.orbits import (
 )
 from m2bridge.families.attention.orbits.parametrization import (
     FunctionCoordinates,
+    coordinate_name_in,
     coordinate_names,
-    function,
+    function_coordinates,
     indices,
-    name_in,
-    sparse,
+    sparse_matrix,
 )
 from m2bridge.families.attention.sizes import CoordinateSystem, LayerSizes
 from m2bridge.limits import check_deadline_in
@@ -51,10 +51,10 @@ def products_determine_functions(d: int) -> bool:
     """Return whether the products l_i·v and an output of V X Xᵀ A X determine each other, linearly.
 
     They do if the coefficients of the output, which are bilinear forms in A and V, span the same
-    space as the coefficients of the products. Computed for one row v of V, since each output has
-    its own; for two tokens, since each summand of Σ_u (x_uᵀ A x)(V x_u) has at most one token u in
-    addition to x; and for d ≤ 3, since forms with different sets of three indices have no monomial
-    in common, and all sets are alike.
+    space as the coefficients of the products. The smallest case that decides this is computed: one
+    row v of V, since each output has its own; two tokens, since each summand of
+    Σ_u (x_uᵀ A x)(V x_u) has at most one token u in addition to x; and min(d, 3) indices, since
+    forms with different sets of three indices have no monomial in common, and all sets are alike.
     """
     size = min(d, 3)
     of_output = _output_coefficients(size)
@@ -69,13 +69,14 @@ def _output_coefficients(d: int) -> list[Bilinear]:
 
     This is an output for the token x of two tokens x and y.
     """
+    # the coefficient of each monomial, which a text names
     coefficients: defaultdict[str, Bilinear] = defaultdict(Counter)
     for p, i, q in product(range(d), repeat=3):
         # A_pi V_q stands before x_p x_i x_q, and before y_p y_q x_i
-        of_x = f"x{sorted((p, i, q))}"
-        of_both = f"x{i} y{sorted((p, q))}"
-        coefficients[of_x][p, i, q] += 1
-        coefficients[of_both][p, i, q] += 1
+        monomial_in_x = f"x{sorted((p, i, q))}"
+        monomial_in_x_and_y = f"x{i} y{sorted((p, q))}"
+        coefficients[monomial_in_x][p, i, q] += 1
+        coefficients[monomial_in_x_and_y][p, i, q] += 1
     return list(coefficients.values())
 
 
@@ -96,9 +97,9 @@ def _product_coefficients(d: int) -> list[Bilinear]:
 def fibre_points(orbit: Orbit, shape: LayerSizes) -> frozenset[WeightPair]:
     """Return all (A, V) that have the function of the orbit's representative, up to rescaling.
 
-    They have A_11 = V_11 = 1 and rk A ≤ α. The product l_1·v_1 has the coefficients V_1q + A_q1 at
-    y_1 y_q and A_q1 V_1q at y_q². So there are at most two choices for each V_1q, the complex roots
-    of a quadratic polynomial, and they decide all other weights.
+    They have A_11 = V_11 = 1 and rk A ≤ α. The coefficients of l_1·v_1 are V_1q + A_q1 at y_1 y_q
+    and A_q1 V_1q at y_q². So V_1q and A_q1 are the complex roots of a quadratic polynomial, and
+    there are at most two choices for V_1q. All V_1q together decide all other weights.
 
     Raises
     ------
@@ -106,13 +107,14 @@ def fibre_points(orbit: Orbit, shape: LayerSizes) -> frozenset[WeightPair]:
         If candidates are not rational, which does not happen at our representatives.
     """
     # the coordinates c[k, i, p, q] of the function, p ≤ q, with indices that begin with 0
-    c = function(*map(sparse, representative(orbit, shape)))
-    choices = [_roots(c[0, 0, 0, q], c[0, 0, q, q]) for q in range(1, shape.d)]
+    c = function_coordinates(*map(sparse_matrix, representative(orbit, shape)))
+    # for each q > 0 the possible values of the entry q in the first row of V
+    choices = [_integer_roots(c[0, 0, 0, q], c[0, 0, q, q]) for q in range(1, shape.d)]
     points = set()
     for rest_of_row in product(*choices):
-        A, V = _weights(c, (1, *rest_of_row), shape)
-        # only some of the equations gave these weights
-        if function(sparse(A), sparse(V)) != c:
+        A, V = _weights_from_first_row(c, (1, *rest_of_row), shape)
+        # only some of the equations were solved for these weights
+        if function_coordinates(sparse_matrix(A), sparse_matrix(V)) != c:
             continue
         # for α = d no rank is too large
         if shape.alpha == shape.d or rank(A) <= shape.alpha:
@@ -120,8 +122,8 @@ def fibre_points(orbit: Orbit, shape: LayerSizes) -> frozenset[WeightPair]:
     return frozenset(points)
 
 
-def _roots(total: int, constant: int) -> set[int]:
-    """Return the roots of z² − total·z + constant, the numbers with this sum and this product.
+def _integer_roots(total: int, constant: int) -> set[int]:
+    """Return the roots of z² − total·z + constant, whose sum is ``total`` and product ``constant``.
 
     Raises
     ------
@@ -139,8 +141,10 @@ def _roots(total: int, constant: int) -> set[int]:
     return {(total - root) // 2, (total + root) // 2}
 
 
-def _weights(c: FunctionCoordinates, first_row: tuple[int, ...], shape: LayerSizes) -> WeightPair:
-    """Return the only (A, V) with A_11 = 1 and this first row of V, V_11 = 1, that can give c.
+def _weights_from_first_row(
+    c: FunctionCoordinates, first_row: tuple[int, ...], shape: LayerSizes
+) -> WeightPair:
+    """Return the only weights (A, V) with A_11 = 1 and this first row of V that can give c.
 
     The coefficient c_ki1q of y_1 y_q in l_i·v_k is A_qi V_k1 + A_1i V_kq for q > 1, and half of
     this sum for q = 1. With V_11 = 1 the coefficient of y_1² in l_i·v_1 is A_1i, so k = 1 gives
@@ -151,7 +155,7 @@ def _weights(c: FunctionCoordinates, first_row: tuple[int, ...], shape: LayerSiz
     c : FunctionCoordinates
         The coordinates by (k, i, p, q), p ≤ q; all indices in the code begin with 0.
     first_row : tuple of int
-        The entries V_11 = 1, V_12, …, V_1d.
+        The entries V_11, V_12, …, V_1d, of which the first is 1.
     shape : LayerSizes
     """
     columns = range(shape.d)
@@ -211,7 +215,7 @@ class Fibres:
         Fibres over all orbits, or over some of them if there is a ``limit``; over the dense one in
         any case.
     base_locus_empty : bool
-        Whether φ(A, V) = 0 only for A = 0 or V = 0.
+        Whether the function of (A, V) is zero only for A = 0 or V = 0.
     boundary_family : bool
         Whether the functions with k = e_1 + iεe_2, v = k̄ are real, have no real weights for ε ≠ 0,
         and tend to the representative of (1, 1, 1) for ε → 0; there is no such family for d = 1.
@@ -262,39 +266,40 @@ def fibres(
     errors.check_kind("model", model, LayerSizes, "a SingleLayerAttention")
     if wanted is not None:
         errors.check_kind("wanted", wanted, Sequence, "a sequence of orbits")
-    asked = sorted(orbits(model) if wanted is None else wanted)
+    wanted_orbits = sorted(orbits(model) if wanted is None else wanted)
     try:
-        return _read(answer_to(fibres_script(model, wanted)), model, asked)
+        return _read_fibres(answer_to(fibres_script(model, wanted)), model, wanted_orbits)
     except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
         # the records that Macaulay2 wrote before the limit, of which each is complete
         answer = parse(limit.records)
-        done = [orbit for orbit in asked if str(orbit) in answer]
+        done = [orbit for orbit in wanted_orbits if str(orbit) in answer]
         if generic_orbit(model) not in done:
+            # without the generic fibre the others prove nothing
             raise
-        found = _read(answer, model, done)
-        if done == asked:
+        known_fibres = _read_fibres(answer, model, done)
+        if done == wanted_orbits:
             # the limit was reached after the last fibre, so nothing is missing
-            return found
+            return known_fibres
         limit.progress = f"{len(done)} of {len(orbits(model))} orbits were done"
-        return replace(found, limit=limit)
+        return replace(known_fibres, limit=limit)
 
 
-def _read(answer: Answer, shape: LayerSizes, done: Sequence[Orbit]) -> Fibres:
-    """Return the fibres over the orbits ``done``, from an answer that has at least these.
+def _read_fibres(answer: Answer, shape: LayerSizes, done: Sequence[Orbit]) -> Fibres:
+    """Return the fibres over the orbits ``done``, which the answer of Macaulay2 has.
 
-    The answer also has the checks that the program makes before all fibres: of the base locus, and
-    of the family of boundary points.
+    The answer also has the results of two checks that the program makes first: of the base locus,
+    and of the family of boundary points.
     """
     # the family k = e_1 + iεe_2 needs a second unit vector, so there is none for d = 1
     has_no_real_points = shape.d > 1 and answer.boolean("family_without_real_points")
     return Fibres(
-        at={orbit: _fibre(answer, orbit) for orbit in done},
+        at={orbit: _read_fibre(answer, orbit) for orbit in done},
         base_locus_empty=answer.boolean("base_locus_empty"),
         boundary_family=has_no_real_points and answer.boolean("family_tends_to_the_orbit"),
     )
 
 
-def _fibre(answer: Answer, orbit: Orbit) -> Fibre:
+def _read_fibre(answer: Answer, orbit: Orbit) -> Fibre:
     """Return the fibre over an orbit, which the answer has as [length, number of points].
 
     Raises
@@ -311,8 +316,8 @@ def _fibre(answer: Answer, orbit: Orbit) -> Fibre:
 def fibres_script(shape: LayerSizes, wanted: Sequence[Orbit] | None = None) -> Script:
     """Return the Macaulay2 program for fibres: the dense orbit first, then one after the other.
 
-    Before these it checks the base locus and the family of boundary points. ``wanted`` are the
-    orbits, all when left out.
+    First of all it checks the base locus and the family of boundary points. ``wanted`` are the
+    orbits over which fibres are computed, all when left out.
 
     Raises
     ------
@@ -336,7 +341,7 @@ def fibres_script(shape: LayerSizes, wanted: Sequence[Orbit] | None = None) -> S
             "unknowns": ", ".join(f"z_{q}" for q in range(2, shape.d + 1)),
             "orbits": [(orbit, *nonzero_part(orbit, shape)) for orbit in check_deadline_in(listed)],
             "boundary": nonzero_part(Orbit(1, 1, 1), shape),
-            # for d = 1 there is no second column
+            # for d = 1 A has no second column
             "charts": "{(1,1)}" if shape.d == 1 else "{(1,1), (1,2)}",
             "zeros": "{" + ", ".join(["0"] * (shape.d - 2)) + "}",
         },
@@ -346,7 +351,8 @@ def fibres_script(shape: LayerSizes, wanted: Sequence[Orbit] | None = None) -> S
 def nonzero_part(orbit: Orbit, shape: LayerSizes) -> tuple[str, str]:
     """Return the nonzero columns of A and the nonzero rows of V of the representative.
 
-    Both are matrices in the language of Macaulay2. These columns and rows are the first ones.
+    These are the first r columns and the first s rows. Both matrices are returned as texts in the
+    language of Macaulay2.
     """
     A, V = representative(orbit, shape)
     columns_of_A = tuple(row[: orbit.r] for row in A)
@@ -369,11 +375,12 @@ WHERE_NO_REAL_WEIGHTS = (
 def without_real_weights(shape: LayerSizes, coordinates: CoordinateSystem) -> WithoutRealWeights:
     """Return a criterion for functions without real weights, as polynomials in the coordinates.
 
-    A function in the closure has none where the polynomials in ``zero`` vanish and ``positive`` is
-    positive. The former are the 2×2 minors of all pairs of forms l_i v_k = Σ c_pq y_p y_q, which
-    vanish where all forms are multiples of one; the latter is the sum of 4 c_pp c_qq − c_pq² over
-    all p < q and all forms. Where the minors vanish, no two summands have different signs: none is
-    negative if this one form is definite, none positive if it has real linear factors.
+    A function in the closure has no real weights where all polynomials in ``zero`` vanish and
+    ``positive`` is positive. Those in ``zero`` are the 2×2 minors of all pairs of forms l_i v_k =
+    Σ c_pq y_p y_q, which vanish where all forms are multiples of one form. The polynomial
+    ``positive`` is the sum of 4 c_pp c_qq − c_pq² over all p < q and all forms. Where the minors
+    vanish, no two summands have different signs: none is negative if the one form is definite, and
+    none is positive if it has real linear factors.
     """
     names = coordinate_names(shape, coordinates)
     ring = PolynomialRing(QQ, names).sympy_ring
@@ -382,11 +389,12 @@ def without_real_weights(shape: LayerSizes, coordinates: CoordinateSystem) -> Wi
     forms: defaultdict[tuple[int, int], dict[tuple[int, int], PolyElement]] = defaultdict(dict)
     for index in indices(shape):
         k, i, p, q = index
-        forms[k, i][p, q] = variable_of[name_in(index, coordinates)]
+        forms[k, i][p, q] = variable_of[coordinate_name_in(index, coordinates)]
     minors = []
-    for one, other in check_deadline_in(combinations(forms.values(), 2)):
-        for a, b in combinations(one, 2):
-            minors.append(one[a] * other[b] - one[b] * other[a])
+    for form, other in check_deadline_in(combinations(forms.values(), 2)):
+        # two places (p, q) of coefficients
+        for a, b in combinations(form, 2):
+            minors.append(form[a] * other[b] - form[b] * other[a])
     positive = ring.zero
     for form in forms.values():
         for p, q in combinations(range(shape.d), 2):

@@ -48,7 +48,7 @@ Forms = list[list[Matrix]]
 def function_of(A: Matrix, V: Matrix) -> dict[str, Expr]:
     """Return the function of weights (A, V) with exact entries: its reduced coordinates by name.
 
-    Coordinates that are zero are left out.
+    A is d×d and V is d'×d. Coordinates that are zero are left out.
     """
     images_by_name = images(LayerSizes(A.cols, V.rows), A.tolist(), V.tolist(), "reduced")
     function = {}
@@ -98,10 +98,11 @@ def quadratic_forms(shape: LayerSizes, function: Mapping[str, Fraction | int]) -
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """The coordinates in which the fibre over a function lies in the chart A_11 = V_11 = 1.
+    """The coordinates in which the fibre over a nonzero function has A_11 = V_11 = 1 everywhere.
 
-    Outputs, columns of A and variables are changed so that the first form l_1 v_1 has the value 1
-    at the first unit vector e_1; then l_1 and v_1 can be scaled to have the value 1 there.
+    Some form l_i v_k is not zero. Outputs, columns of A and variables are changed so that this form
+    becomes l_1 v_1 and has the value 1 at the first unit vector e_1. Then l_1(e_1) = A_11 and
+    v_1(e_1) = V_11 are nonzero in all weights of the function, and can be scaled to 1.
 
     Parameters
     ----------
@@ -129,21 +130,21 @@ class Chart:
         for k, row in enumerate(forms):
             for i, form in enumerate(row):
                 if not form.is_zero_matrix:
-                    return cls._at(forms, k, i)
+                    return cls._at_nonzero_form(forms, k, i)
         return None
 
     @classmethod
-    def _at(cls, forms: Forms, k: int, i: int) -> Chart:
-        """Return the chart in which l_1(e_1) = v_1(e_1) = 1, where ``forms[k][i]`` is not zero."""
+    def _at_nonzero_form(cls, forms: Forms, k: int, i: int) -> Chart:
+        """Return the chart where ``forms[k][i]``, which is not zero, becomes the form l_1 v_1."""
         form = forms[k][i]
-        basis = _basis(form)
-        # the matrix of second derivatives has twice the value of the form
+        basis = _basis_with_nonzero_value(form)
+        # the matrix of second derivatives gives twice the value of the form
         scale = (basis[:, 0].T * form * basis[:, 0])[0, 0] / 2
-        moved = []
-        for row in _exchanged(forms, k):
-            exchanged = check_deadline_in(_exchanged(row, i))
-            moved.append([basis.T * other * basis / scale for other in exchanged])
-        return cls(k=k, i=i, basis=basis, scale=scale, forms=moved)
+        changed_forms = []
+        for row in _exchange_with_first(forms, k):
+            exchanged_row = check_deadline_in(_exchange_with_first(row, i))
+            changed_forms.append([basis.T * other * basis / scale for other in exchanged_row])
+        return cls(k=k, i=i, basis=basis, scale=scale, forms=changed_forms)
 
     def weights(self, z: Sequence[Expr]) -> tuple[Matrix, Matrix]:
         """Return the weights (A, V) at a point of the fibre, in the original coordinates.
@@ -151,34 +152,36 @@ class Chart:
         ``z`` has the coordinates z_2, …, z_d of the point: the entries of v_1 = (1, z_2, …, z_d).
         """
         # Where v(e_1) = 1, the first row of the symmetric matrix l vᵀ + v lᵀ of the form l v is
-        # l + l(e_1) v, and its first entry is 2 l(e_1): so v determines l.
+        # l + l(e_1) v, and its first entry is 2 l(e_1). So v_1 determines all l_i, by the forms
+        # l_i v_1; and l_1, which is 1 at e_1 too, determines all v_k, by the forms l_1 v_k.
         v_1 = Matrix([Rational(1), *z])
         columns_of_A = [form[0, :].T - form[0, 0] / 2 * v_1 for form in self.forms[0]]
         l_1 = columns_of_A[0]
         rows_of_V = [row[0][0, :].T - row[0][0, 0] / 2 * l_1 for row in self.forms]
-        columns_of_A = _exchanged(columns_of_A, self.i)
-        rows_of_V = _exchanged(rows_of_V, self.k)
+        # the exchanges of columns and outputs are undone
+        columns_of_A = _exchange_with_first(columns_of_A, self.i)
+        rows_of_V = _exchange_with_first(rows_of_V, self.k)
         # A linear form with the coefficients l' in y' has basis⁻ᵀ l' in y.
-        back = self.basis.T.inv()
-        A = back * Matrix.hstack(*columns_of_A)
+        to_old_variables = self.basis.T.inv()
+        A = to_old_variables * Matrix.hstack(*columns_of_A)
         # The function was divided by the scale: V is multiplied by it.
-        V = (self.scale * back * Matrix.hstack(*rows_of_V)).T
-        return A.applyfunc(_expanded), V.applyfunc(_expanded)
+        V = (self.scale * to_old_variables * Matrix.hstack(*rows_of_V)).T
+        return A.applyfunc(_expand), V.applyfunc(_expand)
 
 
-def _expanded(entry: Expr) -> Expr:
+def _expand(entry: Expr) -> Expr:
     """Return an entry of a matrix expanded, so that zeros are seen."""
     return entry.expand()
 
 
-def _exchanged(items: Sequence, position: int) -> list:  # type: ignore[type-arg]
+def _exchange_with_first(items: Sequence, position: int) -> list:  # type: ignore[type-arg]
     """Return the items as a list, where the first one and the one at ``position`` are exchanged."""
     listed = list(items)
     listed[0], listed[position] = listed[position], listed[0]
     return listed
 
 
-def _basis(form: Matrix) -> Matrix:
+def _basis_with_nonzero_value(form: Matrix) -> Matrix:
     """Return an invertible matrix whose first column is a vector where a form does not vanish.
 
     The form is a symmetric matrix that is not zero. The vector is e_p if some diagonal entry
@@ -188,13 +191,14 @@ def _basis(form: Matrix) -> Matrix:
     diagonal_first = [(p, p) for p in range(d)] + list(combinations(range(d), 2))
     p, q = next(place for place in diagonal_first if form[place])
     basis = eye(d)
+    # column p becomes e_p + e_q; for p = q it stays e_p
     basis[q, p] = Rational(1)
     basis.col_swap(0, p)
     return basis
 
 
 def points_by_moments(
-    points: int, length: int, first: Sequence[Rational], second: Matrix
+    point_count: int, length: int, first_moments: Sequence[Rational], second_moments: Matrix
 ) -> tuple[tuple[tuple[Expr, ...], ...], bool]:
     """Return the points of a fibre with one or two geometric points, and whether they are real.
 
@@ -202,11 +206,11 @@ def points_by_moments(
 
     Parameters
     ----------
-    points, length : int
+    point_count, length : int
         The number of geometric points, and the length of the scheme.
-    first : sequence of Rational
+    first_moments : sequence of Rational
         The sums Σ z_p over the points z with multiplicity, for p = 2, …, d.
-    second : Matrix
+    second_moments : Matrix
         The sums Σ z_p z_q over the points with multiplicity. Two points are z = m ± √D u, with
         their mean m; so Σ z zᵀ = 2 (m mᵀ + D u uᵀ).
 
@@ -217,16 +221,16 @@ def points_by_moments(
     MethodUnavailableError
         If the points are irrational and their numbers too long.
     """
-    mean = [moment / length for moment in first]
-    if points == 1:
+    mean = [moment / length for moment in first_moments]
+    if point_count == 1:
         # a single point is invariant under complex conjugation
         return (tuple(mean),), True
-    if (points, length) != (2, 2):
+    if (point_count, length) != (2, 2):
         raise ContradictionError(
-            f"a fibre of length {length} with {points} points, against Theorem 3.2"
+            f"a fibre of length {length} with {point_count} points, against Theorem 3.2"
         )
     # the matrix D u uᵀ
-    spread = second / 2 - Matrix(mean) * Matrix(mean).T
+    spread = second_moments / 2 - Matrix(mean) * Matrix(mean).T
     # It has rank one: any nonzero entry of its diagonal determines √D u up to sign.
     q = next(q for q in range(len(mean)) if spread[q, q])
     offset = spread[:, q] / spread[q, q] * _square_root(spread[q, q])
@@ -245,6 +249,7 @@ def _square_root(value: Rational) -> Expr:
     MethodUnavailableError
         If numerator or denominator has more than :data:`MAX_ROOT_BITS` bits and is no square.
     """
+    # the number of bits of the longest of numerator and denominator that is not a square
     longest = 0
     for part in (value.p, value.q):
         number = abs(int(part))
@@ -253,6 +258,7 @@ def _square_root(value: Rational) -> Expr:
         if isqrt(number) ** 2 != number:
             longest = max(longest, number.bit_length())
     if longest > MAX_ROOT_BITS:
+        # a decimal digit has about 10/3 bits
         digits = longest * 3 // 10
         message = (
             f"the weights hold the square root of a number of {digits} digits: use a function with"
@@ -367,14 +373,16 @@ class Membership(Result):
             names = ["one of them"]
         weights = []
         for A, V in self.weights:
-            weights.append(f"A = {matrix_text(_strings(A))}, V = {matrix_text(_strings(V))}")
+            weights.append(
+                f"A = {matrix_text(_entry_texts(A))}, V = {matrix_text(_entry_texts(V))}"
+            )
         computed = "exact arithmetic"
         if self.engine_version:
             computed = f"Macaulay2 {self.engine_version}"
         lines = [
             ("place", place),
             ("orbit (rk A, rk V, dim L∩U)", self.orbit),
-            ("fibre", _fibre(self)),
+            ("fibre", _fibre_text(self)),
             *zip(names, weights, strict=True),
             ("singular point of the closure", ANSWERS[self.singular]),
             ("tangent dimension", self.tangent_dimension),
@@ -383,7 +391,7 @@ class Membership(Result):
             ("computed by", f"{computed}, {duration(self.seconds)}"),
         ]
         title = f"A function of lightning self-attention, {self.model}"
-        return Sheet(title, [Facts(lines)], _formulas(self))
+        return Sheet(title, [Facts(lines)], _latex_of_weights(self))
 
     def to_json(self) -> dict[str, Any]:
         """Return place, orbit, fibre and weights, for ``json.dumps``.
@@ -397,7 +405,7 @@ class Membership(Result):
             "fibre_dimension": self.fibre_dimension,
             "fibre_length": self.length,
             "fibre_points": None if self.is_zero else len(self.weights),
-            "weights": [{"A": _strings(A), "V": _strings(V)} for A, V in self.weights],
+            "weights": [{"A": _entry_texts(A), "V": _entry_texts(V)} for A, V in self.weights],
             "singular": self.singular,
             "tangent_dimension": self.tangent_dimension,
             "boundary": self.boundary,
@@ -450,8 +458,8 @@ def _membership_of_nonzero(
 ) -> Membership:
     """Return the place of a function that is not zero, by its fibre in a chart (Macaulay2).
 
-    It is outside of the closure if the fibre is empty, and a boundary point if the fibre has a
-    multiple point. Each point gives weights, and these have to give the function.
+    The function is outside of the closure if the fibre is empty, and a boundary point if the fibre
+    has a multiple point. Each point of the fibre gives weights, which have to give the function.
 
     Raises
     ------
@@ -478,8 +486,8 @@ def _membership_of_nonzero(
     points, are_real = points_by_moments(
         answer.integer("points"),
         length,
-        first=list(map(Rational, first_moments)),
-        second=Matrix([list(map(Rational, row)) for row in second_moments]),
+        first_moments=list(map(Rational, first_moments)),
+        second_moments=Matrix([list(map(Rational, row)) for row in second_moments]),
     )
     weights = tuple(chart.weights(point) for point in points)
     for A, V in weights:
@@ -487,8 +495,8 @@ def _membership_of_nonzero(
             raise ContradictionError(f"the weights A = {A}, V = {V} do not give the function")
     orbit = orbit_of(*weights[0])
     if is_birational(model):
-        # A fibre that is not one reduced point lies over a singular point. So do the singular
-        # points of the source, which are the A of rank below α if α < d.
+        # A function is singular if its fibre is not one reduced point, or if this point is
+        # singular in the source, which it is for α < d and an A of rank below α.
         source_is_singular = model.alpha not in (model.d, orbit.r)
         singular = length > 1 or source_is_singular
     else:
@@ -509,7 +517,10 @@ def _membership_of_nonzero(
 
 
 def _have_function(weights: MatrixPair, function: Mapping[str, Fraction | int]) -> bool:
-    """Return whether the weights have this function, given by its reduced coordinates."""
+    """Return whether the weights have this function, given by its reduced coordinates.
+
+    Coordinates that are zero may be left out.
+    """
     nonzero = {name: Rational(value) for name, value in function.items() if value}
     return function_of(*weights) == nonzero
 
@@ -517,12 +528,12 @@ def _have_function(weights: MatrixPair, function: Mapping[str, Fraction | int]) 
 def _membership_of_zero(
     model: LayerSizes, weights_of_zero: MatrixPair | None, remark: str
 ) -> Membership:
-    """Return the place of the zero function, the apex of the cone, which is in the neuromanifold.
+    """Return the result for the zero function, the apex of the cone, which is in the neuromanifold.
 
     Its weights are those with A = 0 or V = 0, since a product l_i v_k of forms vanishes only if a
     factor does. The zero function is a limit of boundary points unless d = 1, and singular where
-    the tangent dimension exceeds the dimension of the closure. ``weights_of_zero`` are the witness;
-    without them it is A = V = 0.
+    the tangent dimension exceeds the dimension of the closure. The result shows one pair of
+    weights: ``weights_of_zero``, or A = V = 0 if these are ``None``.
     """
     weights = weights_of_zero
     if weights is None:
@@ -542,13 +553,13 @@ def _membership_of_zero(
 
 
 def membership_script(model: LayerSizes, chart: Chart) -> Script:
-    """Return the Macaulay2 program for the fibre in the chart, with the unknowns z_2, …, z_d.
+    """Return the Macaulay2 program for the fibre in the chart.
 
-    They are the entries of the first row (1, z_2, …, z_d) of V.
+    Its unknowns z_2, …, z_d are entries of the first row (1, z_2, …, z_d) of V.
     """
     rows = []
     for row in chart.forms:
-        forms_of_row = ", ".join(matrix_program(_strings(form)) for form in row)
+        forms_of_row = ", ".join(matrix_program(_entry_texts(form)) for form in row)
         rows.append("{" + forms_of_row + "}")
     forms = "{" + ",\n    ".join(rows) + "}"
     unknowns = ", ".join(f"z_{q}" for q in range(2, model.d + 1))
@@ -559,10 +570,10 @@ def membership_script(model: LayerSizes, chart: Chart) -> Script:
 ZERO_FIBRE = "A = 0 or V = 0"
 """The fibre over the zero function."""
 ANSWERS = {True: "yes", False: "no", None: None}
-"""An answer in a table; where it is ``None``, the table has no such line."""
+"""The text of an answer in a table; a line whose text is ``None`` is left out of the table."""
 
 
-def _fibre(result: Membership) -> str | None:
+def _fibre_text(result: Membership) -> str | None:
     """Return the fibre over a function in words; ``None`` if it is empty."""
     if result.is_zero:
         return f"all weights with {ZERO_FIBRE}: dimension {result.fibre_dimension}"
@@ -571,7 +582,7 @@ def _fibre(result: Membership) -> str | None:
     return f"length {result.length}, {plural(len(result.weights), 'point')}"
 
 
-def _formulas(result: Membership) -> list[str]:
+def _latex_of_weights(result: Membership) -> list[str]:
     """Return each pair (A, V) of weights in LaTeX; for the zero function one formula for all."""
     with any_length():
         pairs = [f"A = {sympy_latex(A)},\\; V = {sympy_latex(V)}" for A, V in result.weights]
@@ -580,6 +591,6 @@ def _formulas(result: Membership) -> list[str]:
     return pairs
 
 
-def _strings(matrix: Matrix) -> list[list[str]]:
+def _entry_texts(matrix: Matrix) -> list[list[str]]:
     """Return the entries of an exact matrix as texts, row by row."""
     return [[polynomial_text(entry) for entry in matrix.row(i)] for i in range(matrix.rows)]

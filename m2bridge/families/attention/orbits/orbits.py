@@ -95,17 +95,17 @@ def orbits(shape: LayerSizes) -> tuple[Orbit, ...]:
     # the count raises the error for cases that are too large
     orbit_count(shape)
     listed: list[Orbit] = []
-    for r, s in _ranks(shape):
-        listed.extend(Orbit(r, s, m) for m in _intersections(r, s, shape.d))
+    for r, s in _rank_pairs(shape):
+        listed.extend(Orbit(r, s, m) for m in _intersection_dimensions(r, s, shape.d))
     return tuple(listed)
 
 
-def _ranks(shape: LayerSizes) -> Iterator[tuple[int, int]]:
-    """Return the pairs (rk A, rk V) that occur, without those where one of the ranks is zero."""
+def _rank_pairs(shape: LayerSizes) -> Iterator[tuple[int, int]]:
+    """Return the pairs (rk A, rk V) of ranks that nonzero functions have: both are at least 1."""
     return product(range(1, shape.alpha + 1), range(1, min(shape.d, shape.d_out) + 1))
 
 
-def _intersections(r: int, s: int, d: int) -> range:
+def _intersection_dimensions(r: int, s: int, d: int) -> range:
     """Return the dimensions that L ∩ U can have, for dim L = r, dim U = s in dimension d."""
     # dim(L + U) = r + s − dim(L ∩ U) is at most d
     return range(max(0, r + s - d), min(r, s) + 1)
@@ -113,12 +113,12 @@ def _intersections(r: int, s: int, d: int) -> range:
 
 def orbit_count(shape: LayerSizes) -> int:
     """Return the number of orbits of nonzero functions; raises as :func:`orbits`."""
-    # Each pair of ranks (rk A, rk V) has at least one orbit. Where there are too many pairs, they
-    # are also too many for a sum over them.
+    # Each pair of ranks (rk A, rk V) has at least one orbit, so the number of orbits is at least
+    # that of pairs. If even this is too large, the sum over all pairs is not computed.
     pairs = shape.alpha * min(shape.d, shape.d_out)
     count = pairs
     if pairs <= MAX_ORBITS:
-        count = sum(len(_intersections(r, s, shape.d)) for r, s in _ranks(shape))
+        count = sum(len(_intersection_dimensions(r, s, shape.d)) for r, s in _rank_pairs(shape))
     largest_entries = shape.d * max(shape.d, shape.d_out)
     if count > MAX_ORBITS or largest_entries > MAX_WEIGHT_ENTRIES:
         numbers = f"at least {count} orbits, of matrices with {largest_entries} entries"
@@ -132,7 +132,7 @@ def generic_orbit(shape: LayerSizes) -> Orbit:
     """Return the dense orbit: A and V of the largest ranks, L and U in general position."""
     r = shape.alpha
     s = min(shape.d, shape.d_out)
-    smallest_intersection = min(_intersections(r, s, shape.d))
+    smallest_intersection = min(_intersection_dimensions(r, s, shape.d))
     return Orbit(r, s, smallest_intersection)
 
 
@@ -143,7 +143,7 @@ def dense_first(shape: LayerSizes) -> tuple[Orbit, ...]:
 
 
 def maximal_orbits(candidates: tuple[Orbit, ...]) -> tuple[Orbit, ...]:
-    """Return those of these orbits that are in the closure of no other one of them.
+    """Return the candidates that are in the closure of no other candidate.
 
     Their closures are the irreducible components of the union of the closures of all candidates.
     """
@@ -169,18 +169,20 @@ def representative(orbit: Orbit, shape: LayerSizes) -> WeightPair:
     d = shape.d
 
     def unit(*positions: int) -> tuple[int, ...]:
-        """Return the sum of the unit vectors with these positions, which begin with 0."""
+        """Return the sum of the unit vectors with these positions, from 0 on; zero without any."""
         return tuple(int(j in positions) for j in range(d))
 
     # L is spanned by the first r unit vectors, of which U has the first m
-    in_A = [unit(p) for p in range(orbit.r)]
-    in_V = [unit(k) for k in range(orbit.m)]
-    in_V += [unit(orbit.r + k) for k in range(orbit.s - orbit.m)]
+    rows_of_A = [unit(p) for p in range(orbit.r)]
+    rows_of_V = [unit(k) for k in range(orbit.m)]
+    rows_of_V += [unit(orbit.r + k) for k in range(orbit.s - orbit.m)]
     if orbit.m == 0:
-        # V_11 = 1 without a common vector: e_{r+1} + e_1 is not in L either
-        in_V[0] = unit(orbit.r, 0)
-    zero = [unit()]
-    return tuple(in_A + zero * (d - orbit.r)), tuple(in_V + zero * (shape.d_out - orbit.s))
+        # e_{r+1} + e_1 gives V_11 = 1, and is not in L either, so that dim L ∩ U = 0 is kept
+        rows_of_V[0] = unit(orbit.r, 0)
+    zero_row = [unit()]
+    A = tuple(rows_of_A + zero_row * (d - orbit.r))
+    V = tuple(rows_of_V + zero_row * (shape.d_out - orbit.s))
+    return A, V
 
 
 def flatten(A: IntegerMatrix, V: IntegerMatrix) -> tuple[int, ...]:
@@ -200,9 +202,9 @@ def orbit_findings(
 ) -> LocusFindings:
     """Return the findings of a method about orbits, with components of the singular locus.
 
-    The components are the closures of the maximal singular orbits, or the zero function alone.
-    There are none if the closure is a linear space, which is then the space of all reduced
-    coordinates. They are not known (``None``) where an orbit is undecided.
+    The components are the closures of the maximal singular orbits; the zero function alone if no
+    orbit is singular; none if the closure is a linear space, which is then the space of all reduced
+    coordinates. They are not known (``None``) while an orbit is undecided.
 
     Parameters
     ----------
@@ -220,8 +222,8 @@ def orbit_findings(
     uses_engine : bool
         Whether the method asks Macaulay2.
     """
-    unfinished = unfinished or _undecided(statuses, shape)
-    components = None if unfinished else _components(dimension, statuses, shape, field)
+    unfinished = unfinished or _undecided_text(statuses, shape)
+    components = None if unfinished else _singular_components(dimension, statuses, shape, field)
     return LocusFindings(
         method=method,
         dimension=dimension,
@@ -232,36 +234,39 @@ def orbit_findings(
     )
 
 
-def _components(
+def _singular_components(
     dimension: int, statuses: tuple[OrbitStatus, ...], shape: LayerSizes, field: CoefficientField
 ) -> tuple[Component, ...]:
-    """Return the components of the singular locus, the largest first, if all orbits are decided.
+    """Return the components of the singular locus, the largest dimension first.
 
-    They have a degree over QQ where a closed formula gives it, else ``None``.
+    All orbits must be decided. A component has a degree over QQ where a closed formula gives it;
+    else its degree is ``None``. ``dimension`` is the affine dimension of the closure.
     """
-    dimensions = {status.orbit: status.dimension for status in statuses if status.singular}
+    singular_dimensions = {status.orbit: status.dimension for status in statuses if status.singular}
     # without a singular orbit only the zero function can be a singular point
-    if not dimensions:
+    if not singular_dimensions:
         # a cone is smooth at its apex only if it is a linear space
         if dimension == shape.independent_count:
             return ()
+        # the zero function: no orbit, dimension 0, degree 1
         return (Component(ZERO, None, 0, 1),)
     components = []
-    for orbit in maximal_orbits(tuple(dimensions)):
+    for orbit in maximal_orbits(tuple(singular_dimensions)):
         degree = None
         if field == QQ:
             # the formula divides by the number of preimages, which is that of characteristic 0
             degree = orbit_closure_degree(orbit, shape)
         name = f"closure of the orbit {orbit}"
-        components.append(Component(name, orbit, dimensions[orbit], degree))
+        components.append(Component(name, orbit, singular_dimensions[orbit], degree))
+    # by decreasing dimension, and by name among those of one dimension
     components.sort(key=lambda component: (-component.dimension, component.description))
     return tuple(components)
 
 
-def _undecided(statuses: tuple[OrbitStatus, ...], shape: LayerSizes) -> str:
-    """Return the orbits that are undecided, in words; empty if none is.
+def _undecided_text(statuses: tuple[OrbitStatus, ...], shape: LayerSizes) -> str:
+    """Return the orbits that are undecided, in words; empty if all are decided.
 
-    Orbits without a status are among them.
+    An orbit is undecided if its status says so, or if it has no status.
     """
     listed = [f"the orbit {status.orbit}" for status in statuses if status.singular is None]
     without_status = orbit_count(shape) - len(statuses)
@@ -283,7 +288,7 @@ def orbit_closure_degree(orbit: Orbit, shape: LayerSizes) -> int | None:
     Example 19.10.
     """
     d = shape.d
-    if orbit.m != min(_intersections(orbit.r, orbit.s, d)):
+    if orbit.m != min(_intersection_dimensions(orbit.r, orbit.s, d)):
         return None
     dimension_a = matrices_of_rank(d, orbit.r) - 1
     dimension_v = determinantal_dimension(shape.d_out, d, orbit.s) - 1

@@ -38,13 +38,13 @@ from m2bridge.results.known import Bounds
 from m2bridge.statements.statement import IntegerMatrix
 
 Index = tuple[int, int, int, int]
-"""(k, i, p, q) with p ≤ q."""
+"""(k, i, p, q) with p ≤ q, for the coordinate c_{k,i,{p,q}}; all begin with 0."""
 
 Sparse = Mapping[tuple[int, int], int]
 """The nonzero entries of a matrix, by row and column."""
 
 FunctionCoordinates = Counter[Index]
-"""The coordinates of a function; those left out are zero."""
+"""The reduced coordinates of a function by their indices; those left out are zero."""
 
 MatrixOfPolynomials = list[list[PolyElement]]
 InputMonomial = tuple[tuple[int, int], ...]
@@ -63,7 +63,11 @@ _MAX_RANDOM_INTEGER = 1000
 """A bound for random entries over QQ: products stay short, and points are hardly special."""
 
 ROLES = {"V": "kp", "A": "pi", "Q": "ei", "K": "ep", "c": "kipp"}
-"""The kinds of the indices of a weight, or of a reduced coordinate; V_k_p, for example."""
+"""The kinds of the indices of a weight or of a reduced coordinate, by the letter of its name.
+
+The weights V_k_p have an index of the kind k, an output, and one of the kind p, a variable y_p; the
+coordinates c_k_i_p_q have two of the kind p. The kind i is that of the columns of A.
+"""
 
 
 def indices(shape: LayerSizes) -> Iterator[Index]:
@@ -91,7 +95,7 @@ def coordinate(index: Index, A: Callable[[int, int], Any], V: Callable[[int, int
     return V(k, p) * A(q, i) + V(k, q) * A(p, i)
 
 
-def sparse(matrix: IntegerMatrix) -> dict[tuple[int, int], int]:
+def sparse_matrix(matrix: IntegerMatrix) -> dict[tuple[int, int], int]:
     """Return the nonzero entries of a matrix, by row and column."""
     nonzero = {}
     for i, row in enumerate(matrix):
@@ -101,7 +105,7 @@ def sparse(matrix: IntegerMatrix) -> dict[tuple[int, int], int]:
     return nonzero
 
 
-def function(A: Sparse, V: Sparse) -> FunctionCoordinates:
+def function_coordinates(A: Sparse, V: Sparse) -> FunctionCoordinates:
     """Return all coordinates of the function of sparse weights A and V, by (k, i, p, q), p ≤ q."""
     values: FunctionCoordinates = Counter()
     # Each product A_pi V_kq is a term of one coordinate, that of y_p y_q.
@@ -124,25 +128,28 @@ def parametrization(
         If there are too many coordinates, weights or minors to be stored.
     """
     check_coordinates(shape, coordinates)
-    # the number of rows of each matrix; all have d columns
-    rows = {"Q": shape.a, "K": shape.a, "V": shape.d_out}
-    minors = 0
+    # the number of rows of each matrix by its name; all have d columns
+    row_counts = {"Q": shape.a, "K": shape.a, "V": shape.d_out}
+    minor_count = 0
     if weights == "attention":
-        rows = {"A": shape.d, "V": shape.d_out}
-        minors = comb(shape.d, shape.a + 1) ** 2
-    count = shape.d * sum(rows.values())
-    if count > MAX_STORED_PARAMETERS:
-        raise _too_large(f"has {count} weights", MAX_STORED_PARAMETERS, "take smaller numbers")
-    if minors > MAX_RELATION_MINORS:
+        row_counts = {"A": shape.d, "V": shape.d_out}
+        # zero for a ≥ d
+        minor_count = comb(shape.d, shape.a + 1) ** 2
+    weight_count = shape.d * sum(row_counts.values())
+    if weight_count > MAX_STORED_PARAMETERS:
         raise _too_large(
-            f"needs {minors} minors of A", MAX_RELATION_MINORS, "take the weights Q, K and V"
+            f"has {weight_count} weights", MAX_STORED_PARAMETERS, "take smaller numbers"
+        )
+    if minor_count > MAX_RELATION_MINORS:
+        raise _too_large(
+            f"needs {minor_count} minors of A", MAX_RELATION_MINORS, "take the weights Q, K and V"
         )
     names: list[str] = []
-    for name, height in rows.items():
-        names += entries(name, height, shape.d)
+    for name, row_count in row_counts.items():
+        names += entry_names(name, row_count, shape.d)
     source = PolynomialRing(QQ, tuple(names))
-    sizes = [(height, shape.d) for height in rows.values()]
-    matrix = dict(zip(rows, _matrices_of_variables(source, sizes), strict=True))
+    sizes = [(row_count, shape.d) for row_count in row_counts.values()]
+    matrix = dict(zip(row_counts, _matrices_of_variables(source, sizes), strict=True))
     relations: tuple[PolyElement, ...] = ()
     if weights == "attention":
         A = matrix["A"]
@@ -161,7 +168,7 @@ def images(
     ``A`` and ``V`` are lists of rows; names are in the order of the parametrization.
     """
     if coordinates == "full":
-        return _full_images(shape, A, V)
+        return _full_coordinates(shape, A, V)
     values = {}
     for index in check_deadline_in(indices(shape)):
         value = coordinate(index, lambda p, i: A[p][i], lambda k, q: V[k][q])
@@ -174,12 +181,18 @@ def orbit_closure_map(
 ) -> PolynomialMap:
     """Return a parametrization of the Zariski closure of the orbit, which is irreducible.
 
-    Its parameters are the entries of vectors b_1, b_2, … that span L + U, of q_1, …, q_r and of
-    h_1, …, h_s. Here A = Σ_p b_p q_pᵀ with the first r of the b, which span L, and V = Σ_k h_k u_kᵀ
-    with the u that span U: the first m of the b, which are in L too, and all b after the first r.
+    For an orbit (r, s, m) its parameters are the entries of vectors b_1, …, b_{r+s−m} that span
+    L + U, of q_1, …, q_r and of h_1, …, h_s. The first r of the b span L, and A = Σ_p b_p q_pᵀ.
+    U is spanned by s of the b, the first m, which are in L too, and all after the first r; with
+    these as u_1, …, u_s, V = Σ_k h_k u_kᵀ. The coordinates are the default ones of the case when
+    left out.
     """
     d, span = shape.d, orbit.span
-    names = entries("b", span, d) + entries("q", orbit.r, d) + entries("h", orbit.s, shape.d_out)
+    names = (
+        entry_names("b", span, d)
+        + entry_names("q", orbit.r, d)
+        + entry_names("h", orbit.s, shape.d_out)
+    )
     source = PolynomialRing(QQ, names)
     sizes = [(span, d), (orbit.r, d), (orbit.s, shape.d_out)]
     b, q, h = _matrices_of_variables(source, sizes)
@@ -196,7 +209,8 @@ def _matrices_of_variables(
 ) -> list[MatrixOfPolynomials]:
     """Return matrices whose entries are the variables of the ring, row by row, each used once.
 
-    ``sizes`` has the numbers of rows and columns of each matrix.
+    ``sizes`` has the numbers of rows and columns of each matrix; the ring has as many variables as
+    the matrices have entries.
     """
     generators = iter(source.sympy_ring.gens)
     matrices = []
@@ -216,7 +230,10 @@ def _transposed_product(
 
 
 def coordinate_names(shape: LayerSizes, coordinates: CoordinateSystem) -> tuple[str, ...]:
-    """Return the names of the function coordinates, without their images."""
+    """Return the names of the function coordinates in the order of the parametrization.
+
+    Their images, which are polynomials, are not computed.
+    """
     check_coordinates(shape, coordinates)
     if coordinates == "reduced":
         return tuple(map(reduced_name, indices(shape)))
@@ -232,9 +249,9 @@ def coordinate_names(shape: LayerSizes, coordinates: CoordinateSystem) -> tuple[
 
 
 def _monomial(u: int, p: int, q: int, i: int, j: int) -> InputMonomial:
-    """Return the monomial X_pu X_qu X_ij, which A_pi V_kq multiplies in output k of token j.
+    """Return the monomial X_pu X_qu X_ij of the summand A_pi V_kq X_pu X_qu X_ij of the model.
 
-    It is a summand of (x_uᵀ A x_j)(V x_u)_k.
+    It is a summand of (x_uᵀ A x_j)(V x_u)_k, in the output k of token j.
     """
     return tuple(sorted([(p, u), (q, u), (i, j)]))
 
@@ -248,11 +265,11 @@ def _full_name(k: int, j: int, monomial: InputMonomial) -> str:
     return f"f_{k + 1}_{j + 1}_{name}"
 
 
-def name_in(index: Index, coordinates: CoordinateSystem) -> str:
-    """Return the name of the coordinate with the value of a reduced one, in either system; t ≥ 2.
+def coordinate_name_in(index: Index, coordinates: CoordinateSystem) -> str:
+    """Return the name, in either system, of a coordinate with the value of a reduced one; t ≥ 2.
 
-    In full coordinates several have this value. The one that is chosen is the coefficient of
-    x_i y_p y_q in the output of the first token x, with the second token y.
+    Several full coordinates have the value of c_{k,i,{p,q}}. The name is that of the coefficient of
+    x_i y_p y_q in output k of the first token x, where y is the second token.
     """
     if coordinates == "reduced":
         return reduced_name(index)
@@ -260,7 +277,7 @@ def name_in(index: Index, coordinates: CoordinateSystem) -> str:
     return _full_name(k, 0, _monomial(1, p, q, i, 0))
 
 
-def entries(name: str, rows: int, columns: int) -> tuple[str, ...]:
+def entry_names(name: str, rows: int, columns: int) -> tuple[str, ...]:
     """Return the names of the entries of a matrix, row by row: ``A_1_1``, ``A_1_2`` and so on."""
     return tuple(f"{name}_{i + 1}_{j + 1}" for i, j in product(range(rows), range(columns)))
 
@@ -274,14 +291,15 @@ def check_coordinates(shape: LayerSizes, coordinates: CoordinateSystem) -> None:
 
 
 def _too_large(count: str, limit: int, advice: str) -> TooLargeError:
-    """Return the error for a case that is too large.
+    """Return the error for a case that has more of something than ``limit``.
 
-    ``count`` says how much it is, as in "has 5001 weights", ``advice`` what to do instead.
+    ``count`` is the predicate of the sentence, such as "has 5001 weights"; ``advice`` says what to
+    do instead.
     """
     return TooLargeError(f"this case {count}; at most {limit} can be stored: {advice}")
 
 
-def _full_images(
+def _full_coordinates(
     shape: LayerSizes, A: MatrixOfPolynomials, V: MatrixOfPolynomials
 ) -> dict[str, PolyElement]:
     """Return the full coordinates of weights by name, by the definition of the model.
@@ -307,6 +325,7 @@ def _rank_relations(A: MatrixOfPolynomials, a: int) -> tuple[PolyElement, ...]:
     """
     if a >= len(A):
         return ()
+    # a + 1 of the rows, or of the columns
     choices = list(combinations(range(len(A)), a + 1))
     domain = A[0][0].ring.to_domain()
     minors = []
@@ -319,8 +338,8 @@ def _rank_relations(A: MatrixOfPolynomials, a: int) -> tuple[PolyElement, ...]:
 def free_parametrization(shape: LayerSizes, coordinates: CoordinateSystem) -> PolynomialMap:
     """Return a map with all functions of the model as images, from weights without relations.
 
-    They are A and V for α = d, where A is any matrix; else Q, K and V with α rows in Q and K: then
-    A = KᵀQ is any matrix of rank ≤ α, and more rows give no other function.
+    For α = d the weights are A and V, as A is any matrix. For α < d they are Q, K and V with α rows
+    in Q and K: then A = KᵀQ is any matrix of rank ≤ α, and more rows give no other function.
     """
     fewest_rows = LayerSizes(shape.d, shape.d_out, shape.alpha, shape.t)
     return _free_parametrization(fewest_rows, coordinates)
@@ -362,7 +381,7 @@ def grading(shape: LayerSizes, free: PolynomialMap) -> tuple[DegreeVector, ...]:
     free : PolynomialMap
         The free parametrization in reduced coordinates.
     """
-    # where the entries for each kind of index begin
+    # the position in a multidegree where the entries for each kind of index begin
     offsets = {"k": 0, "i": shape.d_out, "p": shape.d_out + shape.d}
     degrees = []
     for name in check_deadline_in(free.coordinates):
@@ -377,26 +396,28 @@ def grading(shape: LayerSizes, free: PolynomialMap) -> tuple[DegreeVector, ...]:
 def symmetries(shape: LayerSizes, free: PolynomialMap) -> tuple[dict[str, str], ...]:
     """Return generators of S_d' × S_d × S_d, each as a map from weights to weights by name.
 
-    They exchange two neighbouring numbers among the outputs k, the columns i of A, or the indices p
-    and q. For full coordinates i is permuted together with p and q, as all three are indices of
-    entries of X; so the generators are those of S_d' × S_d.
+    Each of them exchanges two neighbouring numbers among the outputs k, the columns i of A, or the
+    indices p and q. For full coordinates i is permuted together with p and q, because all three are
+    indices of entries of X; then the generators are those of S_d' × S_d. ``free`` is the free
+    parametrization, in reduced or full coordinates.
     """
     # the kinds of indices that one permutation moves, as letters of ROLES
     moved_together = ["i", "p"]
     if not free.coordinates[0].startswith("c_"):
         moved_together = ["ip"]
+    # the kinds of indices of which s and s + 1 are exchanged, with s, which begins with 1
     exchanges = [("k", s) for s in range(1, shape.d_out)]
     exchanges += [(roles, s) for s, roles in product(range(1, shape.d), moved_together)]
     permutations = []
     for roles, s in exchanges:
         permutation = {}
         for name in check_deadline_in(free.source.variables):
-            permutation[name] = renamed(name, roles, s)
+            permutation[name] = exchange_indices_in_name(name, roles, s)
         permutations.append(permutation)
     return tuple(permutations)
 
 
-def renamed(name: str, roles: str, s: int) -> str:
+def exchange_indices_in_name(name: str, roles: str, s: int) -> str:
     """Return a name after s and s + 1 are exchanged among its indices of some kinds.
 
     The name is that of a weight or of a reduced coordinate; ``roles`` has the letters of these
@@ -404,26 +425,25 @@ def renamed(name: str, roles: str, s: int) -> str:
     """
     letter, *numbers = name.split("_")
     exchange = {str(s): str(s + 1), str(s + 1): str(s)}
-    moved = []
+    new_numbers = []
     for role, number in zip(ROLES[letter], numbers, strict=True):
-        image = number
+        new_number = number
         if role in roles:
-            image = exchange.get(number, number)
-        moved.append(image)
-    # The name c_k_i_p_q has p ≤ q, so the last two indices are sorted.
-    return "_".join([letter, *moved[:2], *sorted(moved[2:], key=int)])
+            new_number = exchange.get(number, number)
+        new_numbers.append(new_number)
+    # The name c_k_i_p_q has p ≤ q, so its last two indices are sorted; weights have only two.
+    return "_".join([letter, *new_numbers[:2], *sorted(new_numbers[2:], key=int)])
 
 
 def lower_bounds(shape: LayerSizes, characteristic: int) -> Iterator[MethodValue]:
-    """Yield one lower bound for the dimension, which is also the upper one, or nothing.
+    """Yield a lower bound for the dimension, which is also the upper one, or nothing.
 
-    It is computed in the block, the case with two indices and one output. Let C and m be weights of
-    the block, U a matrix with two rows and pairwise independent columns, A = UᵀCU, and all rows of
-    V equal to mᵀU. On any two indices the function is then that of C and m after a linear change of
-    variables. If the kernel of the differential at C and m is as small as it can be, then so is
-    the kernel at A and V, and at generic weights of every size. The proof, which assumes that the
-    quadratic form of C is not zero, is in ``docs/mathematics.md#theorem-one-block``. Nothing is
-    yielded if no random C and m have such a kernel.
+    The bound is computed in the block, the case with d = 2 (1 if the case has d = 1), one output
+    and at most two tokens. If the kernel of the differential at some weights (C, m) of the block is
+    as small as it can be, and the quadratic form of C is not zero, then the kernel at generic
+    weights of every size is as small as it can be. The proof is in
+    ``docs/mathematics.md#theorem-one-block``. Nothing is yielded if no random C and m have such a
+    kernel.
 
     Parameters
     ----------
@@ -441,8 +461,8 @@ def lower_bounds(shape: LayerSizes, characteristic: int) -> Iterator[MethodValue
         least_kernel += comb(block.d, 2)
     largest_rank = block.d**2 + block.d - least_kernel
     source = parametrization(block, block.default_coordinates, "attention")
-    for C, m in _random_blocks(block.d, rank, characteristic or _MAX_RANDOM_INTEGER):
-        if not _has_form(C, characteristic):
+    for C, m in _random_block_weights(block.d, rank, characteristic or _MAX_RANDOM_INTEGER):
+        if not _has_nonzero_form(C, characteristic):
             continue
         entries_of_C = [entry for row in C for entry in row]
         if differential_rank(source, (*entries_of_C, *m), field=field) == largest_rank:
@@ -453,7 +473,7 @@ def lower_bounds(shape: LayerSizes, characteristic: int) -> Iterator[MethodValue
             return
 
 
-def _random_blocks(
+def _random_block_weights(
     size: int, rank: int, bound: int
 ) -> Iterator[tuple[IntegerMatrix, tuple[int, ...]]]:
     """Yield random size × size matrices C of at most this rank, each with a random row m.
@@ -468,7 +488,7 @@ def _random_blocks(
         return tuple(random.randrange(bound) for _ in range(size))
 
     for _ in range(MAX_RANDOM_POINTS):
-        # C = KᵀQ has rank at most the number of rows of K and Q.
+        # The rank of C = KᵀQ is at most the number of rows of K and Q.
         K = [row() for _ in range(rank)]
         Q = [row() for _ in range(rank)]
         Q_columns = list(zip(*Q, strict=True))
@@ -476,14 +496,18 @@ def _random_blocks(
         yield tuple(C), row()
 
 
-def _has_form(C: IntegerMatrix, characteristic: int) -> bool:
-    """Return whether the quadratic form yᵀCy is not zero over a field of this characteristic."""
+def _has_nonzero_form(C: IntegerMatrix, characteristic: int) -> bool:
+    """Return whether the quadratic form yᵀCy is not zero over a field of this characteristic.
+
+    The characteristic is a prime, or 0 for QQ.
+    """
     for i, j in combinations_with_replacement(range(len(C)), 2):
-        value = C[i][j]
+        # the coefficient of y_i y_j
+        coefficient = C[i][j]
         if i < j:
-            value += C[j][i]
+            coefficient += C[j][i]
         if characteristic:
-            value %= characteristic
-        if value:
+            coefficient %= characteristic
+        if coefficient:
             return True
     return False

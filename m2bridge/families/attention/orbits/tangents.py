@@ -32,10 +32,10 @@ from m2bridge.families.attention.orbits.orbits import (
 from m2bridge.families.attention.orbits.parametrization import (
     FunctionCoordinates,
     Sparse,
-    function,
+    function_coordinates,
     indices,
     multigraded_attention,
-    sparse,
+    sparse_matrix,
 )
 from m2bridge.families.attention.orbits.weight_spaces import WeightSpaces
 from m2bridge.families.attention.sizes import LayerSizes, coordinate_count
@@ -48,21 +48,22 @@ from m2bridge.maps.model import Model
 from m2bridge.results.known import Bounds, intersect_bounds
 
 MAX_BOUND_MONOMIALS = 125_000
-"""The most monomials of the degree up to which equations bound tangent spaces at once: seconds."""
+"""The largest number of monomials of the last degree of equations, which then take seconds."""
 MAX_BOUND_SECONDS = 60.0
-"""The seconds for equations of higher degree when there is no limit."""
+"""The seconds for equations of higher degree when the caller sets no limit on time."""
 
 
 def orbit_dimension(orbit: Orbit, shape: LayerSizes) -> int:
     """Return the affine dimension of the orbit: the rank of the tangent map of the group action.
 
-    The Lie algebra element (X, Y, Z) of gl_d × gl_d × gl_d' moves (A, V) to (XA + AY, V Xᵀ + ZV);
-    the differential of the bilinear parametrization f maps this to f(XA + AY, V) + f(A, V Xᵀ + ZV).
+    At (A, V) the element (X, Y, Z) of the Lie algebra gl_d × gl_d × gl_d' gives the tangent vector
+    (XA + AY, V Xᵀ + ZV), which the differential of the bilinear parametrization f maps to
+    f(XA + AY, V) + f(A, V Xᵀ + ZV).
     """
-    A, V = map(sparse, representative(orbit, shape))
+    A, V = map(sparse_matrix, representative(orbit, shape))
     spaces = WeightSpaces.of(orbit, shape)
     directions = []
-    for summand, (i, j), weight in spaces.action():
+    for summand, (i, j), weight in spaces.unit_matrices():
         image = partial(_image_of_unit_matrix, summand, i, j, A=A, V=V)
         directions.append((weight, image))
     return spaces.rank(directions)
@@ -73,27 +74,27 @@ def _image_of_unit_matrix(
 ) -> FunctionCoordinates:
     """Return the tangent vector at f(A, V) that a matrix E_ij of the Lie algebra gives.
 
-    E_ij has the only entry 1 in row i and column j. ``summand`` is "X", "Y" or "Z": the factor
-    gl_d, gl_d or gl_d' of the Lie algebra in which it is.
+    E_ij has the entry 1 in row i and column j, and zeros elsewhere. ``summand`` is "X", "Y" or
+    "Z": the factor gl_d, gl_d or gl_d' of the Lie algebra to which E_ij belongs.
     """
     if summand == "X":
         # X = E_ij moves A to E_ij A, and V to V E_ijᵀ, whose column i is column j of V
         moved_v = {(k, i): v for (k, q), v in V.items() if q == j}
-        image = function(_row_moved(A, i, j), V)
+        image = function_coordinates(_unit_matrix_times(A, i, j), V)
         # a Counter adds the values
-        image.update(function(A, moved_v))
+        image.update(function_coordinates(A, moved_v))
         return image
     if summand == "Y":
-        return function(_column_moved(A, i, j), V)
-    return function(A, _row_moved(V, i, j))
+        return function_coordinates(_times_unit_matrix(A, i, j), V)
+    return function_coordinates(A, _unit_matrix_times(V, i, j))
 
 
-def _row_moved(matrix: Sparse, i: int, j: int) -> dict[tuple[int, int], int]:
+def _unit_matrix_times(matrix: Sparse, i: int, j: int) -> dict[tuple[int, int], int]:
     """Return the product E_ij · matrix: its row i is row j of the matrix, all others are zero."""
     return {(i, column): entry for (row, column), entry in matrix.items() if row == j}
 
 
-def _column_moved(matrix: Sparse, i: int, j: int) -> dict[tuple[int, int], int]:
+def _times_unit_matrix(matrix: Sparse, i: int, j: int) -> dict[tuple[int, int], int]:
     """Return the product matrix · E_ij: its column j is column i of the matrix, the rest zero."""
     return {(row, j): entry for (row, column), entry in matrix.items() if column == i}
 
@@ -101,9 +102,9 @@ def _column_moved(matrix: Sparse, i: int, j: int) -> dict[tuple[int, int], int]:
 def source_tangent_dimension(orbit: Orbit, shape: LayerSizes) -> int:
     """Return the dimension of the Zariski tangent space of the source at the representative.
 
-    The source is the affine variety {rk A ≤ α} × {V}. The determinantal variety is smooth exactly
+    The source is the affine variety {rk A ≤ α} × {V}. For α < d its first factor is smooth exactly
     at rank α, with tangent space {XA + AY}; at lower rank its tangent space is the space of all
-    matrices.
+    matrices, as it is everywhere for α = d.
 
     Source: Harris, *Algebraic Geometry: A First Course*, Example 14.16.
     """
@@ -113,74 +114,77 @@ def source_tangent_dimension(orbit: Orbit, shape: LayerSizes) -> int:
     return matrices_of_rank(shape.d, shape.alpha) + of_V
 
 
-def _differential(
+def _differential_images(
     A: Sparse, V: Sparse, orbit: Orbit, shape: LayerSizes
 ) -> Iterator[FunctionCoordinates]:
     """Yield the images of a spanning set of the Zariski tangent space of the source at (A, V).
 
     (A, V) is any point of the source over the orbit. The differential of the bilinear
-    parametrization f maps (B, W) to f(B, V) + f(A, W).
+    parametrization f maps the tangent vector (B, W) to f(B, V) + f(A, W).
     """
     all_are_tangent = _all_are_tangent(orbit, shape)
+    # first the tangent vectors (B, 0), and then all (0, W)
     for i, j in product(range(shape.d), repeat=2):
         if all_are_tangent:
-            yield function({(i, j): 1}, V)
+            yield function_coordinates({(i, j): 1}, V)
         else:
             # the tangent space is spanned by all E_ij A and A E_ij
-            yield function(_row_moved(A, i, j), V)
-            yield function(_column_moved(A, i, j), V)
+            yield function_coordinates(_unit_matrix_times(A, i, j), V)
+            yield function_coordinates(_times_unit_matrix(A, i, j), V)
     for entry in product(range(shape.d_out), range(shape.d)):
-        yield function(A, {entry: 1})
+        yield function_coordinates(A, {entry: 1})
 
 
 def differential_rank(orbit: Orbit, shape: LayerSizes) -> int:
-    """Return the rank of the differential at the representative, by weights of a torus.
+    """Return the rank at the representative of the differential of the parametrization.
 
-    It is the differential of the parametrization on the Zariski tangent space of the source.
+    The differential is that on the Zariski tangent space of the source. Its rank is a sum over
+    weights of a torus (:class:`.WeightSpaces`).
     """
-    A, V = map(sparse, representative(orbit, shape))
+    A, V = map(sparse_matrix, representative(orbit, shape))
     spaces = WeightSpaces.of(orbit, shape)
     directions = []
     if _all_are_tangent(orbit, shape):
         for entry, weight in spaces.entries_of_a():
-            directions.append((weight, partial(function, {entry: 1}, V)))
+            directions.append((weight, partial(function_coordinates, {entry: 1}, V)))
     else:
         # the tangent vectors XA and AY; matrices Z move V only
-        for summand, (i, j), weight in spaces.action():
+        for summand, (i, j), weight in spaces.unit_matrices():
             if summand != "Z":
-                moved = _row_moved if summand == "X" else _column_moved
-                directions.append((weight, partial(function, moved(A, i, j), V)))
+                moved = _unit_matrix_times if summand == "X" else _times_unit_matrix
+                directions.append((weight, partial(function_coordinates, moved(A, i, j), V)))
     for entry, weight in spaces.entries_of_v():
-        directions.append((weight, partial(function, A, {entry: 1})))
+        directions.append((weight, partial(function_coordinates, A, {entry: 1})))
     return spaces.rank(directions)
 
 
 def _all_are_tangent(orbit: Orbit, shape: LayerSizes) -> bool:
     """Return whether all d×d matrices are tangent to those of rank ≤ α at the representative.
 
-    They are where rk A < α, as the derivatives of all (α+1)-minors vanish there; and everywhere for
-    α = d.
+    They are tangent where rk A < α, because the derivatives of all (α+1)-minors vanish there; and
+    everywhere for α = d, where all matrices are allowed.
     """
     return orbit.r < shape.alpha or shape.alpha == shape.d
 
 
-def _limits(shape: LayerSizes) -> Iterator[FunctionCoordinates]:
+def _limits_of_tangent_vectors(shape: LayerSizes) -> Iterator[FunctionCoordinates]:
     """Yield tangent vectors of the closure at the representative of (1, 1, 1), found as limits.
 
-    They are limits, as ε → 0, of tangent vectors at the functions of A = l qᵀ, V = h vᵀ with l = v
-    + εw. There f(b q'ᵀ, h vᵀ) is tangent, by the preimage (l qᵀ, h vᵀ), and f(b q'ᵀ, h lᵀ), by the
-    other preimage (v qᵀ, h lᵀ) of the same function; their difference is ε f(b q'ᵀ, h wᵀ). In the
-    same way f(w qᵀ, h' cᵀ) is found. For α = 1 only q' = q is tangent to the source at both
-    preimages. Here v = q = h is the first unit vector, and b, q', w, h' and c are all unit vectors.
+    The representative is the limit, as ε → 0, of the function of A = l qᵀ, V = h vᵀ with l = v +
+    εw. This function has two preimages, (l qᵀ, h vᵀ) and (v qᵀ, h lᵀ), and each gives a tangent
+    vector for all b and q': f(b q'ᵀ, h vᵀ) and f(b q'ᵀ, h lᵀ). Their difference divided by ε is
+    f(b q'ᵀ, h wᵀ), and so a tangent vector in the limit. In the same way f(w qᵀ, h' cᵀ) is found
+    for all h' and c. For α = 1 only q' = q is tangent to the source at both preimages. Here v, q
+    and h are the first unit vectors; all unit vectors are taken as b, q', w, h' and c.
     """
     # the positions of the entry 1 of q'
     positions = range(shape.d)
     if shape.alpha == 1:
         positions = range(1)
     for b, w, i in product(range(shape.d), range(shape.d), positions):
-        yield function({(b, i): 1}, {(0, w): 1})
+        yield function_coordinates({(b, i): 1}, {(0, w): 1})
     for w, c, k in product(range(shape.d), range(shape.d), range(shape.d_out)):
-        yield function({(w, 0): 1}, {(k, c): 1})
+        yield function_coordinates({(w, 0): 1}, {(k, c): 1})
 
 
 def tangent_lower_bound(orbit: Orbit, shape: LayerSizes) -> int:
@@ -188,15 +192,15 @@ def tangent_lower_bound(orbit: Orbit, shape: LayerSizes) -> int:
 
     It is the dimension of the span of the images of the differential at all preimages. For the
     orbit (1, 1, 1), where two preimages come together, limits of such images are added. All of
-    these are tangent vectors of the closure: where rk A < a < d the tangent space of the source is
-    spanned by the directions B of lines A + sB with rk B = 1, which stay in the source; elsewhere
-    the source is smooth.
+    these are tangent vectors of the closure. The reason where rk A < α < d is that the tangent
+    space of the source is spanned by directions B of rank 1, and the line A + sB stays in the
+    source; elsewhere the source is smooth.
     """
     vectors: list[FunctionCoordinates] = []
     for A, V in fibre_points(orbit, shape):
-        vectors += _differential(sparse(A), sparse(V), orbit, shape)
+        vectors += _differential_images(sparse_matrix(A), sparse_matrix(V), orbit, shape)
     if orbit == Orbit(1, 1, 1):
-        vectors += _limits(shape)
+        vectors += _limits_of_tangent_vectors(shape)
     return sparse_rank(vectors)
 
 
@@ -205,11 +209,11 @@ def tangent_upper_bounds(
     max_degree: int | None = None,
     lower: Mapping[Orbit, int] = MappingProxyType({}),
 ) -> dict[Orbit, int]:
-    """Return upper bounds for the tangent dimension of the closure at each orbit.
+    """Return upper bounds for the tangent dimension of the closure at each orbit, exact over QQ.
 
-    They are from all equations of degree ≤ max_degree. The Zariski tangent space lies in the kernel
-    of the differentials of any equations. So where the bound equals the dimension of the closure,
-    the orbit is proved smooth; where it is larger, nothing is proved. Exact over QQ.
+    The bound is the dimension of the kernel of the differentials of all equations of degree ≤
+    max_degree, which contains the Zariski tangent space. So where it equals the dimension of the
+    closure, the orbit is proved smooth; where it is larger, nothing is proved.
 
     Parameters
     ----------
@@ -223,10 +227,10 @@ def tangent_upper_bounds(
     Returns
     -------
     dict from Orbit to int
-        One affine dimension for each orbit of nonzero functions; empty for models too large even
-        for quadrics, if no degree was asked for. Within a limit of :mod:`m2bridge.limits`, by the
-        equations of the degrees that three quarters of the time sufficed for, and for the orbits
-        that the rest did.
+        One affine dimension for each orbit of nonzero functions. Empty if ``max_degree`` is left
+        out and even quadrics have too many monomials. Within a limit of :mod:`m2bridge.limits`
+        three quarters of the time are for equations, and the rest is for orbits: then the bounds
+        may be by equations of lower degrees, and at some of the orbits only.
 
     Raises
     ------
@@ -258,14 +262,17 @@ def tangent_upper_bounds(
     bounds: dict[Orbit, int] = {}
     # bounds that were found before the limit are kept
     with suppress(TimeLimitError):
-        points = {orbit: _point(orbit, shape) for orbit in check_deadline_in(orbits(shape))}
+        points = {
+            orbit: _representative_coordinates(orbit, shape)
+            for orbit in check_deadline_in(orbits(shape))
+        }
         for orbit, point in points.items():
             bounds[orbit] = _upper_bound_at(point, implicitization, lower.get(orbit, 0))
     return bounds
 
 
 def _upper_bound_at(point: Sequence[int], equations: Implicitization, lower: int) -> int:
-    """The dimension of the common kernel of the differentials of all equations at a point.
+    """Return the dimension of the common kernel of the differentials of all equations at a point.
 
     Those of higher degree are left out where the others attain the proved lower bound ``lower`` of
     the tangent dimension: they cannot make the kernel smaller.
@@ -280,9 +287,9 @@ def _upper_bound_at(point: Sequence[int], equations: Implicitization, lower: int
     return bound
 
 
-def _point(orbit: Orbit, shape: LayerSizes) -> tuple[int, ...]:
-    """Return the reduced coordinates of the orbit's representative, in the order of the map."""
-    values = function(*map(sparse, representative(orbit, shape)))
+def _representative_coordinates(orbit: Orbit, shape: LayerSizes) -> tuple[int, ...]:
+    """Return all reduced coordinates of the orbit's representative, in the order of the map."""
+    values = function_coordinates(*map(sparse_matrix, representative(orbit, shape)))
     return tuple(values[index] for index in indices(shape))
 
 
@@ -311,10 +318,10 @@ class OrbitTangents:
     critical : bool
         Whether the differential of the parametrization is not injective, by its rank.
     known : Bounds
-        The tangent dimension of the closure: at least the number of explicit tangent vectors, at
-        most what proved equations leave.
+        The tangent dimension of the closure: at least the number of explicit independent tangent
+        vectors, at most the bound by proved equations.
     witness : Orbit
-        The orbit where these vectors are; its closure contains this one.
+        The orbit at which these vectors are tangent; its closure contains this one.
     """
 
     dimension: int
@@ -324,7 +331,9 @@ class OrbitTangents:
 
 
 def orbit_tangents(shape: LayerSizes, *, equations: bool = True) -> dict[Orbit, OrbitTangents]:
-    """Return the tangent spaces at all orbits; within a limit on time at some, with the dense one.
+    """Return the tangent spaces at all orbits, or at some if a limit on time was reached.
+
+    The dense orbit is always among them.
 
     The tangent dimension is upper semicontinuous: on an orbit it is at least that of any orbit
     whose closure contains it. Hypothesis: t ≥ 2.
@@ -341,36 +350,40 @@ def orbit_tangents(shape: LayerSizes, *, equations: bool = True) -> dict[Orbit, 
         If the time does not suffice for the dense orbit.
     """
     dense, *smaller_orbits = dense_first(shape)
-    # by tangent vectors at each orbit alone
-    alone = {dense: _tangents_alone(dense, shape)}
+    # what the tangent vectors at each orbit prove about this orbit
+    own_tangents = {dense: _tangents_by_own_vectors(dense, shape)}
     # time is left for the steps that follow; what was found within the share of a step is kept
     with share(0.6), suppress(TimeLimitError):
         for orbit in smaller_orbits:
-            alone[orbit] = _tangents_alone(orbit, shape)
+            own_tangents[orbit] = _tangents_by_own_vectors(orbit, shape)
     upper: dict[Orbit, int] = {}
     if equations:
         with share(0.75), suppress(TimeLimitError):
-            lower = {orbit: found.known.lower or 0 for orbit, found in alone.items()}
+            lower = {orbit: found.known.lower or 0 for orbit, found in own_tangents.items()}
             upper = tangent_upper_bounds(shape, lower=lower)
     tangents = {}
-    for orbit, found in check_deadline_in(alone.items()):
+    for orbit, own in check_deadline_in(own_tangents.items()):
         # the orbits whose closures contain this one, with the orbit itself
-        above = [other for other in alone if orbit.in_closure_of(other)]
-        # of orbits with equally many tangent vectors, the orbit itself is the simplest witness
-        witness = max(above, key=lambda other: (alone[other].known.value, other == orbit, other))
+        larger = [other for other in own_tangents if orbit.in_closure_of(other)]
+        # The witness has the most tangent vectors. Of several with this number it is the orbit
+        # itself, and else the last one, so that it is always the same.
+        witness = max(
+            larger, key=lambda other: (own_tangents[other].known.value, other == orbit, other)
+        )
         because = f"tangent vectors and equations at {orbit}"
-        known = Bounds(alone[witness].known.lower, upper.get(orbit), because)
-        tangents[orbit] = replace(found, known=known, witness=witness)
+        # the upper bound is None where equations were not evaluated
+        known = Bounds(own_tangents[witness].known.lower, upper.get(orbit), because)
+        tangents[orbit] = replace(own, known=known, witness=witness)
     return tangents
 
 
-def _tangents_alone(orbit: Orbit, shape: LayerSizes) -> OrbitTangents:
-    """Return what tangent vectors at preimages of the orbit alone prove about its tangent space.
+def _tangents_by_own_vectors(orbit: Orbit, shape: LayerSizes) -> OrbitTangents:
+    """Return what tangent vectors at the orbit itself prove about its tangent space.
 
-    The orbit is critical if the differential has a kernel beyond the rescaling (A, −V), which is
-    zero on the projective source. For rk A = rk V = 1, where there are two preimages or limits, the
-    bound is that of all tangent vectors; elsewhere there is one preimage, and the bound is the rank
-    of the differential.
+    The orbit is critical if the kernel of the differential is larger than the line of the rescaling
+    (A, −V), which is zero on the projective source. The lower bound is the rank of the differential
+    where there is one preimage. For rk A = rk V = 1 there are two preimages, or limits where the
+    two come together, so the bound is :func:`tangent_lower_bound`.
     """
     rank = differential_rank(orbit, shape)
     bound = rank
@@ -430,9 +443,9 @@ def by_orbits(
 def orbit_script(model: Model, *, field: CoefficientField) -> Script:
     """Return a Macaulay2 program that finds the tangent dimension at a point of each orbit.
 
-    It is for people who run it by hand. The program eliminates too, and computes ranks of the
-    Jacobian matrix by itself, another way than :func:`by_orbits`. The model is one of attention,
-    t ≥ 2.
+    It is for people who run it by hand. The program also computes the ideal, by elimination, and
+    then the ranks of its Jacobian matrix at the points, independently of :func:`by_orbits`. The
+    model is one of attention, t ≥ 2.
     """
     assert isinstance(model, LayerSizes)
     independent = reduce_linearly(model.polynomial_map).reduced
@@ -445,12 +458,13 @@ def orbit_script(model: Model, *, field: CoefficientField) -> Script:
 
 
 def by_bounds(shape: LayerSizes) -> LocusFindings:
-    """Return findings from explicit tangent vectors, and from equations of low degree, over QQ.
+    """Return findings about singular orbits by tangent vectors and low equations, over QQ.
 
     More independent tangent vectors than the dimension prove an orbit singular; equations whose
     differentials leave no more than the dimension prove it smooth, and the dense orbit is always
     smooth. The degree of the equations begins with :func:`default_degree` and rises to 4 while
-    orbits are undecided; if some are so in the end, the method is unfinished. Hypothesis: t ≥ 2.
+    orbits are undecided. If some are undecided in the end, ``unfinished`` names them.
+    Hypothesis: t ≥ 2.
 
     Raises
     ------
@@ -461,17 +475,19 @@ def by_bounds(shape: LayerSizes) -> LocusFindings:
         tangents = orbit_tangents(shape, equations=False)
     except TimeLimitError as limit:
         return LocusFindings("tangent bounds", None, unfinished=str(limit), uses_engine=False)
-    findings = _findings("tangent bounds", tangents, {}, shape)
+    findings = _findings_by_bounds("tangent bounds", tangents, {}, shape)
     first = default_degree(shape)
     if first == 0:
-        # even quadrics have too many monomials
+        # even quadrics have too many monomials, so there are findings from tangent vectors only
         return findings
-    # all of the time that is left; MAX_BOUND_SECONDS without a limit
+    # equations have all of the time that is left; MAX_BOUND_SECONDS without a limit
     with share(1.0, otherwise=MAX_BOUND_SECONDS):
         for degree in range(first, MAX_SEARCHED_DEGREE + 1):
             try:
                 upper = tangent_upper_bounds(shape, degree)
-                findings = _findings(f"tangent bounds (degree ≤ {degree})", tangents, upper, shape)
+                findings = _findings_by_bounds(
+                    f"tangent bounds (degree ≤ {degree})", tangents, upper, shape
+                )
                 if not findings.unfinished:
                     break
                 # equations of the next degree take many times as long
@@ -482,7 +498,7 @@ def by_bounds(shape: LayerSizes) -> LocusFindings:
     return findings
 
 
-def _findings(
+def _findings_by_bounds(
     method: str,
     tangents: Mapping[Orbit, OrbitTangents],
     upper: Mapping[Orbit, int],
@@ -495,7 +511,7 @@ def _findings(
     method : str
         The name of the method.
     tangents : mapping from Orbit to OrbitTangents
-        Of the dense orbit at least.
+        Tangent spaces at some orbits, the dense one among them.
     upper : mapping from Orbit to int
         Upper bounds for tangent dimensions, where they are known.
     shape : LayerSizes
@@ -510,6 +526,7 @@ def _findings(
     statuses = []
     for orbit, tangent in sorted(tangents.items()):
         reason = f"the tangent space at {orbit} on a variety of dimension {dimension}"
+        # without an upper bound, None, the second one says nothing
         bounds = [Bounds.at_least(dimension, reason), Bounds.at_most(upper.get(orbit), reason)]
         if tangent.dimension == dimension:
             # this is the dense orbit, as all others have smaller dimensions

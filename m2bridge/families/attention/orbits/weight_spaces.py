@@ -22,35 +22,41 @@ from m2bridge.families.attention.orbits.parametrization import FunctionCoordinat
 from m2bridge.families.attention.sizes import LayerSizes
 
 TorusSymbol = tuple[str, int]
-"""A basic character of the torus that fixes the representative: the name of its class, a number.
+"""A basic character of the torus that fixes the representative: the name of its class, and a number
+that distinguishes it from others of the class, such as ("L", 2) for t_2.
 
 Permutations of indices that fix the representative permute the symbols of a class.
 """
 TorusWeight = tuple[tuple[TorusSymbol, int], ...]
-"""The symbols of a weight with their coefficients, which are not zero, in increasing order."""
+"""The symbols of a weight with their coefficients, which are not zero, in increasing order.
+
+The weight t_2 − t_3 is ((("L", 2), 1), (("L", 3), −1)); the weight zero is ().
+"""
 WeightedDirection = tuple[TorusWeight, Callable[[], FunctionCoordinates]]
-"""A direction at the representative: its weight, and how its image is computed."""
+"""A direction at the representative: its weight, and a function that computes its image."""
 IndexPair = tuple[int, int]
+"""The row and the column of a matrix entry, from 0 on."""
 
 
-def _sum(*multiples: tuple[TorusSymbol, int]) -> TorusWeight:
-    """Return the weight that is the sum of these multiples of symbols."""
+def _sum_of_symbols(*multiples: tuple[TorusSymbol, int]) -> TorusWeight:
+    """Return the weight that is the sum of these multiples, pairs of a symbol and its factor."""
     total: Counter[TorusSymbol] = Counter()
     for symbol, coefficient in multiples:
         total[symbol] += coefficient
     return tuple(sorted((symbol, c) for symbol, c in total.items() if c))
 
 
-def _diagonal(symbols: Sequence[TorusSymbol]) -> list[IndexPair]:
-    """Return the pairs (i, i) for the positions i of a list."""
+def _diagonal_pairs(symbols: Sequence[TorusSymbol]) -> list[IndexPair]:
+    """Return the pairs (i, i) for the positions i of a list of symbols, from 0 on."""
     return [(i, i) for i in range(len(symbols))]
 
 
-def _class_of(p: int, orbit: Orbit) -> str:
-    """Return the class of the symbol t_p: which of L and U contain the unit vector e_p.
+def _symbol_class(p: int, orbit: Orbit) -> str:
+    """Return the class of the symbol t_p: the name of the spaces L and U that contain e_p.
 
-    At the representative L is spanned by the first r unit vectors, and U by the first m and those
-    from position r to r + s − m − 1 (for m = 0 see :class:`WeightSpaces`).
+    At the representative the column space L of A is spanned by the first r unit vectors, and the
+    row space U of V by the first m and those with positions from r to r + s − m − 1, counted from 0
+    (for m = 0 see :class:`WeightSpaces`).
     """
     r, s, m = orbit.cells
     if p < m:
@@ -66,10 +72,10 @@ def _class_of(p: int, orbit: Orbit) -> str:
 class WeightSpaces:
     """The characters of all indices at the representative of an orbit, and their symmetries.
 
-    Indices begin with 0. The representative has A_pp = 1 for p < r, and V_kq = 1 for k < s and one
-    place q in row k; but two places, 0 and r, for m = 0 and k = 0. So the torus that fixes it has
-    u_p = −t_p and v_k = −t_q, and t_0 = t_r where both places are in one row. All other characters
-    are free.
+    Indices begin with 0. All entries of the representative are 0 or 1. The entries 1 are A_pp for
+    p < r, and V_kq for k < s with one q for each k; but for m = 0 the row k = 0 has two, V_00 and
+    V_0r. The torus elements that fix A_pp = 1 have u_p = −t_p, and those that fix V_kq = 1 have
+    v_k = −t_q; so t_0 = t_r for m = 0. All other characters are free.
 
     Parameters
     ----------
@@ -86,8 +92,8 @@ class WeightSpaces:
     class_sizes : collections.Counter
         The number of symbols of each class, by the name of the class.
     chosen : set of TorusSymbol
-        Two symbols of each class, or the only one. A weight has at most two symbols; so the chosen
-        ones suffice for one weight of each kind.
+        Two symbols of each class, or the only one. Each weight has at most two symbols; so some
+        permutation of the symbols within classes maps it to a weight of chosen symbols.
     """
 
     variables: tuple[TorusSymbol, ...]
@@ -95,7 +101,7 @@ class WeightSpaces:
     outputs: tuple[tuple[TorusSymbol, int], ...]
     places: tuple[IndexPair, ...]
     class_sizes: Counter[str] = field(init=False)
-    chosen: set[TorusSymbol] = field(init=False)
+    chosen_symbols: set[TorusSymbol] = field(init=False)
 
     def __post_init__(self) -> None:
         symbols = set(self.variables)
@@ -104,10 +110,10 @@ class WeightSpaces:
         by_class: dict[str, list[TorusSymbol]] = {}
         for symbol in sorted(symbols):
             by_class.setdefault(symbol[0], []).append(symbol)
-        chosen = {symbol for members in by_class.values() for symbol in members[:2]}
+        chosen_symbols = {symbol for members in by_class.values() for symbol in members[:2]}
         # the only way to set a field of a frozen value
         object.__setattr__(self, "class_sizes", Counter(name for name, _ in symbols))
-        object.__setattr__(self, "chosen", chosen)
+        object.__setattr__(self, "chosen_symbols", chosen_symbols)
 
     @classmethod
     def of(cls, orbit: Orbit, shape: LayerSizes) -> "WeightSpaces":
@@ -115,9 +121,9 @@ class WeightSpaces:
         r, s, m = orbit.cells
         # row k of V is the unit vector e_k of L for k < m, then the unit vectors after those of L
         places = [(k, k if k < m else r + k - m) for k in range(s)]
-        variables: list[TorusSymbol] = [(_class_of(p, orbit), p) for p in range(shape.d)]
+        variables: list[TorusSymbol] = [(_symbol_class(p, orbit), p) for p in range(shape.d)]
         if m == 0:
-            # V_00 = V_0r = 1: both places have one symbol, in a class of its own
+            # V_00 = V_0r = 1: t_0 and t_r are one symbol, in a class of its own
             places.append((0, 0))
             variables[0] = variables[r] = ("twice", 0)
         # u_i = −t_i for i < r, where A_ii = 1
@@ -128,24 +134,24 @@ class WeightSpaces:
             outputs[k] = variables[q], -1
         return cls(tuple(variables), tuple(inputs), tuple(outputs), tuple(places))
 
-    def action(self) -> Iterator[tuple[str, IndexPair, TorusWeight]]:
-        """Yield unit matrices E_ij of gl_d × gl_d × gl_d', with their weights.
+    def unit_matrices(self) -> Iterator[tuple[str, IndexPair, TorusWeight]]:
+        """Yield unit matrices E_ij of gl_d × gl_d × gl_d' as (factor, (i, j), weight).
 
-        Each is the name "X", "Y" or "Z" of the factor in which E_ij is, the pair (i, j), and the
-        weight; (X, Y, Z) moves (A, V) to (XA + AY, V Xᵀ + ZV). All E_ij with weight zero are
-        yielded, and all with a weight of chosen symbols only.
+        The factor "X", "Y" or "Z" is the one to which E_ij belongs; (X, Y, Z) moves (A, V) to
+        (XA + AY, V Xᵀ + ZV). All E_ij with weight zero are yielded, and all with a weight of chosen
+        symbols only.
         """
         variables = self.variables
-        for i, j in self._pairs(variables, variables, _diagonal(variables)):
-            yield "X", (i, j), _sum((variables[i], 1), (variables[j], -1))
+        for i, j in self._pairs_of_chosen_symbols(variables, variables, _diagonal_pairs(variables)):
+            yield "X", (i, j), _sum_of_symbols((variables[i], 1), (variables[j], -1))
         for factor, characters in (("Y", self.inputs), ("Z", self.outputs)):
             # A·E_ij moves column i of A to place j, but E_ij·V moves row j of V to place i
             sign = -1 if factor == "Y" else 1
             symbols = [symbol for symbol, _ in characters]
-            for i, j in self._pairs(symbols, symbols, _diagonal(symbols)):
+            for i, j in self._pairs_of_chosen_symbols(symbols, symbols, _diagonal_pairs(symbols)):
                 symbol_i, factor_i = characters[i]
                 symbol_j, factor_j = characters[j]
-                weight = _sum((symbol_i, sign * factor_i), (symbol_j, -sign * factor_j))
+                weight = _sum_of_symbols((symbol_i, sign * factor_i), (symbol_j, -sign * factor_j))
                 yield factor, (i, j), weight
 
     def entries_of_a(self) -> Iterator[tuple[IndexPair, TorusWeight]]:
@@ -155,8 +161,10 @@ class WeightSpaces:
         """
         symbols = [symbol for symbol, _ in self.inputs]
         # u_p = −t_p for p < r: the weight of A_pp is zero
-        for p, i in self._pairs(self.variables, symbols, _diagonal(self.variables)):
-            yield (p, i), _sum((self.variables[p], 1), self.inputs[i])
+        for p, i in self._pairs_of_chosen_symbols(
+            self.variables, symbols, _diagonal_pairs(self.variables)
+        ):
+            yield (p, i), _sum_of_symbols((self.variables[p], 1), self.inputs[i])
 
     def entries_of_v(self) -> Iterator[tuple[IndexPair, TorusWeight]]:
         """Yield entries (k, q) of V with their weights v_k + t_q.
@@ -165,21 +173,21 @@ class WeightSpaces:
         """
         symbols = [symbol for symbol, _ in self.outputs]
         # v_k = −t_q where V_kq = 1
-        for k, q in self._pairs(symbols, self.variables, self.places):
-            yield (k, q), _sum(self.outputs[k], (self.variables[q], 1))
+        for k, q in self._pairs_of_chosen_symbols(symbols, self.variables, self.places):
+            yield (k, q), _sum_of_symbols(self.outputs[k], (self.variables[q], 1))
 
-    def _pairs(
+    def _pairs_of_chosen_symbols(
         self,
         rows: Iterable[TorusSymbol],
         columns: Iterable[TorusSymbol],
         of_weight_zero: Iterable[IndexPair],
     ) -> list[IndexPair]:
-        """Return the pairs of a row and a column with chosen symbols, and the given pairs.
+        """Return all pairs (row, column) with chosen symbols, and the pairs of weight zero, sorted.
 
         ``rows`` and ``columns`` have the symbol of each row and column.
         """
-        chosen_rows = [i for i, symbol in enumerate(rows) if symbol in self.chosen]
-        chosen_columns = [j for j, symbol in enumerate(columns) if symbol in self.chosen]
+        chosen_rows = [i for i, symbol in enumerate(rows) if symbol in self.chosen_symbols]
+        chosen_columns = [j for j, symbol in enumerate(columns) if symbol in self.chosen_symbols]
         return sorted({*product(chosen_rows, chosen_columns), *of_weight_zero})
 
     def rank(self, directions: Iterable[WeightedDirection]) -> int:
@@ -192,17 +200,17 @@ class WeightSpaces:
         Parameters
         ----------
         directions : iterable of WeightedDirection
-            All directions with weight zero, or with a weight of chosen symbols only, of a set that
-            those permutations map to itself. Others are skipped.
+            Directions from a set that those permutations map to itself: all of the set with weight
+            zero, and all with a weight of chosen symbols only. Others are skipped.
         """
         weight_of_kind: dict[tuple[tuple[str, int], ...], TorusWeight] = {}
         images: dict[TorusWeight, list[FunctionCoordinates]] = {}
         for weight, image in directions:
-            if not all(symbol in self.chosen for symbol, _ in weight):
+            if not all(symbol in self.chosen_symbols for symbol, _ in weight):
                 continue
-            # the classes of the symbols, with their coefficients
+            # the classes of the symbols, with their coefficients; () for the weight zero
             kind = tuple(sorted((name, c) for (name, _), c in weight))
-            # the first weight of a kind stands for all of them
+            # The first weight of a kind stands for all weights of the kind.
             if weight_of_kind.setdefault(kind, weight) == weight:
                 images.setdefault(weight, []).append(image())
         total = 0
@@ -212,11 +220,11 @@ class WeightSpaces:
 
 
 def _number_of_weights(kind: Iterable[tuple[str, int]], class_sizes: Counter[str]) -> int:
-    """Return the number of weights of a kind: ways to choose a symbol for each coefficient.
+    """Return the number of weights of a kind: of ways to choose a symbol for each coefficient.
 
-    The symbols are different ones of the class that the kind has with each coefficient. Two equal
-    coefficients of symbols of one class, as in t_p + t_q, are exchanged by a permutation and count
-    once.
+    The symbols have to be different, each in the class that belongs to its coefficient. Where two
+    coefficients of one class are equal, as in t_p + t_q, the order of the symbols does not matter:
+    for a class of n symbols there are n(n − 1)/2 such weights, and n(n − 1) weights t_p − t_q.
 
     Parameters
     ----------
@@ -225,12 +233,14 @@ def _number_of_weights(kind: Iterable[tuple[str, int]], class_sizes: Counter[str
     class_sizes : Counter
         The number of symbols of each class.
     """
-    taken: Counter[str] = Counter()
-    equal: Counter[tuple[str, int]] = Counter()
+    # how many symbols of each class are chosen, and how many with each coefficient
+    chosen_of_class: Counter[str] = Counter()
+    with_coefficient: Counter[tuple[str, int]] = Counter()
     number = 1
     for name, coefficient in kind:
-        equal[name, coefficient] += 1
-        # the binomial coefficients of equal coefficients, factor by factor
-        number = number * (class_sizes[name] - taken[name]) // equal[name, coefficient]
-        taken[name] += 1
+        with_coefficient[name, coefficient] += 1
+        # a binomial coefficient for equal coefficients, factor by factor
+        free_symbols = class_sizes[name] - chosen_of_class[name]
+        number = number * free_symbols // with_coefficient[name, coefficient]
+        chosen_of_class[name] += 1
     return number

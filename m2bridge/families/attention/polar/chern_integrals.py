@@ -37,25 +37,26 @@ MERSENNE = (127, 521, 1279, 2203, 4423, 9689, 19937, 44497)
 """Exponents e for which 2^e − 1 is prime."""
 
 
-def is_stated(shape: LayerSizes) -> bool:
+def is_computed_for_verdicts(shape: LayerSizes) -> bool:
     """Return whether the numbers of the formula are computed for a verdict: they are not too large.
 
     This depends on the case alone, not on a limit on time.
     """
     if dimension_formula(shape) > MAX_POLAR_DIMENSION:
         return False
-    # the dimension of the subspaces, W or S
+    # the dimension of the subspaces in Y: of W, or of the planes S for α = d' = 1 < d
     rank = shape.alpha
     if not is_birational(shape):
         rank = 2
+    # fixed points of the torus on the Grassmannian are the coordinate subspaces
     fixed_points = comb(shape.d, rank)
     return fixed_points * _grassmannian_dimension(shape.d, rank) ** 2 <= MAX_GRASSMANNIAN_STEPS
 
 
-def _coordinates_of_second_factor(shape: LayerSizes) -> int:
-    """Return n_2 + 1, the number of entries of V; of q where that is the second factor of Y.
+def _second_factor_coordinate_count(shape: LayerSizes) -> int:
+    """Return n_2 + 1, the number of homogeneous coordinates of the second factor of Y.
 
-    The latter has d entries, as there is one output then.
+    They are the d d' entries of V; or those of the vector q for α = d' = 1 < d, also d d' = d.
     """
     return shape.d * shape.d_out
 
@@ -69,14 +70,14 @@ def _grassmannian_dimension(d: int, alpha: int) -> int:
 def stated_polar_degrees(shape: LayerSizes) -> Numbers | None:
     """Return the numbers δ_n, …, δ_0 of the formula, also where its hypotheses fail.
 
-    ``None`` for large cases, by :func:`is_stated`.
+    ``None`` for large cases, by :func:`is_computed_for_verdicts`.
 
     Examples
     --------
     >>> str(stated_polar_degrees(LayerSizes(2, 2)))
     '(20, 60, 84, 68, 36, 12, 4)'
     """
-    if not is_stated(shape):
+    if not is_computed_for_verdicts(shape):
         return None
     return Numbers(polar_degrees_in_chow_ring(shape))
 
@@ -84,13 +85,13 @@ def stated_polar_degrees(shape: LayerSizes) -> Numbers | None:
 def polar_degrees_in_chow_ring(shape: LayerSizes) -> tuple[int, ...]:
     """Return the numbers δ_n, …, δ_0 of the formula, integrated in the Chow ring.
 
-    The case may be large.
+    The case may be larger than :func:`is_computed_for_verdicts` allows.
     """
     if is_birational(shape):
         integrals = chern_integrals(shape.d, shape.alpha)
     else:
         integrals = symmetric_integrals(shape.d)
-    return polar_sums(integrals, _coordinates_of_second_factor(shape))
+    return polar_sums(integrals, _second_factor_coordinate_count(shape))
 
 
 @lru_cache(maxsize=64)
@@ -98,31 +99,32 @@ def localized_polar_degrees(shape: LayerSizes) -> Numbers | None:
     """Return the numbers δ_n, …, δ_0 of the formula, integrated by localization.
 
     The sums over the integrals are written a second time, too. ``None`` for large cases, by
-    :func:`is_stated`.
+    :func:`is_computed_for_verdicts`.
 
     Examples
     --------
     >>> str(localized_polar_degrees(LayerSizes(2, 2)))
     '(20, 60, 84, 68, 36, 12, 4)'
     """
-    if not is_stated(shape):
+    if not is_computed_for_verdicts(shape):
         return None
     # the integrals a_j of c_j h_1^{n_1−j} over the first factor of Y
     if is_birational(shape):
-        of_A = integrals_at_fixed_points(shape.d, shape.alpha)
+        a = integrals_at_fixed_points(shape.d, shape.alpha)
     else:
-        of_A = symmetric_integrals_at_fixed_points(shape.d)
-    coordinates = _coordinates_of_second_factor(shape)
-    n_1 = len(of_A) - 1
+        a = symmetric_integrals_at_fixed_points(shape.d)
+    coordinates = _second_factor_coordinate_count(shape)
+    n_1 = len(a) - 1
     n_2 = coordinates - 1
     n = n_1 + n_2
-    # the integrals of c_j(T_Y) H^{n−j}, the sums over j = j_1 + j_2
+    # The integral of c_j(T_Y) H^{n−j} is a sum over j = j_1 + j_2 with j_1 ≤ n_1 and j_2 ≤ n_2.
     integrals = []
     for j in check_deadline_in(range(n + 1)):
         integral = 0
         for j_1 in range(max(0, j - n_2), min(j, n_1) + 1):
+            j_2 = j - j_1
             # c_{j_2} of the projective space is comb(coordinates, j_2) times a power of h_2
-            integral += comb(n - j, n_1 - j_1) * of_A[j_1] * comb(coordinates, j - j_1)
+            integral += comb(n - j, n_1 - j_1) * a[j_1] * comb(coordinates, j_2)
         integrals.append(integral)
     # δ_i is the sum of these with the factors (−1)^j C(n + 1 − j, i + 1), over j ≤ n − i
     degrees = []
@@ -134,7 +136,7 @@ def localized_polar_degrees(shape: LayerSizes) -> Numbers | None:
     return Numbers(tuple(degrees))
 
 
-def polar_sums(of_A: Sequence[int], coordinates: int) -> tuple[int, ...]:
+def polar_sums(a: Sequence[int], coordinates: int) -> tuple[int, ...]:
     """Return the polar degrees δ_n, …, δ_0 from integrals over both factors of Y.
 
     Let a_j be the integrals of c_j(T) h_1^{n_1−j} over the first factor, and b_j those of c_j(T)
@@ -144,27 +146,29 @@ def polar_sums(of_A: Sequence[int], coordinates: int) -> tuple[int, ...]:
 
     Parameters
     ----------
-    of_A : sequence of int
+    a : sequence of int
         The integrals a_0, …, a_{n_1}.
     coordinates : int
         The number n_2 + 1 of entries of V; then b_j = C(n_2 + 1, j).
     """
-    of_V = [comb(coordinates, j) for j in range(coordinates)]
-    n = len(of_A) + len(of_V) - 2
+    b = [comb(coordinates, j) for j in range(coordinates)]
+    # n_1 + n_2
+    n = len(a) + len(b) - 2
     # C(n − j, n_1 − j_1) = (n − j)!/((n_1 − j_1)! (n_2 − j_2)!), so the I_j/(n − j)! are the
     # coefficients of a product
-    divided = _over_factorials(of_A) * _over_factorials(of_V)
-    signed = []
+    integrals_over_factorials = _divide_by_factorials(a) * _divide_by_factorials(b)
+    signed_integrals = []
     for j in range(n + 1):
-        integral = divided[j] * factorial(n - j)
-        signed.append((-1) ** j * int(integral.p))
-    # Σ_j signed_j T^{n+1−j} with T + 1 in place of T
-    polynomial = flint.fmpz_poly([0, *reversed(signed)])
+        # an integer: its numerator is all of it
+        integral = integrals_over_factorials[j] * factorial(n - j)
+        signed_integrals.append((-1) ** j * int(integral.p))
+    # Σ_j (−1)^j I_j T^{n+1−j}, and then with T + 1 in place of T
+    polynomial = flint.fmpz_poly([0, *reversed(signed_integrals)])
     shifted = polynomial(flint.fmpz_poly([1, 1]))
     return tuple(int(shifted[i + 1]) for i in range(n, -1, -1))
 
 
-def _over_factorials(integrals: Sequence[int]) -> flint.fmpq_poly:
+def _divide_by_factorials(integrals: Sequence[int]) -> flint.fmpq_poly:
     """Return the polynomial Σ_j a_j T^j/(last − j)! for the integrals a_0, …, a_last."""
     last = len(integrals) - 1
     return flint.fmpq_poly(
@@ -173,12 +177,12 @@ def _over_factorials(integrals: Sequence[int]) -> flint.fmpq_poly:
 
 
 def chern_integrals(d: int, alpha: int) -> list[int]:
-    """Return the integrals of c_j(T) h^{n_1−j} over P(S ⊗ K^d), for j = 0, …, n_1.
+    """Return the integrals a_j of c_j(T) h^{n_1−j} over P(S ⊗ K^d), for j = 0, …, n_1.
 
-    S is the tautological bundle over Gr(α, d), T the tangent bundle of P(S ⊗ K^d). For α = d this
-    is a projective space. Otherwise the generating function Σ_j a_j u^j of the integrals is
-    :func:`_characteristic_coefficient`, divided by u^{α(α−1)} and cut off after u^{n_1}; it is
-    interpolated modulo a prime above twice its coefficients.
+    S is the tautological bundle over Gr(α, d), and T the tangent bundle of P(S ⊗ K^d), a projective
+    space for α = d. For α < d the generating function Σ_j a_j u^j is a known polynomial in u,
+    :func:`_characteristic_coefficient`, divided by u^{α(α−1)} and cut off after u^{n_1}. It is
+    interpolated from values modulo a prime that is larger than twice all coefficients.
 
     Source: ours, docs/polar-degrees.md, Proposition "A determinantal formula": Segre classes push
     forward to the Grassmannian, where residues and Cauchy's determinant leave a sum over
@@ -188,23 +192,24 @@ def chern_integrals(d: int, alpha: int) -> list[int]:
         return [comb(d * d, j) for j in range(d * d)]
     prime = _prime_above(2 * _coefficient_bound(d, alpha))
     n_1 = matrices_of_rank(d, alpha) - 1
+    # the values of the quotient by u
     values = {}
     # the quotient by u^{α(α−1)} has at most the degree n_1 + 1: n_1 + 2 values determine it
     for u in check_deadline_in(range(1, n_1 + 3)):
         coefficient = _characteristic_coefficient(d, alpha, u, prime)
         values[u] = coefficient * pow(u, alpha - alpha**2, prime)
-    found = _interpolated(values, prime)
+    polynomial = _interpolate(values, prime)
     integrals = []
     for j in range(n_1 + 1):
-        residue = int(found[j])
+        residue = int(polynomial[j])
         # The prime is above twice the absolute value of the integral: a residue above half of the
         # prime is that of a negative one.
         integrals.append(residue if 2 * residue < prime else residue - prime)
     return integrals
 
 
-def _geometric(d: int) -> list[int]:
-    """Return the coefficients of 1/(1 − y)^d up to degree d − 1."""
+def _geometric_series_coefficients(d: int) -> list[int]:
+    """Return the coefficients of 1/(1 − y)^d from degree 0 to d − 1."""
     return [comb(d - 1 + k, k) for k in range(d)]
 
 
@@ -214,19 +219,19 @@ def _characteristic_coefficient(d: int, alpha: int, u: int, prime: int) -> int:
     C and M are the d×d matrices, with indices from 0 on, C_ab = (−u)^{a+b} (−1)^b C(a + b, a) and
     M_bc = [y^{d−1−b−c}] φ(y), where φ = ((1 + uy)(1 + u − uy)/(1 − y))^d, and [y^k] stands for the
     coefficient of y^k. The result is a coefficient of the characteristic polynomial of C M, up to
-    its sign; α goes from 0 to d.
+    its sign. The arguments satisfy 0 ≤ α ≤ d.
     """
     ring = flint.fmpz_mod_ctx(prime)
     series = flint.fmpz_mod_poly_ctx(ring)
     # (1 + uy)(1 + u − uy) = 1 + u + u² y − u² y²
-    phi = series([1 + u, u * u, -u * u]) ** d * series(_geometric(d))
+    phi = series([1 + u, u * u, -u * u]) ** d * series(_geometric_series_coefficients(d))
     powers = [(-u) ** k for k in range(2 * d)]
-    terms = [int(phi[k]) for k in range(d)]
+    phi_coefficients = [int(phi[k]) for k in range(d)]
     C, M = [], []
     for row in range(d):
         C.append([powers[row + b] * comb(row + b, row) * (-1) ** b for b in range(d)])
-        # the terms of φ from degree d − 1 − row down to 0
-        M.append([*terms[d - 1 - row :: -1], *[0] * row])
+        # the coefficients of φ from degree d − 1 − row down to 0, then zeros
+        M.append([*phi_coefficients[d - 1 - row :: -1], *[0] * row])
     matrix = flint.fmpz_mod_mat(C, ring) * flint.fmpz_mod_mat(M, ring)
     # the characteristic polynomial is Σ (−1)^k e_k T^{d−k}
     coefficient = int(matrix.charpoly()[d - alpha])
@@ -241,7 +246,7 @@ def _coefficient_bound(d: int, alpha: int) -> int:
     has at most row_bound^α, and e_α is a sum of C(d, α) minors.
     """
     # φ with absolute values, at u = 1: |1 + u| = 2 and |u²| = 1
-    phi = flint.fmpz_poly([2, 1, 1]) ** d * flint.fmpz_poly(_geometric(d))
+    phi = flint.fmpz_poly([2, 1, 1]) ** d * flint.fmpz_poly(_geometric_series_coefficients(d))
     row_bound = 0
     for a in range(d):
         row_sum = 0
@@ -253,11 +258,11 @@ def _coefficient_bound(d: int, alpha: int) -> int:
 
 
 def _prime_above(number: int) -> int:
-    """Return a Mersenne prime that is larger than this number."""
+    """Return the first Mersenne prime of the list with more binary digits than this number."""
     return int(next(2**e - 1 for e in MERSENNE if e > number.bit_length()))
 
 
-def _interpolated(values: dict[int, int], prime: int) -> flint.fmpz_mod_poly:
+def _interpolate(values: dict[int, int], prime: int) -> flint.fmpz_mod_poly:
     """Return the polynomial with the value ``values[u]`` at each u, modulo the prime (Lagrange)."""
     ring = flint.fmpz_mod_poly_ctx(flint.fmpz_mod_ctx(prime))
     # Π (y − u), whose derivative at u is the product of the differences to all other numbers
@@ -272,9 +277,10 @@ def _interpolated(values: dict[int, int], prime: int) -> flint.fmpz_mod_poly:
 def integrals_at_fixed_points(d: int, alpha: int) -> list[int]:
     """Return the integrals of :func:`chern_integrals`, by localization at fixed points of a torus.
 
-    P(E), E = S ⊗ K^d, is a bundle of projective spaces over Gr(α, d), so c(T) is that of the
-    Grassmannian times Σ c_k(E) (1 + h)^{αd−k}, and h^{αd−1+m} pushes forward to the Segre class
-    s_m(E), where c(E) s(E) = 1. The fixed points of the torus of K^d on the Grassmannian are the
+    Let E = S ⊗ K^d, so that P(E) is a bundle of projective spaces over Gr(α, d). The total Chern
+    class of its tangent bundle is that of the Grassmannian times Σ_k c_k(E) (1 + h)^{αd−k}. The
+    power h^{αd−1+m} pushes forward to the Segre class s_m(E), where c(E) s(E) = 1. The integrals
+    over the Grassmannian that this leaves are sums over the fixed points of the torus of K^d, the
     coordinate subspaces. Source: Atiyah, Bott, *The moment map and equivariant cohomology*, 1984.
     """
     dimension = _grassmannian_dimension(d, alpha)
@@ -313,7 +319,7 @@ def _integrals_on_grassmannian(d: int, alpha: int) -> dict[tuple[int, int], int]
         tangent = _chern_class(tangent_weights)
         # E has each of the weights of W as often as K^d has dimensions
         bundle = _chern_class(inside) ** d
-        segre = _inverse(bundle, dimension)
+        segre = _inverse_coefficients(bundle, dimension)
         euler = prod(tangent_weights)
         for k, m in pairs:
             value = bundle[k] * segre[m] * tangent[dimension - k - m]
@@ -324,11 +330,11 @@ def _integrals_on_grassmannian(d: int, alpha: int) -> dict[tuple[int, int], int]
 
 
 def _chern_class(weights: Iterable[int]) -> flint.fmpz_poly:
-    """Return Π (1 + wT) for the weights w of a representation: coefficient k is its c_k."""
+    """Return Π (1 + wT) for the weights w of a torus: the coefficient of T^k is the class c_k."""
     return prod((flint.fmpz_poly([1, weight]) for weight in weights), start=flint.fmpz_poly([1]))
 
 
-def _inverse(series: flint.fmpz_poly, last: int) -> list[int]:
+def _inverse_coefficients(series: flint.fmpz_poly, last: int) -> list[int]:
     """Return the coefficients of 1/series up to degree ``last``; the series begins with 1."""
     # the coefficient m of series · inverse is zero for m ≥ 1
     inverse = [1]
@@ -351,10 +357,11 @@ def symmetric_integrals(d: int) -> list[int]:
     Source: ours, docs/polar-degrees.md, Proposition "Symmetric matrices".
     """
     u, t = flint.fmpz_poly([0, 1]), flint.fmpz_poly([1, 1])  # t = 1 + u
-    phi = []  # the coefficients of φ at y^0, …, y^{d−1}
+    # the coefficients of φ at y^0, …, y^{d−1}, which are polynomials in u
+    phi = []
     coefficient = flint.fmpz_poly([])
     for m in range(d):
-        # (1 − 2ty) φ = (1 − uy)^d
+        # (1 − 2ty) φ = (1 − uy)^d gives each coefficient from the one before
         coefficient = 2 * t * coefficient + (-1) ** m * comb(d, m) * u**m
         phi.append(coefficient)
     total = flint.fmpz_poly([])

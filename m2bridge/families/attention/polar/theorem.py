@@ -69,37 +69,37 @@ def predicted_polar_degrees(shape: LayerSizes) -> tuple[int, ...]:
     return polar_degrees_in_chow_ring(shape)
 
 
-def is_observed(shape: LayerSizes) -> bool:
+def are_loci_observed(shape: LayerSizes) -> bool:
     """Return whether the loci over all orbits of a case are few and small enough to be observed.
 
     This depends on the case alone, not on a limit on time.
     """
     steps_of_an_orbit = shape.independent_count * shape.d * (shape.d + shape.d_out)
     if steps_of_an_orbit > MAX_ORBIT_STEPS:
-        # orbits are not counted, which raises an error for the largest cases
+        # Orbits are not counted here, because counting raises an error for the largest cases.
         return False
     return steps_of_an_orbit * orbit_count(shape) <= MAX_ORBIT_STEPS
 
 
 def observed_loci(shape: LayerSizes) -> tuple[CriticalLocus, ...]:
-    """Return the locus of the desingularization Y over each orbit; none if the case is too large.
+    """Return the locus of the desingularization Y over each orbit; empty if the case is too large.
 
     Y consists of the weights ([A], [V]) with a subspace W of dimension α that contains the columns
-    of A. The points over an orbit are those of its finite fibres, each with all such W. The kernel
-    of the differential has at most the dimension of the tangent space of the Grassmannian of the W,
-    and of the kernel of the parametrization on the Zariski tangent space of the source, together;
-    both are ranks of matrices (FLINT).
+    of A. A point of Y over an orbit is a point of a finite fibre with one of the W that contain its
+    columns. :func:`_critical_locus` bounds the kernel of the differential at these points.
     """
-    if not is_observed(shape):
+    if not are_loci_observed(shape):
         return ()
-    return tuple(_locus(orbit, shape) for orbit in check_deadline_in(orbits(shape)))
+    return tuple(_critical_locus(orbit, shape) for orbit in check_deadline_in(orbits(shape)))
 
 
-def _locus(orbit: Orbit, shape: LayerSizes) -> CriticalLocus:
+def _critical_locus(orbit: Orbit, shape: LayerSizes) -> CriticalLocus:
     """Return the locus of Y over an orbit: its codimension, and a bound for the kernel there.
 
     The subspaces W of dimension α that contain the column space of A, of dimension r, are a
-    Grassmannian of dimension (α − r)(d − α).
+    Grassmannian of dimension (α − r)(d − α). The dimension of the kernel of the differential on Y
+    is at most this one plus that of the kernel of the differential on the Zariski tangent space of
+    the source, which is computed by ranks of matrices (FLINT).
     """
     subspaces = (shape.alpha - orbit.r) * (shape.d - shape.alpha)
     codimension = dimension_formula(shape) - orbit_dimension(orbit, shape) - subspaces
@@ -128,39 +128,41 @@ def polar_theorem(shape: LayerSizes) -> PolarData | None:
             f"{shape}: the polar degrees are {localized} by localization, but different in the"
             " Chow ring"
         )
-    ways = "Segre classes"
+    methods = "Segre classes"
     if localized is not None:
-        ways = "Segre classes and by localization, which agree"
-    known = f"by the theorem, integrals by {ways}"
+        methods = "Segre classes and by localization, which agree"
+    known = f"by the theorem, integrals by {methods}"
     if not is_birational(shape):
-        return _of_two_to_one_map(shape, degrees, known)
+        return _two_to_one_polar_data(shape, degrees, known)
     loci = observed_loci(shape)
+    # the number of points in a general fibre; None for large cases, where nothing is observed
     points = None
     if loci:
         points = len(fibre_points(generic_orbit(shape), shape))
-    # the hypotheses: one point in a general fibre, and kernels below the codimensions
-    has_large_kernel = any(locus.kernel and locus.kernel >= locus.codimension for locus in loci)
+    # The hypotheses are one point in a general fibre, and over each orbit a kernel that is zero or
+    # smaller than the codimension of its locus.
+    has_large_kernel = any(locus.kernel > 0 and locus.kernel >= locus.codimension for locus in loci)
     if points not in (None, 1) or has_large_kernel:
         raise ContradictionError(
             f"{shape}: the theorem does not apply, {points} points in a general fibre, {loci}"
         )
     if shape.d == 1:
         # the theorem assumes d ≥ 2; here the integrals are over the closure, a projective space
-        known, names = LINEAR_SPACE, ["reduced"]
+        known, lemma_names = LINEAR_SPACE, ["reduced"]
     elif loci:
-        names = WORDS.closure["polar-observed"]
+        lemma_names = WORDS.closure["polar-observed"]
     else:
-        names = WORDS.closure["polar"]
+        lemma_names = WORDS.closure["polar"]
     return PolarData(
         degrees=degrees,
         known=known,
-        rests_on=tuple(WORDS.lemmas[name] for name in names),
+        rests_on=tuple(WORDS.lemmas[name] for name in lemma_names),
         loci=loci,
         generic_fibre=points,
     )
 
 
-def _of_two_to_one_map(shape: LayerSizes, degrees: tuple[int, ...], known: str) -> PolarData:
+def _two_to_one_polar_data(shape: LayerSizes, degrees: tuple[int, ...], known: str) -> PolarData:
     """Return the polar degrees for α = d' = 1 < d, where the parametrization is two-to-one.
 
     Here A = k qᵀ and V = vᵀ have rank 1, and their function is q times the symmetric product of k
@@ -182,8 +184,9 @@ def _of_two_to_one_map(shape: LayerSizes, degrees: tuple[int, ...], known: str) 
     ContradictionError
         If the parametrization is not two-to-one.
     """
+    # the number of points in a general fibre; None for large cases, where nothing is observed
     points = None
-    if is_observed(shape):
+    if are_loci_observed(shape):
         points = len(fibre_points(generic_orbit(shape), shape))
     if points not in (None, 2):
         raise ContradictionError(
@@ -200,27 +203,28 @@ tenths of a second. For (2, 2, 1) and (2, 2, 2) it takes seconds, and for (2, 3,
 """
 
 
-def has_few_points(shape: LayerSizes) -> bool:
-    """Return whether a verdict counts the polar degrees by points too, without the theorem.
+def is_counted_for_verdicts(shape: LayerSizes) -> bool:
+    """Return whether a verdict also compares polar degrees counted as points, without the theorem.
 
-    It does for d = 2 and few outputs, where the points are few enough. This depends on the case
-    alone, not on a limit on time.
+    It does for d = 2 and at most :data:`MAX_COUNTED_OUTPUTS` outputs, where the points are few
+    enough. This depends on the case alone, not on a limit on time.
     """
     return shape.t >= 2 and shape.d == 2 and shape.d_out <= MAX_COUNTED_OUTPUTS
 
 
-def counted_polar_degrees(shape: LayerSizes) -> Numbers:
-    """Return the polar degrees δ_n, …, δ_0, counted as points modulo random primes (Macaulay2).
+def count_polar_degrees(shape: LayerSizes) -> Numbers:
+    """Count the polar degrees δ_n, …, δ_0 as points modulo random primes (Macaulay2).
 
-    They are the points of general slices of the conormal variety, through the parametrization,
-    modulo two primes that agree. A number that was not counted within the limit on time is
-    ``None``. All numbers are ``None`` where the time did not suffice for a second prime, since
-    modulo one prime alone they refute nothing.
+    They are the numbers of points of general slices of the conormal variety, which are taken
+    through the parametrization, modulo two primes that agree. A number that was not counted within
+    the limit on time is ``None``. All numbers are ``None`` where the time did not suffice for a
+    second prime, since numbers modulo one prime alone refute nothing.
     """
     # reduced coordinates are the same for all t ≥ 2
     two_tokens = LayerSizes(shape.d, shape.d_out, shape.a)
-    found = second_opinion(free_parametrization(two_tokens, "reduced"))
-    if len(found.primes) < MIN_AGREEING_PRIMES:
-        return Numbers((None,) * (found.dimension + 1))
-    missing = found.dimension + 1 - len(found.degrees)
-    return Numbers((*found.degrees, *(None,) * missing))
+    counted = second_opinion(free_parametrization(two_tokens, "reduced"))
+    if len(counted.primes) < MIN_AGREEING_PRIMES:
+        return Numbers((None,) * (counted.dimension + 1))
+    # degrees are counted from δ_n on, so the last ones can be missing
+    missing = counted.dimension + 1 - len(counted.degrees)
+    return Numbers((*counted.degrees, *(None,) * missing))

@@ -16,7 +16,7 @@ from m2bridge.families.attention.observations.learning_degree import (
     ObservedLearningDegree,
     loss_of_random_target,
     observe_learning_degree,
-    seed_of_primes,
+    prime_seed_text,
 )
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.training.observed import ObservedTypes, observe_types
@@ -209,7 +209,7 @@ class LearningDegreeQuestion(StatementQuestion[ObservedLearningDegree | None]):
         if self.statement.hypotheses(model):
             return None
         loss = loss_of_random_target(model)
-        return script_for_two_primes(loss, seed_of_primes(loss))
+        return script_for_two_primes(loss, prime_seed_text(loss))
 
     def needs_engine(self, model: SingleLayerAttention) -> bool:
         """Return whether points are counted, by Macaulay2: where the statement applies."""

@@ -71,12 +71,12 @@ from m2bridge.families.attention.ideal.covariants import (
     GENERIC,
     Covariant,
     SourcePoints,
-    values,
+    covariant_values,
 )
 from m2bridge.families.attention.ideal.multiplicity_spaces import (
     MultiplicitySpaces,
-    alternating,
-    boundary,
+    alternating_values,
+    boundary_values,
     multiplicity_spaces,
 )
 from m2bridge.families.attention.ideal.representations import (
@@ -196,10 +196,10 @@ def test_covariants_are_invariant_under_unipotent_matrices(
     points = SourcePoints.random((2, 2, 3), 2, 6, random)
     drawn = [Covariant.random(type_, random) for _ in range(20)]
     covariants = [T for T in drawn if T is not None]
-    assert values(covariants, points).any()
+    assert covariant_values(covariants, points).any()
     for factors in ((), (FIRST,), (GENERIC, FIRST)):
-        there = values(covariants, moved(points, random), factors)
-        assert (values(covariants, points, factors) == there).all()
+        there = covariant_values(covariants, moved(points, random), factors)
+        assert (covariant_values(covariants, points, factors) == there).all()
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_covariants_evaluated_together_are_their_polynomials(
     expected = []
     for T in covariants:
         value = numpy.zeros(5, dtype=int)
-        for monomial, coefficient in highest_weights.polynomial(T).items():
+        for monomial, coefficient in highest_weights.covariant_polynomial(T).items():
             term = numpy.full(5, coefficient)
             for k, i, p, q in monomial:
                 factor = forms[i][p] * forms[2 + k][q]
@@ -227,17 +227,19 @@ def test_covariants_evaluated_together_are_their_polynomials(
             value += term
         expected.append(value)
     assert numpy.any(expected)
-    assert (values(covariants, points) == expected).all()
-    assert (values(covariants, points.first(3)) == numpy.array(expected)[:, :3]).all()
+    assert (covariant_values(covariants, points) == expected).all()
+    assert (
+        covariant_values(covariants, points.first_points(3)) == numpy.array(expected)[:, :3]
+    ).all()
     monkeypatch.setattr(covariants_module, "TERMS_PER_BLOCK", 1)
-    assert (values(covariants, points) == expected).all()
+    assert (covariant_values(covariants, points) == expected).all()
 
 
 def test_a_permutation_is_a_sample_of_all() -> None:
     """Highest weight vectors are written with those that ``random.sample`` has drawn."""
     for size in range(1, 13):
         expected = Random(size).sample(range(size), size)
-        assert covariants_module._permutation(size, Random(size)) == expected
+        assert covariants_module._random_permutation(size, Random(size)) == expected
 
 
 def test_boundaries_are_boundaries() -> None:
@@ -249,7 +251,7 @@ def test_boundaries_are_boundaries() -> None:
     for _ in range(10):
         T = Covariant.random(type_, random)
         assert T is not None
-        assert not alternating([T], same).any()
+        assert not alternating_values([T], same).any()
     # at a point with one product only, c is x ⊗ h ⊗ l v
     vectors = points.vectors.copy()
     vectors[1] = vectors[3] = 0
@@ -259,7 +261,7 @@ def test_boundaries_are_boundaries() -> None:
     for type_ in (((3,), (3,), (4, 2)), ((3,), (3,), (6,))):
         T = Covariant.random(type_, random)
         assert T is not None
-        assert not boundary([T], SourcePoints(2, 2, 3, vectors, scalars)).any()
+        assert not boundary_values([T], SourcePoints(2, 2, 3, vectors, scalars)).any()
 
 
 SMALL = {
@@ -375,7 +377,7 @@ def test_a_wrong_multiplicity_of_sections_is_an_error(monkeypatch: pytest.Monkey
 
 
 def test_a_missing_hook_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spaces_module, "_hook", lambda n, legs: (n,))
+    monkeypatch.setattr(spaces_module, "_hook_partition", lambda n, legs: (n,))
     with pytest.raises(ContradictionError):
         degrees(CoreSize(3, 2, 2))
 
@@ -443,7 +445,7 @@ def test_generators_of_the_core_with_too_many_representations_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """(4; 4, 4) has 1947 in the degree of the bound, 6; the types are not computed here."""
-    monkeypatch.setattr(module, "_types", lambda size, sizes, last: ((last, size),))
+    monkeypatch.setattr(module, "_generator_types", lambda size, sizes, last: ((last, size),))
     core = CoreSize(4, 4, 4)
     assert module.core_types.__wrapped__(core) == ((6, core),)
     monkeypatch.setattr(module, "MAX_REPRESENTATION_TYPES", 1946)
@@ -645,7 +647,7 @@ def expanded(formula: str, degree: int) -> dict[tuple[tuple[int, ...], ...], int
 @pytest.mark.parametrize("core", [(2, 1, 1), (2, 1, 2), (2, 2, 2)], ids=str)
 def test_products_of_determinants_are_the_polynomials(core: tuple[int, int, int]) -> None:
     size = CoreSize(*core)
-    for (n, _, _), vectors in highest_weights.vectors(size, core_types(size)):
+    for (n, _, _), vectors in highest_weights.vectors_by_type(size, core_types(size)):
         for vector in vectors:
             if len(vector.terms) == 1:
                 terms = expanded(vector.formula, n)
@@ -659,7 +661,9 @@ def test_coefficients_of_any_length_are_lifted_modulo_the_prime() -> None:
     points = SourcePoints.random((2, 2, 3), 2, 6, random)
     T = Covariant.random(((2, 1), (2, 1), (3, 2, 1)), random)
     assert T is not None
-    short, long = (highest_weights.lifted([c], [T], points) for c in (5, 5 + LARGE_PRIME**3))
+    short, long = (
+        highest_weights.polarization_values([c], [T], points) for c in (5, 5 + LARGE_PRIME**3)
+    )
     assert short.any()
     assert (short == long).all()
 

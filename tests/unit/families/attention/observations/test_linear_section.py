@@ -19,13 +19,13 @@ from m2bridge.families.attention.checker import degree as degrees, evidence as c
 from m2bridge.families.attention.observations import linear_section, observe as source_degree
 from m2bridge.families.attention.observations.linear_section import (
     MAX_SECTION_POINTS,
-    is_counted,
+    is_section_counted,
     section_algebra,
     section_points,
 )
 from m2bridge.families.attention.observations.observe import (
     BY_SECTION,
-    deduce,
+    deduce_observations,
     degree_by_projection,
     degree_of_low_rank,
 )
@@ -83,16 +83,16 @@ def test_the_section_of_the_smallest_case() -> None:
     assert (weight, list(relation)) == (4, [(4,)])
 
 
-@pytest.mark.parametrize("model", [m for m in GRID if is_counted(m)], ids=str)
+@pytest.mark.parametrize("model", [m for m in GRID if is_section_counted(m)], ids=str)
 def test_the_formula_is_what_is_counted(model: SingleLayerAttention) -> None:
     sheets = 2 if model.alpha == model.d_out == 1 < model.d else 1
     assert section_points(model) == sheets * degree_formula(model)
 
 
 def test_cases_that_are_counted() -> None:
-    counted = {(m.d, m.d_out, m.a) for m in GRID if is_counted(m)}
+    counted = {(m.d, m.d_out, m.a) for m in GRID if is_section_counted(m)}
     assert {(3, 2, 1), (3, 2, 3), (4, 1, 4)} <= counted
-    assert all(m.alpha in (1, m.d) for m in GRID if is_counted(m))
+    assert all(m.alpha in (1, m.d) for m in GRID if is_section_counted(m))
     for case in [(3, 2, 2), (4, 4, 4), (3, 4, 1), (10**5, 10**5, 1), (10**4, 3)]:
         assert section_points(SingleLayerAttention(*case)) is None
 
@@ -146,7 +146,7 @@ def test_the_degree_of_every_small_case_is_decided(model: SingleLayerAttention) 
     """
     seen = recheck(model)
     assert compare(DEGREE, seen).decision is Decision.CONFIRMED
-    assert (BY_SECTION in seen.remarks) == is_counted(model)
+    assert (BY_SECTION in seen.remarks) == is_section_counted(model)
     content = question_of("attention", "degree").content(model, seen)
     evidence, _ = checked.observe(model.d, model.d_out, model.alpha)
     assert content.evidence["degree"] == evidence["degree"] == degree_formula(model)
@@ -158,7 +158,7 @@ def test_a_wrong_degree_is_refuted_where_no_section_is_counted(
     case: tuple[int, int, int], wrong: Callable[[int], int]
 ) -> None:
     model = SingleLayerAttention(*case)
-    assert not is_counted(model)
+    assert not is_section_counted(model)
     planted = replace(DEGREE, predict=lambda model: wrong(degree_formula(model)))
     assert compare(planted, recheck(model)).decision is Decision.REFUTED
 
@@ -220,7 +220,7 @@ def test_a_section_that_disagrees(monkeypatch: pytest.MonkeyPatch) -> None:
     model = SingleLayerAttention(2, 1, 1)
     at = {orbit: Fibre(2, 2) if orbit == Orbit(1, 1, 0) else Fibre(2, 1) for orbit in orbits(model)}
     with pytest.raises(ContradictionError, match="7 points"):
-        deduce(model, Fibres(at=at, base_locus_empty=True, boundary_family=True))
+        deduce_observations(model, Fibres(at=at, base_locus_empty=True, boundary_family=True))
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_a_wrong_generic_fibre_is_noticed(case: tuple[int, int, int], wrong: Fib
     model = SingleLayerAttention(*case)
     at = fibres_at(model) | {generic_orbit(model): wrong}
     with pytest.raises(ContradictionError, match="orbit"):
-        deduce(model, Fibres(at=at, base_locus_empty=True, boundary_family=True))
+        deduce_observations(model, Fibres(at=at, base_locus_empty=True, boundary_family=True))
 
 
 @pytest.mark.parametrize("wrong", [Fibre(2, 2), Fibre(3, 3), Fibre(2, 1), Fibre(5, 5)])
@@ -257,16 +257,22 @@ def test_a_wrong_degree_of_matrices_of_low_rank_is_noticed(monkeypatch: pytest.M
     for case in [(3, 2, 1), (2, 2, 2)]:
         model = SingleLayerAttention(*case)
         with pytest.raises(ContradictionError, match="section"):
-            deduce(model, Fibres(at=fibres_at(model), base_locus_empty=True, boundary_family=True))
+            deduce_observations(
+                model, Fibres(at=fibres_at(model), base_locus_empty=True, boundary_family=True)
+            )
     model = SingleLayerAttention(3, 2, 2)
-    seen = deduce(model, Fibres(at=fibres_at(model), base_locus_empty=True, boundary_family=True))
+    seen = deduce_observations(
+        model, Fibres(at=fibres_at(model), base_locus_empty=True, boundary_family=True)
+    )
     verdict = compare(DEGREE, seen)
     assert (verdict.decision, seen.degree) == (Decision.REFUTED, 3168)
 
 
 def test_with_base_points_there_is_no_degree() -> None:
     model = SingleLayerAttention(2, 2)
-    seen = deduce(model, Fibres(at=fibres_at(model), base_locus_empty=False, boundary_family=True))
+    seen = deduce_observations(
+        model, Fibres(at=fibres_at(model), base_locus_empty=False, boundary_family=True)
+    )
     assert (seen.degree, compare(DEGREE, seen).decision) == (None, Decision.UNDECIDED)
     assert BY_SECTION not in seen.remarks
 

@@ -37,7 +37,11 @@ from m2bridge.families.attention.orbits.orbits import (
     orbits,
     representative,
 )
-from m2bridge.families.attention.orbits.parametrization import function, orbit_closure_map, sparse
+from m2bridge.families.attention.orbits.parametrization import (
+    function_coordinates,
+    orbit_closure_map,
+    sparse_matrix,
+)
 from m2bridge.families.attention.orbits.tangents import (
     by_bounds,
     orbit_dimension,
@@ -181,7 +185,7 @@ def test_sparse_functions_are_the_parametrization() -> None:
         A, V = representative(orbit, model)
         found = {
             "_".join(map(str, ("c", *(i + 1 for i in key)))): v
-            for key, v in function(sparse(A), sparse(V)).items()
+            for key, v in function_coordinates(sparse_matrix(A), sparse_matrix(V)).items()
         }
         values = dict(zip(names, model.parametrization().evaluate(flatten(A, V)), strict=True))
         assert found == {name: value for name, value in values.items() if value}

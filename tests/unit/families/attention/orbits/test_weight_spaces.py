@@ -31,8 +31,8 @@ def test_ranks_are_those_of_all_directions(size: tuple[int, int, int]) -> None:
 def test_a_block_for_each_kind_of_weights() -> None:
     """For (2, 2, 1) in d = d' = 4: few directions of 48, whatever the size."""
     shape = LayerSizes(4, 4, 4)
-    few = len(list(WeightSpaces.of(Orbit(2, 2, 1), shape).action()))
-    larger = len(list(WeightSpaces.of(Orbit(9, 9, 4), LayerSizes(20, 20, 20)).action()))
+    few = len(list(WeightSpaces.of(Orbit(2, 2, 1), shape).unit_matrices()))
+    larger = len(list(WeightSpaces.of(Orbit(9, 9, 4), LayerSizes(20, 20, 20)).unit_matrices()))
     assert few <= 48
     assert larger < 400 < 3 * 20**2
 

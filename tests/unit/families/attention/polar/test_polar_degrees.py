@@ -226,7 +226,7 @@ def test_of_a_large_case_nothing_is_observed() -> None:
 @pytest.mark.parametrize(("d", "observed"), [(6, True), (7, False)])
 def test_the_limit_is_on_the_steps_of_all_orbits_together(d: int, observed: bool) -> None:
     """For d = d' = 7 each of the 105 orbits alone has few: 134 456, of the 10^7."""
-    assert polar.is_observed(LayerSizes(d, d)) is observed
+    assert polar.are_loci_observed(LayerSizes(d, d)) is observed
 
 
 def test_a_chart_has_finite_fibres_and_the_dimension_of_the_variety() -> None:
