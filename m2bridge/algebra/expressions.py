@@ -84,7 +84,7 @@ def variables_of(expression: Expr) -> set[Any]:
             found.add(part)
             parts.skip()  # what the entry consists of
         elif isinstance(part, IndexedBase | MatrixExpr):
-            _refuse_whole(expression, part)
+            _refuse_whole_object(expression, part)
     return found
 
 
@@ -119,7 +119,7 @@ def numerator_and_denominator(value: Any) -> tuple[Any, Any]:
     return numerator, denominator
 
 
-def _refuse_whole(expression: Expr, part: Any) -> NoReturn:
+def _refuse_whole_object(expression: Expr, part: Any) -> NoReturn:
     """Raise ConversionError: a matrix or an indexed object occurs in an expression as a whole."""
     raise ConversionError(
         f"'{expression}' contains {part} as a whole, and is no polynomial in its entries: write"

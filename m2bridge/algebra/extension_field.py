@@ -129,10 +129,12 @@ class ExtensionField(CoefficientField):
             raise InvalidCaseError(
                 "field", "the leading coefficient of the minimal polynomial is zero"
             )
-        monic = tuple(_number(c / polynomial[degree]) for c in polynomial.coeffs())
+        monic = tuple(_number_of_flint(c / polynomial[degree]) for c in polynomial.coeffs())
         factors = polynomial.factor()[1]  # pairs of an irreducible factor and its exponent
         if len(factors) > 1 or factors[0][1] > 1:
-            parts = [f"({self._univariate(map(_number, f.coeffs()))})**{e}" for f, e in factors]
+            parts = [
+                f"({self._univariate(map(_number_of_flint, f.coeffs()))})**{e}" for f, e in factors
+            ]
             raise InvalidCaseError(
                 "field",
                 f"the polynomial of {self.names[0]} is reducible over {self.base}:"
@@ -200,7 +202,7 @@ class ExtensionField(CoefficientField):
         for exponent, c in enumerate(coefficients):
             is_negative = half and c > half
             nearest = c - self.characteristic if is_negative else c
-            terms[(exponent,)] = _converted(ring.domain, nearest)
+            terms[(exponent,)] = _convert_rational(ring.domain, nearest)
         return ring.from_dict(terms)
 
     def element(self, numerator: GeneratorTerms, denominator: GeneratorTerms | None = None) -> Any:
@@ -226,7 +228,7 @@ class ExtensionField(CoefficientField):
         domain = self.domain
         if not self.minimal_polynomial:
             ring = domain.field.ring
-            numbers = {e: _converted(ring.domain, c) for e, c in terms.items()}
+            numbers = {e: _convert_rational(ring.domain, c) for e, c in terms.items()}
             return domain.field.new(ring.from_dict(numbers), ring.one)
         total = domain.zero
         # Powers of the root, ``domain.unit``, are reduced by the minimal polynomial.
@@ -299,7 +301,7 @@ class ExtensionField(CoefficientField):
     __repr__ = __str__
 
 
-def described_field(domain: Any) -> ExtensionField:
+def extension_field_of(domain: Any) -> ExtensionField:
     """The extension field whose domain this is: an ``ExtensionDomain``, or SymPy's QQ(a, b)."""
     if isinstance(domain, ExtensionDomain):
         return domain.described
@@ -334,7 +336,7 @@ class ExtensionDomain(AlgebraicField):  # type: ignore[misc]
         """
         self.described = described
         self.dom = self.domain = described.base.domain
-        listed = [_converted(self.dom, c) for c in reversed(described.minimal_polynomial)]
+        listed = [_convert_rational(self.dom, c) for c in reversed(described.minimal_polynomial)]
         self.mod = DMP(listed, self.dom)
         self.ngens = 1
         self.symbols = self.gens = (Symbol(described.names[0]),)
@@ -413,12 +415,12 @@ def _generator_ring(names: tuple[str, ...]) -> PolyRing:
     return PolyRing(list(map(Symbol, names)), QQ, grevlex)
 
 
-def _converted(domain: Any, number: Any) -> Any:
+def _convert_rational(domain: Any, number: Any) -> Any:
     """A rational number as an element of a domain of SymPy; its denominator is not zero there."""
     return domain(int(number.numerator)) / domain(int(number.denominator))
 
 
-def _number(coefficient: Any) -> Any:
+def _number_of_flint(coefficient: Any) -> Any:
     """A coefficient of FLINT as an ``int``, if it is a residue or integer, or a ``Fraction``."""
     if isinstance(coefficient, flint.nmod):
         return int(coefficient)

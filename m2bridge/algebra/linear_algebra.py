@@ -54,7 +54,7 @@ def elimination_price(rows: int, columns: int) -> float:
     return 5e-10 * rows * columns * min(rows, columns) + 2e-7 * rows * columns
 
 
-def _price_of(rows: IntegerRows) -> float:
+def _elimination_price_of(rows: IntegerRows) -> float:
     """The :func:`elimination_price` of a matrix; 0 for one without rows, whose width is unknown."""
     if not rows:
         return 0.0
@@ -63,7 +63,7 @@ def _price_of(rows: IntegerRows) -> float:
 
 def rank_mod(rows: IntegerRows, prime: int) -> int:
     """The rank over GF(prime) of an integer matrix."""
-    check(_price_of(rows))
+    check(_elimination_price_of(rows))
     return int(flint.nmod_mat(rows, prime).rank())
 
 
@@ -153,12 +153,12 @@ def sparse_rank(rows: Iterable[Mapping[ColumnT, int]]) -> int:
     listed = list(distinct)
     supports = [map(itemgetter(0), row) for row in listed]
     total = 0
-    for block in check_deadline_in(connected(supports)):
+    for block in check_deadline_in(connected_groups(supports)):
         total += _block_rank([listed[i] for i in block])
     return total
 
 
-def connected(supports: Sequence[Iterable[ColumnT]]) -> list[list[int]]:
+def connected_groups(supports: Sequence[Iterable[ColumnT]]) -> list[list[int]]:
     """The positions of some sets in the finest groups such that sets of different groups are
     disjoint: [[0, 2], [1]] for the sets {a, b}, {c}, {b}.
 
@@ -202,10 +202,10 @@ def _block_rank(rows: Sequence[frozenset[tuple[ColumnT, int]]]) -> int:
         for column, value in row:
             columns.setdefault(column, []).append((number, value))
     distinct = set(map(tuple, columns.values()))
-    return rank_of(filled(flint.fmpz_mat(len(distinct), len(rows)), distinct))
+    return rank_of(fill_matrix(flint.fmpz_mat(len(distinct), len(rows)), distinct))
 
 
-def filled(matrix: Any, rows: Iterable[Iterable[tuple[int, int]]]) -> Any:
+def fill_matrix(matrix: Any, rows: Iterable[Iterable[tuple[int, int]]]) -> Any:
     """The same matrix of FLINT, zero before, filled with rows of pairs (column, nonzero entry)."""
     for i, row in enumerate(check_deadline_in(rows)):
         for j, c in row:
@@ -248,7 +248,7 @@ def pivot_columns(rows: IntegerRows, prime: int = 0) -> tuple[list[int], list[li
         matrix, pivots = reduced_echelon(flint.nmod_mat(rows, prime))
         denominator = 1
     else:
-        check(PRIMES_PER_RATIONAL_ECHELON * _price_of(rows))
+        check(PRIMES_PER_RATIONAL_ECHELON * _elimination_price_of(rows))
         matrix, denominator, height = flint.fmpz_mat(rows).rref()
         pivots = leading_columns(matrix, height)
     scale = int(denominator)
@@ -275,7 +275,7 @@ def short_basis(rows: Sequence[IntegerVector]) -> list[IntegerVector]:
     They are LLL-reduced, and generate the same lattice as the rows of the echelon form, each scaled
     to coprime integers.
     """
-    check(PRIMES_PER_RATIONAL_ECHELON * _price_of(rows))
+    check(PRIMES_PER_RATIONAL_ECHELON * _elimination_price_of(rows))
     echelon, _, height = flint.fmpz_mat(rows).rref()
     primitive = []
     for entries in echelon.tolist()[:height]:
@@ -362,7 +362,7 @@ class Quotient:
             else:
                 led_rows[leading_place] = row
                 self.chosen.append(number)
-        forms = self._solved(led_rows, order)
+        forms = self._solve_leading_places(led_rows, order)
         remaining = []
         for number, row in check_deadline_in(other_rows):
             reduced = combination(row, forms, self.prime)
@@ -370,7 +370,7 @@ class Quotient:
                 remaining.append((number, reduced))
         return forms, remaining
 
-    def _solved(
+    def _solve_leading_places(
         self, led_rows: dict[Any, SparseVector], order: list[Any]
     ) -> dict[Any, SparseVector]:
         """The expression of each leading place in places that lead no row.
@@ -396,7 +396,7 @@ class Quotient:
         places = sorted(set(chain.from_iterable(map(itemgetter(1), rows))))
         position = {place: j for j, place in enumerate(places)}
         entries = ([(position[place], c) for place, c in row.items()] for _, row in rows)
-        matrix = filled(flint.nmod_mat(len(rows), len(places), self.prime), entries)
+        matrix = fill_matrix(flint.nmod_mat(len(rows), len(places), self.prime), entries)
         # The pivot columns of the transposed matrix are rows that form a basis of the span.
         independent = reduced_echelon(matrix.transpose())[1]
         self.chosen += [rows[i][0] for i in independent]

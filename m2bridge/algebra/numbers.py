@@ -58,7 +58,9 @@ def chinese_remainder(primes: Sequence[int]) -> tuple[int, list[int]]:
     return modulus, [modulus // p * pow(modulus // p, -1, p) for p in primes]
 
 
-def combined(vectors: Sequence[Sequence[int]], weights: Sequence[int], modulus: int) -> list[int]:
+def combine_residues(
+    vectors: Sequence[Sequence[int]], weights: Sequence[int], modulus: int
+) -> list[int]:
     """The vector of residues modulo ``modulus``, a product of primes, from vectors modulo each.
 
     There is one vector for each prime; weights and modulus are of :func:`chinese_remainder`.

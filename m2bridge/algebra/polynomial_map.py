@@ -20,7 +20,7 @@ from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.expressions import difference, numerator_and_denominator
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.linear_algebra import connected, pivot_columns, sparse_rank
+from m2bridge.algebra.linear_algebra import connected_groups, pivot_columns, sparse_rank
 from m2bridge.algebra.numbers import fraction, integer_coefficients, without_denominators
 from m2bridge.algebra.ring import (
     GeneratingSet,
@@ -205,20 +205,19 @@ class PolynomialMap:
         extended = PolynomialRing(QQ, (*source.variables, name))
         w = extended.sympy_ring.gens[-1]
 
-        def lifted(polynomial: PolyElement) -> PolyElement:
+        def lift(polynomial: PolyElement) -> PolyElement:
             """The polynomial in the ring with w, which it does not contain."""
             terms = {(*monomial, 0): c for monomial, c in polynomial.items()}
             return extended.sympy_ring.from_dict(terms)
 
         polynomials = [
-            lifted(numerator * q.exquo(denominator)) * w
-            for numerator, denominator in images.values()
+            lift(numerator * q.exquo(denominator)) * w for numerator, denominator in images.values()
         ]
         return cls(
             source=extended,
             coordinates=tuple(images),
             images=tuple(polynomials),
-            relations=(*map(lifted, relations), w * lifted(q) - 1),
+            relations=(*map(lift, relations), w * lift(q) - 1),
             prime=not relations,
         )
 
@@ -438,7 +437,7 @@ def reduce_linearly(
     """
     basis: list[int] = []
     dependencies: dict[int, dict[int, Fraction]] = {}
-    for block in check_deadline_in(connected(parametrization.images)):
+    for block in check_deadline_in(connected_groups(parametrization.images)):
         # Pivot columns do not depend on columns further left: the earliest coordinates are picked.
         block.sort(key=preference)
         rows = _coefficient_rows([parametrization.images[j] for j in block])
@@ -470,7 +469,7 @@ def in_sparse_coordinates(parametrization: PolynomialMap) -> PolynomialMap:
     new_images: dict[int, PolyElement] = {}
     # Row operations within a block of images, connected by common monomials, change neither the
     # span of the block nor those of other blocks.
-    for block in check_deadline_in(connected(parametrization.images)):
+    for block in check_deadline_in(connected_groups(parametrization.images)):
         old_images = [parametrization.images[j] for j in block]
         monomials = sorted(set().union(*old_images), reverse=True)
         rows = []

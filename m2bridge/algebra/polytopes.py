@@ -87,13 +87,13 @@ def facets(vectors: Sequence[IntegerVector]) -> list[Face]:
         column = [inverse[i, j] for i in range(size)]
         rays.append((_primitive(column), frozenset(basis) - {basis[j]}))
     for number in check_deadline_in(sorted(set(range(len(vectors))) - set(basis))):
-        rays = _with_vector(rays, number, vectors[number])
+        rays = _add_vector(rays, number, vectors[number])
         if len(rays) > MAX_FACETS:
             raise TooLargeError(f"a polytope with more than {MAX_FACETS} facets")
     return [zeros for _, zeros in rays]
 
 
-def _with_vector(rays: Sequence[_Ray], number: int, vector: IntegerVector) -> list[_Ray]:
+def _add_vector(rays: Sequence[_Ray], number: int, vector: IntegerVector) -> list[_Ray]:
     """The rays of the dual cone, which are the facets of the cone, after one more vector.
 
     The dual cone consists of the linear forms that are not negative on the cone. The vector cuts

@@ -29,7 +29,7 @@ from sympy.polys.polyerrors import BasePolynomialError
 
 from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.algebra.expressions import SymbolEntry, in_plain_symbols, symbol_name
-from m2bridge.algebra.extension_field import ExtensionDomain, ExtensionField, described_field
+from m2bridge.algebra.extension_field import ExtensionDomain, ExtensionField, extension_field_of
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.errors import ConversionError, TooLargeError, check_kind
 from m2bridge.limits import check_deadline_in
@@ -44,7 +44,7 @@ class PolyElement(rings.PolyElement):  # type: ignore[misc]
         """Return the text as SymPy writes it, with residues from 0 to p − 1."""
         domain = self.ring.domain
         if isinstance(domain, ExtensionDomain | FractionField):
-            return _text_over(described_field(domain), self)
+            return _text_over(extension_field_of(domain), self)
         if not domain.is_FiniteField:
             return str(super().str(*style))
         integers = self.ring.clone(domain=ZZ)
@@ -233,7 +233,7 @@ class PolynomialRing:
             expression at all: text is refused, because SymPy would run it as a program, and so are
             floating-point numbers, because they are not exact.
         """
-        expression = _checked(expression)
+        expression = _exact_expression(expression)
         try:
             return self.sympy_ring.from_expr(expression)
         except (ValueError, BasePolynomialError) as reason:
@@ -381,7 +381,7 @@ def normal_form(name: str) -> str:
     return normalize("NFKC", name)
 
 
-def _checked(expression: Any) -> Any:
+def _exact_expression(expression: Any) -> Any:
     """An exact expression in plain symbols, or a rational number, from what a caller gave.
 
     Polynomials that SymPy holds in another form (``Poly``, ``PolyElement``) become expressions.

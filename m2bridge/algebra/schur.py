@@ -68,7 +68,7 @@ def strips_added(shape: PartitionTuple, size: int, rows: int) -> Iterator[Partit
     By Pieri's rule λ gets ``size`` boxes, no two in one column: μ_(i+1) ≤ λ_i ≤ μ_i.
     """
     upper = (max(shape, default=0) + size, *shape)
-    yield from _between((*shape, 0), upper, sum(shape) + size, rows)
+    yield from _partitions_between((*shape, 0), upper, sum(shape) + size, rows)
 
 
 def strips_removed(shape: PartitionTuple, size: int) -> Iterator[PartitionTuple]:
@@ -76,10 +76,10 @@ def strips_removed(shape: PartitionTuple, size: int) -> Iterator[PartitionTuple]
 
     By Pieri's rule λ loses ``size`` boxes, no two of one column: λ_(i+1) ≤ μ_i ≤ λ_i.
     """
-    yield from _between((*shape[1:], 0), shape, sum(shape) - size, len(shape))
+    yield from _partitions_between((*shape[1:], 0), shape, sum(shape) - size, len(shape))
 
 
-def _between(
+def _partitions_between(
     lower: PartitionTuple, upper: PartitionTuple, total: int, rows: int
 ) -> Iterator[PartitionTuple]:
     """Yield the partitions μ of ``total`` with at most ``rows`` parts and lower_i ≤ μ_i ≤ upper_i.
@@ -92,7 +92,7 @@ def _between(
         least = max(lower[0], total - sum(upper[1:]))
         greatest = min(upper[0], total - sum(lower[1:]))
         for first in range(least, greatest + 1):
-            for rest in _between(lower[1:], upper[1:], total - first, rows - 1):
+            for rest in _partitions_between(lower[1:], upper[1:], total - first, rows - 1):
                 yield (first, *rest) if first else ()
     elif total == 0 and not any(lower):
         yield ()
@@ -198,9 +198,9 @@ def from_weights(counts: Mapping[Shapes, int], sizes: tuple[int, ...]) -> dict[S
     for degrees in {tuple(map(sum, shapes)) for shapes in counts}:
         dominant = product(*map(partitions, degrees, sizes))
         # Higher weights come first, so the first one that is left is a highest weight.
-        left = {shapes: counts.get(shapes, 0) for shapes in dominant}
-        for shapes in left:
-            multiplicity = left[shapes]
+        remaining = {shapes: counts.get(shapes, 0) for shapes in dominant}
+        for shapes in remaining:
+            multiplicity = remaining[shapes]
             if multiplicity == 0:
                 continue
             if multiplicity < 0:
@@ -209,8 +209,8 @@ def from_weights(counts: Mapping[Shapes, int], sizes: tuple[int, ...]) -> dict[S
                     " these are not the weights of a representation"
                 )
             multiplicities[shapes] = multiplicity
-            for weight in left:
-                left[weight] -= multiplicity * prod(map(tableaux, shapes, weight))
+            for weight in remaining:
+                remaining[weight] -= multiplicity * prod(map(tableaux, shapes, weight))
     return multiplicities
 
 

@@ -116,7 +116,7 @@ def gradient_of_terms(polynomial: Terms, point: Sequence[int]) -> dict[int, int]
     return gradient
 
 
-def restricted(polynomial: IntegerPolynomial, fixed: Mapping[int, int]) -> IntegerPolynomial:
+def fix_variables(polynomial: IntegerPolynomial, fixed: Mapping[int, int]) -> IntegerPolynomial:
     """A polynomial with some variables replaced by 0 or 1, in as many variables as before.
 
     ``fixed`` gives the values by the numbers of these variables, whose exponents become 0.

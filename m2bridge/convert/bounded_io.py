@@ -148,9 +148,9 @@ def read_json(
         return json.loads(
             text,
             object_pairs_hook=_object_of_pairs,
-            parse_constant=_finite,  # refuses NaN and infinities
+            parse_constant=_finite_float,  # refuses NaN and infinities
             parse_int=bounded_integer,
-            parse_float=parse_float or _finite,
+            parse_float=parse_float or _finite_float,
         )
     except json.JSONDecodeError as reason:
         place = f"not JSON (line {reason.lineno}, column {reason.colno})"
@@ -180,7 +180,7 @@ def read_toml(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as reason:
-        place = f"not TOML{_place(str(reason))}"
+        place = f"not TOML{_place_in_message(str(reason))}"
         message = f"not TOML: {reason}{_hint(text, str(reason))}"
         raise ConversionError(message, place=place) from None
     except ValueError:  # Python's own limit
@@ -193,7 +193,7 @@ def read_toml(text: str) -> dict[str, Any]:
         ) from None
 
 
-def _place(reason: str) -> str:
+def _place_in_message(reason: str) -> str:
     """A blank and ``(line 2, column 5)``, from the end of a message of Python's reader of TOML.
 
     Empty if the message does not end with a place. It may quote anything of the text before, which
@@ -255,7 +255,7 @@ def _object_of_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return content
 
 
-def _finite(number: str) -> float:
+def _finite_float(number: str) -> float:
     """The float that a text stands for; ConversionError for infinities, NaN and overflow."""
     value = float(number)
     if not math.isfinite(value):

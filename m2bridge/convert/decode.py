@@ -32,7 +32,7 @@ from sympy.polys.domains.fractionfield import FractionField
 from sympy.polys.polyerrors import BasePolynomialError
 from sympy.polys.rings import PolyElement, PolyRing
 
-from m2bridge.algebra.extension_field import ExtensionDomain, ExtensionField, described_field
+from m2bridge.algebra.extension_field import ExtensionDomain, ExtensionField, extension_field_of
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
 from m2bridge.convert.decode_numbers import extension_reader, polynomial_reader, rational
@@ -101,13 +101,15 @@ def decode_value(
     """
     if value is None:
         return None
-    from m2bridge.convert.decode_values import Record  # many classes, which programs do not need
+    from m2bridge.convert.decode_values import (
+        ValueReader,
+    )  # many classes, which programs do not need
 
     try:
         tag, descriptions, content = value
         if tag != "Value":
             raise ParseError(f"not a value of a workspace: {json.dumps(value)[:120]}")
-        return Record(descriptions, make_ideal).read(content)
+        return ValueReader(descriptions, make_ideal).read(content)
     except M2BridgeError:
         raise
     except FAULTS as reason:
@@ -235,7 +237,7 @@ def _polynomials(ring: PolyRing, listed: list[Any]) -> list[PolyElement]:
     """
     read: Callable[[list[Any]], PolyElement] = polynomial_reader(ring)
     if isinstance(ring.domain, ExtensionDomain | FractionField):
-        read = extension_reader(described_field(ring.domain), ring)
+        read = extension_reader(extension_field_of(ring.domain), ring)
     polynomials = []
     for terms in listed:
         for exponents, _ in terms:

@@ -24,7 +24,7 @@ ElementReader = Callable[[Any], Any]
 """Makes an element of one ring of the data that Macaulay2 sends."""
 
 
-class Record:
+class ValueReader:
     """A reader of one value, whose rings are made once, with a reader of elements for each.
 
     The table of rings and the value are nested lists of JSON, in which ``["Ring", 2]`` is the ring
@@ -201,10 +201,10 @@ def _is_of_degrees(value: Any) -> bool:
 
 def _constant(name: str) -> Any:
     """SymPy's constant of this name in Macaulay2; ValueTypeError for names that SymPy lacks."""
-    return CONSTANTS[name] if name in CONSTANTS else _unknown("Constant")
+    return CONSTANTS[name] if name in CONSTANTS else _refuse_class("Constant")
 
 
-def _infinity(sign: int) -> Any:
+def _signed_infinity(sign: int) -> Any:
     """SymPy's infinity with a sign, 1 or −1; for 0, as Macaulay2's indeterminate is sent, NaN."""
     return oo * sign if sign else nan
 
@@ -217,7 +217,7 @@ def _text(characters: str) -> str:
     return str(characters.encode("latin-1"), "utf-8", "surrogateescape")
 
 
-def _unknown(kind: str) -> Any:
+def _refuse_class(kind: str) -> Any:
     """Raise ValueTypeError: values of this class of Macaulay2 have no counterpart."""
     raise ValueTypeError(kind)
 
@@ -249,7 +249,7 @@ _MAKERS: dict[str, Callable[..., Any]] = _CLASSES | {
     "ZZ": integer,
     "QQ": rational,
     "Constant": _constant,
-    "Infinity": _infinity,
+    "Infinity": _signed_infinity,
     "Bytes": _text,
     "Variable": lambda base, *index: from_macaulay2(base, index),
     "List": lambda *items: list(items),
@@ -261,6 +261,6 @@ _MAKERS: dict[str, Callable[..., Any]] = _CLASSES | {
     "HilbertPolynomial": lambda pairs: values.HilbertPolynomial(tuple(sorted(pairs))),
     "CoefficientField": _prime_field,
     "Algebra": _algebra,
-    "Unknown": _unknown,
+    "Unknown": _refuse_class,
 }
 """The classes of values by their names, which take their fields; and what makes the others."""

@@ -26,7 +26,7 @@ from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
 from m2bridge.convert import other_libraries, values
-from m2bridge.convert.m2_syntax import CONSTANTS, coefficient_writer, escaped, groups, rational
+from m2bridge.convert.m2_syntax import CONSTANTS, coefficient_writer, escape_name, groups, rational
 from m2bridge.convert.values.inexact import not_exact
 from m2bridge.convert.values.rings import ring_of_domain, ring_of_sympy
 from m2bridge.errors import ConversionError
@@ -90,32 +90,32 @@ def braces(items: Iterable[str]) -> str:
     return "{" + ",".join(items) + "}"
 
 
-def grouped(items: list[str]) -> str:
+def list_code(items: list[str]) -> str:
     """Return the code of a list from that of its items, in nested pieces where it is long."""
     if len(items) <= _ITEMS_PER_PIECE:
         return braces(items)
-    pieces = [grouped(group) for group in groups(items, _ITEMS_PER_PIECE)]
+    pieces = [list_code(group) for group in groups(items, _ITEMS_PER_PIECE)]
     return f"mbTogether {braces(pieces)}"
 
 
 def items(listed: Iterable[Any]) -> str:
     """Return the code of a list of values."""
-    return grouped([encode(value) for value in listed])
+    return list_code([encode(value) for value in listed])
 
 
-def literal(value: Any) -> str:
+def field_code(value: Any) -> str:
     """The code of a field of a value: a text, a truth value, ``None``, an element, or a list.
 
-    Elements are of a ring that another field says, see :func:`scalar`; a list has such items.
+    Elements are of a ring that another field says, see :func:`element_code`; a list has such items.
     """
     if isinstance(value, tuple | list):
-        return grouped([literal(item) for item in value])
+        return list_code([field_code(item) for item in value])
     if value is None or isinstance(value, str | bool):
         return encode(value)
-    return scalar(value)
+    return element_code(value)
 
 
-def scalar(value: Any) -> str:
+def element_code(value: Any) -> str:
     """The code of an element of a ring that Macaulay2 knows already: a number suffices for one.
 
     So a residue is an integer, without its ring; elements that are no numbers are encoded in full.
@@ -150,7 +150,7 @@ def _call(value: Any) -> str:
         # A variable goes as its symbol and its indices: x_1_a is Macaulay2's x_(1,a).
         if isinstance(value, values.Algebra) and field.name == "variables":
             part = variable_parts(part)
-        arguments.append(literal(part))
+        arguments.append(field_code(part))
     return f"(mb{type(value).__name__}({', '.join(arguments)}))"
 
 
@@ -174,7 +174,7 @@ def _extension(field: ExtensionField) -> values.FractionField | values.Algebra:
     return values.Algebra(quotient, (), joined=False)
 
 
-def _made_once(value: Any) -> str:
+def _ring_code(value: Any) -> str:
     """The code of a ring, which Macaulay2 makes once and finds by this code afterwards.
 
     Equal rings have the same code, so that they are one ring there.
@@ -183,19 +183,19 @@ def _made_once(value: Any) -> str:
     return f"(mbGiven({string(code)}, () -> {code}))"
 
 
-def _new(kind: str, parts: Iterable[Any]) -> str:
+def _list_of_class(kind: str, parts: Iterable[Any]) -> str:
     """The code of an object of a class of Macaulay2 that is a list of parts."""
     return f"(mbNew({string(kind)}, {items(parts)}))"
 
 
 def _collection(value: values.Array | values.MutableList | values.Partition) -> str:
     """The code of a list of another class than ``List``, which has the same name here."""
-    return _new(type(value).__name__, value)
+    return _list_of_class(type(value).__name__, value)
 
 
 def _table(value: Mapping[Any, Any]) -> str:
     """The code of a hash table, in its class if it is one of :mod:`m2bridge.convert.values`."""
-    pairs = grouped([f"({encode(key)},{encode(held)})" for key, held in value.items()])
+    pairs = list_code([f"({encode(key)},{encode(held)})" for key, held in value.items()])
     kind = type(value).__name__ if isinstance(value, values.HashTable) else "HashTable"
     return f"(mbHashTable({string(kind)}, {pairs}))"
 
@@ -221,9 +221,9 @@ def _complex(value: values.ComplexNumber) -> str:
     return _call(value)
 
 
-_NAMED = {oo: "(infinity)", -oo: "(-infinity)", nan: "indeterminate"}
+_CODE_OF_CONSTANT = {oo: "(infinity)", -oo: "(-infinity)", nan: "indeterminate"}
 for _name, _constant in CONSTANTS.items():
-    _NAMED[_constant] = f"(mbConstant {string(_name)})"
+    _CODE_OF_CONSTANT[_constant] = f"(mbConstant {string(_name)})"
 
 
 def _expression(value: Expr) -> str:
@@ -232,7 +232,11 @@ def _expression(value: Expr) -> str:
     Expressions with variables are encoded by :mod:`m2bridge.convert.bindings`, which finds a ring
     for them.
     """
-    return _NAMED[value] if value in _NAMED else encode(other_libraries.number(value))
+    return (
+        _CODE_OF_CONSTANT[value]
+        if value in _CODE_OF_CONSTANT
+        else encode(other_libraries.number(value))
+    )
 
 
 # Names of variables.
@@ -253,7 +257,7 @@ def variable_parts(names: Sequence[str]) -> list[list[str | int]]:
     for place, (symbol, *indices) in enumerate(listed):
         # Macaulay2 cannot distinguish x from x_1.
         if not indices and symbol in with_indices:
-            listed[place] = [escaped(names[place], plain=True)]
+            listed[place] = [escape_name(names[place], plain=True)]
     return listed
 
 
@@ -264,7 +268,7 @@ def _symbol_and_indices(name: str) -> list[str | int]:
     """
     base, *indices = name.split("_")
     if not SYMBOL.fullmatch(base):
-        return [escaped(name)]
+        return [escape_name(name)]
     parts: list[str | int] = [base]
     for index in indices:
         if SYMBOL.fullmatch(index):
@@ -272,7 +276,7 @@ def _symbol_and_indices(name: str) -> list[str | int]:
         elif _INDEX.fullmatch(index):
             parts.append(int(index))
         else:  # not an index that Macaulay2 can have
-            return [escaped(name)]
+            return [escape_name(name)]
     return parts
 
 
@@ -305,8 +309,10 @@ def polynomial(over: Any, terms: Iterable[Term]) -> str:
         monomials = [_factors(exponents) for exponents, _ in listed]
         powers = sorted(set(chain(*monomials)))
         if len(powers) <= _CHARACTERS:
-            return _packed(over, powers, monomials, [coefficient for _, coefficient in listed])
-    return f"mbSparse({encode(over)}, {sparse(sorted(listed))})"
+            return _packed_polynomial(
+                over, powers, monomials, [coefficient for _, coefficient in listed]
+            )
+    return f"mbSparse({encode(over)}, {sparse_terms(sorted(listed))})"
 
 
 def _factors(exponents: tuple[int, ...]) -> Factors:
@@ -316,7 +322,9 @@ def _factors(exponents: tuple[int, ...]) -> Factors:
     return list(zip(places, filter(None, exponents), strict=True))
 
 
-def _packed(over: Any, powers: Factors, monomials: list[Factors], numbers: list[str]) -> str:
+def _packed_polynomial(
+    over: Any, powers: Factors, monomials: list[Factors], numbers: list[str]
+) -> str:
     """The code of a polynomial by a text: a line for each monomial, a character for each power.
 
     Monomials are sorted by degree, then as strings from the last variable on. This is the graded
@@ -340,12 +348,12 @@ def _packed(over: Any, powers: Factors, monomials: list[Factors], numbers: list[
     written.sort()
     lines = "\n".join([backwards[::-1] for _, backwards, _ in written])
     text = lines.replace("\\", "\\\\").replace('"', '\\"')
-    coefficients = grouped([number for _, _, number in written])
-    table = grouped([f"({variable},{exponent})" for variable, exponent in powers])
+    coefficients = list_code([number for _, _, number in written])
+    table = list_code([f"({variable},{exponent})" for variable, exponent in powers])
     return f'mbPolynomial({encode(over)}, {coefficients}, {table}, "{text}")'
 
 
-def sparse(terms: Iterable[Term]) -> str:
+def sparse_terms(terms: Iterable[Term]) -> str:
     """The code of the list of terms ``{coefficient, variable, exponent, ..}`` of a polynomial.
 
     Variables that do not occur in a term are left out; the others are written by their places.
@@ -354,7 +362,7 @@ def sparse(terms: Iterable[Term]) -> str:
     for exponents, coefficient in terms:
         powers = "".join([f",{place},{exponent}" for place, exponent in _factors(exponents)])
         written.append(f"{{{coefficient}{powers}}}")
-    return grouped(written)
+    return list_code(written)
 
 
 def terms(value: PolyElement) -> list[Term]:
@@ -367,7 +375,7 @@ def terms(value: PolyElement) -> list[Term]:
 
 def _element(value: values.RingElement) -> str:
     """The code of an element of a ring that SymPy does not have."""
-    written = [(exponents, scalar(coefficient)) for exponents, coefficient in value.terms]
+    written = [(exponents, element_code(coefficient)) for exponents, coefficient in value.terms]
     return polynomial(value.ring, written)
 
 
@@ -416,11 +424,11 @@ _ENCODERS: dict[Any, Callable[[Any], str]] = {
     # Collections and expressions of Macaulay2
     values.Option: lambda value: f"({encode(value.key)} => {encode(value.value)})",
     values.Array | values.MutableList | values.Partition: _collection,
-    values.Expression: lambda value: _new(value.kind, value.parts),
+    values.Expression: lambda value: _list_of_class(value.kind, value.parts),
     values.Factorization: lambda value: f"(mbFactorization {items(value.factors)})",
     values.Symbol: lambda value: f"(mbSymbol({string(value.name)}, {encode(value.index)}))",
     # Rings, and elements that are not written by their fields
-    values.Algebra | values.QuotientRing | values.GaloisField | values.FractionField: _made_once,
+    values.Algebra | values.QuotientRing | values.GaloisField | values.FractionField: _ring_code,
     values.RingElement: _element,
     values.ComplexNumber: _complex,
     # Values of other packages of m2bridge

@@ -73,7 +73,7 @@ def parse_field(text: str) -> CoefficientField:
     >>> print(parse_field("QQ[i]/(i^2+1)"), parse_field("GF 9"), parse_field("frac(QQ[a,b])"))
     QQ[i]/(i**2 + 1) GF(3)[a]/(a**2 - a - 1) QQ(a, b)
     """
-    short = _without_spaces(text)
+    short = _remove_spaces(text)
     if re.fullmatch(r"(?:GF|gf)[0-9]+", short):
         short = f"GF({short[2:]})"
     inside = short
@@ -86,14 +86,14 @@ def parse_field(text: str) -> CoefficientField:
     algebraic = _ALGEBRAIC.fullmatch(inside)
     if algebraic:
         prime = _prime_field(algebraic["prime"])
-        return _algebraic(prime, algebraic["name"], algebraic["relation"])
+        return _algebraic_field(prime, algebraic["name"], algebraic["relation"])
     parameters = _PARAMETERS.fullmatch(short)
     if parameters:
         is_plain = parameters["plain"] is not None
-        return _with_parameters(parameters["plain"] or parameters["of_ring"], is_plain)
+        return _parameter_field(parameters["plain"] or parameters["of_ring"], is_plain)
     galois = _GALOIS.fullmatch(short)
     if galois:
-        field = _galois(galois["base"], galois["power"], galois["name"])
+        field = _galois_field(galois["base"], galois["power"], galois["name"])
         if field is not None:
             return field
     if short == "ZZ":
@@ -112,7 +112,7 @@ def parse_field(text: str) -> CoefficientField:
         ) from None
 
 
-def _without_spaces(text: str) -> str:
+def _remove_spaces(text: str) -> str:
     """The text of a field without spaces, as ``GF 9`` and ``QQ [ a ]`` may have them.
 
     Raises
@@ -162,7 +162,7 @@ def _prime_field(text: str) -> CoefficientField:
     return CoefficientField.parse(f"GF({digits})")
 
 
-def _with_parameters(listed: str, is_plain: bool) -> ExtensionField:
+def _parameter_field(listed: str, is_plain: bool) -> ExtensionField:
     """The fractions of polynomials over QQ in the names of a list such as ``a,b``.
 
     ``is_plain`` says that they were written as ``QQ(a,b)``, in which a name such as i could also be
@@ -179,7 +179,7 @@ def _with_parameters(listed: str, is_plain: bool) -> ExtensionField:
     return ExtensionField(0, names)
 
 
-def _algebraic(prime: CoefficientField, name: str, relation: str) -> ExtensionField:
+def _algebraic_field(prime: CoefficientField, name: str, relation: str) -> ExtensionField:
     """The field k[a]/(m): k is ``prime``, a the name, and m the polynomial in ``relation``.
 
     The text may be in parentheses, as ``(a^2+1)`` or ``ideal(a^2+1)``, and be an equation.
@@ -204,7 +204,7 @@ def _algebraic(prime: CoefficientField, name: str, relation: str) -> ExtensionFi
     return ExtensionField(prime.characteristic, (name,), coefficients)
 
 
-def _galois(base: str, power: str | None, name: str | None) -> CoefficientField | None:
+def _galois_field(base: str, power: str | None, name: str | None) -> CoefficientField | None:
     """The field with base^power elements, as ``GF(9)``, ``GF(3^2)`` and ``GF(9,b)`` name it.
 
     Its generator has this name, or a. Its minimal polynomial is the Conway polynomial where FLINT

@@ -25,8 +25,8 @@ from m2bridge.algebra.numbers import fraction
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert.fields import coefficient_terms, field_of_domain, powers_of_roots
 from m2bridge.convert.polynomial_text import (
+    convert_to_extension,
     names_in,
-    over_extension,
     read_equation,
     read_over_extension,
 )
@@ -147,7 +147,7 @@ def _element_over_extension(ring: PolynomialRing, value: Any) -> PolyElement:
     if isinstance(value, str):
         return read_over_extension(value, ring, equation=True)
     value = difference(value)
-    if isinstance(value, Poly | PolyElement) and _is_over(value, ring.field):
+    if isinstance(value, Poly | PolyElement) and _has_coefficients_in(value, ring.field):
         elements = value.rep.to_dict() if isinstance(value, Poly) else value
         return from_elements(ring, ring_variables(value), elements.items())
     if isinstance(value, Poly | PolyElement | _Flint) and not _has_constants(value):
@@ -155,16 +155,16 @@ def _element_over_extension(ring: PolynomialRing, value: Any) -> PolyElement:
         if field not in (QQ, ring.field.base):
             raise ConversionError(f"a polynomial over {field} is not one over {ring.field}")
         rational = element(PolynomialRing(QQ, ring.variables + ring.field.names), value)
-        return over_extension(rational, ring)
+        return convert_to_extension(rational, ring)
     if isinstance(value, Poly | PolyElement):
         value = value.as_expr()
     if not ring.field.minimal_polynomial:
         return ring.polynomial(value)
-    with_roots = _with_roots(ring, value)
-    return _in_generator(ring, value) if with_roots is None else with_roots
+    with_roots = _element_with_roots(ring, value)
+    return _element_in_generator(ring, value) if with_roots is None else with_roots
 
 
-def _in_generator(ring: PolynomialRing, value: Any) -> PolyElement:
+def _element_in_generator(ring: PolynomialRing, value: Any) -> PolyElement:
     """The element that an expression in the variables and the symbol of the generator stands for.
 
     The ring is over an algebraic field, whose nonzero elements may be divisors.
@@ -178,14 +178,14 @@ def _in_generator(ring: PolynomialRing, value: Any) -> PolyElement:
     numerator, denominator = value, 1
     if isinstance(value, Expr) and not value.is_polynomial():
         numerator, denominator = value.as_numer_denom()
-    divisor = over_extension(larger.polynomial(denominator), ring)
+    divisor = convert_to_extension(larger.polynomial(denominator), ring)
     is_constant = bool(divisor) and divisor.is_ground
     if not is_constant:
         raise ConversionError(f"'{value}' is not a polynomial over {ring.field}")
-    return over_extension(larger.polynomial(numerator), ring).quo_ground(divisor.LC)
+    return convert_to_extension(larger.polynomial(numerator), ring).quo_ground(divisor.LC)
 
 
-def _with_roots(ring: PolynomialRing, value: Any) -> PolyElement | None:
+def _element_with_roots(ring: PolynomialRing, value: Any) -> PolyElement | None:
     """The element that an expression with roots, such as sqrt(2), stands for.
 
     ``None`` if there are no roots in it, or SymPy does not know the root that generates the field.
@@ -211,7 +211,7 @@ def _with_roots(ring: PolynomialRing, value: Any) -> PolyElement | None:
             raise ConversionError(f"SymPy does not find {root} in {field}") from reason
         element = field.element(*coefficient_terms(found))
         in_generator[number] = field.domain.to_sympy(element) ** exponent
-    return _in_generator(ring, in_plain_symbols(value.xreplace(in_generator)))
+    return _element_in_generator(ring, in_plain_symbols(value.xreplace(in_generator)))
 
 
 def _domain(value: Poly | PolyElement) -> Any:
@@ -236,7 +236,7 @@ def has_constants_of(value: Any, field: CoefficientField | None) -> bool:
     return set(field.names) >= set(map(str, _domain(value).symbols))
 
 
-def _is_over(value: Poly | PolyElement, field: CoefficientField) -> bool:
+def _has_coefficients_in(value: Poly | PolyElement, field: CoefficientField) -> bool:
     """Whether the coefficients of a polynomial of SymPy are in this field."""
     domain = _domain(value)
     return not domain.is_PolynomialRing and field_of_domain(domain) == field
@@ -254,7 +254,7 @@ def from_elements(
     numbers = []
     for monomial, coefficient in terms:
         numbers.append((monomial, field.element(*coefficient_terms(coefficient))))
-    return _placed(ring, names, numbers)
+    return _element_of_terms(ring, names, numbers)
 
 
 flat = partial(flatten, cls=(list, tuple))
@@ -367,10 +367,10 @@ def from_terms(
 
     They are exponents of the variables ``names``, which are among the ring's, and rational numbers.
     """
-    return _placed(ring, names, ((monomial, ring.number(c)) for monomial, c in terms))
+    return _element_of_terms(ring, names, ((monomial, ring.number(c)) for monomial, c in terms))
 
 
-def _placed(
+def _element_of_terms(
     ring: PolynomialRing, names: Sequence[str], terms: Iterable[tuple[Sequence[int], Any]]
 ) -> PolyElement:
     """The element of a ring with these terms.

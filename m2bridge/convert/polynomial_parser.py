@@ -129,7 +129,7 @@ class PolynomialParser:
         if match is None:
             blanks = len(self.text[position:]) - len(self.text[position:].lstrip())
             column = position + blanks
-            raise _refused(_unexpected(self.text, column), self.text, column)
+            raise _refusal(_unexpected_character(self.text, column), self.text, column)
         kind = match.lastgroup  # the name of the group that matched
         assert kind is not None
         begin, end = match.span(kind)
@@ -148,7 +148,7 @@ class PolynomialParser:
         """Refuse a number such as 2e-3, which begins at this position and could be a product."""
         number = self.text[begin : begin + 12].split()[0]
         message = f"'{number}' could be a number with an exponent, or a product with a variable"
-        raise _refused(f"{message}: write 10^3 or 1/10^3, or * between factors", self.text, begin)
+        raise _refusal(f"{message}: write 10^3 or 1/10^3, or * between factors", self.text, begin)
 
     def read_name(self, begin: int, end: int) -> int:
         """Read a name with its index, and return the position in the text where it ends.
@@ -161,7 +161,7 @@ class PolynomialParser:
         variant = place_of_variant(name)
         if variant is not None:
             message = f"unexpected character {name[variant]!r} in a name"
-            raise _refused(message, self.text, begin + variant)
+            raise _refusal(message, self.text, begin + variant)
         index = _INDEX.match(self.text, end)
         if index is not None:
             name = "_".join([name.removesuffix("_"), *re.findall("[0-9]+", index[1])])
@@ -173,7 +173,7 @@ class PolynomialParser:
         """Take superscript digits at this position as the power of what stands before them."""
         before = self.tokens[-1] if self.tokens else Token("", "", 0, 0)
         if before.kind not in ("integer", "decimal", "name") and before.text != ")":
-            raise _refused(_unexpected(self.text, begin), self.text, begin)
+            raise _refusal(_unexpected_character(self.text, begin), self.text, begin)
         end = begin + len(digits)
         self.tokens.append(Token("sign", "^", begin + 1, begin))
         self.tokens.append(Token("integer", digits.translate(_DIGITS), begin + 1, end))
@@ -232,7 +232,7 @@ class PolynomialParser:
             if operator == "*":
                 # The time of a product grows with the terms and with the digits of coefficients.
                 count = len(total) * len(factor)
-                bits = _bits(total) + _bits(factor)
+                bits = _longest_coefficient_bits(total) + _longest_coefficient_bits(factor)
                 self.check_size(count * (1 + bits // 100), count, bits, start)
                 total = total * factor
             elif factor and factor.is_ground:
@@ -308,7 +308,7 @@ class PolynomialParser:
         # a coefficient is at most (n · the largest one of the base)^exponent.
         count = monomial_count(len(base), exponent) if base else 1
         work = 10 * count if count > 1 else 1
-        bits = exponent * (_bits(base) + len(base).bit_length())
+        bits = exponent * (_longest_coefficient_bits(base) + len(base).bit_length())
         self.check_size(work, count, bits, start)
         return base**exponent
 
@@ -385,7 +385,7 @@ class PolynomialParser:
     def fail(self, message: str, place: int | None = None) -> NoReturn:
         """Refuse the text at the column of the token at ``place``; of the next one if left out."""
         column = self.tokens[self.place if place is None else place].column - 1
-        raise _refused(message, self.text, column)
+        raise _refusal(message, self.text, column)
 
 
 @lru_cache(maxsize=8)
@@ -394,7 +394,7 @@ def _variables(ring: PolynomialRing) -> dict[str, PolyElement]:
     return dict(zip(map(normal_form, ring.variables), ring.sympy_ring.gens, strict=True))
 
 
-def _refused(message: str, text: str, column: int) -> ConversionError:
+def _refusal(message: str, text: str, column: int) -> ConversionError:
     """The error for a column of a text, from 0 on, with the part of the text around it.
 
     The message counts columns from 1, as people do.
@@ -409,7 +409,7 @@ def _refused(message: str, text: str, column: int) -> ConversionError:
     return ConversionError(f"column {column + 1}: {message} (in {part!r})")
 
 
-def _unexpected(text: str, column: int) -> str:
+def _unexpected_character(text: str, column: int) -> str:
     """The message that the character in this column, from 0 on, cannot stand there."""
     return f"unexpected character {text[column]!r}"
 
@@ -426,7 +426,7 @@ def _end_of_name(text: str, end: int) -> int:
     return end
 
 
-def _bits(polynomial: PolyElement) -> int:
+def _longest_coefficient_bits(polynomial: PolyElement) -> int:
     """Bits of the longest coefficient, numerator and denominator together; 0 for zero."""
     largest = 0
     for number in polynomial.values():

@@ -104,12 +104,12 @@ def mrdi(ideal: GeneratingSet, namespace: str) -> dict[str, Any]:
     if namespace not in _VOCABULARIES:
         known = " or ".join(_VOCABULARIES)
         raise ConversionError(f"there is no namespace '{namespace:.40}': take {known}")
-    words = _VOCABULARIES[namespace]
+    vocabulary = _VOCABULARIES[namespace]
     ring = _ring(ideal.ring, namespace)
     place = str(uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(ring)))
     return {
-        "_ns": {namespace: words.origin},
-        "_type": {"name": words.ideal, "params": place},
+        "_ns": {namespace: vocabulary.origin},
+        "_type": {"name": vocabulary.ideal, "params": place},
         "data": [_terms(generator, namespace) for generator in ideal.generators_or_zero],
         "_refs": {place: ring},
     }
@@ -132,15 +132,15 @@ def from_mrdi(source: Path | str | Mapping[str, Any]) -> GeneratingSet:
         data = read_json(read_text(Path(source), MAX_MRDI_BYTES))
     try:
         (namespace,) = data["_ns"]
-        words = _VOCABULARIES[namespace]
-        if data["_type"]["name"] != words.ideal:
+        vocabulary = _VOCABULARIES[namespace]
+        if data["_type"]["name"] != vocabulary.ideal:
             raise ConversionError(f"a {data['_type']['name']!s:.40} and not an ideal")
-        ring_data = _referred(data, data["_type"]["params"])
-        listed = strings(ring_data["data"][words.variables], words.variables)
-        names = tuple(map(words.read_name, listed))
+        ring_data = _resolve_reference(data, data["_type"]["params"])
+        listed = strings(ring_data["data"][vocabulary.variables], vocabulary.variables)
+        names = tuple(map(vocabulary.read_name, listed))
         for name in names:
             check_variable(name)
-        field = _field(_referred(data, ring_data["_type"]["params"]))
+        field = _field(_resolve_reference(data, ring_data["_type"]["params"]))
         ring = PolynomialRing(field, names)
         generators = [_polynomial(ring, terms) for terms in data["data"]]
         return GeneratingSet.without_zeros(ring, generators)
@@ -204,7 +204,7 @@ def _terms(polynomial: PolyElement, namespace: str) -> list[list[Any]]:
     return [[list(map(str, monomial)), coefficient(c)] for monomial, c in polynomial.terms()]
 
 
-def _referred(data: Mapping[str, Any], reference: Any) -> Any:
+def _resolve_reference(data: Mapping[str, Any], reference: Any) -> Any:
     """The object of the file ``data`` to which a UUID refers.
 
     Instead of a UUID the object itself may be written out, and is returned as it is.

@@ -37,7 +37,9 @@ def plain_listing(text: str) -> str:
     """
     text = _COMMENT.sub("", text)
     body = text.strip()
-    is_list = len(_parts(text)) > 1 or _HEAD.match(body) or _inside(body) is not None
+    is_list = (
+        len(_split_at_commas(text)) > 1 or _HEAD.match(body) or _text_in_brackets(body) is not None
+    )
     if is_list:
         return text
     polynomials: list[str] = []
@@ -157,7 +159,7 @@ def listing(text: str) -> Listing:
     if head and "generated" in head[0].lower():  # Oscar's, a line for each
         inside: str | None = body.replace("\n", ",")
     else:
-        inside = _inside(body)
+        inside = _text_in_brackets(body)
     if inside is None:
         return _listing_of_parts(body)
     if not inside.strip():
@@ -187,7 +189,7 @@ def _listing_of_parts(text: str) -> Listing:
             f"'{comma[1]:.40}' has a decimal comma, or ends a polynomial with 0: write {meant:.40},"
             " or a blank after the comma"
         )
-    parts = [_without_eq(part.strip()) for part in _parts(text)]
+    parts = [_replace_eq(part.strip()) for part in _split_at_commas(text)]
     if len(parts) == 1 and not _is_listing(parts[0]):
         return Listing((parts[0],))
     listed: list[Any] = []
@@ -209,13 +211,13 @@ def _listing_of_parts(text: str) -> Listing:
 
 def _is_listing(part: str) -> bool:
     """Whether a part of a list is in brackets, not empty ones, or a polynomial of SymPy."""
-    return bool(_inside(part)) or _SYMPY.fullmatch(part) is not None
+    return bool(_text_in_brackets(part)) or _SYMPY.fullmatch(part) is not None
 
 
-def _without_eq(part: str) -> str:
+def _replace_eq(part: str) -> str:
     """SymPy's ``Eq(f, g)`` as ``f = g``; other text as it is."""
     match = _EQUATION.fullmatch(part)
-    sides = _parts(match["sides"]) if match else []
+    sides = _split_at_commas(match["sides"]) if match else []
     return " = ".join(sides) if len(sides) == 2 else part
 
 
@@ -224,7 +226,7 @@ def _listing_of_sympy(arguments: str) -> Listing:
 
     Its arguments are ``f, x, y, domain='QQ'``: a polynomial or a list, variables, and options.
     """
-    generators, *others = _parts(arguments)
+    generators, *others = _split_at_commas(arguments)
     options = {}
     for part in others:
         match = _OPTION.fullmatch(part)
@@ -249,7 +251,7 @@ def _field(text: str) -> CoefficientField:
     return named_field(text)
 
 
-def _inside(text: str) -> str | None:
+def _text_in_brackets(text: str) -> str | None:
     """The text between the first and the last character, if these are brackets of one pair.
 
     Else ``None``, as for ``(x)*(y)``.
@@ -267,7 +269,7 @@ def _inside(text: str) -> str | None:
     return text[1:-1]
 
 
-def _parts(text: str) -> list[str]:
+def _split_at_commas(text: str) -> list[str]:
     """The parts between the commas that are in no brackets; after the last comma there may be
     nothing.
 

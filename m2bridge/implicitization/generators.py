@@ -29,7 +29,7 @@ import flint
 from m2bridge.algebra import linear_algebra
 from m2bridge.algebra.numbers import (
     chinese_remainder,
-    combined,
+    combine_residues,
     primes_from,
     rational_reconstruction,
 )
@@ -180,7 +180,7 @@ def _lifted(primes: Sequence[int], duals: Sequence[list[list[int]]]) -> list[lis
     modulus, weights = chinese_remainder(primes)
     lifted = []
     for vectors in check_deadline_in(zip(*duals, strict=True)):
-        residues = combined(vectors, weights, modulus)
+        residues = combine_residues(vectors, weights, modulus)
         _, numerators = rational_reconstruction(residues, modulus)
         lifted.append(numerators)
     return lifted
@@ -328,7 +328,7 @@ class GeneratedPart:
                 column.append((row, value))
             columns.append(column)
         transposed = flint.nmod_mat(len(places), len(row_of), self.prime)
-        return linear_algebra.filled(transposed, columns).transpose()
+        return linear_algebra.fill_matrix(transposed, columns).transpose()
 
     def is_annihilated(self, functionals: Sequence[Sequence[int]]) -> bool:
         """Whether functionals over ZZ vanish on all products, and so on what these span over QQ.

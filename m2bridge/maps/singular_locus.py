@@ -22,15 +22,9 @@ from m2bridge.convert.printing import polynomial_text
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script, render
 from m2bridge.ideals.ideal import Ideal
-from m2bridge.ideals.program import factoring
-from m2bridge.ideals.varieties import (
-    IdealSingularLocus,
-    IrreducibleComponent,
-    MeasuredPrime,
-    measured,
-    most_minors,
-    proved_until,
-)
+from m2bridge.ideals.measured_primes import MeasuredPrime, measured_primes_in, proved_before_limit
+from m2bridge.ideals.program import explain_factoring_errors
+from m2bridge.ideals.varieties import IdealSingularLocus, IrreducibleComponent, most_minors
 from m2bridge.limits import clock, limited, share
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure, Strategy
@@ -343,10 +337,10 @@ def _by_jacobian(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
         return LocusFindings("jacobian", dimension, components=())
     if model.polynomial_map.maybe_reducible and not ideal.is_prime():
         return _of_reducible(model, ideal, dimension)
-    with factoring(ideal):
+    with explain_factoring_errors(ideal):
         answer, late = answer_until_limit(_criterion(model, m2_syntax.ring_values(ideal)))
     if late:
-        primes, rest = proved_until(answer)
+        primes, rest = proved_before_limit(answer)
         return LocusFindings(
             "jacobian",
             dimension,
@@ -354,7 +348,9 @@ def _by_jacobian(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
             proved=_components(model, primes),
             rest_dimension=rest,
         )
-    found = _components(model, measured(answer, "minimal_primes", "dimensions", "degrees"))
+    found = _components(
+        model, measured_primes_in(answer, "minimal_primes", "dimensions", "degrees")
+    )
     return LocusFindings("jacobian", dimension, components=found)
 
 

@@ -26,7 +26,7 @@ LAYOUT_SWEEPS = 24
 """Layers become stable after a few sweeps; otherwise the best arrangement found is used."""
 
 
-def placed(
+def lay_out(
     layers: Sequence[Sequence[Node]], edges: Sequence[Edge[Node]]
 ) -> tuple[dict[Node, NodePosition], list[list[NodePosition]]]:
     """The places of all nodes, and for each edge the places through which it goes.
@@ -66,7 +66,7 @@ def placed(
     return {node: places[node] for node in layer_of}, routes
 
 
-def straightened(
+def straighten_route(
     route: Sequence[NodePosition], nodes: Sequence[NodePosition], left: float, right: float
 ) -> list[NodePosition]:
     """The places of a route that remain when bends are left out that go round no other node.
@@ -113,7 +113,7 @@ def _is_free(
     return True
 
 
-def rounded(route: Sequence[NodePosition]) -> list[tuple[float, float]]:
+def smooth_curve(route: Sequence[NodePosition]) -> list[tuple[float, float]]:
     """Return points of a smooth curve through the places of a route, upwards.
 
     It is made of cubic polynomials x(y). The slope dx/dy in a place between is the harmonic mean of
@@ -157,23 +157,25 @@ def _horizontal_places(
         for low, high in itertools.pairwise(path):
             below[high].append(low)
             above[low].append(high)
-    best = _centred(rows)
+    best = _centre_rows(rows)
     fewest = None
     for sweep in range(LAYOUT_SWEEPS):
         if sweep % 2 == 0:  # upwards
             for row in rows:
-                _sort(row, below, _centred(rows))
+                _sort_by_neighbours(row, below, _centre_rows(rows))
         else:
             for row in reversed(rows):
-                _sort(row, above, _centred(rows))
+                _sort_by_neighbours(row, above, _centre_rows(rows))
         crossings = _crossings(rows, below)
         if fewest is None or crossings < fewest:
-            best = _centred(rows)
+            best = _centre_rows(rows)
             fewest = crossings
     return best
 
 
-def _sort(row: list[Hashable], neighbours: Neighbours, places: Mapping[Hashable, float]) -> None:
+def _sort_by_neighbours(
+    row: list[Hashable], neighbours: Neighbours, places: Mapping[Hashable, float]
+) -> None:
     """Sort a row by the means of its neighbours' places, which are those of one adjacent row.
 
     An item without neighbours is sorted by its own place.
@@ -187,7 +189,7 @@ def _sort(row: list[Hashable], neighbours: Neighbours, places: Mapping[Hashable,
     row.sort(key=mean)
 
 
-def _centred(rows: Sequence[Sequence[Hashable]]) -> dict[Hashable, float]:
+def _centre_rows(rows: Sequence[Sequence[Hashable]]) -> dict[Hashable, float]:
     """The horizontal coordinates of items: 1 apart in a row, and each row about the middle 0."""
     places: dict[Hashable, float] = {}
     for row in rows:
@@ -201,7 +203,7 @@ def _crossings(rows: Sequence[Sequence[Hashable]], below: Neighbours) -> int:
 
     ``below`` has the lower neighbours of each item.
     """
-    places = _centred(rows)
+    places = _centre_rows(rows)
     count = 0
     for row in rows:
         ends = []

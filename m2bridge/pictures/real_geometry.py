@@ -145,7 +145,9 @@ def _univariate(polynomial: fmpq_mpoly, variable: str) -> fmpq_poly:
     return fmpq_poly(coefficients)
 
 
-def pieces(polynomials: Iterable[fmpq_mpoly], variable: str, interval: Interval) -> list[Interval]:
+def root_intervals(
+    polynomials: Iterable[fmpq_mpoly], variable: str, interval: Interval
+) -> list[Interval]:
     """The open intervals into which real roots of polynomials cut an interval.
 
     In the polynomials only this variable occurs. They are different and irreducible, so that no two
@@ -153,7 +155,7 @@ def pieces(polynomials: Iterable[fmpq_mpoly], variable: str, interval: Interval)
     """
     roots: list[fmpq] = []
     for polynomial in check_deadline_in(polynomials):
-        roots += map(near, real_roots(polynomial, variable, interval))
+        roots += map(ball_middle, real_roots(polynomial, variable, interval))
     return list(pairwise(dict.fromkeys([interval[0], *sorted(roots), interval[1]])))
 
 
@@ -161,7 +163,7 @@ def nodes(interval: Interval, count: int) -> list[fmpq]:
     """Places in an open interval, denser at its ends, where roots move fast."""
     low, high = interval
     # The projections to [0, 1] of points that are equally far apart on a half circle.
-    inner = [near(arb((1 - cos(pi * k / (count - 1))) / 2)) for k in range(1, count - 1)]
+    inner = [ball_middle(arb((1 - cos(pi * k / (count - 1))) / 2)) for k in range(1, count - 1)]
     return [low + (high - low) * part for part in (CLOSE, *inner, 1 - CLOSE)]
 
 
@@ -194,7 +196,7 @@ def fractions_between(interval: Interval, count: int) -> list[fmpq]:
     return [low + (high - low) * fmpq(2 * k + 1, 2 * count) for k in range(count)]
 
 
-def near(number: arb) -> fmpq:
+def ball_middle(number: arb) -> fmpq:
     """The middle of a ball, which is a rational number."""
     mantissa, exponent = number.mid().man_exp()
     return fmpq(mantissa) * fmpq(2) ** int(exponent)
@@ -360,24 +362,31 @@ class _Branches:
             critical += boundaries(equation, name, self.box[name])
         for cut in cuts:
             critical += self.eliminated([base], more=[cut])
-        for span in check_deadline_in(pieces(factors(critical), base, self.box[base])):
-            count = max(5, round(2 * fineness * _share(span, self.box[base])))
-            tracks = [self.points({base: place}) for place in check_deadline_in(nodes(span, count))]
-            samples = self.points({base: middle(span)})
-            _same([len(spots) for spots in (*tracks, samples)])
-            rational = self._rational_on(base, span, len(samples))
+        for base_interval in check_deadline_in(
+            root_intervals(factors(critical), base, self.box[base])
+        ):
+            count = max(5, round(2 * fineness * _share(base_interval, self.box[base])))
+            tracks = [
+                self.points({base: place})
+                for place in check_deadline_in(nodes(base_interval, count))
+            ]
+            samples = self.points({base: middle(base_interval)})
+            _common_count([len(spots) for spots in (*tracks, samples)])
+            rational = self._rational_points_over(base, base_interval, len(samples))
             for number, spot in enumerate(samples):
                 line = tuple(_point(spots[number], self.names) for spots in tracks)
                 yield Cell(points=(line,), sample=spot, rational=rational.get(number))
 
-    def _rational_on(self, base: str, span: Interval, count: int) -> dict[int, Spot]:
+    def _rational_points_over(
+        self, base: str, base_interval: Interval, count: int
+    ) -> dict[int, Spot]:
         """A rational point of each branch over an interval, by the number of the branch.
 
         There are ``count`` branches. Points over a few fractions are tried; a branch without a
         rational one among them is left out.
         """
         points: dict[int, Spot] = {}
-        for place in check_deadline_in(fractions_between(span, BRANCH_FRACTIONS_TRIED)):
+        for place in check_deadline_in(fractions_between(base_interval, BRANCH_FRACTIONS_TRIED)):
             for number, spot in enumerate(self.points({base: place}, exact=True)):
                 rational = self.rational(spot)
                 if rational is not None:
@@ -387,9 +396,9 @@ class _Branches:
         return points
 
 
-def _share(span: Interval, whole: Interval) -> float:
+def _share(base_interval: Interval, whole: Interval) -> float:
     """The length of an interval, as a part of that of the whole one."""
-    return as_float((span[1] - span[0]) / (whole[1] - whole[0]))
+    return as_float((base_interval[1] - base_interval[0]) / (whole[1] - whole[0]))
 
 
 def _point(spot: Spot, names: Sequence[str]) -> Point:
@@ -448,27 +457,29 @@ class _Decomposition:
         # Curves in which y occurs; the others are lines x = constant, which cut already.
         with_y = [curve for curve in self.curves if degree_in(curve, self.y) > 0]
         critical += [p.resultant(q, self.y) for p, q in check_deadline_in(combinations(with_y, 2))]
-        for span in check_deadline_in(pieces(factors(critical), self.x, self.box[self.x])):
-            yield from self._over(span)
+        for base_interval in check_deadline_in(
+            root_intervals(factors(critical), self.x, self.box[self.x])
+        ):
+            yield from self._cells_over(base_interval)
 
-    def _over(self, span: Interval) -> Iterator[Cell]:
+    def _cells_over(self, base_interval: Interval) -> Iterator[Cell]:
         """Yield the cells over an interval of x, strip by strip, and over a strip from below.
 
         Over each node of the interval they are the same in number.
         """
-        count = max(7, round(self.fineness * _share(span, self.box[self.x])))
-        columns = [self._column(x) for x in check_deadline_in(nodes(span, count))]
-        x_inside = middle(span)
+        count = max(7, round(self.fineness * _share(base_interval, self.box[self.x])))
+        columns = [self._column(x) for x in check_deadline_in(nodes(base_interval, count))]
+        x_inside = middle(base_interval)
         strips = self._strips(x_inside)
         section = self.surface.subs({self.x: x_inside})
-        _same([len(strips), *map(len, columns)])
+        _common_count([len(strips), *map(len, columns)])
         for strip, interval in enumerate(strips):
             lines = [column[strip] for column in columns]
-            graphs = _same([len(points) for line in lines for points in line])
+            graphs = _common_count([len(points) for line in lines for points in line])
             samples = self._spots(x_inside, section, middle(interval))
             for graph in range(graphs):
                 grid = tuple(tuple(points[graph] for points in line) for line in lines)
-                rational = self._rational(span, strip, graph)
+                rational = self._rational_point(base_interval, strip, graph)
                 yield Cell(points=grid, sample=samples[graph], rational=rational)
 
     def _column(self, x: fmpq) -> list[list[list[Point]]]:
@@ -493,7 +504,7 @@ class _Decomposition:
     def _strips(self, x: fmpq) -> list[Interval]:
         """The intervals of y, at x, between the curves of the plane."""
         sections = (curve.subs({self.x: x}) for curve in self.curves)
-        return pieces(sections, self.y, self.box[self.y])
+        return root_intervals(sections, self.y, self.box[self.y])
 
     def _spots(self, x: fmpq, section: fmpq_mpoly, y: fmpq, *, exact: bool = False) -> list[Spot]:
         """The points of the surface over the point (x, y) of the plane, in the order of z.
@@ -504,13 +515,15 @@ class _Decomposition:
         heights = real_roots(section.subs({self.y: y}), self.z, self.box[self.z], exact=exact)
         return [{self.x: x, self.y: y, self.z: z} for z in heights]
 
-    def _rational(self, span: Interval, strip: int, graph: int) -> Mapping[str, fmpq] | None:
+    def _rational_point(
+        self, base_interval: Interval, strip: int, graph: int
+    ) -> Mapping[str, fmpq] | None:
         """Return a rational point of a cell, if there is one among a few candidates.
 
         The cell is given by its interval of x, and the numbers of its strip and its graph.
         """
         # x and y are chosen rational; z is then a root, which is rational for few of them.
-        for x in check_deadline_in(fractions_between(span, BRANCH_FRACTIONS_TRIED)):
+        for x in check_deadline_in(fractions_between(base_interval, BRANCH_FRACTIONS_TRIED)):
             section = self.surface.subs({self.x: x})
             for y in fractions_between(self._strips(x)[strip], BRANCH_FRACTIONS_TRIED // 4):
                 spot = self._spots(x, section, y, exact=True)[graph]
@@ -540,7 +553,7 @@ def _order(surface: fmpq_mpoly) -> tuple[str, str, str]:
     return first, second, last
 
 
-def _same(counts: Iterable[int]) -> int:
+def _common_count(counts: Iterable[int]) -> int:
     """The number that all counts, of real roots or points over the nodes of a cell, are.
 
     Raises

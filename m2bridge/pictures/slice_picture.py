@@ -66,7 +66,7 @@ def axes(elevation: float, azimuth: float) -> tuple[SpaceVector, SpaceVector, Sp
     return right, upwards, towards_the_eye
 
 
-def hidden(
+def are_hidden(
     points: Sequence[SpaceVector],
     squares: Iterable[Sequence[SpaceVector]],
     elevation: float,
@@ -205,7 +205,9 @@ def scene(view: SurfaceResult) -> dict[str, Any]:
 
     def flat(points: Sequence[SpaceVector]) -> list[float]:
         """The rounded coordinates of points of the box in the cube, one after the other."""
-        return [round(float(value), POINT_DECIMALS) for value in scaled(points, view).ravel()]
+        return [
+            round(float(value), POINT_DECIMALS) for value in scale_to_cube(points, view).ravel()
+        ]
 
     surfaces, lines = [], []
     for piece in view.pieces:
@@ -295,13 +297,13 @@ def _surface(space: Any, view: SurfaceResult) -> None:
             face_alpha, edge_alpha = 0.16, 0.0
         for square in piece.squares():
             squares.append(square)
-            faces.append(shaded(piece.colour, _brightness(square), face_alpha))
-            edges.append(shaded(piece.colour, 0.55, edge_alpha))
+            faces.append(shade_colour(piece.colour, _brightness(square), face_alpha))
+            edges.append(shade_colour(piece.colour, 0.55, edge_alpha))
     if squares:
         style = {"facecolors": faces, "edgecolors": edges, "linewidths": 0.3, "zorder": 1}
         # In one collection the near ones hide the far ones.
         space.add_collection3d(picture.polygons(squares, **style))
-    colour = shaded(picture.ORANGE, 0.6, 1)
+    colour = shade_colour(picture.ORANGE, 0.6, 1)
     for piece in surfaces:
         if piece.is_dotted:
             dots = numpy.array(piece.points).reshape(-1, 3).T
@@ -311,7 +313,7 @@ def _surface(space: Any, view: SurfaceResult) -> None:
 def _curves(space: Any, view: SurfaceResult) -> None:
     """Draw curves and points, pale where the surface is before them."""
     surfaces = [piece.squares() for piece in view.pieces if piece.kind == "surface"]
-    squares = [scaled(square, view) for square in chain.from_iterable(surfaces)]
+    squares = [scale_to_cube(square, view) for square in chain.from_iterable(surfaces)]
     for piece in view.pieces:
         if piece.kind == "point":
             filled = piece.colour
@@ -321,8 +323,8 @@ def _curves(space: Any, view: SurfaceResult) -> None:
             space.plot(*zip(*piece.points[0], strict=True), "o", **style)
         elif piece.kind == "curve":
             points = numpy.array(piece.points[0], dtype=float)
-            centres = scaled((points[1:] + points[:-1]) / 2, view)
-            behind = hidden(centres, squares, view.elevation, view.azimuth)
+            centres = scale_to_cube((points[1:] + points[:-1]) / 2, view)
+            behind = are_hidden(centres, squares, view.elevation, view.azimuth)
             start = 0
             # Parts of the curve that are all before the surface, or all behind it.
             for is_behind, run in groupby(behind):
@@ -345,7 +347,7 @@ def _line_style(piece: Piece) -> dict[str, Any]:
     }
 
 
-def scaled(points: Any, view: SurfaceResult) -> Any:
+def scale_to_cube(points: Any, view: SurfaceResult) -> Any:
     """The points of the box as points of the cube [-1, 1]³, in an array with a row for each."""
     low, high = numpy.array([view.box[name] for name in view.variables], dtype=float).T
     return (2 * numpy.array(points, dtype=float) - low - high) / (high - low)
@@ -364,7 +366,7 @@ def _brightness(square: Sequence[SpaceVector]) -> float:
     return 0.62 + 0.4 * scalar_product / length
 
 
-def shaded(colour: str, brightness: float, alpha: float) -> tuple[float, ...]:
+def shade_colour(colour: str, brightness: float, alpha: float) -> tuple[float, ...]:
     """A colour ``#rrggbb`` made darker, or paler if the brightness is above 1.
 
     It is red, green and blue from 0 to 1, and the opacity ``alpha``.
@@ -379,9 +381,9 @@ def _legend(view: SurfaceResult) -> list[Any]:
     for piece in view.pieces:
         style: dict[str, Any]
         if piece.kind == "surface":
-            style = {"facecolor": shaded(piece.colour, 0.95, 0.88), "edgecolor": piece.colour}
+            style = {"facecolor": shade_colour(piece.colour, 0.95, 0.88), "edgecolor": piece.colour}
             if piece.is_dotted:
-                style |= {"facecolor": shaded(piece.colour, 0.95, 0.2), "hatch": "...."}
+                style |= {"facecolor": shade_colour(piece.colour, 0.95, 0.2), "hatch": "...."}
             entries[piece.name] = picture.patch(label=piece.name, **style)
         else:
             style = _line_style(piece)

@@ -17,7 +17,14 @@ from m2bridge.errors import CertificateError, ContradictionError
 from m2bridge.families.registry import family
 from m2bridge.limits import check_deadline_in
 from m2bridge.reports.atlas_values import CLOSURE, EQUATIONS, POLAR, STATED_POLAR, VALUES
-from m2bridge.reports.content import VERDICTS, NamedCase, Problem, VerdictRow, all_trusted, crossed
+from m2bridge.reports.content import (
+    VERDICTS,
+    NamedCase,
+    Problem,
+    VerdictRow,
+    all_trusted,
+    cross_table,
+)
 from m2bridge.reports.forms import MARKS, paper_of
 from m2bridge.reports.read import collect
 from m2bridge.results.known import Bounds, intersect_bounds
@@ -131,14 +138,14 @@ class Atlas:
     problems: tuple[Problem, ...]
 
 
-def grids(entries: Iterable[Entry]) -> tuple[list[tuple[Any, ...]], list[Entry]]:
+def case_grids(entries: Iterable[Entry]) -> tuple[list[tuple[Any, ...]], list[Entry]]:
     """Tables of the cases that differ in the first two numbers only, and the other cases.
 
     Returns
     -------
     tables : list of tuples
         Each is its caption, which gives the other numbers, as ``t = 3``; what the two numbers are
-        called; its columns, the values of the second; and its lines, by :func:`crossed`. Where
+        called; its columns, the values of the second; and its lines, by :func:`cross_table`. Where
         there are several families, a caption starts with the models of its family.
     alone : list of Entry
         The cases that fewer than two numbers name.
@@ -159,7 +166,7 @@ def grids(entries: Iterable[Entry]) -> tuple[list[tuple[Any, ...]], list[Entry]]
         caption = ", ".join(f"{heading} = {value}" for heading, value in fixed)
         if has_several_families:
             caption = ": ".join(filter(None, (family(name).title, caption)))
-        across, lines = crossed({entry.case.cells[:2]: entry for entry in group})
+        across, lines = cross_table({entry.case.cells[:2]: entry for entry in group})
         tables.append((caption, headings[:2], across, lines))
     return tables, alone
 
@@ -325,7 +332,7 @@ def _reasons_by_question(
     applies.
     """
     reasons = {row.question: row.reason for row in rows if row.file.endswith(SUFFIX)}
-    scope = _scope(certificates)
+    scope = _degree_limit_reason(certificates)
     if scope:
         reasons.setdefault(CLOSURE, scope)
     for row in rows:
@@ -373,7 +380,7 @@ def _value(
     return AtlasValue(name, str(values[source]), source)
 
 
-def _scope(certificates: Iterable[Certificate]) -> str:
+def _degree_limit_reason(certificates: Iterable[Certificate]) -> str:
     """Why only the equations up to a degree are known; empty if no certificate is about these."""
     for certificate in certificates:
         if certificate.question == EQUATIONS:
@@ -419,7 +426,7 @@ def write_atlas(atlas: Atlas, folder: Path, documentation: str = "") -> Path:
     return target
 
 
-def dashes(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
+def cases_by_missing_reason(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
     """The reasons why the overview has dashes in place of numbers, each with the cases that it is
     for: those without a dimension, a degree or, where equations were computed, all generators.
     """
@@ -453,7 +460,7 @@ def _case_page(entry: Entry, before: Entry | None, after: Entry | None, document
 
 def _overview(atlas: Atlas) -> str:
     """The page with tables of all cases, and lists of those that are in no table."""
-    tables, alone = grids(atlas.entries)
+    tables, alone = case_grids(atlas.entries)
     without_values = {entry.file for entry in alone}  # of these only the verdict is shown
     with_values = [entry for entry in atlas.entries if entry.file not in without_values]
     values = {
@@ -461,7 +468,7 @@ def _overview(atlas: Atlas) -> str:
         "atlas": atlas,
         "grids": tables,
         "alone": alone,
-        "dashes": dashes(with_values),
+        "dashes": cases_by_missing_reason(with_values),
         "verdicts": {entry.verdict for entry in atlas.entries},
         "marks": MARKS,
     }

@@ -449,7 +449,7 @@ def _paragraph(sentences: Iterable[str]) -> str:
     return ". ".join(sentences) + "."
 
 
-def crossed(
+def cross_table(
     placed: Mapping[tuple[TableCell, ...], AnyT],
 ) -> tuple[tuple[TableCell, ...], list[tuple[TableCell, list[AnyT | None]]]]:
     """Return a table of things that are named by pairs of cells.

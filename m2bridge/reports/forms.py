@@ -31,7 +31,7 @@ from m2bridge.reports.content import (
     TableCell,
     VerdictRow,
     all_trusted,
-    crossed,
+    cross_table,
     table_lines,
     verdict_words,
 )
@@ -78,10 +78,10 @@ def to_html(report: Report, documentation: str = "") -> str:
         "parts": [pack(part) for part in parts],
         "cases_in_a_part": CASES_PER_HTML_PART,
     }
-    return page("report", _values(report, documentation) | more)
+    return page("report", _template_values(report, documentation) | more)
 
 
-def _values(report: Report, documentation: str) -> dict[str, Any]:
+def _template_values(report: Report, documentation: str) -> dict[str, Any]:
     """The values that templates of all forms take; ``documentation`` is that of :func:`to_html`."""
     return {
         "report": report,
@@ -171,10 +171,10 @@ def _page_table(report: Report) -> dict[str, Any]:
     members = [[name] if name in alone else name.split(", ") for name in names]
     texts = {row.reason for row in report.rows} | {row.witness for row in report.rows}
     listed = sorted(texts)
-    case_number = _numbered(report.cases)
-    statement_number = _numbered(names)
-    verdict_number = _numbered(VERDICTS)
-    text_number = _numbered(listed)
+    case_number = _places(report.cases)
+    statement_number = _places(names)
+    verdict_number = _places(VERDICTS)
+    text_number = _places(listed)
     rows = []
     for row in report.lines:
         numbers = (
@@ -199,7 +199,7 @@ def _page_table(report: Report) -> dict[str, Any]:
     }
 
 
-def _numbered(things: Iterable[HashableT]) -> dict[HashableT, int]:
+def _places(things: Iterable[HashableT]) -> dict[HashableT, int]:
     """The place of each thing in a list, from 0 on."""
     return {thing: number for number, thing in enumerate(things)}
 
@@ -209,8 +209,8 @@ def _case_sheet(rows: list[VerdictRow], details: list[Detail]) -> dict[str, Any]
 
     Tables of orbits and scripts that certificates share appear once, with their questions.
     """
-    orbits = _shared((detail.orbits, detail.question) for detail in details)
-    scripts = _shared((detail.script, detail.question) for detail in details)
+    orbits = _questions_by_thing((detail.orbits, detail.question) for detail in details)
+    scripts = _questions_by_thing((detail.script, detail.question) for detail in details)
     verdict = attrgetter("statement", "verdict", "reason", "witness", "file")
     return {
         "verdicts": list(map(verdict, table_lines(rows))),
@@ -221,7 +221,9 @@ def _case_sheet(rows: list[VerdictRow], details: list[Detail]) -> dict[str, Any]
     }
 
 
-def _shared(pairs: Iterable[tuple[HashableT | None, str]]) -> dict[HashableT, list[str]]:
+def _questions_by_thing(
+    pairs: Iterable[tuple[HashableT | None, str]],
+) -> dict[HashableT, list[str]]:
     """The different things, each with its questions, from pairs of a thing and a question.
 
     Things that are empty or ``None`` are left out.
@@ -267,7 +269,7 @@ def to_latex_grid(report: Report, documentation: str = "") -> str:
 def _grids(
     report: Report,
 ) -> Iterator[tuple[str, tuple[TableCell, ...], list[tuple[TableCell, list[str]]]]]:
-    """Yield each statement with its grid of verdicts: columns, and rows, by :func:`crossed`.
+    """Yield each statement with its grid of verdicts: columns, and rows, by :func:`cross_table`.
 
     The first cell of a case gives its row, the second its column; a case with one cell is in the
     column "". Cases that differ in further cells share a place, with several signs.
@@ -283,7 +285,7 @@ def _grids(
             signs = _signs([verdicts.get(case) for case in cases])
             if signs:
                 signs_by_place[place] = signs
-        columns, rows = crossed(signs_by_place)
+        columns, rows = cross_table(signs_by_place)
         yield statement, columns, [(first, [signs or "" for signs in row]) for first, row in rows]
 
 
@@ -313,7 +315,7 @@ def to_text(report: Report) -> str:
         if isinstance(block, Table):
             rows = table(block.header, block.rows)
             # Reasons may be long; the rule below the header need not be.
-            parts.append(re.sub("^ +─.*", _cut, rows, flags=re.MULTILINE))
+            parts.append(re.sub("^ +─.*", _shorten_rule, rows, flags=re.MULTILINE))
     parts.append(fill(line(report.notes)))
     trust = report.trust
     if report.trusted:
@@ -324,7 +326,7 @@ def to_text(report: Report) -> str:
     return text.replace("\nwitness: ", f"\n{WITNESS_INDENT}witness: ") + "\n"
 
 
-def _cut(rule: re.Match[str]) -> str:
+def _shorten_rule(rule: re.Match[str]) -> str:
     """The line below a header, no longer than a line of text."""
     return rule[0][:TEXT_LINE_CHARS]
 
@@ -385,7 +387,7 @@ def to_latex(report: Report, documentation: str = "") -> str:
 
 def _document(template: str, report: Report, documentation: str, **more: Any) -> str:
     """A report by the template of this name, with the values of all forms and ``more``."""
-    return document(template, _values(report, documentation) | more)
+    return document(template, _template_values(report, documentation) | more)
 
 
 def _width(report: Report) -> int:

@@ -49,7 +49,10 @@ def outcome_rows(data: Any, file: str) -> list[VerdictRow]:
         names = question_of(outcome.family, outcome.question).names()
         verdict, reason = "NOT_APPLICABLE", outcome.reason
         if outcome.kind != "not-applicable":
-            verdict, reason = "NO_ANSWER", f"{outcome.kind}{_limit(outcome)}: {outcome.reason}"
+            verdict, reason = (
+                "NO_ANSWER",
+                f"{outcome.kind}{_limit_words(outcome)}: {outcome.reason}",
+            )
         reason.encode()  # half of a pair of surrogates is not text, and raises a ValueError
         versions = {str(name): str(version) for name, version in outcome.versions.items()}
     except (AttributeError, KeyError, TypeError, ValueError, InvalidCaseError) as error:
@@ -69,7 +72,7 @@ def outcome_rows(data: Any, file: str) -> list[VerdictRow]:
     return [row(statement=name) for name in names]
 
 
-def _limit(outcome: Unanswered) -> str:
+def _limit_words(outcome: Unanswered) -> str:
     """The limit of the batch that was reached, a blank and ``(limit 60 s)``; empty if none was.
 
     The reason of an outcome may name a smaller limit, what was left for the question.
@@ -108,10 +111,12 @@ def collect(folder: Path) -> Report:
         name = str(path.relative_to(folder)).encode("utf-8", "replace").decode()
         try:
             if name.endswith(SUFFIX):
-                unanswered += _once(outcome_rows(read_json(text_of(path)), name), SUFFIX, files)
+                unanswered += _check_file_name(
+                    outcome_rows(read_json(text_of(path)), name), SUFFIX, files
+                )
             else:
                 certificate = read(path)
-                found = _once(certificate_rows(certificate, name), ".json", files)
+                found = _check_file_name(certificate_rows(certificate, name), ".json", files)
                 details.append(_detail(certificate, found[0].case, tables))
                 rows += found
         except (CertificateError, ConversionError, OSError, ValueError, RecursionError) as reason:
@@ -123,7 +128,9 @@ def collect(folder: Path) -> Report:
     return Report(tuple(rows), tuple(details), tuple(problems))
 
 
-def _once(rows: list[VerdictRow], suffix: str, files: dict[str, str]) -> list[VerdictRow]:
+def _check_file_name(
+    rows: list[VerdictRow], suffix: str, files: dict[str, str]
+) -> list[VerdictRow]:
     """The same rows of a file, after a check of its name; no other file may have had the name.
 
     Parameters

@@ -339,7 +339,7 @@ _NO_SUM = re.compile(r"[^\s*/+-]\(|,")
 """Brackets of functions and pairs."""
 
 
-def _bracketed(piece: str) -> str:
+def _bracket_latex(piece: str) -> str:
     """One of the pieces into which :data:`_BRACKETS` cuts a polynomial, in LaTeX.
 
     It is a sum in brackets, the sign of a division, or what stands between two of these.
@@ -360,7 +360,7 @@ def polynomial_latex(text: str) -> str:
     '-\\tfrac{1}{2} c_{1,12}^{3} + \\lambda'
     """
     if _BRACKETS.search(text) and not _NO_SUM.search(text):
-        return "".join(map(_bracketed, _BRACKETS.split(text)))
+        return "".join(map(_bracket_latex, _BRACKETS.split(text)))
     written = []
     for sign, factors in terms(text):
         between = " "

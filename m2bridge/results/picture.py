@@ -108,7 +108,7 @@ def add_title(figure: Any, text: str, otherwise: str, size: float = 15, least: f
         title.set_fontsize(0.95 * size / width)
 
 
-def written(figure: Any, form: str) -> bytes:
+def file_content(figure: Any, form: str) -> bytes:
     """Return the content of a file with the figure, reproducible byte for byte.
 
     ``form`` is ``svg``, ``pdf`` or ``png``.
@@ -159,11 +159,11 @@ class PictureResult(Result):
             If matplotlib is not installed.
         """
         form = picture_format(path)
-        save(written(self.figure(), form), Path(path))
+        save(file_content(self.figure(), form), Path(path))
 
     def to_svg(self) -> str:
         """Return the picture as SVG; raise as :meth:`figure`."""
-        return written(self.figure(), "svg").decode()
+        return file_content(self.figure(), "svg").decode()
 
     def page_svg(self) -> str:
         """Return the picture as SVG for a page; empty if matplotlib is not installed."""

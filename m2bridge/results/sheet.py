@@ -56,17 +56,17 @@ def quoted(text: str | bytes | Path, *, readable: bool = False) -> str:
     """
     if readable:
         return '"' + "".join(map(_readable_character, os.fsdecode(text))) + '"'
-    return f'"{_escaped(os.fsencode(text))}"'
+    return f'"{_escape_bytes(os.fsencode(text))}"'
 
 
 def _readable_character(character: str) -> str:
     """A character for a string of Macaulay2: as it is if it is a printable one beyond ASCII."""
     if character.isprintable() and not character.isascii():
         return character
-    return _escaped(character.encode("utf-8", "surrogatepass"))
+    return _escape_bytes(character.encode("utf-8", "surrogatepass"))
 
 
-def _escaped(text: bytes) -> str:
+def _escape_bytes(text: bytes) -> str:
     r"""Bytes for a string of Macaulay2: quotes, backslashes, and others than ASCII as ``\ooo``."""
     return re.sub(rb"[^ !#-\[\]-~]", lambda byte: b"\\%03o" % byte[0][0], text).decode()
 
@@ -115,7 +115,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]], most: int | N
     lines = [[str(cell) for cell in row] for row in rows]
     are_numeric = numeric(lines, len(names))
     if most is not None:
-        lines = list(_broken(lines, most))
+        lines = list(_wrap_cells(lines, most))
     columns = zip(names, *lines, strict=True)
     aligned = []
     for column, is_numeric in zip(columns, are_numeric, strict=True):
@@ -127,7 +127,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]], most: int | N
     return "\n".join([head, rule, *body])
 
 
-def _broken(rows: Iterable[Sequence[str]], most: int) -> Iterator[list[str]]:
+def _wrap_cells(rows: Iterable[Sequence[str]], most: int) -> Iterator[list[str]]:
     """Yield the lines of each row, several if a cell has more than ``most`` characters."""
     for row in rows:
         cells = []
@@ -176,10 +176,10 @@ def computed_by(engine: str | None, seconds: float, method: str = "") -> str:
 
     ``engine`` is the version of Macaulay2; without one FLINT computed.
     """
-    worker = "exact linear algebra (FLINT)"
+    program = "exact linear algebra (FLINT)"
     if engine:
-        worker = f"Macaulay2 {engine}"
-    return ", ".join(filter(None, (worker, method, duration(seconds))))
+        program = f"Macaulay2 {engine}"
+    return ", ".join(filter(None, (program, method, duration(seconds))))
 
 
 def matrix_text(matrix: Sequence[Sequence[object]]) -> str:

@@ -63,7 +63,7 @@ def written(sheet: Sheet, most: int | None = MAX_SHOWN_GENERATORS, *, width: int
         file=io.StringIO(), width=width, force_terminal=True, highlight=False, legacy_windows=False
     )
 
-    def fitted(parts: Iterable[RenderableType]) -> list[str]:
+    def lay_out(parts: Iterable[RenderableType]) -> list[str]:
         """The lines that rich makes of some parts."""
         with console.capture() as captured:
             for part in parts:
@@ -72,13 +72,13 @@ def written(sheet: Sheet, most: int | None = MAX_SHOWN_GENERATORS, *, width: int
 
     lines = []
     if sheet.title:
-        lines = fitted([_text(sheet.title, style="bold")])
+        lines = lay_out([_text(sheet.title, style="bold")])
     for block in sheet.blocks:
         if isinstance(block, Polynomials) and most is None:
             # They have megabytes, which the terminal wraps faster than rich does.
             lines.append(visible_lines(block.text(most)))
         else:
-            lines += fitted(_parts(block, most, width))
+            lines += lay_out(_parts(block, most, width))
     return "\n".join(lines)
 
 

@@ -81,11 +81,13 @@ def _lines(block: Block, most: int | None) -> Iterator[str]:
     match block:
         case Facts():
             rows = [[latex(name), _value(value)] for name, value in block.pairs]
-            yield from _table([], rows, _shares(_FACTS), block.caption)
+            yield from _table([], rows, _column_specification(_FACTS), block.caption)
         case Table():
             cells = [[str(cell) for cell in row] for row in block.rows]
             rows = [[_value(cell) for cell in row] for row in block.rows]
-            yield from _table(block.header, rows, _columns(block.header, cells), block.caption)
+            yield from _table(
+                block.header, rows, _specification_for_texts(block.header, cells), block.caption
+            )
         case Polynomials():
             yield from _polynomials(block, most)
         case Findings():
@@ -94,7 +96,9 @@ def _lines(block: Block, most: int | None) -> Iterator[str]:
                 verdict = finding.verdict.replace("_", " ").lower()
                 grounds = "; ".join(map(latex, finding.grounds))
                 rows.append([latex(finding.name), latex(verdict), grounds])
-            yield from _table(["statement", "verdict", "reason"], rows, _shares(_FINDINGS), "")
+            yield from _table(
+                ["statement", "verdict", "reason"], rows, _column_specification(_FINDINGS), ""
+            )
         case Picture():  # an SVG, which LaTeX cannot read
             return
 
@@ -131,7 +135,7 @@ _FACTS = (0.24, 0.76)
 _FINDINGS = (0.18, 0.16, 0.66)
 
 
-def _shares(shares: Sequence[float], numeric_columns: Collection[int] = ()) -> str:
+def _column_specification(shares: Sequence[float], numeric_columns: Collection[int] = ()) -> str:
     """Return LaTeX's column specification for columns with these shares of the line.
 
     Text wraps in them. Columns at the places ``numeric_columns``, from 0, are even at the right,
@@ -145,7 +149,7 @@ def _shares(shares: Sequence[float], numeric_columns: Collection[int] = ()) -> s
     return f"@{{}}{''.join(columns)}@{{}}"
 
 
-def _columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def _specification_for_texts(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return LaTeX's column specification for a table with these texts.
 
     Columns are as wide as their cells if all fit into a line. Otherwise each has the width of its
@@ -171,7 +175,7 @@ def _columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         widths.append(word + share * (whole - word) + LATEX_COLUMN_GAP_CHARS)
     line = max(sum(widths), LATEX_LINE_CHARS)
     numeric_columns = [place for place, number in enumerate(is_numeric) if number]
-    return _shares([width / line for width in widths], numeric_columns)
+    return _column_specification([width / line for width in widths], numeric_columns)
 
 
 def _table(
@@ -195,13 +199,13 @@ def _table(
     yield f"{{{letters}{space}"
     yield rf"\begin{{longtable}}[l]{{{columns}}}"
     if header:
-        cells = [unbroken(name) for name in header]
+        cells = [header_latex(name) for name in header]
         yield rf"{' & '.join(cells)} \\ \hline\endhead"
     yield " \\\\\n".join(" & ".join(row) for row in rows)
     yield r"\end{longtable}}"
 
 
-def unbroken(header: str) -> str:
+def header_latex(header: str) -> str:
     """Return the header of a column in LaTeX; a short one stays on one line."""
     written = latex(header)
     return rf"\mbox{{{written}}}" if len(header) <= SHORT_HEADER else written
@@ -227,21 +231,21 @@ def html(sheet: Sheet) -> str:
     Each block has as many rows as fit, and the number of those that are left out.
     """
     most = MAX_HTML_ROWS
-    text = _html(sheet, most)
+    text = _html_of_rows(sheet, most)
     while len(text.encode()) > MAX_PAGE_BYTES and most:
         most //= 2
-        text = _html(sheet, most)
+        text = _html_of_rows(sheet, most)
     return text
 
 
-def _html(sheet: Sheet, most: int) -> str:
+def _html_of_rows(sheet: Sheet, most: int) -> str:
     """Return a ``<div>`` with at most ``most`` rows of each block."""
     title = [_cell(line) for line in sheet.title.splitlines()[:3]]
-    blocks = [_items(block, most) for block in sheet.blocks]
+    blocks = [_template_values(block, most) for block in sheet.blocks]
     return page("result", {"title": title, "blocks": blocks, "open": OPEN}).strip()
 
 
-def _items(block: Block, most: int) -> dict[str, Any]:
+def _template_values(block: Block, most: int) -> dict[str, Any]:
     """Return the values of a block for the template.
 
     They are its kind, its caption, at most ``most`` rows, the number of ``missing`` rows, and for a

@@ -307,7 +307,7 @@ def evaluate(value: Any) -> Any:
         case Factorization():
             return prod(evaluate(base) ** exponent for base, exponent in value)
         case Expression():
-            return _computed(value.kind, [evaluate(part) for part in value.parts])
+            return _compute(value.kind, [evaluate(part) for part in value.parts])
         case bool():  # which is an int to Python, but not a number to Macaulay2
             return value
         case int() | Fraction():
@@ -317,7 +317,7 @@ def evaluate(value: Any) -> Any:
     return value
 
 
-def _computed(kind: str, parts: list[Any]) -> Any:
+def _compute(kind: str, parts: list[Any]) -> Any:
     """Return the value of an expression of a class of Macaulay2; its parts are computed already.
 
     Raises

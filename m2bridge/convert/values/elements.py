@@ -19,7 +19,7 @@ from m2bridge.convert.values import rings
 from m2bridge.errors import ConversionError
 
 
-def _refused(what: str, code: str) -> Callable[..., Any]:
+def _refusing_operator(what: str, code: str) -> Callable[..., Any]:
     """An operator that refuses with the way to compute in Macaulay2.
 
     ``what`` is the result in the plural, as "sums", and ``code`` what computes it there, as
@@ -28,12 +28,12 @@ def _refused(what: str, code: str) -> Callable[..., Any]:
 
     def operator(self: Any, *_: Any) -> Any:
         """Raise ConversionError, whatever the operands."""
-        raise _needs_engine(self.ring, what, code)
+        raise _macaulay2_needed(self.ring, what, code)
 
     return operator
 
 
-def _needs_engine(ring: Any, what: str, code: str) -> ConversionError:
+def _macaulay2_needed(ring: Any, what: str, code: str) -> ConversionError:
     """The error that only Macaulay2 can make ``what``, such as "sums", in a ring, by this code."""
     return ConversionError(
         f'{what} in {ring_text(ring)} need Macaulay2: m2.value("{code}", x=x, y=y)'
@@ -46,11 +46,11 @@ class _Element(AsText):
     __slots__ = ()
     ring: Any
 
-    __add__ = __radd__ = _refused("sums", "x + y")
-    __sub__ = __rsub__ = __neg__ = _refused("differences", "x - y")
-    __mul__ = __rmul__ = _refused("products", "x * y")
-    __truediv__ = __rtruediv__ = _refused("quotients", "x / y")
-    __pow__ = __rpow__ = _refused("powers", "x ^ y")
+    __add__ = __radd__ = _refusing_operator("sums", "x + y")
+    __sub__ = __rsub__ = __neg__ = _refusing_operator("differences", "x - y")
+    __mul__ = __rmul__ = _refusing_operator("products", "x * y")
+    __truediv__ = __rtruediv__ = _refusing_operator("quotients", "x / y")
+    __pow__ = __rpow__ = _refusing_operator("powers", "x ^ y")
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -203,11 +203,11 @@ class RingFraction(_Element):
             return element
         ring = element.ring
         if not isinstance(ring, rings.Algebra) or ring.inverses:
-            raise _needs_engine(self.ring, "comparisons", "x == y")
+            raise _macaulay2_needed(self.ring, "comparisons", "x == y")
         # Products do not depend on degrees and on the order of monomials, so these are left out.
         plain = rings.Algebra(ring.coefficients, ring.variables).sympy_ring
         if plain is None:
-            raise _needs_engine(self.ring, "comparisons", "x == y")
+            raise _macaulay2_needed(self.ring, "comparisons", "x == y")
         coefficients = plain.domain
         terms = {exponents: coefficients.convert(number) for exponents, number in element.terms}
         return plain.from_dict(terms)

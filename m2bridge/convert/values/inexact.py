@@ -47,11 +47,11 @@ def _operators(operation: Operation) -> tuple[Operation, Operation]:
 
     def on_the_left(self: Inexact, other: Any) -> Any:
         """``operation(self, other)``."""
-        return self._computed(operation, other, swapped=False)
+        return self._compute(operation, other, swapped=False)
 
     def on_the_right(self: Inexact, other: Any) -> Any:
         """``operation(other, self)``."""
-        return self._computed(operation, other, swapped=True)
+        return self._compute(operation, other, swapped=True)
 
     return on_the_left, on_the_right
 
@@ -113,9 +113,9 @@ class Inexact:
         return self
 
     def __abs__(self) -> Any:
-        return self._computed(lambda number, _: abs(number), 0, swapped=False)
+        return self._compute(lambda number, _: abs(number), 0, swapped=False)
 
-    def _computed(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
+    def _compute(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
         """``operation(self, other)``, or ``operation(other, self)`` if they are swapped.
 
         ``NotImplemented`` for values that are not numbers of Python or this module.
@@ -250,7 +250,7 @@ class Real(Inexact):
         """The number as SymPy takes it, a ``Float`` of the same precision."""
         return Float(self.to_mpmath(), precision=self.precision)
 
-    def _computed(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
+    def _compute(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
         """As for all inexact numbers; with a fraction exactly, and then rounded, as in Macaulay2.
 
         Powers are excepted, which could have any size.
@@ -258,7 +258,7 @@ class Real(Inexact):
         with_fraction = isinstance(other, Fraction) and operation is not operator.pow
         is_small = not self.special and abs(self.exponent) <= _MAX_EXACT_EXPONENT
         if not with_fraction or not is_small:
-            return Inexact._computed(self, operation, other, swapped=swapped)
+            return Inexact._compute(self, operation, other, swapped=swapped)
         exact = operation(other, self.exact) if swapped else operation(self.exact, other)
         return Real.of(_mpmath(exact, self.precision), self.precision)
 
