@@ -117,7 +117,7 @@ def decode_value(
 
 
 def _no_value(value: Any) -> ParseError:
-    """The error for data that do not follow the format, with their beginning."""
+    """The error for data that do not follow the format; its message quotes their beginning."""
     return ParseError(f"not a value of the wire format: {json.dumps(value)[:120]}")
 
 
@@ -186,7 +186,7 @@ def _sympy_ring(ring_data: list[Any]) -> PolyRing:
 
 
 def _field_and_variables(ring_data: list[Any]) -> tuple[CoefficientField | None, tuple[str, ...]]:
-    """Coefficient field (``None`` for ZZ) and names of the variables of a described ring.
+    """Coefficient field (``None`` for ZZ) and names of the variables, from the data of a ring.
 
     Raises
     ------
@@ -201,7 +201,7 @@ def _field_and_variables(ring_data: list[Any]) -> tuple[CoefficientField | None,
 
 
 def _names(variables: list[list[Any]]) -> tuple[str, ...]:
-    """The names of variables, each given by its base in Macaulay2 and its indices."""
+    """The names of variables: ``("c_1_2",)`` from ``[["c", 1, 2]]``, a base and its indices."""
     return tuple(from_macaulay2(base, index) for base, *index in variables)
 
 
@@ -227,7 +227,7 @@ def _extension(prime: list[Any], variables: list[list[Any]], relation: list[Any]
 
 
 def _polynomials(ring: PolyRing, listed: list[Any]) -> list[PolyElement]:
-    """The polynomials of a ring with these lists of terms.
+    """The polynomials of a ring, from a list of terms ``[exponents, coefficient]`` for each.
 
     Raises
     ------

@@ -91,7 +91,10 @@ def braces(items: Iterable[str]) -> str:
 
 
 def list_code(items: list[str]) -> str:
-    """Return the code of a list from that of its items, in nested pieces where it is long."""
+    """Return the code of a list from that of its items.
+
+    A long list is written as ``mbTogether {{…},{…}}``, a function that joins its pieces.
+    """
     if len(items) <= _ITEMS_PER_PIECE:
         return braces(items)
     pieces = [list_code(group) for group in groups(items, _ITEMS_PER_PIECE)]
@@ -104,9 +107,10 @@ def items(listed: Iterable[Any]) -> str:
 
 
 def field_code(value: Any) -> str:
-    """The code of a field of a value: a text, a truth value, ``None``, an element, or a list.
+    """The code of a field of a dataclass: of a text, truth value, ``None``, element, or list.
 
-    Elements are of a ring that another field says, see :func:`element_code`; a list has such items.
+    The ring of an element is named by another field of the dataclass, see :func:`element_code`. The
+    items of a list or tuple are written in this way, too.
     """
     if isinstance(value, tuple | list):
         return list_code([field_code(item) for item in value])
@@ -116,13 +120,15 @@ def field_code(value: Any) -> str:
 
 
 def element_code(value: Any) -> str:
-    """The code of an element of a ring that Macaulay2 knows already: a number suffices for one.
+    """The code of an element of a ring that Macaulay2 knows from elsewhere in the program.
 
-    So a residue is an integer, without its ring; elements that are no numbers are encoded in full.
+    So a residue is written as an integer, without its ring; elements that are no numbers are
+    encoded in full.
     """
     if hasattr(value, "to_int") or isinstance(value, flint.nmod):
         return str(int(value))
-    # Numbers of Python, SymPy and FLINT; the numerator of a RingFraction is not a number.
+    # Numbers of Python, SymPy and FLINT have a ``numerator``. So has a RingFraction, whose numerator
+    # is no number, and polynomials of FLINT have a method of this name.
     has_numerator = hasattr(value, "numerator") and not callable(value.numerator)
     if has_numerator and not isinstance(value, values.RingFraction):
         return rational(value)
@@ -146,11 +152,11 @@ def _call(value: Any) -> str:
     """The call of the function that has the name of a dataclass, on the fields of the value."""
     arguments = []
     for field in fields(value):
-        part = getattr(value, field.name)
+        argument = getattr(value, field.name)
         # A variable goes as its symbol and its indices: x_1_a is Macaulay2's x_(1,a).
         if isinstance(value, values.Algebra) and field.name == "variables":
-            part = variable_parts(part)
-        arguments.append(field_code(part))
+            argument = variable_parts(argument)
+        arguments.append(field_code(argument))
     return f"(mb{type(value).__name__}({', '.join(arguments)}))"
 
 
@@ -189,7 +195,7 @@ def _list_of_class(kind: str, parts: Iterable[Any]) -> str:
 
 
 def _collection(value: values.Array | values.MutableList | values.Partition) -> str:
-    """The code of a list of another class than ``List``, which has the same name here."""
+    """The code of a list of a class of Macaulay2 whose counterpart here has the same name."""
     return _list_of_class(type(value).__name__, value)
 
 
@@ -247,7 +253,7 @@ _INDEX = re.compile(r"0|-?[1-9][0-9]*")
 
 
 def variable_parts(names: Sequence[str]) -> list[list[str | int]]:
-    """Symbol and indices of each variable: ``x_1_a`` is Macaulay2's ``x_(1,a)``.
+    """Symbol and indices of each variable: ``["x", 1, "a"]`` for ``x_1_a``, as in ``x_(1,a)``.
 
     A name that is not a symbol of Macaulay2, or is used with indices too, is written in letters and
     digits, by the scheme of :mod:`m2bridge.convert.m2_syntax`.
@@ -262,9 +268,10 @@ def variable_parts(names: Sequence[str]) -> list[list[str | int]]:
 
 
 def _symbol_and_indices(name: str) -> list[str | int]:
-    """Symbol and indices, integers or symbols, of one variable; the escaped name if it has none.
+    """Symbol and indices, integers or symbols, of one variable: ``["x", 1, "a"]`` for ``x_1_a``.
 
-    It has none if a part of the name, between signs ``_``, is neither.
+    The escaped name alone if the part of the name before the first sign ``_`` is no symbol of
+    Macaulay2, or a later part is neither a symbol nor an integer.
     """
     base, *indices = name.split("_")
     if not SYMBOL.fullmatch(base):
@@ -299,7 +306,7 @@ Factors = list[tuple[int, int]]
 def polynomial(over: Any, terms: Iterable[Term]) -> str:
     """The code of an element of a ring, in a form that is read fast if there are many terms.
 
-    ``over`` is the ring, and ``terms`` are exponents with coefficients as they are written.
+    ``over`` is the ring, and ``terms`` are pairs of exponents and the code of a coefficient.
     """
     listed = list(terms)
     number_rings = values.IntegerRing | CoefficientField
@@ -326,6 +333,9 @@ def _packed_polynomial(
     over: Any, powers: Factors, monomials: list[Factors], numbers: list[str]
 ) -> str:
     """The code of a polynomial by a text: a line for each monomial, a character for each power.
+
+    With the powers x^2, y, y^3 as the first three characters, a space, ``!`` and ``"``, the lines
+    of x^2*y^3 and y are a space with ``"``, and ``!``.
 
     Monomials are sorted by degree, then as strings from the last variable on. This is the graded
     reverse lexicographic order, in which Macaulay2 adds terms fastest; any order would be right.
@@ -356,7 +366,8 @@ def _packed_polynomial(
 def sparse_terms(terms: Iterable[Term]) -> str:
     """The code of the list of terms ``{coefficient, variable, exponent, ..}`` of a polynomial.
 
-    Variables that do not occur in a term are left out; the others are written by their places.
+    A variable is written by its place, from 0 on; variables that do not occur in a term are left
+    out. So 3*x**2 - y in x, y is ``{{3,0,2},{-1,1,1}}``.
     """
     written = []
     for exponents, coefficient in terms:

@@ -57,9 +57,9 @@ def number_matrix(
 
 
 def of_numpy(value: Any) -> Any:
-    """The exact entries of an array of NumPy: a matrix if it has two directions, else in lists.
+    """The exact entries of an array of NumPy: a matrix if it has two dimensions, else nested lists.
 
-    Truth values are no entries of a matrix: an array of these is a list in any case.
+    An array of truth values is nested lists in any case, since these are no entries of a matrix.
 
     Raises
     ------
@@ -94,9 +94,9 @@ def flint_matrix(value: Any) -> values.Matrix:
 
 
 def flint_polynomial(value: Any) -> values.RingElement:
-    """A polynomial of FLINT over ZZ, QQ or ZZ/p.
+    """A polynomial of FLINT over ZZ, QQ or ZZ/p, in one variable or several.
 
-    Its polynomials in one variable do not name the variable; here it is x.
+    FLINT's polynomials in one variable do not name the variable; here it is x.
     """
     if type(value).__name__.endswith("mpoly"):
         context = value.context()

@@ -45,7 +45,7 @@ def generator_reader(ring: PolynomialRing) -> Callable[[str], PolyElement]:
     It is the inverse of :func:`m2bridge.convert.printing.polynomial_text`. It raises
     ConversionError if a term is not one, occurs twice or is zero; so zero has no text.
     """
-    if ring.field.names:
+    if isinstance(ring.field, ExtensionField):
         return partial(element, ring)
     places = {name: place for place, name in enumerate(ring.variables)}
 
@@ -118,7 +118,7 @@ def element(ring: PolynomialRing, value: Any) -> PolyElement:
     """
     if isinstance(value, PolyElement) and value.ring == ring.sympy_ring:
         return value
-    if ring.field.names:
+    if isinstance(ring.field, ExtensionField):
         return _element_over_extension(ring, value)
     if isinstance(value, PolyElement | _Flint):
         field = own_field(value) or QQ
@@ -140,13 +140,15 @@ def element(ring: PolynomialRing, value: Any) -> PolyElement:
 def _element_over_extension(ring: PolynomialRing, value: Any) -> PolyElement:
     """What :func:`element` returns, in a ring over an extension field.
 
-    Polynomials over its prime field, and over QQ, are over it, too; generators of the field may be
-    among their variables.
+    Polynomials over the field, over its prime field and over QQ are converted; the names of its
+    generators, as variables in a polynomial, are the generators.
     """
     assert isinstance(ring.field, ExtensionField)
     if isinstance(value, str):
         return read_over_extension(value, ring, equation=True)
     value = difference(value)
+    # There are three ways: by elements of the field; by rational numbers, with the generators as
+    # variables; and, for all other values, by expressions of SymPy.
     if isinstance(value, Poly | PolyElement) and _has_coefficients_in(value, ring.field):
         elements = value.rep.to_dict() if isinstance(value, Poly) else value
         return from_elements(ring, ring_variables(value), elements.items())
@@ -186,9 +188,10 @@ def _element_in_generator(ring: PolynomialRing, value: Any) -> PolyElement:
 
 
 def _element_with_roots(ring: PolynomialRing, value: Any) -> PolyElement | None:
-    """The element that an expression with roots, such as sqrt(2), stands for.
+    """The element of ``ring`` that an expression with roots, such as sqrt(2), stands for.
 
-    ``None`` if there are no roots in it, or SymPy does not know the root that generates the field.
+    ``None`` if there are no roots in it, or the field does not know its generator as a number of
+    SymPy.
 
     Raises
     ------
@@ -203,15 +206,15 @@ def _element_with_roots(ring: PolynomialRing, value: Any) -> PolyElement | None:
         raise ConversionError(f"'{value}' is not exact: write fractions as sympy.Rational")
     # SymPy finds a root in its field, but not each multiple of it: of 2*(-1)**(1/3) it does not. So
     # each root is replaced by its expression in the generator.
-    in_generator = {}
+    expressions_of_roots = {}
     for number, root, exponent in powers_of_roots(value):
         try:
             found = field.sympy_domain.from_sympy(root)
         except (BasePolynomialError, NotImplementedError, ValueError) as reason:
             raise ConversionError(f"SymPy does not find {root} in {field}") from reason
         element = field.element(*coefficient_terms(found))
-        in_generator[number] = field.domain.to_sympy(element) ** exponent
-    return _element_in_generator(ring, in_plain_symbols(value.xreplace(in_generator)))
+        expressions_of_roots[number] = field.domain.to_sympy(element) ** exponent
+    return _element_in_generator(ring, in_plain_symbols(value.xreplace(expressions_of_roots)))
 
 
 def _domain(value: Poly | PolyElement) -> Any:
@@ -222,14 +225,15 @@ def _domain(value: Poly | PolyElement) -> Any:
 def _has_constants(value: Any) -> bool:
     """Whether a value is a polynomial of SymPy whose coefficients are polynomials, as in QQ[a][x].
 
-    The variables of these, which are no fields, may be constants of a field that is asked for.
+    Such a ring QQ[a] of coefficients is no field, but a may be a generator of the field of an
+    ideal.
     """
     return isinstance(value, Poly | PolyElement) and bool(_domain(value).is_PolynomialRing)
 
 
 def has_constants_of(value: Any, field: CoefficientField | None) -> bool:
     """Whether a value is a polynomial with coefficients that are polynomials in generators of the
-    field; ``None`` is no field.
+    field; false for ``None``, where no field was asked for.
     """
     if field is None or not _has_constants(value):
         return False
@@ -247,7 +251,8 @@ def from_elements(
 ) -> PolyElement:
     """The element of a ring over an extension field with these terms of SymPy.
 
-    They are exponents of the variables ``names``, which are among the ring's, and coefficients.
+    A term is a pair: exponents of the variables ``names``, which are among the ring's, and a
+    coefficient in SymPy's domain of the same field.
     """
     field = ring.field
     assert isinstance(field, ExtensionField)
@@ -305,10 +310,10 @@ def common_field(
 ) -> CoefficientField:
     """The field over which polynomials of several fields are taken together.
 
-    It is the one that was asked for: polynomials over it, over its prime field and over QQ can be
-    taken over it, those over QQ modulo p. If none was asked for, it is the only field that the
-    polynomials have, an extension field and its prime field counting as one, and QQ if they have
-    none.
+    If a field was asked for, it is that one: polynomials over that field, over its prime field and
+    over QQ (these are reduced modulo p) can be taken over it. If none was asked for, it is the only
+    field that the polynomials have, where an extension field and its prime field count as one; QQ
+    if they have none.
 
     Parameters
     ----------
@@ -329,7 +334,7 @@ def common_field(
             if own not in (QQ, field, field.base):
                 raise ConversionError(f"a polynomial over {own} is not one over {field}")
         return field
-    extensions = [own for own in own_fields if own.names]
+    extensions = [own for own in own_fields if isinstance(own, ExtensionField)]
     if len(extensions) == 1:
         (extension,) = extensions
         own_fields = [own for own in own_fields if own != extension.base]
@@ -342,9 +347,10 @@ def common_field(
 
 
 def _number(coefficient: Any, field: CoefficientField) -> Fraction:
-    """A coefficient of SymPy or FLINT, of this field or ZZ, as a fraction.
+    """A coefficient of a polynomial of SymPy or FLINT over QQ, ZZ or GF(p), as a fraction.
 
-    A residue becomes the congruent integer nearest to 0.
+    ``field`` is that of the polynomial, QQ for ZZ. A residue becomes the congruent integer nearest
+    to 0.
 
     Raises
     ------
@@ -365,7 +371,8 @@ def from_terms(
 ) -> PolyElement:
     """The element of a ring over QQ or GF(p) with these terms.
 
-    They are exponents of the variables ``names``, which are among the ring's, and rational numbers.
+    A term is a pair: exponents of the variables ``names``, which are among the ring's, and a
+    rational number.
     """
     return _element_of_terms(ring, names, ((monomial, ring.number(c)) for monomial, c in terms))
 
@@ -375,7 +382,8 @@ def _element_of_terms(
 ) -> PolyElement:
     """The element of a ring with these terms.
 
-    They are exponents of the variables ``names`` and elements of the ring's domain.
+    A term is a pair: exponents of the variables ``names``, in their order, and an element of the
+    ring's domain.
 
     Raises
     ------

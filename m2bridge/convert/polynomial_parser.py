@@ -99,7 +99,8 @@ class PolynomialParser:
     inverses: tuple[str, ...] = ()
     """Variables of the ring that stand for 1/g, where g need not be a number."""
     divisors: list[PolyElement] = field(default_factory=list)
-    """The g of the inverses that were used."""
+    """For each variable of ``inverses`` that was used, in their order, the g for which it stands.
+    """
     tokens: list[Token] = field(default_factory=list)
     place: int = 0
     depth: int = 0
@@ -179,9 +180,9 @@ class PolynomialParser:
         self.tokens.append(Token("integer", digits.translate(_DIGITS), begin + 1, end))
 
     def whole(self, equation: bool = False) -> PolyElement:
-        """The polynomial of the whole text; if ``equation``, also of an equation, left minus right.
+        """The polynomial that the whole text is; text behind it is refused, with advice.
 
-        What is left over is refused, with advice.
+        If ``equation``, the text may also be an equation, which is its left side minus its right.
         """
         result = self.sum()
         if equation and self.sign("="):
@@ -208,7 +209,8 @@ class PolynomialParser:
         while operator := self.sign("+", "-"):
             start = self.place
             summand = self.product()
-            self.check_size(len(summand), len(total) + len(summand), 0, start)
+            terms = len(total) + len(summand)
+            self.check_size(work=len(summand), terms=terms, bits=0, place=start)
             if operator == "-":
                 summand = -summand
             for monomial, coefficient in summand.items():
@@ -219,36 +221,39 @@ class PolynomialParser:
     def product(self) -> PolyElement:
         """Factors with signs of products and divisions between them, or no signs."""
         total = self.factor()
-        divided = False  # whether the last factor was a divisor
+        is_after_divisor = False  # whether the last factor was a divisor
         while True:
             start = self.place
             operator = self.sign("*", "/", "//")
             if not operator:
-                if not self.implicit_product(divided):
+                if not self.implicit_product(is_after_divisor):
                     return total
                 operator = "*"
             factor = self.factor()
-            divided = operator != "*"
+            is_after_divisor = operator != "*"
             if operator == "*":
-                # The time of a product grows with the terms and with the digits of coefficients.
+                # The time of a product grows with the terms and with the digits of coefficients:
+                # each 100 bits of these are taken as one more product.
                 count = len(total) * len(factor)
                 bits = _longest_coefficient_bits(total) + _longest_coefficient_bits(factor)
-                self.check_size(count * (1 + bits // 100), count, bits, start)
+                work = count * (1 + bits // 100)
+                self.check_size(work=work, terms=count, bits=bits, place=start)
                 total = total * factor
             elif factor and factor.is_ground:
                 total = total.quo_ground(factor.LC)
             elif factor and self.inverses:
-                # The variable for 1/factor, which is replaced when the text was read.
+                # The next variable stands for 1/factor; it is replaced after the text was read.
                 name = self.inverses[len(self.divisors)]
                 self.divisors.append(factor)
                 total = total * _variables(self.ring)[normal_form(name)]
             else:
                 self.refuse_divisor(start + 1)
 
-    def implicit_product(self, divided: bool) -> bool:
-        """Whether a factor without the sign of a product comes next.
+    def implicit_product(self, is_after_divisor: bool) -> bool:
+        """Whether a factor without the sign of a product comes next, as y in ``x y``.
 
-        ``divided`` says that the factor before it was a divisor; then there are two readings.
+        ``is_after_divisor`` says that the factor before it was a divisor, as in ``1/2x``: there are
+        two readings then, and the text is refused.
         """
         before, token = self.tokens[self.place - 1], self.tokens[self.place]
         if token.kind != "name" and token.text != "(":
@@ -264,7 +269,7 @@ class PolynomialParser:
             is_product = is_product and _SHORT_VARIABLE.fullmatch(before.text) is not None
         else:
             is_product = is_short
-        if is_product and divided:
+        if is_product and is_after_divisor:
             self.fail(
                 f"'{token.text:.60}' could be a factor of the divisor, or of the fraction: write *"
                 " between factors"
@@ -307,9 +312,9 @@ class PolynomialParser:
         # The power of a sum of n terms has as many terms as there are monomials in n variables, and
         # a coefficient is at most (n · the largest one of the base)^exponent.
         count = monomial_count(len(base), exponent) if base else 1
-        work = 10 * count if count > 1 else 1
+        work = 10 * count if count > 1 else 1  # a term of a power takes several products
         bits = exponent * (_longest_coefficient_bits(base) + len(base).bit_length())
-        self.check_size(work, count, bits, start)
+        self.check_size(work=work, terms=count, bits=bits, place=start)
         return base**exponent
 
     def exponent(self) -> int:
@@ -330,13 +335,15 @@ class PolynomialParser:
         if kind == "integer":
             return self.ring.sympy_ring.ground_new(integer(token))
         if kind == "decimal":
-            whole, _, part = token.partition(".")
-            number = Fraction(integer(f"0{whole}{part}"), 10 ** len(part))
+            whole, _, decimals = token.partition(".")
+            # The 0 is for .5, whose whole part is empty.
+            number = Fraction(integer(f"0{whole}{decimals}"), 10 ** len(decimals))
             return self.ring.sympy_ring.ground_new(self.ring.number(number))
         if kind == "name":
             # Unicode writes some letters in several ways; the normal form is one of them.
             variable = _variables(self.ring).get(normal_form(token))
             if variable is None:
+                # The last variables of the ring are the inverses, which people do not know.
                 names = self.ring.variables[: len(self.ring.variables) - len(self.inverses)]
                 known = first_names([f"{name:.60}" for name in names])
                 advice = ""
@@ -415,9 +422,10 @@ def _unexpected_character(text: str, column: int) -> str:
 
 
 def _end_of_name(text: str, end: int) -> int:
-    """The position where a name ends, of which a part ends at ``end``.
+    """The position where a name ends, whose letters up to the first accent end at ``end``.
 
-    Accents may be characters of their own, after which the name goes on.
+    Accents may be characters of their own, which end the letters of a word; the name goes on after
+    them.
     """
     while end < len(text) and category(text[end]).startswith("M"):
         letters = _LETTERS.match(text, end + 1)

@@ -61,6 +61,7 @@ def check_short_forms(texts: Iterable[str], constants: Sequence[str] = ()) -> No
         first = next(iter(names))
         _refuse_short_form(first, [first])
     for name in names:
+        # Constants are declared, and names such as alpha_ cannot be products of pieces.
         if name in constants or _PIECES.fullmatch(name) is None:
             continue
         pieces = _PIECE.findall(name)

@@ -58,7 +58,7 @@ def check_keys(table: dict[str, Any], where: str, required: set[str], optional: 
     place = f"{where}: " if where else ""
     missing = required - table.keys()
     if missing:
-        # Of [map] and [coordinates] people write [map] first: it is asked for first.
+        # The last one in alphabetical order: of [map] and [coordinates] people write [map] first.
         key = max(missing)
         named = f"'{key}'" if where else f"the table [{key}]"
         raise ConversionError(f"{place}{named} is missing{_EXAMPLES.get(key, '')}")
@@ -152,9 +152,10 @@ def polynomial(
 
 
 def _fraction(value: object, where: str, ring: PolynomialRing) -> tuple[PolyElement, PolyElement]:
-    """Read the numerator and the denominator of a coordinate of a map, with its place for messages.
+    """Read the numerator and the denominator of a coordinate of a map from its text.
 
-    Text without a fraction is a polynomial, whose denominator is 1.
+    Text without a stroke is a polynomial, whose denominator is 1. ``value`` and ``where`` are as in
+    :func:`polynomial`.
     """
     if not isinstance(value, str) or "/" not in value:
         return polynomial(value, where, ring), ring.sympy_ring.one
@@ -173,10 +174,10 @@ _UNDECLARED = (
 
 @contextmanager
 def _with_advice(value: object, ring: PolynomialRing) -> Iterator[None]:
-    """Add to a ConversionError what to do about undeclared names, if the value in the file has any.
+    """A context in which a value of a file with a map is read; errors get advice on its names.
 
-    Undeclared names are those that are no variables of the ring, whose variables are the
-    parameters.
+    A ConversionError in the context says, too, what to do about names in ``value`` that are not
+    declared: those that are no variables of ``ring``, which has the parameters as variables.
     """
     try:
         yield

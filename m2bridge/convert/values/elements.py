@@ -20,10 +20,10 @@ from m2bridge.errors import ConversionError
 
 
 def _refusing_operator(what: str, code: str) -> Callable[..., Any]:
-    """An operator that refuses with the way to compute in Macaulay2.
+    """An operator, such as ``__add__``, that refuses and says how to compute in Macaulay2.
 
-    ``what`` is the result in the plural, as "sums", and ``code`` what computes it there, as
-    "x + y".
+    ``what`` names the results in the plural, as "sums", and ``code`` is the Macaulay2 code that
+    computes one, as "x + y".
     """
 
     def operator(self: Any, *_: Any) -> Any:
@@ -34,7 +34,10 @@ def _refusing_operator(what: str, code: str) -> Callable[..., Any]:
 
 
 def _macaulay2_needed(ring: Any, what: str, code: str) -> ConversionError:
-    """The error that only Macaulay2 can make ``what``, such as "sums", in a ring, by this code."""
+    """The error that says that only Macaulay2 can compute in a ring.
+
+    ``what`` and ``code`` are those of :func:`_refusing_operator`.
+    """
     return ConversionError(
         f'{what} in {ring_text(ring)} need Macaulay2: m2.value("{code}", x=x, y=y)'
     )
@@ -130,9 +133,9 @@ class RingElement(_Element):
 def _is_number(element: RingElement, number: int | Fraction) -> bool:
     """Whether an element is the image of a number in its ring.
 
-    Of a fraction whose denominator is no unit there is no image.
+    It is not if the denominator of the number is no unit in the ring, and there is no image.
     """
-    p = rings.characteristic(element.ring)  # or any n, of ZZ/n
+    p = rings.characteristic(element.ring)  # any n for ZZ/n; 0 means characteristic 0
     if p:
         if gcd(number.denominator, p) > 1:
             return False
@@ -148,10 +151,14 @@ def _is_number(element: RingElement, number: int | Fraction) -> bool:
 
 
 def _term(names: tuple[str, ...], exponents: tuple[int, ...], coefficient: Any) -> str:
-    """The text of a term; its coefficient is in parentheses if it is a sum and not alone."""
+    """The text of a term, such as ``(a + 1)*x``: a sum as coefficient of a power is in parentheses.
+
+    ``exponents`` has one exponent for each of the variables ``names``.
+    """
     number = entry_text(coefficient)
-    is_sum = any(exponents) and any(sign in number[1:] for sign in "+-")
-    return term(exponents, f"({number})" if is_sum else number, names)
+    is_sum = any(sign in number[1:] for sign in "+-")  # a sign after the first character
+    needs_parentheses = is_sum and any(exponents)
+    return term(exponents, f"({number})" if needs_parentheses else number, names)
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -213,7 +220,7 @@ class RingFraction(_Element):
         return plain.from_dict(terms)
 
     def __hash__(self) -> int:
-        return hash(self.ring)
+        return hash(self.ring)  # equal fractions may have different numerators
 
     def __bool__(self) -> bool:
         return bool(self.numerator)

@@ -95,7 +95,8 @@ class Inexact:
         if isinstance(other, Inexact):
             return bool(self._parts == other._parts)
         if isinstance(other, Fraction):
-            # Only a binary fraction can be equal; with so many bits it is not rounded.
+            # Only a binary fraction can be equal. With one bit more than its numerator has it is not
+            # rounded.
             bits = other.numerator.bit_length()
             return _is_binary(other) and bool(self.to_mpmath() == _mpmath(other, bits + 1))
         return bool(self.to_mpmath() == other)
@@ -118,7 +119,8 @@ class Inexact:
     def _compute(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
         """``operation(self, other)``, or ``operation(other, self)`` if they are swapped.
 
-        ``NotImplemented`` for values that are not numbers of Python or this module.
+        The result is a :class:`Real` or a :class:`ComplexNumber` in the lower of both precisions;
+        ``NotImplemented`` if ``other`` is not a number of Python or this module.
         """
         if isinstance(other, float | complex):
             precision = min(self.precision, _DOUBLE_BITS)
@@ -143,8 +145,9 @@ def _is_binary(number: Fraction) -> bool:
 def _mpmath(number: Any, precision: int) -> Any:
     """The number in mpmath: a fraction rounded to this many bits, other numbers exactly."""
     if isinstance(number, Fraction):
+        to_nearest = "n"
         return mp.make_mpf(
-            libmp.from_rational(number.numerator, number.denominator, precision, "n")
+            libmp.from_rational(number.numerator, number.denominator, precision, to_nearest)
         )
     return number if isinstance(number, int) else mp.mpmathify(number)
 
@@ -221,7 +224,7 @@ class Real(Inexact):
                 return cls(0, 0, precision, special)
         if hasattr(number, "_mpf_"):
             sign, mantissa, exponent, _ = number._mpf_
-            if not mantissa and exponent:  # infinities and NaN
+            if not mantissa and exponent:  # mpmath's form of infinities and NaN
                 return cls.of(float(number), precision)
             return cls(int(-mantissa if sign else mantissa), int(exponent), precision)
         exact = Fraction(number)
@@ -241,7 +244,7 @@ class Real(Inexact):
 
     @property
     def _mpf_(self) -> Any:
-        """The number as mpmath's tuple, by which mpmath takes it as a number."""
+        """The number as mpmath's tuple; an object with this attribute is a number for mpmath."""
         if self.special:
             return libmp.from_float(_SPECIAL[self.special])
         return libmp.from_man_exp(self.mantissa, self.exponent)
@@ -251,9 +254,9 @@ class Real(Inexact):
         return Float(self.to_mpmath(), precision=self.precision)
 
     def _compute(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
-        """As for all inexact numbers; with a fraction exactly, and then rounded, as in Macaulay2.
+        """As in :class:`Inexact`; with a fraction exactly, and then rounded, as in Macaulay2.
 
-        Powers are excepted, which could have any size.
+        Powers with a fraction are excepted: an exact power could have any size.
         """
         with_fraction = isinstance(other, Fraction) and operation is not operator.pow
         is_small = not self.special and abs(self.exponent) <= _MAX_EXACT_EXPONENT
@@ -335,7 +338,8 @@ class ComplexNumber(Inexact):
         if all(part.precision == _DOUBLE_BITS and not part.special for part in parts):
             number = complex(self)
             if ComplexNumber.of(number) == self:
-                # Python reads -1j as −(0 + 1j), whose real part is −0.
+                # Python reads -1j as −(0 + 1j), whose real part is −0: that text would make another
+                # number.
                 is_negative_imaginary = number.real == 0 > number.imag
                 value = repr(number)
                 if is_negative_imaginary:
@@ -345,7 +349,7 @@ class ComplexNumber(Inexact):
 
     @property
     def _mpc_(self) -> Any:
-        """The number as mpmath's pair of tuples, by which mpmath takes it as a number."""
+        """The number as mpmath's pair of tuples, real and imaginary part, as in ``Real._mpf_``."""
         return self.real._mpf_, self.imaginary._mpf_
 
     def _sympy_(self) -> Any:

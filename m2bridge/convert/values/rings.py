@@ -91,7 +91,7 @@ class Algebra(AsText):
     inverses : bool
         Laurent polynomials.
     weyl : tuple of pairs
-        Positions of x and ∂/∂x in the variables.
+        For each pair of variables x and ∂/∂x of a Weyl algebra their positions in ``variables``.
     skew : tuple of int
         Positions of the variables that anticommute.
     rank : int
@@ -161,7 +161,7 @@ class Algebra(AsText):
 
     def __str__(self) -> str:
         """Coefficients and variables, and options where the ring differs from a plain one."""
-        if not (self.variables or self.joined):
+        if not self.variables and not self.joined:  # what toField makes
             return f"toField({ring_text(self.coefficients)})"
         parts = list(self.variables)
         if self.degrees != ((1,),) * len(self.variables):
@@ -277,7 +277,10 @@ class FractionField(AsText):
 
 
 def ambient_ring(ring: Any) -> Any:
-    """Return the ring of which a ring is a quotient, itself no quotient; else the ring itself."""
+    """Return the ring without relations of which a ring is a quotient, perhaps in several steps.
+
+    A ring that is no quotient is returned itself.
+    """
     while isinstance(ring, QuotientRing | GaloisField):
         ring = ring.quotient if isinstance(ring, GaloisField) else ring.ambient
     return ring
