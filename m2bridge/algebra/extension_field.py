@@ -85,7 +85,8 @@ class ExtensionField(CoefficientField):
             if not isinstance(name, str) or not _NAME.fullmatch(name):
                 rule = "letters and digits, perhaps with indices, as a_1"
                 raise InvalidCaseError("field", f"{name!r:.60} names no element of a field: {rule}")
-        if not 1 <= len(set(self.names)) == len(self.names) <= MAX_PARAMETERS:
+        are_different = len(set(self.names)) == len(self.names)
+        if not are_different or not 1 <= len(self.names) <= MAX_PARAMETERS:
             raise InvalidCaseError("field", f"needs 1 to {MAX_PARAMETERS} different names")
         if self.minimal_polynomial:
             object.__setattr__(self, "minimal_polynomial", self._checked_polynomial())
@@ -197,11 +198,12 @@ class ExtensionField(CoefficientField):
         A residue becomes the integer that is closest to zero.
         """
         ring = self.generator_ring
-        half = self.characteristic // 2  # 0 over QQ
+        p = self.characteristic
         terms = {}
         for exponent, c in enumerate(coefficients):
-            is_negative = half and c > half
-            nearest = c - self.characteristic if is_negative else c
+            # The residue c, from 0 to p − 1, is closer to zero as c − p. Over QQ p is 0.
+            is_negative = p > 0 and c > p // 2
+            nearest = c - p if is_negative else c
             terms[(exponent,)] = _convert_rational(ring.domain, nearest)
         return ring.from_dict(terms)
 
@@ -262,17 +264,19 @@ class ExtensionField(CoefficientField):
         ring = self.generator_ring
         if not self.minimal_polynomial:
             return element.numer.set_ring(ring), element.denom.set_ring(ring)
-        numbers = self.base.domain
+        prime_field = self.base.domain
         terms = {}
         ascending = reversed(element.to_list())  # SymPy has the highest power first
         for exponent, c in enumerate(ascending):
-            terms[(exponent,)] = ring.domain(numbers.to_int(c)) if self.characteristic else c
+            # Over QQ coefficients are rational already.
+            terms[(exponent,)] = ring.domain(prime_field.to_int(c)) if self.characteristic else c
         return ring.from_dict(terms), ring.one
 
     def text(self, element: Any) -> tuple[str, str]:
         """The sign of an element, and the rest of its text as a factor of a product.
 
-        Of −(a + 1)/b they are ``-`` and ``(a + 1)/b``; other elements have the sign ``+``.
+        ``("-", "(a + 1)/b")`` for the element −(a + 1)/b; the sign is ``+`` if the text of the
+        numerator does not begin with a minus.
         """
         numerator, denominator = self.parts(element)
         if denominator.is_ground:
@@ -302,7 +306,7 @@ class ExtensionField(CoefficientField):
 
 
 def extension_field_of(domain: Any) -> ExtensionField:
-    """The extension field whose domain this is: an ``ExtensionDomain``, or SymPy's QQ(a, b)."""
+    """The extension field with this domain, an ``ExtensionDomain`` or SymPy's QQ(a, b)."""
     if isinstance(domain, ExtensionDomain):
         return domain.described
     return ExtensionField(0, tuple(map(str, domain.symbols)))
@@ -330,14 +334,17 @@ class ExtensionDomain(AlgebraicField):  # type: ignore[misc]
     """A field k[a]/(m) for SymPy, where k is QQ or GF(p); its elements are ``ANP``."""
 
     def __init__(self, described: ExtensionField) -> None:
-        """The domain of a field with a minimal polynomial; attributes are those that SymPy reads.
+        """The domain of ``described``, a field with a minimal polynomial.
 
-        ``mod`` is the minimal polynomial, and ``unit`` the generator.
+        The other attributes have the names by which SymPy reads them: ``dom`` is the prime field,
+        ``mod`` the minimal polynomial, and ``unit`` the generator.
         """
         self.described = described
         self.dom = self.domain = described.base.domain
-        listed = [_convert_rational(self.dom, c) for c in reversed(described.minimal_polynomial)]
-        self.mod = DMP(listed, self.dom)
+        descending = [
+            _convert_rational(self.dom, c) for c in reversed(described.minimal_polynomial)
+        ]
+        self.mod = DMP(descending, self.dom)
         self.ngens = 1
         self.symbols = self.gens = (Symbol(described.names[0]),)
         self.unit = self.new([self.dom(1), self.dom(0)])
@@ -416,12 +423,12 @@ def _generator_ring(names: tuple[str, ...]) -> PolyRing:
 
 
 def _convert_rational(domain: Any, number: Any) -> Any:
-    """A rational number as an element of a domain of SymPy; its denominator is not zero there."""
+    """A rational number as an element of a domain of SymPy, where its denominator is not zero."""
     return domain(int(number.numerator)) / domain(int(number.denominator))
 
 
 def _number_of_flint(coefficient: Any) -> Any:
-    """A coefficient of FLINT as an ``int``, if it is a residue or integer, or a ``Fraction``."""
+    """A residue or an integer of FLINT as an ``int``, another rational number as a ``Fraction``."""
     if isinstance(coefficient, flint.nmod):
         return int(coefficient)
     number = Fraction(int(coefficient.p), int(coefficient.q))

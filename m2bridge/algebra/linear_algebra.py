@@ -87,7 +87,7 @@ def rank_of(matrix: Any) -> int:
     """
     rows, columns = matrix.nrows(), matrix.ncols()
     primes = primes_from(LONG_PRIME)
-    largest = -1
+    largest_rank = -1
     product_bits = 0  # the product of the primes tried is at least 2^product_bits
     while True:
         check(elimination_price(rows, columns))
@@ -95,18 +95,19 @@ def rank_of(matrix: Any) -> int:
         product_bits += PRIME_BITS
         if modular_rank == min(rows, columns):  # full, and a lower bound for the rank over QQ
             return modular_rank
-        if modular_rank > largest:
-            largest = modular_rank
-            minor_bits = _minor_bits(matrix, largest + 1)
-        if minor_bits < product_bits:
-            return largest
+        if modular_rank > largest_rank:
+            largest_rank = modular_rank
+            minor_bits = _minor_bits(matrix, largest_rank + 1)
+        if minor_bits < product_bits:  # the product of the primes exceeds all these minors
+            return largest_rank
 
 
 def signature(form: Sequence[Sequence[flint.fmpq]]) -> int:
     """The number of positive eigenvalues of a symmetric rational matrix, less the negative ones.
 
-    All roots of its characteristic polynomial are real, so by Descartes' rule there are as many
-    positive ones as there are changes of sign of the coefficients.
+    ``form`` has the rows of the matrix, which is square. All roots of its characteristic polynomial
+    are real, so by Descartes' rule there are as many positive ones as there are changes of sign of
+    the coefficients.
     """
     size = len(form)
     entries = [entry for row in form for entry in row]
@@ -114,7 +115,8 @@ def signature(form: Sequence[Sequence[flint.fmpq]]) -> int:
     coefficients = polynomial.coeffs()  # by ascending powers
     signs = [1 if x > 0 else -1 for x in coefficients if x != 0]
     positive = sum(x != y for x, y in pairwise(signs))
-    zero = next(j for j, x in enumerate(coefficients) if x != 0)  # the multiplicity of the root 0
+    # The multiplicity of the root 0 is the number of coefficients before the first nonzero one.
+    zero = next(j for j, x in enumerate(coefficients) if x != 0)
     negative = size - zero - positive
     return positive - negative
 
@@ -122,8 +124,9 @@ def signature(form: Sequence[Sequence[flint.fmpq]]) -> int:
 def _minor_bits(matrix: Any, size: int) -> int:
     """A number b such that all minors of this size have absolute values below 2^b.
 
-    By Hadamard a minor is at most the product of the norms of its rows, and of its columns. The
-    bounds of :func:`_squared_norm_bits` are halved, because they are for squares.
+    By Hadamard's inequality the absolute value of a minor is at most the product of the norms of
+    its rows, and that of its columns, which are parts of rows and columns of the matrix. The bounds
+    of :func:`_squared_norm_bits` are halved, because they are for squares.
     """
     rows = matrix.tolist()
     columns = zip(*rows, strict=True)
@@ -131,7 +134,7 @@ def _minor_bits(matrix: Any, size: int) -> int:
 
 
 def _squared_norm_bits(vectors: Iterable[Sequence[Any]], number: int) -> int:
-    """An upper bound for the bits of a product of squared norms of ``number`` of the vectors."""
+    """An upper bound for the bits of the product of the squared norms of any ``number`` vectors."""
     bits = []
     for vector in check_deadline_in(vectors):
         squared_norm = sum([entry * entry for entry in vector])
@@ -162,8 +165,8 @@ def connected_groups(supports: Sequence[Iterable[ColumnT]]) -> list[list[int]]:
     """The positions of some sets in the finest groups such that sets of different groups are
     disjoint: [[0, 2], [1]] for the sets {a, b}, {c}, {b}.
 
-    While groups grow, each is a tree, whose root is its first position: ``leader`` maps a position
-    to its parent in the tree, and a root to itself.
+    The algorithm is union–find: each group is a tree, whose root is its first position; ``leader``
+    maps a position to its parent in the tree, and a root to itself.
     """
     leader = list(range(len(supports)))
 
@@ -174,11 +177,11 @@ def connected_groups(supports: Sequence[Iterable[ColumnT]]) -> list[list[int]]:
             position = leader[position]
         return position
 
-    first: dict[ColumnT, int] = {}  # the first set with each element
+    first_set_with: dict[ColumnT, int] = {}  # element → position of the first set that has it
     for position, support in enumerate(check_deadline_in(supports)):
         own = position  # the root of the group of this set
         for column in support:
-            other = root(first.setdefault(column, position))
+            other = root(first_set_with.setdefault(column, position))
             if other != own:
                 leader[max(own, other)] = min(own, other)
                 own = min(own, other)
@@ -206,7 +209,10 @@ def _block_rank(rows: Sequence[frozenset[tuple[ColumnT, int]]]) -> int:
 
 
 def fill_matrix(matrix: Any, rows: Iterable[Iterable[tuple[int, int]]]) -> Any:
-    """The same matrix of FLINT, zero before, filled with rows of pairs (column, nonzero entry)."""
+    """Set the entries of a zero matrix of FLINT, and return it.
+
+    ``rows`` are all rows in their order, each as pairs (column, nonzero entry).
+    """
     for i, row in enumerate(check_deadline_in(rows)):
         for j, c in row:
             matrix[i, j] = c
@@ -214,7 +220,7 @@ def fill_matrix(matrix: Any, rows: Iterable[Iterable[tuple[int, int]]]) -> Any:
 
 
 def leading_columns(echelon: Any, height: int) -> tuple[int, ...]:
-    """The pivot columns of a FLINT matrix in row echelon form with ``height`` nonzero rows."""
+    """The pivot columns of a FLINT matrix in row echelon form; ``height`` is its rank."""
     pivots = []
     column = 0
     for row in range(height):
@@ -251,9 +257,10 @@ def pivot_columns(rows: IntegerRows, prime: int = 0) -> tuple[list[int], list[li
         check(PRIMES_PER_RATIONAL_ECHELON * _elimination_price_of(rows))
         matrix, denominator, height = flint.fmpz_mat(rows).rref()
         pivots = leading_columns(matrix, height)
+    # FLINT has integer entries, and one denominator for all of them.
     scale = int(denominator)
-    nonzero = check_deadline_in(matrix.tolist()[: len(pivots)])
-    echelon = [[Fraction(int(entry), scale) for entry in row] for row in nonzero]
+    nonzero_rows = check_deadline_in(matrix.tolist()[: len(pivots)])
+    echelon = [[Fraction(int(entry), scale) for entry in row] for row in nonzero_rows]
     return list(pivots), echelon
 
 
@@ -272,8 +279,8 @@ def integer_kernel(rows: Sequence[IntegerVector], width: int) -> list[IntegerVec
 def short_basis(rows: Sequence[IntegerVector]) -> list[IntegerVector]:
     """Short independent integer vectors with the same QQ-span as the rows.
 
-    They are LLL-reduced, and generate the same lattice as the rows of the echelon form, each scaled
-    to coprime integers.
+    They are an LLL-reduced basis of the lattice that the nonzero rows of the echelon form generate
+    after each is scaled to coprime integers.
     """
     check(PRIMES_PER_RATIONAL_ECHELON * _elimination_price_of(rows))
     echelon, _, height = flint.fmpz_mat(rows).rref()
@@ -305,9 +312,10 @@ class Quotient:
     ----------
     prime : int
     chosen : list of int
-        The numbers of rows that form a basis of the span of all.
+        The numbers of rows that form a basis of the span of all, from 0 on as the rows were given.
     forms : dict
-        For each place that is dependent modulo the rows its expression in independent places.
+        For each place whose basis vector depends on others modulo the rows, its expression in basis
+        vectors that are independent. With the row e_0 + 2e_1 alone it can be {0: {1: −2}}.
     """
 
     prime: int
@@ -333,7 +341,7 @@ class Quotient:
         return result
 
     def classes(self, size: int) -> list[SparseVector]:
-        """The class of each of the basis vectors 0, …, size − 1, in terms of independent ones."""
+        """The class of each of the basis vectors e_0, …, e_(size−1), in independent ones."""
         return [self.forms.get(place, {place: 1}) for place in range(size)]
 
     def _sparse_round(
@@ -391,7 +399,8 @@ class Quotient:
     def _dense_round(self, rows: list[NumberedRow]) -> dict[Any, SparseVector]:
         """The expression of each pivot of the rows' reduced echelon form in places without pivot.
 
-        It ends the elimination: all these rows are used up.
+        It adds rows that form a basis of the span to ``chosen``, and ends the elimination: no row
+        remains.
         """
         places = sorted(set(chain.from_iterable(map(itemgetter(1), rows))))
         position = {place: j for j, place in enumerate(places)}
@@ -417,7 +426,8 @@ def combination(
 ) -> SparseVector:
     """The vector modulo the prime, with its form in place of each basis vector that has one.
 
-    Vectors map basis vectors to coefficients: 2e_0 + e_1 with the form 3e_0 of e_1 is 5e_0.
+    Vectors map basis vectors to coefficients: with the form 3e_0 of e_1 the vector {0: 2, 1: 1},
+    which is 2e_0 + e_1, becomes {0: 5}.
     """
     total: SparseVector = {}
     for place, coefficient in vector.items():

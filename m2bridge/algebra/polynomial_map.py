@@ -199,11 +199,11 @@ class PolynomialMap:
                 numerator.quo_ground(denominator.LC) for numerator, denominator in images.values()
             ]
             return cls(source, tuple(images), tuple(polynomials), tuple(relations), prime)
-        taken = {*source.variables, *images}
-        names = chain(["w"], map("w_{}".format, count(1)))
-        name = next(candidate for candidate in names if candidate not in taken)
+        used_names = {*source.variables, *images}
+        candidates = chain(["w"], map("w_{}".format, count(1)))  # w, w_1, w_2, …
+        name = next(candidate for candidate in candidates if candidate not in used_names)
         extended = PolynomialRing(QQ, (*source.variables, name))
-        w = extended.sympy_ring.gens[-1]
+        w = extended.sympy_ring.gens[-1]  # the inverse of q
 
         def lift(polynomial: PolyElement) -> PolyElement:
             """The polynomial in the ring with w, which it does not contain."""
@@ -218,7 +218,7 @@ class PolynomialMap:
             coordinates=tuple(images),
             images=tuple(polynomials),
             relations=(*map(lift, relations), w * lift(q) - 1),
-            prime=not relations,
+            prime=not relations,  # w*q − 1 alone generates a prime ideal
         )
 
     def target(self, *, field: CoefficientField = QQ) -> PolynomialRing:
@@ -458,8 +458,9 @@ def reduce_linearly(
 def in_sparse_coordinates(parametrization: PolynomialMap) -> PolynomialMap:
     """Rewrite a map in other linear coordinates of the space that its image spans.
 
-    Its coordinates are those of an echelon form: each has a monomial that no other one has. The
-    closures of the images correspond under a linear isomorphism; elimination is faster here.
+    The new images are the rows of echelon forms of the coefficients: each has a monomial that no
+    other one has. The closures of the images of both maps correspond under a linear isomorphism;
+    elimination is faster for the new map.
 
     Parameters
     ----------
@@ -485,14 +486,18 @@ def in_sparse_coordinates(parametrization: PolynomialMap) -> PolynomialMap:
 
 
 def same_span(first: PolynomialMap, second: PolynomialMap) -> bool:
-    """Whether the coordinates of two maps with the same parameters span the same polynomials.
+    """Whether the images of the coordinates of two maps span the same space of polynomials.
+
+    The maps have the same parameters.
 
     The closures of the two images then correspond under a linear isomorphism of the spaces that
     they span. The spans U and V are equal exactly if dim U = dim V = dim (U + V).
     """
-    families = first.images, second.images, first.images + second.images
-    ranks = {sparse_rank(map(integer_coefficients, images)) for images in families}
-    return len(ranks) == 1
+    generators_of_spaces = first.images, second.images, first.images + second.images
+    dimensions = set()
+    for images in generators_of_spaces:  # of U, V and U + V
+        dimensions.add(sparse_rank(map(integer_coefficients, images)))
+    return len(dimensions) == 1
 
 
 def _coefficient_rows(images: Sequence[PolyElement]) -> list[list[int]]:

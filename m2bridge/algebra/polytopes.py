@@ -96,9 +96,10 @@ def facets(vectors: Sequence[IntegerVector]) -> list[Face]:
 def _add_vector(rays: Sequence[_Ray], number: int, vector: IntegerVector) -> list[_Ray]:
     """The rays of the dual cone, which are the facets of the cone, after one more vector.
 
-    The dual cone consists of the linear forms that are not negative on the cone. The vector cuts
-    off the forms that are negative on it; new rays are where its hyperplane meets the faces of
-    dimension 2 of the dual cone that are spanned by a ray above and a ray below the hyperplane.
+    The dual cone consists of the linear forms that are not negative on the cone. The forms that are
+    zero on the new vector are a hyperplane; forms below it, negative on the vector, are cut off.
+    New rays are where the hyperplane meets faces of dimension 2 of the dual cone, each spanned by a
+    ray above and a ray below the hyperplane.
 
     Parameters
     ----------
@@ -116,7 +117,8 @@ def _add_vector(rays: Sequence[_Ray], number: int, vector: IntegerVector) -> lis
             new_rays.append((form, zeros | {number}))
     above = [i for i, value in enumerate(values) if value > 0]
     below = [i for i, value in enumerate(values) if value < 0]
-    # On a face of dimension 2 of the dual cone at least so many vectors are zero, by their rank.
+    # The forms of a face of dimension 2 are zero on vectors of rank n − 2, in dimension n: on at
+    # least so many vectors.
     least = len(vector) - 2
     for i, j in check_deadline_in(product(above, below)):
         common = rays[i][1] & rays[j][1]
@@ -173,16 +175,16 @@ def faces(vectors: Sequence[IntegerVector]) -> dict[Face, int]:
 def volumes(vectors: Sequence[IntegerVector], dimensions: dict[Face, int]) -> dict[Face, int]:
     """Return the volume of each face in the lattice that its own points generate.
 
-    It is normalized: a simplex whose vectors are a basis of the lattice has volume 1. A face
-    consists of the pyramids, with one of its points as their apex, over those of its facets that do
-    not contain the apex. A pyramid has the volume of its base, in the lattice that base and apex
-    generate; in that of the face, the index of this lattice times as much.
+    The volume is normalized: a simplex whose vectors are a basis of the lattice has volume 1. A
+    face is cut into pyramids: their apex is one of its points, and their bases are its facets that
+    do not contain the apex. In the lattice that base and apex generate, a pyramid has the volume of
+    its base. In the lattice of the face, this is multiplied by the index of the smaller lattice.
 
     ``dimensions`` are those of all faces, by :func:`faces`.
     """
     found: dict[Face, int] = {}
-    of_polytope = max(dimensions.values())
-    polytope_facets = [face for face, dim in dimensions.items() if dim == of_polytope - 1]
+    polytope_dimension = max(dimensions.values())
+    polytope_facets = [face for face, dim in dimensions.items() if dim == polytope_dimension - 1]
     for face in check_deadline_in(sorted(dimensions, key=dimensions.__getitem__)):
         if dimensions[face] == 0:
             found[face] = 1

@@ -151,10 +151,10 @@ def signed_permutations(size: int) -> tuple[tuple[tuple[int, ...], int], ...]:
 
 @lru_cache(maxsize=100_000)
 def tableaux(shape: PartitionTuple, weight: tuple[int, ...]) -> int:
-    """Kostka's number: that of semistandard tableaux with weight[k] entries k, for each k.
+    """The Kostka number: how many semistandard tableaux of the shape have weight[k] entries k.
 
-    The largest entries form a horizontal strip, which has no two boxes in one column; without it
-    there is a smaller tableau.
+    The largest entries form a horizontal strip, which has no two boxes in one column; without this
+    strip the tableau is a smaller one.
 
     Examples
     --------
@@ -173,9 +173,10 @@ Shapes = tuple[PartitionTuple, ...]
 def from_weights(counts: Mapping[Shapes, int], sizes: tuple[int, ...]) -> dict[Shapes, int]:
     """The multiplicities of irreducible representations in one of a product of groups GL.
 
-    An irreducible representation is a tensor product of Schur functors of the spaces. The highest
-    weight with a dimension that is not 0 is that of one of them; its weights, which tableaux count,
-    are taken away, and so on.
+    An irreducible representation is a tensor product of Schur functors of the spaces. A highest
+    weight among those whose dimension is not 0 belongs to an irreducible representation, whose
+    multiplicity is this dimension. The dimensions of its weights, which tableaux count, are
+    subtracted, and so on.
 
     Parameters
     ----------
@@ -197,7 +198,7 @@ def from_weights(counts: Mapping[Shapes, int], sizes: tuple[int, ...]) -> dict[S
     multiplicities: dict[Shapes, int] = {}
     for degrees in {tuple(map(sum, shapes)) for shapes in counts}:
         dominant = product(*map(partitions, degrees, sizes))
-        # Higher weights come first, so the first one that is left is a highest weight.
+        # Higher weights come first, so the first one whose dimension is not 0 is a highest weight.
         remaining = {shapes: counts.get(shapes, 0) for shapes in dominant}
         for shapes in remaining:
             multiplicity = remaining[shapes]

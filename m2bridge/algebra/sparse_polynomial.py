@@ -119,7 +119,8 @@ def gradient_of_terms(polynomial: Terms, point: Sequence[int]) -> dict[int, int]
 def fix_variables(polynomial: IntegerPolynomial, fixed: Mapping[int, int]) -> IntegerPolynomial:
     """A polynomial with some variables replaced by 0 or 1, in as many variables as before.
 
-    ``fixed`` gives the values by the numbers of these variables, whose exponents become 0.
+    ``fixed`` maps the numbers of these variables, from 0 on, to the values 0 or 1. Their exponents
+    become 0: x_0 x_1 with x_0 = 1 is {(0, 1): 1}.
     """
     zeros = [i for i, value in fixed.items() if not value]
     result: IntegerPolynomial = {}

@@ -127,8 +127,8 @@ def element_code(value: Any) -> str:
     """
     if hasattr(value, "to_int") or isinstance(value, flint.nmod):
         return str(int(value))
-    # Numbers of Python, SymPy and FLINT have a ``numerator``. So has a RingFraction, whose numerator
-    # is no number, and polynomials of FLINT have a method of this name.
+    # Numbers of Python, SymPy and FLINT have a ``numerator``. So has a RingFraction, but it is no
+    # number; polynomials of FLINT have a method of this name.
     has_numerator = hasattr(value, "numerator") and not callable(value.numerator)
     if has_numerator and not isinstance(value, values.RingFraction):
         return rational(value)

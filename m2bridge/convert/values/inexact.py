@@ -95,8 +95,8 @@ class Inexact:
         if isinstance(other, Inexact):
             return bool(self._parts == other._parts)
         if isinstance(other, Fraction):
-            # Only a binary fraction can be equal. With one bit more than its numerator has it is not
-            # rounded.
+            # Only a binary fraction can be equal. One more bit than its numerator has is enough to
+            # convert it without rounding.
             bits = other.numerator.bit_length()
             return _is_binary(other) and bool(self.to_mpmath() == _mpmath(other, bits + 1))
         return bool(self.to_mpmath() == other)
