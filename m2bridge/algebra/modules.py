@@ -105,7 +105,7 @@ class BettiTable(Typeset):
     entries: tuple[tuple[TermPlace, int], ...]
 
     def __getitem__(self, place: tuple[int, int]) -> int:
-        """The number at (i, j), column i and row j: generators of weight i + j in degree i."""
+        """The number in column i, row j, (i, j) the place: generators in degree i of weight i + j."""
         return self.rows.get((place[0], place[1]), 0)
 
     @property
@@ -148,7 +148,7 @@ class BettiTable(Typeset):
 
 
 def _align_right(column: Iterable[object]) -> list[str]:
-    """The texts of a column of a table, aligned at the right."""
+    """The texts of the cells of a column, with blanks before them so that all have one width."""
     texts = list(map(str, column))
     width = max(map(len, texts))
     return [text.rjust(width) for text in texts]
@@ -185,7 +185,7 @@ class HilbertPolynomial(Named):
         return expand(self._value(Symbol(variable)))
 
     def _value(self, t: Any) -> Any:
-        """The value at t, a fraction or a symbol: Σ c C(t + n, n), which is that of n-space."""
+        """The value at t, a fraction or a symbol: Σ c C(t + n, n), the sum of c times n-space's."""
         total = 0
         for n, c in self.coefficients:
             total += c * prod((t + k) / k for k in range(1, n + 1))

@@ -114,7 +114,7 @@ def matrix_latex(entries: Sequence[Sequence[Any]]) -> str:
 
 
 def ring_letter(ring: Any) -> str:
-    """Return the letter for a ring in its modules: S, or R where a variable is S."""
+    """Return the letter for a ring in formulas of its modules: S, or R if a variable is S."""
     return "R" if "S" in getattr(ring, "variables", ()) else "S"
 
 

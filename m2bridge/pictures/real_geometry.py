@@ -86,23 +86,25 @@ def leading_coefficient(polynomial: fmpq_mpoly, variable: str) -> fmpq_mpoly:
 
 def factors(polynomials: Iterable[fmpq_mpoly]) -> list[fmpq_mpoly]:
     """The different irreducible factors of some polynomials; those that are zero are left out."""
-    irreducible: dict[str, fmpq_mpoly] = {}
+    factors_by_text: dict[str, fmpq_mpoly] = {}
     for polynomial in check_deadline_in(polynomials):
         if not polynomial.is_zero():
-            irreducible |= {str(factor): factor for factor, _ in polynomial.factor()[1]}
-    return list(irreducible.values())
+            _, factors_and_exponents = polynomial.factor()
+            factors_by_text |= {str(factor): factor for factor, _ in factors_and_exponents}
+    return list(factors_by_text.values())
 
 
 def boundaries(polynomial: fmpq_mpoly, variable: str, interval: Interval) -> list[fmpq_mpoly]:
     """Return polynomials that vanish where the real roots in the interval may change.
 
-    The roots are those of ``polynomial`` as one in ``variable``; they may change in number or in
-    order, as the other variables move. The polynomials, in these, are the leading coefficient, the
-    discriminant, and the values at both ends. Source: Brown, *Improved projection for cylindrical
+    The roots are those of ``polynomial`` as a polynomial in ``variable``. As the other variables
+    move, their number or order may change only where one of these polynomials in the other
+    variables vanishes: the leading coefficient, the discriminant, and the values at both ends of
+    the interval. Source: Brown, *Improved projection for cylindrical
     algebraic decomposition*, J. Symbolic Comput. 32 (2001).
     """
     degree = degree_in(polynomial, variable)
-    if degree == 0:  # it has no roots, or all numbers are
+    if degree == 0:  # there are no roots, or all numbers are roots where the polynomial vanishes
         return [polynomial]
     found = [leading_coefficient(polynomial, variable)]
     if degree > 1:
@@ -116,8 +118,9 @@ def real_roots(
 ) -> list[Any]:
     """The different real roots of a polynomial in an open interval, increasing.
 
-    No variable but this one may occur in it. Roots are balls of FLINT; if ``exact``, those that are
-    rational are rational numbers. A constant, also zero, has none.
+    No variable but ``variable`` may occur in the polynomial. Roots are balls of FLINT; if
+    ``exact``, roots that are rational are given as rational numbers. A constant, also zero, has no
+    roots here.
     """
     univariate = _univariate(polynomial, variable)
     if univariate.degree() < 1:
@@ -148,23 +151,25 @@ def _univariate(polynomial: fmpq_mpoly, variable: str) -> fmpq_poly:
 def root_intervals(
     polynomials: Iterable[fmpq_mpoly], variable: str, interval: Interval
 ) -> list[Interval]:
-    """The open intervals into which real roots of polynomials cut an interval.
+    """The open intervals, from left to right, into which real roots of polynomials cut an interval.
 
-    In the polynomials only this variable occurs. They are different and irreducible, so that no two
-    roots are the same. The ends are rational: the roots, rounded to their precision.
+    In the polynomials only ``variable`` occurs. They are different and irreducible, so that no two
+    have a root in common. The ends are rational: the roots, rounded to their precision.
     """
     roots: list[fmpq] = []
     for polynomial in check_deadline_in(polynomials):
         roots += map(ball_middle, real_roots(polynomial, variable, interval))
-    return list(pairwise(dict.fromkeys([interval[0], *sorted(roots), interval[1]])))
+    # A rounded root can be an end of the interval: equal ends are taken once.
+    ends = dict.fromkeys([interval[0], *sorted(roots), interval[1]])
+    return list(pairwise(ends))
 
 
 def nodes(interval: Interval, count: int) -> list[fmpq]:
-    """Places in an open interval, denser at its ends, where roots move fast."""
+    """``count`` rational numbers in an open interval, denser at its ends, where roots move fast."""
     low, high = interval
     # The projections to [0, 1] of points that are equally far apart on a half circle.
     inner = [ball_middle(arb((1 - cos(pi * k / (count - 1))) / 2)) for k in range(1, count - 1)]
-    return [low + (high - low) * part for part in (CLOSE, *inner, 1 - CLOSE)]
+    return [low + (high - low) * fraction for fraction in (CLOSE, *inner, 1 - CLOSE)]
 
 
 def middle(interval: Interval) -> fmpq:
@@ -177,11 +182,12 @@ def middle(interval: Interval) -> fmpq:
 def fractions_between(interval: Interval, count: int) -> list[fmpq]:
     """``count`` rational numbers in an open interval, with small denominators if there are enough.
 
-    They keep away from its ends, which may be rounded. If there are not as many with denominators
-    up to :data:`MAX_DENOMINATOR`, they divide the interval evenly.
+    They keep away from the ends of the interval, which may be rounded. If there are fewer than
+    ``count`` fractions with denominators up to :data:`MAX_DENOMINATOR`, numbers at equal distances
+    are returned instead.
     """
-    away = (interval[1] - interval[0]) / 100
-    low, high = interval[0] + away, interval[1] - away
+    margin = (interval[1] - interval[0]) / 100
+    low, high = interval[0] + margin, interval[1] - margin
     fractions: list[fmpq] = []
     for denominator in range(1, MAX_DENOMINATOR + 1):
         first = int((low * denominator).floor())
@@ -299,10 +305,10 @@ class _Branches:
     def eliminated(
         self, remaining: Sequence[str], more: Sequence[PolyElement] = ()
     ) -> list[fmpq_mpoly]:
-        """Generators of an elimination ideal: of all that contains only the remaining variables.
+        """Generators of the elimination ideal in the variables ``remaining``.
 
-        It is that of the prime ideal, or of the ideal that this and the polynomials ``more``
-        generate.
+        It consists of all polynomials in these variables in the ideal that the prime ideal and the
+        polynomials ``more`` generate.
         """
         ring = self.prime.ring.sympy_ring
         symbols = dict(zip(self.names, ring.symbols, strict=True))
@@ -315,12 +321,12 @@ class _Branches:
         return to_flint(map(ring.from_expr, found))
 
     def points(self, over: Spot, *, exact: bool = False) -> list[Spot]:
-        """Return the real points over a point of the base, in the order of the coordinates.
+        """Return the real points over a point of the base, in lexicographic order of coordinates.
 
         ``over`` is ``{base: rational number}``, and empty if there is no base. Coordinates are
         balls; if ``exact``, those that are rational are rational numbers.
         """
-        roots = []
+        roots = []  # for each variable of ``projections`` its values
         for name, equation in self.projections.items():
             section = equation.subs(dict(over))
             roots.append(real_roots(section, name, self.box[name], exact=exact))
@@ -366,6 +372,7 @@ class _Branches:
             root_intervals(factors(critical), base, self.box[base])
         ):
             count = max(5, round(2 * fineness * _share(base_interval, self.box[base])))
+            # the points over each node; those of one number are on one branch
             tracks = [
                 self.points({base: place})
                 for place in check_deadline_in(nodes(base_interval, count))
@@ -397,7 +404,7 @@ class _Branches:
 
 
 def _share(base_interval: Interval, whole: Interval) -> float:
-    """The length of an interval, as a part of that of the whole one."""
+    """The length of an interval divided by that of ``whole``."""
     return as_float((base_interval[1] - base_interval[0]) / (whole[1] - whole[0]))
 
 
@@ -465,7 +472,8 @@ class _Decomposition:
     def _cells_over(self, base_interval: Interval) -> Iterator[Cell]:
         """Yield the cells over an interval of x, strip by strip, and over a strip from below.
 
-        Over each node of the interval they are the same in number.
+        Over all nodes of the interval there are equally many strips, and over all places of a strip
+        equally many points of the surface, one on each cell.
         """
         count = max(7, round(self.fineness * _share(base_interval, self.box[self.x])))
         columns = [self._column(x) for x in check_deadline_in(nodes(base_interval, count))]
@@ -483,10 +491,11 @@ class _Decomposition:
                 yield Cell(points=grid, sample=samples[graph], rational=rational)
 
     def _column(self, x: fmpq) -> list[list[list[Point]]]:
-        """For each strip at x, and each node of its interval of y, the points of the surface.
+        """The points of the surface over the line at x: ``[strip][node][point]``.
 
-        They are in the order of z. The number of nodes must not depend on x, where the interval may
-        shrink to a point.
+        Each strip has nodes in its interval of y, and the points over a node are in the order of z.
+        The number of nodes must not depend on x, so that the points form a grid, also where the
+        interval shrinks to a point.
         """
         section = self.surface.subs({self.x: x})
         count = max(5, round(self.fineness / 2))
@@ -533,10 +542,10 @@ class _Decomposition:
 
 
 def _order(surface: fmpq_mpoly) -> tuple[str, str, str]:
-    """The names of the variables x, y, z of a decomposition.
+    """The names of the variables x, y, z of a decomposition of a surface.
 
-    z is the one in which the surface is a graph, z = f(x, y), or most like one; the other two keep
-    their order.
+    z is the variable in which the surface is a graph z = f(x, y), or most like one: by the key
+    ``unlike_a_graph``. The other two keep their order.
     """
 
     def unlike_a_graph(name: str) -> tuple[bool, bool, int]:
@@ -554,16 +563,16 @@ def _order(surface: fmpq_mpoly) -> tuple[str, str, str]:
 
 
 def _common_count(counts: Iterable[int]) -> int:
-    """The number that all counts, of real roots or points over the nodes of a cell, are.
+    """The one number to which all counts are equal: of real roots, or points, over nodes of a cell.
 
     Raises
     ------
     ContradictionError
         If they differ, which the theorem of the decomposition excludes.
     """
-    seen = set(counts)
-    if len(seen) != 1:
+    different_counts = set(counts)
+    if len(different_counts) != 1:
         raise ContradictionError(
-            f"the number of real roots over a cell is not constant: {sorted(seen)}"
+            f"the number of real roots over a cell is not constant: {sorted(different_counts)}"
         )
-    return seen.pop()
+    return different_counts.pop()

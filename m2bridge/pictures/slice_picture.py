@@ -72,10 +72,11 @@ def are_hidden(
     elevation: float,
     azimuth: float,
 ) -> list[bool]:
-    """For each point whether a square is before it, as one sees them from these angles.
+    """For each point whether a square hides it, as one sees them from these angles.
 
-    Points, and squares by their four corners, are in the coordinates of a cube [−1, 1]³; the angles
-    are those of :func:`axes`.
+    Points, and squares by their four corners one after the other, are in the coordinates of a cube
+    [−1, 1]³; the angles are those of :func:`axes`. A square hides no point that is nearer to it
+    than :data:`NEAR_SURFACE_DISTANCE`, as points of the surface itself are.
     """
     corners = numpy.array(list(squares), dtype=float)
     if not len(points) or not len(corners):
@@ -86,10 +87,10 @@ def are_hidden(
     u = triangles[:, 1] - triangles[:, 0]
     v = triangles[:, 2] - triangles[:, 0]
     # A triangle that is seen from its edge hides nothing, and has no coordinates r and s.
-    is_seen = abs(_area(u, v)) > 1e-12
+    is_seen = abs(_area(u, v)) > 1e-12  # not 0 but for rounding
     start, u, v = triangles[is_seen, 0], u[is_seen], v[is_seen]
     area = _area(u, v)
-    behind = []
+    are_behind = []
     for point in numpy.array(points, dtype=float) @ frame:
         # The ray to the eye meets the plane of a triangle in start + r u + s v, by Cramer's rule in
         # the first two coordinates. It meets the triangle if r, s ≥ 0 and r + s ≤ 1.
@@ -97,8 +98,8 @@ def are_hidden(
         s = _area(u, point - start) / area
         nearness = start[:, 2] + r * u[:, 2] + s * v[:, 2]
         hides = (r >= 0) & (s >= 0) & (r + s <= 1) & (nearness > point[2] + NEAR_SURFACE_DISTANCE)
-        behind.append(bool(hides.any()))
-    return behind
+        are_behind.append(bool(hides.any()))
+    return are_behind
 
 
 def _area(one: Any, other: Any) -> Any:
@@ -258,11 +259,11 @@ def _axes(space: Any, view: SurfaceResult) -> None:
         letter = f"${polynomial_latex(str(variable))}$"
         getattr(space, f"set_{axis}label")(letter, fontsize=15, labelpad=LABEL_PAD_POINTS)
         getattr(space, f"set_{axis}ticks")([low, (low + high) / 2, high])
-        own = getattr(space, f"{axis}axis")
-        own.set_pane_color((1, 1, 1, 0))
-        own.line.set_color(picture.SOFT)
-        # there is no public way for axes of space
-        own._axinfo["grid"].update(color=picture.FAINT, linewidth=0.6)
+        drawn_axis = getattr(space, f"{axis}axis")
+        drawn_axis.set_pane_color((1, 1, 1, 0))  # white without opacity
+        drawn_axis.line.set_color(picture.SOFT)
+        # Matplotlib has no public way to style the grid of such an axis.
+        drawn_axis._axinfo["grid"].update(color=picture.FAINT, linewidth=0.6)
 
 
 def _separate_labels(figure: Any, space: Any) -> None:
@@ -271,8 +272,8 @@ def _separate_labels(figure: Any, space: Any) -> None:
     figure.draw(renderer)  # which places them
     axes = (space.xaxis, space.yaxis, space.zaxis)
     numbers = [[tick.label1 for tick in axis.majorTicks] for axis in axes]
-    for some, others in combinations(numbers, 2):
-        for one, other in product(some, others):
+    for labels, labels_of_other_axis in combinations(numbers, 2):
+        for one, other in product(labels, labels_of_other_axis):
             first, second = one.get_window_extent(renderer), other.get_window_extent(renderer)
             if not first.padded(NUMBER_GAP_PIXELS).overlaps(second):
                 continue
@@ -316,10 +317,10 @@ def _curves(space: Any, view: SurfaceResult) -> None:
     squares = [scale_to_cube(square, view) for square in chain.from_iterable(surfaces)]
     for piece in view.pieces:
         if piece.kind == "point":
-            filled = piece.colour
+            fill_colour = piece.colour
             if piece.is_dotted:
-                filled = "white"
-            style = {"color": piece.colour, "markerfacecolor": filled, "zorder": 4}
+                fill_colour = "white"
+            style = {"color": piece.colour, "markerfacecolor": fill_colour, "zorder": 4}
             space.plot(*zip(*piece.points[0], strict=True), "o", **style)
         elif piece.kind == "curve":
             points = numpy.array(piece.points[0], dtype=float)
@@ -369,7 +370,7 @@ def _brightness(square: Sequence[SpaceVector]) -> float:
 def shade_colour(colour: str, brightness: float, alpha: float) -> tuple[float, ...]:
     """A colour ``#rrggbb`` made darker, or paler if the brightness is above 1.
 
-    It is red, green and blue from 0 to 1, and the opacity ``alpha``.
+    Returned are red, green and blue, each from 0 to 1, and the opacity ``alpha``.
     """
     channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
     return *(min(1.0, channel * brightness) for channel in channels), alpha
@@ -394,13 +395,14 @@ def _legend(view: SurfaceResult) -> list[Any]:
 
 
 def equation_latex(equation: PolyElement) -> str:
-    """The equation polynomial = 0 as ``c^2 = v^2 w``: terms of one sign are on each side.
+    """The equation ``equation`` = 0 in LaTeX, as ``c^2 = v^2 w``, with plus signs only.
 
-    The side with fewer terms is on the left; a side without terms, 0, on the right.
+    Terms with negative coefficients are moved to the other side. The side with fewer terms is on
+    the left; a side without terms, which is 0, is on the right.
     """
 
     def length(side: PolyElement) -> tuple[bool, int, int]:
-        """A key that sorts sides: those with terms first, then by terms, then by degree."""
+        """A key that sorts sides: those with terms first, then by their number, then by degree."""
         return not side, len(side), max(map(sum, side), default=0)
 
     terms = equation.items()

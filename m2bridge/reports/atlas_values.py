@@ -45,7 +45,10 @@ def _dimension(certificate: Certificate) -> int | None:
 
 
 def _answer(name: str, text: Callable[[Any], str]) -> CertificateReader:
-    """The reader of the value of this name in the answer of a certificate, made ``text``."""
+    """The reader of the value of this name in the answer of a certificate, as text.
+
+    The function ``text`` makes the text of the value.
+    """
 
     def read(certificate: Certificate) -> str | None:
         """The text of the value; ``None`` if the answer has none."""
@@ -58,7 +61,10 @@ def _answer(name: str, text: Callable[[Any], str]) -> CertificateReader:
 
 
 def _coordinates(certificate: Certificate) -> int | None:
-    """The number of coordinates: the value of the Hilbert function at 1, or of names of them."""
+    """The number of coordinates: the value of the Hilbert function at 1, or the number of names.
+
+    ``None`` if a certificate has neither the function nor names of coordinates.
+    """
     values = certificate.answer.get("hilbert_function")
     if values:
         return values[1]  # type: ignore[no-any-return]

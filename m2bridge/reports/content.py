@@ -253,13 +253,13 @@ class Report:
 
         They are the options if all cases have the same ones, else :data:`NAMES`.
         """
-        different = set()
+        columns_of_cases = set()
         for case in self.cases:
-            different.add(tuple((option, heading) for option, heading, _ in case.options))
-        if len(different) != 1:
+            columns_of_cases.add(tuple((option, heading) for option, heading, _ in case.options))
+        if len(columns_of_cases) != 1:
             return NAMES
-        (columns,) = different
-        return columns or NAMES
+        (columns,) = columns_of_cases
+        return columns or NAMES  # of a case without options
 
     @property
     def headings(self) -> tuple[str, ...]:
@@ -382,10 +382,10 @@ class Report:
         Statements about one case rest on one observation and share its seconds, which count once in
         the total.
         """
-        measured = set()
+        measurements = set()
         memory = []
         for detail in self.details:
-            measured.add((detail.case, detail.observation, detail.reported["seconds"]))
+            measurements.add((detail.case, detail.observation, detail.reported["seconds"]))
             if detail.reported["peak_memory"] is not None:
                 memory.append(detail.reported["peak_memory"])
         versions: dict[str, set[str]] = {}
@@ -393,7 +393,7 @@ class Report:
             for name, version in row.reported["versions"].items():
                 versions.setdefault(name, set()).add(version)
         return {
-            "seconds": round(sum(seconds for *_, seconds in measured), 3),
+            "seconds": round(sum(seconds for *_, seconds in measurements), 3),
             "peak_memory": max(memory, default=None),
             "versions": {name: sorted(releases) for name, releases in sorted(versions.items())},
         }
@@ -402,7 +402,8 @@ class Report:
         """The smallest and the largest number of each column that has numbers, by its name."""
         ranges = {}
         rows = [self.cells(case) for case in self.cases]
-        columns = zip(*rows, strict=True)  # none if there are no cases
+        # Without cases there are no cells, but ``self.columns`` has one column.
+        columns = zip(*rows, strict=True)
         for (option, _), column in zip(self.columns, columns, strict=False):
             # A bool is also an int in Python, but not a number here.
             values = [cell for cell in column if type(cell) is int]
@@ -421,7 +422,7 @@ def table_lines(rows: Iterable[VerdictRow]) -> list[VerdictRow]:
     lines: dict[object, VerdictRow] = {}
     for number, row in enumerate(rows):
         groups = family(row.case.family).same_fact
-        # A statement that shares its fact with no other one has a number that nothing else has.
+        # The fact of a statement that shares it with no other one is the number of the row alone.
         fact = next((names for names in groups if row.statement in names), number)
         key = (row.case, fact, row.verdict, row.reason, row.witness, row.seconds)
         line = lines.get(key)
@@ -453,6 +454,9 @@ def cross_table(
     placed: Mapping[tuple[TableCell, ...], AnyT],
 ) -> tuple[tuple[TableCell, ...], list[tuple[TableCell, list[AnyT | None]]]]:
     """Return a table of things that are named by pairs of cells.
+
+    For ``{(1, "a"): x, (2, "b"): y}`` the columns are ``("a", "b")``, and the rows
+    ``[(1, [x, None]), (2, [None, y])]``.
 
     Returns
     -------

@@ -103,7 +103,10 @@ def latex_answer(report: Report, documentation: str) -> str:
 
 
 def titles(documentation: str) -> str:
-    """Say in print what titles in quotation marks are, and where the documentation is."""
+    """A sentence for print on what titles in quotation marks are, and where the documentation is.
+
+    Its address is ``documentation`` if that is one on the web, else that of the project.
+    """
     address = documentation if documentation.startswith("http") else M2BRIDGE.url
     place = f", {address}" if address else ""
     return f"Titles in quotation marks are of the documentation of m2bridge{place}."
@@ -160,21 +163,21 @@ def paper_of(rows: Iterable[VerdictRow]) -> str:
 
 
 def _page_table(report: Report) -> dict[str, Any]:
-    """The table of a page: its lines refer to lists of cases, statements and so on by places.
+    """The table of a page: its ``rows`` refer to its other lists by places, from 0 on.
 
-    A line is the places of case, statement, verdict, reason and witness, and its seconds. A line
-    may be about several statements, and is shown where one of them is chosen: ``members`` has their
-    names, for each text in ``statements``.
+    A row has the places of its case in ``cases``, of its statement in ``statements``, of its
+    verdict in ``verdicts``, and of its reason and witness in ``texts``; and its seconds. A row may
+    be about several statements, and is shown where one of them is chosen: ``members`` has for each
+    text in ``statements`` the list of their names.
     """
-    alone = {row.statement for row in report.rows}
+    single_statements = {row.statement for row in report.rows}
     names = sorted({row.statement for row in report.lines})
-    members = [[name] if name in alone else name.split(", ") for name in names]
-    texts = {row.reason for row in report.rows} | {row.witness for row in report.rows}
-    listed = sorted(texts)
+    members = [[name] if name in single_statements else name.split(", ") for name in names]
+    texts = sorted({text for row in report.rows for text in (row.reason, row.witness)})
     case_number = _places(report.cases)
     statement_number = _places(names)
     verdict_number = _places(VERDICTS)
-    text_number = _places(listed)
+    text_number = _places(texts)
     rows = []
     for row in report.lines:
         numbers = (
@@ -194,7 +197,7 @@ def _page_table(report: Report) -> dict[str, Any]:
         "members": members,
         "verdicts": VERDICTS,
         "marks": list(MARKS.values()),
-        "texts": listed,
+        "texts": texts,
         "rows": rows,
     }
 
@@ -224,9 +227,10 @@ def _case_sheet(rows: list[VerdictRow], details: list[Detail]) -> dict[str, Any]
 def _questions_by_thing(
     pairs: Iterable[tuple[HashableT | None, str]],
 ) -> dict[HashableT, list[str]]:
-    """The different things, each with its questions, from pairs of a thing and a question.
+    """For each different thing the list of its questions, from pairs (thing, question).
 
-    Things that are empty or ``None`` are left out.
+    ``{"S": ["a", "b"]}`` for the pairs ("S", "a"), ("", "c"), ("S", "b"): things that are empty or
+    ``None`` are left out.
     """
     questions: dict[HashableT, list[str]] = {}
     for thing, question in pairs:
@@ -276,6 +280,7 @@ def _grids(
     """
     cases_by_place: dict[tuple[TableCell, TableCell], list[NamedCase]] = {}
     for case in report.cases:
+        # The "" is the second cell of a case that has only one.
         first, second, *_ = *report.cells(case), ""
         cases_by_place.setdefault((first, second), []).append(case)
     for statement in sorted({row.statement for row in report.rows}):
@@ -292,9 +297,9 @@ def _grids(
 def _signs(verdicts: list[str | None]) -> str:
     """The signs of verdicts in LaTeX, one for each; a dot for ``None``, a case without a verdict.
 
-    Only one sign if all are the same; empty if all are ``None``.
+    Only one sign if all are the same; empty if all verdicts are ``None``.
     """
-    if not any(verdicts):
+    if all(verdict is None for verdict in verdicts):
         return ""
     signs = [SIGNS.get(verdict or "", r"$\cdot$") for verdict in verdicts]
     if len(set(signs)) == 1:
@@ -327,7 +332,7 @@ def to_text(report: Report) -> str:
 
 
 def _shorten_rule(rule: re.Match[str]) -> str:
-    """The line below a header, no longer than a line of text."""
+    """The match of the rule below a header as text, no longer than a line of text."""
     return rule[0][:TEXT_LINE_CHARS]
 
 
@@ -372,7 +377,7 @@ def to_latex(report: Report, documentation: str = "") -> str:
     # The column of names is as wide as the longest one, up to a share of the line, of which a
     # character takes about 0.0115.
     longest = max((len(case.name) for case in report.cases), default=0)
-    of_names = min(0.0115 * longest, MAX_LATEX_NAME_SHARE)
+    share_of_names = min(0.0115 * longest, MAX_LATEX_NAME_SHARE)
     return _document(
         "report.tex",
         report,
@@ -380,13 +385,16 @@ def to_latex(report: Report, documentation: str = "") -> str:
         answer=latex_answer(report, documentation),
         by_name=by_name,
         width=width,
-        of_names=of_names,
+        of_names=share_of_names,
         keep_with_next=keep_with_next(),
     )
 
 
 def _document(template: str, report: Report, documentation: str, **more: Any) -> str:
-    """A report by the template of this name, with the values of all forms and ``more``."""
+    """A report by the template of this name.
+
+    The template gets the values of :func:`_template_values` and those in ``more``.
+    """
     return document(template, _template_values(report, documentation) | more)
 
 
@@ -410,7 +418,7 @@ def to_csv(report: Report) -> str:
     lines: list[list[Any]] = []
     for row in report.rows:
         words = [row.statement, row.verdict, row.reason, row.witness]
-        reported = row.reported["versions"] | row.reported
+        reported = row.reported["versions"] | row.reported  # versions by programs, and figures
         numbers = [reported.get(name) for name in figures]
         lines.append([*report.cells(row.case), *words, *numbers, row.file])
     for problem in report.problems:

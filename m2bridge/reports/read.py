@@ -58,7 +58,7 @@ def outcome_rows(data: Any, file: str) -> list[VerdictRow]:
     except (AttributeError, KeyError, TypeError, ValueError, InvalidCaseError) as error:
         raise CertificateError(f"not an outcome of a batch: {error!r}") from None
     reported = {"versions": versions, "seconds": None, "peak_memory": None}
-    row = partial(
+    row_of_statement = partial(
         VerdictRow,
         case=case,
         question=outcome.question,
@@ -69,11 +69,11 @@ def outcome_rows(data: Any, file: str) -> list[VerdictRow]:
         reported=reported,
         file=file,
     )
-    return [row(statement=name) for name in names]
+    return [row_of_statement(statement=name) for name in names]
 
 
 def _limit_words(outcome: Unanswered) -> str:
-    """The limit of the batch that was reached, a blank and ``(limit 60 s)``; empty if none was.
+    """The text `` (limit 60 s)`` for a limit of the batch that was reached; empty if none was.
 
     The reason of an outcome may name a smaller limit, what was left for the question.
     """
@@ -105,8 +105,8 @@ def collect(folder: Path) -> Report:
     details: list[Detail] = []
     problems: list[Problem] = []
     unanswered: list[VerdictRow] = []
-    tables: dict[Table, Table] = {}  # each by itself, so that equal ones are kept once
-    files: dict[str, str] = {}  # the file of each name
+    tables: dict[Table, Table] = {}  # maps each table to itself, so that equal ones are kept once
+    files: dict[str, str] = {}  # name of a file without its folders → its path
     for path in check_deadline_in(sorted(check_deadline_in(folder.rglob("*.json")))):
         name = str(path.relative_to(folder)).encode("utf-8", "replace").decode()
         try:
@@ -131,7 +131,9 @@ def collect(folder: Path) -> Report:
 def _check_file_name(
     rows: list[VerdictRow], suffix: str, files: dict[str, str]
 ) -> list[VerdictRow]:
-    """The same rows of a file, after a check of its name; no other file may have had the name.
+    """Check the name of a file with these rows, and return the rows unchanged.
+
+    The name has to be made of case and question, and no file that was read before may have had it.
 
     Parameters
     ----------
@@ -185,15 +187,17 @@ def certificate_rows(certificate: Certificate, file: str) -> list[VerdictRow]:
         raise CertificateError(f"the answer does not have the expected form: {reason!r}") from None
     rows = []
     for answer in answers:
-        words = answer._asdict()
+        # A VerdictRow has the fields of an AnswerRow, but calls its name ``statement``.
+        fields = answer._asdict()
+        statement = fields.pop("name")
         rows.append(
             VerdictRow(
                 case=case,
                 question=certificate.question,
-                statement=words.pop("name"),
+                statement=statement,
                 reported=certificate.reported,
                 file=file,
-                **words,
+                **fields,
             )
         )
     return rows

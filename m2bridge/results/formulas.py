@@ -148,9 +148,9 @@ def _split(pattern: str | re.Pattern[str], text: str) -> Iterator[tuple[str, boo
 
 
 def spelled(text: str) -> str:
-    """Return a formula as LaTeX, in which ``C(n, k)`` is a binomial coefficient.
+    """Return a formula of running text as LaTeX; ``C(n, k)`` is a binomial coefficient in it.
 
-    The steps depend on one another: subscripts and exponents get their braces first, so that all
+    The order of the steps matters: subscripts and exponents get their braces first, so that all
     other braces are those of sets.
     """
     text = _with_scripts(text)
@@ -170,15 +170,15 @@ def spelled(text: str) -> str:
 
 
 def _binomials(text: str) -> str:
-    """Return a text with each ``C(n, k)`` as one number above the other, inside of others too.
+    r"""Return a text with ``\\binom{n}{k}`` for each ``C(n, k)``, also where they are nested.
 
-    Without exactly one comma, C is a function as any other.
+    Where there is not exactly one comma between its parentheses, C is a function and stays.
     """
     call = re.search(r"(?<![A-Za-z\\])C\(", text)
     if call is None:
         return text
-    depth = 0
-    commas = []
+    depth = 0  # of parentheses and braces inside of the call
+    commas = []  # the places of those that separate arguments
     for place in range(call.end(), len(text)):
         sign = text[place]
         if sign == ")" and depth == 0:

@@ -89,7 +89,8 @@ _UNKNOWN = re.compile(r"[^\x20-\x7e\xa1-\u017f]|[ĦħĸĿŀŉŦŧſ]")  # all bu
 def cell(text: str) -> str:
     """Return text for a cell of a spreadsheet, in which it is never read as a formula.
 
-    An apostrophe before a sign such as = says that it is text.
+    Text that begins with a sign such as = gets an apostrophe before it, which spreadsheets read as
+    the mark of text.
     """
     shown = "\n".join(map(visible, text.splitlines()))
     could_be_formula = shown.startswith(tuple("=+-@＝＋－＠"))
@@ -144,7 +145,7 @@ def _latex(text: str) -> str:
     """Return words and formulas in LaTeX; shell commands are set in typewriter."""
     written = []
     for place, part in enumerate(_COMMAND.split(text)):
-        if place % 2:  # every second part is a command
+        if place % 2:  # ``split`` gives text and the group of the pattern by turns
             written.append(rf"\texttt{{{_escaped_words(part)}}}")
         else:
             written.append(_sentence(part))
@@ -194,9 +195,10 @@ def _has_paired_braces(formula: str) -> bool:
 
 @cache
 def cited_titles() -> dict[str, dict[str, str]]:
-    """Return the titles of cited pages and of cited sections of the documentation.
+    """Return the titles that are cited in print, read from ``titles.json`` of the package.
 
-    A file of the package has two dictionaries: of pages by their names, and of sections by theirs.
+    There are two dictionaries: the titles of pages of the documentation by the names of their
+    files, and those of sections by their anchors.
     """
     text = Path(__file__).with_name("titles.json").read_text(encoding="utf-8")
     titles: dict[str, dict[str, str]] = json.loads(text)
@@ -208,19 +210,19 @@ def _title(citation: re.Match[str]) -> str:
 
     A citation without a known title stays as it is.
     """
-    pages, places = cited_titles().values()
+    titles_of_pages, titles_of_sections = cited_titles().values()
     page, place = citation["page"], citation["place"] or ""
-    title = places.get(place.removeprefix("#"))
+    title = titles_of_sections.get(place.removeprefix("#"))
     if title:
         return title
-    if page in pages:
-        return f"“{pages[page]}”"
+    if page in titles_of_pages:
+        return f"“{titles_of_pages[page]}”"
     return citation[0]
 
 
 def _words(text: str) -> str:
-    """Return words in LaTeX, with single letters as variables."""
-    if len(text) == 1 and text.isascii() and text.islower():  # alone, a is no article
+    """Return words in LaTeX; a letter between words, as A in "the rank of A", is a formula."""
+    if len(text) == 1 and text.isascii() and text.islower():  # as the whole text, a is no article
         return f"${text}$"
     written = []
     for part, is_letter in letters(text):
@@ -336,13 +338,13 @@ def parts(text: str) -> Iterator[FormulaPart]:
 _BRACKETS = re.compile(r"(\([^()]*\)|/(?![0-9]))")
 """Sums in brackets and divisors in coefficients, as in ``(a + 1)/b*x``."""
 _NO_SUM = re.compile(r"[^\s*/+-]\(|,")
-"""Brackets of functions and pairs."""
+"""Brackets that are not those of a sum: f( of a function, and the comma of a pair."""
 
 
 def _bracket_latex(piece: str) -> str:
-    """One of the pieces into which :data:`_BRACKETS` cuts a polynomial, in LaTeX.
+    """The LaTeX of one of the pieces into which :data:`_BRACKETS` cuts a polynomial.
 
-    It is a sum in brackets, the sign of a division, or what stands between two of these.
+    ``piece`` is a sum in brackets, the sign of a division, or what stands between two of these.
     """
     if piece.startswith("("):
         return rf"\left({polynomial_latex(piece[1:-1])}\right)"
@@ -371,7 +373,10 @@ def polynomial_latex(text: str) -> str:
 
 
 def terms(text: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield each term as its sign (empty for a positive first term) and its factors, in LaTeX."""
+    """Yield each term of a polynomial as its sign and its factors, in LaTeX.
+
+    The sign of the first term is ``-`` or empty; that of others has blanks around it.
+    """
     sign = ""
     factors: list[str] = []
     for part in parts(text):

@@ -45,10 +45,10 @@ STYLE = {
 
 def check_available() -> None:
     """Raise MethodUnavailableError if matplotlib is not installed."""
-    _library("matplotlib")
+    _matplotlib_module("matplotlib")
 
 
-def _library(name: str) -> Any:
+def _matplotlib_module(name: str) -> Any:
     """The module of matplotlib of this name; MethodUnavailableError if it is not installed."""
     return library(
         name,
@@ -58,16 +58,19 @@ def _library(name: str) -> Any:
 
 def styled() -> Any:
     """Return a context in which everything is drawn in the common style."""
-    return _library("matplotlib").rc_context(STYLE)
+    return _matplotlib_module("matplotlib").rc_context(STYLE)
 
 
 def new_figure(width: float, height: float, title: str = "") -> Any:
-    """Return an empty figure, with sizes in inches, independent of windows and global state.
+    """Return an empty figure of this width and height in inches.
 
-    ``title`` is kept for the metadata of a file, and is not shown.
+    It does not depend on windows and on matplotlib's global state. ``title`` is written into the
+    metadata of a file with the figure, and is not shown.
     """
-    figure = _library("matplotlib.figure").Figure(figsize=(width, height), facecolor="white")
-    _library("matplotlib.backends.backend_agg").FigureCanvasAgg(figure)
+    figure = _matplotlib_module("matplotlib.figure").Figure(
+        figsize=(width, height), facecolor="white"
+    )
+    _matplotlib_module("matplotlib.backends.backend_agg").FigureCanvasAgg(figure)
     if title:
         figure.set_label(title)
     return figure
@@ -75,17 +78,17 @@ def new_figure(width: float, height: float, title: str = "") -> Any:
 
 def polygons(corners: Sequence[Any], **style: Any) -> Any:
     """Return polygons in space, each by its corners, drawn from back to front."""
-    return _library("mpl_toolkits.mplot3d.art3d").Poly3DCollection(corners, **style)
+    return _matplotlib_module("mpl_toolkits.mplot3d.art3d").Poly3DCollection(corners, **style)
 
 
 def line(points: Sequence[Sequence[float]], **style: Any) -> Any:
     """Return a line through points of the plane; a legend shows only its style."""
-    return _library("matplotlib.lines").Line2D(*zip(*points, strict=True), **style)
+    return _matplotlib_module("matplotlib.lines").Line2D(*zip(*points, strict=True), **style)
 
 
 def patch(**style: Any) -> Any:
     """Return a coloured field for a legend."""
-    return _library("matplotlib.patches").Patch(**style)
+    return _matplotlib_module("matplotlib.patches").Patch(**style)
 
 
 def add_title(figure: Any, text: str, otherwise: str, size: float = 15, least: float = 9) -> None:
@@ -95,12 +98,14 @@ def add_title(figure: Any, text: str, otherwise: str, size: float = 15, least: f
     ----------
     figure : matplotlib.figure.Figure
     text, otherwise : str
-        The title, and a shorter one that takes its place if the letters would be too small.
+        The title, and a shorter one that takes its place if letters would be smaller than
+        ``least``.
     size, least : float
-        The size of letters in points, and the least one.
+        The size of letters in points, where there is space, and the smallest one that is allowed.
     """
     title = figure.suptitle(text, y=0.965, fontsize=size)
-    # as a part of the width of the figure, in letters of this size
+    # The width of the title in letters of this size, to which it is proportional, as a part of that
+    # of the figure.
     width = title.get_window_extent(figure.canvas.get_renderer()).width / figure.bbox.width
     if width * least > 0.95 * size:
         title.set_text(otherwise)

@@ -39,7 +39,7 @@ _SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan, "-0": -0.0}
 Operation = Callable[[Any, Any], Any]
 
 
-def _operators(operation: Operation) -> tuple[Operation, Operation]:
+def _operator_pair(operation: Operation) -> tuple[Operation, Operation]:
     """The methods for an operation with the number on the left, and with it on the right.
 
     For ``operator.add`` these are ``__add__`` and ``__radd__``.
@@ -67,11 +67,11 @@ class Inexact:
 
     __slots__ = ()
 
-    __add__, __radd__ = _operators(operator.add)
-    __sub__, __rsub__ = _operators(operator.sub)
-    __mul__, __rmul__ = _operators(operator.mul)
-    __truediv__, __rtruediv__ = _operators(operator.truediv)
-    __pow__, __rpow__ = _operators(operator.pow)
+    __add__, __radd__ = _operator_pair(operator.add)
+    __sub__, __rsub__ = _operator_pair(operator.sub)
+    __mul__, __rmul__ = _operator_pair(operator.mul)
+    __truediv__, __rtruediv__ = _operator_pair(operator.truediv)
+    __pow__, __rpow__ = _operator_pair(operator.pow)
 
     @property
     def precision(self) -> int:
