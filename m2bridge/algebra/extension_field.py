@@ -105,8 +105,8 @@ class ExtensionField(CoefficientField):
             :data:`MAX_EXTENSION_DEGREE`, the characteristic is too large or divides a denominator,
             the leading coefficient is zero, or the polynomial is reducible.
         """
-        listed = self.minimal_polynomial
-        degree = len(listed) - 1
+        coefficients = self.minimal_polynomial
+        degree = len(coefficients) - 1
         if len(self.names) != 1 or not 2 <= degree <= MAX_EXTENSION_DEGREE:
             raise InvalidCaseError(
                 "field",
@@ -118,7 +118,7 @@ class ExtensionField(CoefficientField):
             raise InvalidCaseError(
                 "field", f"extensions of GF({p}) are not available: use p < 2^29"
             )
-        numbers = [flint.fmpq(int(c.numerator), int(c.denominator)) for c in listed]
+        numbers = [flint.fmpq(int(c.numerator), int(c.denominator)) for c in coefficients]
         if p and any(int(c.q) % p == 0 for c in numbers):
             raise InvalidCaseError("field", f"a denominator is divisible by {p}")
         if p:
@@ -131,8 +131,9 @@ class ExtensionField(CoefficientField):
                 "field", "the leading coefficient of the minimal polynomial is zero"
             )
         monic = tuple(_number_of_flint(c / polynomial[degree]) for c in polynomial.coeffs())
-        factors = polynomial.factor()[1]  # pairs of an irreducible factor and its exponent
-        if len(factors) > 1 or factors[0][1] > 1:
+        _, factors = polynomial.factor()  # pairs of an irreducible factor and its exponent
+        _, first_exponent = factors[0]
+        if len(factors) > 1 or first_exponent > 1:
             parts = [
                 f"({self._univariate(map(_number_of_flint, f.coeffs()))})**{e}" for f, e in factors
             ]
@@ -323,7 +324,7 @@ def check_prime_field(given: CoefficientField, what: str) -> None:
     ``what`` names for the message what is not available over other fields, in the plural, as
     "images".
     """
-    if given.names:
+    if isinstance(given, ExtensionField):
         raise MethodUnavailableError(
             f"{what} over {given} are not available, only over QQ and GF(p): there"
             f" {', '.join(given.names)} can be variables, with a minimal polynomial as an equation"

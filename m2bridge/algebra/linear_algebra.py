@@ -153,11 +153,11 @@ def sparse_rank(rows: Iterable[Mapping[ColumnT, int]]) -> int:
     for row in check_deadline_in(rows):
         distinct.add(frozenset([entry for entry in row.items() if entry[1]]))
     distinct.discard(frozenset())
-    listed = list(distinct)
-    supports = [map(itemgetter(0), row) for row in listed]
+    distinct_rows = list(distinct)
+    supports = [map(itemgetter(0), row) for row in distinct_rows]  # the columns of each row
     total = 0
     for block in check_deadline_in(connected_groups(supports)):
-        total += _block_rank([listed[i] for i in block])
+        total += _block_rank([distinct_rows[i] for i in block])
     return total
 
 
@@ -356,6 +356,7 @@ class Quotient:
         remaining : list of numbered rows
             The other rows, reduced by the forms, if they are not zero then.
         """
+        # the number of rows in which each place occurs
         counts = Counter(chain.from_iterable(map(itemgetter(1), rows)))
         # Places that occur in few rows lead: expressing them in others changes few rows.
         order = sorted(counts, key=lambda place: (counts[place], place))
@@ -390,6 +391,7 @@ class Quotient:
         forms: dict[Any, SparseVector] = {}
         for place in check_deadline_in(reversed(order)):
             if place in led_rows:
+                # With c e_place + rest = 0, e_place is −rest/c.
                 form = dict(led_rows[place])
                 factor = -pow(form.pop(place), -1, self.prime)
                 scaled = {other: c * factor for other, c in form.items()}
@@ -407,13 +409,14 @@ class Quotient:
         entries = ([(position[place], c) for place, c in row.items()] for _, row in rows)
         matrix = fill_matrix(flint.nmod_mat(len(rows), len(places), self.prime), entries)
         # The pivot columns of the transposed matrix are rows that form a basis of the span.
-        independent = reduced_echelon(matrix.transpose())[1]
-        self.chosen += [rows[i][0] for i in independent]
+        _, independent = reduced_echelon(matrix.transpose())
+        self.chosen += [rows[i][0] for i in independent]  # the numbers of these rows
         echelon, pivots = reduced_echelon(matrix)
         free = sorted(set(range(len(places))).difference(pivots))
         forms: dict[Any, SparseVector] = {}
         for i, pivot in enumerate(check_deadline_in(pivots)):
             form = forms[places[pivot]] = {}
+            # The row says that e_pivot + Σ c_j e_j is 0 modulo the rows, so e_pivot is Σ −c_j e_j.
             for j in free:
                 value = int(echelon[i, j])
                 if value:

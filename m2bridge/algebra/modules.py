@@ -105,7 +105,7 @@ class BettiTable(Typeset):
     entries: tuple[tuple[TermPlace, int], ...]
 
     def __getitem__(self, place: tuple[int, int]) -> int:
-        """The number in column i, row j, (i, j) the place: generators in degree i of weight i + j."""
+        """The number in column i and row j: that of generators in degree i of weight i + j."""
         return self.rows.get((place[0], place[1]), 0)
 
     @property

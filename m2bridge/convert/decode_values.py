@@ -149,8 +149,8 @@ def _algebra(
     Plain are those over a field with default degrees and order. Parts of the order that all rings
     have in Macaulay2 are left out.
     """
-    usual = (("MonomialSize", 32), ("Position", "Up"))
-    order = tuple(part for part in order if part not in usual)
+    parts_of_all_rings = (("MonomialSize", 32), ("Position", "Up"))
+    order = tuple(part for part in order if part not in parts_of_all_rings)
     algebra = values.Algebra(coefficients, names, degrees, order, *other_fields)
     is_over_field = isinstance(coefficients, CoefficientField)
     if is_over_field and algebra == values.Algebra(coefficients, names):

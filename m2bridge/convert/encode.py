@@ -41,13 +41,17 @@ _ITEMS_PER_PIECE = 1000
 def encode(value: Any) -> str:
     """The value as a Macaulay2 expression.
 
+    ``_ENCODERS`` has the functions for the classes that are known. Values of other classes come
+    here: those of NumPy, residues of SymPy, and all that is refused.
+
     Raises
     ------
     ConversionError
         If it has no counterpart, or is not exact.
     """
     kind = type(value)
-    if isinstance(value, float | complex) or kind.__name__.startswith(("arb", "acb", "arf")):
+    is_ball_of_flint = kind.__name__.startswith(("arb", "acb", "arf"))
+    if isinstance(value, float | complex) or is_ball_of_flint:
         raise not_exact(f"{value!r:.60} ({kind.__name__})")
     # Types of NumPy are known by name: it may not be imported.
     if kind.__module__.partition(".")[0] == "numpy":

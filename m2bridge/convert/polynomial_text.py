@@ -90,9 +90,10 @@ def read_rational_function(text: str, ring: PolynomialRing) -> tuple[PolyElement
 
 
 def read_over_extension(text: str, ring: PolynomialRing, *, equation: bool = False) -> PolyElement:
-    """Read a polynomial whose coefficients are in an extension field, or an equation.
+    """Read a polynomial of a ring over an extension field; or an equation, if ``equation`` is true.
 
-    Names of the field are constants, and constants that are not zero can be divisors.
+    The names of the field's generators are constants in the text, and constants that are not zero
+    can be divisors.
 
     Raises
     ------
@@ -106,6 +107,7 @@ def read_over_extension(text: str, ring: PolynomialRing, *, equation: bool = Fal
     -(i - 1)*x + 1
     """
     field = ring.field
+    # The text is read over QQ, with the generators of the field as variables.
     names = ring.variables + field.names
     # 1/g is read as a variable, whose name nobody can write, and replaced afterwards.
     inverses = tuple(f"1/({number})" for number in range(text.count("/")))

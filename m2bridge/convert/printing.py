@@ -123,8 +123,8 @@ def ideal_latex(ideal: GeneratingSet) -> str:
 def ideal_macaulay2(ideal: GeneratingSet) -> str:
     """A Macaulay2 program that defines the ring ``R`` and the ideal ``I``.
 
-    Where a variable has the name R or I, the ring is ``coordinateRing``, or the ideal
-    ``givenIdeal``.
+    If a variable has the name R, the ring is ``coordinateRing``; if one has the name I, the ideal
+    is ``givenIdeal``.
     """
     names = all_to_macaulay2(ideal.ring.variables)
     ring = "coordinateRing" if "R" in names else "R"

@@ -168,11 +168,12 @@ def from_prime_field(ideal: GeneratingSet, *, ring: PolynomialRing) -> Generatin
     GeneratingSet
         In ``ring``, with the elements of the reduced Gröbner basis as generators.
     """
-    rational = PolynomialRing(QQ, ideal.ring.variables).sympy_ring
+    # ``convert_to_extension`` takes polynomials over QQ.
+    rational_ring = PolynomialRing(QQ, ideal.ring.variables).sympy_ring
     generators = []
     for generator in ideal.generators:
         terms = {m: _integer_or_fraction(c, ring) for m, c in generator.items()}
-        generators.append(convert_to_extension(rational.from_dict(terms), ring))
+        generators.append(convert_to_extension(rational_ring.from_dict(terms), ring))
     extended = GeneratingSet.without_zeros(ring, generators)
     basis = ask("ideal_groebner_basis", {"givenIdeal": extended}).ideal("groebner_basis")
     return GeneratingSet(ring, tuple(element.monic() for element in basis.generators))
@@ -242,7 +243,7 @@ def hilbert_series(ideal: GeneratingSet) -> HilbertSeries:
     """
     libraries = ("wire", "invariants")
     script = question("ideal_invariants", {"givenIdeal": ideal}, libraries=libraries)
-    numerator = answer_to(script).integer_pairs("hilbert_numerator")
+    numerator = answer_to(script).integer_pairs("hilbert_numerator")  # exponent → coefficient
     return HilbertSeries.from_numerator(numerator, len(ideal.ring.variables))
 
 

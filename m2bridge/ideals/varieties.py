@@ -288,7 +288,7 @@ def _extended_components(
     measured_primes = []
     for component in components:
         prime = from_prime_field(component.ideal, ring=given.ring)
-        if not is_unit(prime):
+        if not is_unit(prime):  # else the component has no point over the field
             series = hilbert_series(prime)
             measured_primes.append((prime, series.dimension, series.degree))
     return _sort_components(given, measured_primes)
@@ -493,6 +493,8 @@ class ProjectiveScheme(Generic[SomeIdeal]):
         Source: Hartshorne, *Algebraic Geometry*, section I.7.
         """
         series = hilbert_series(self.ideal)
+        # The dimension is that of the cone. A cone of dimension 0 is its apex, which is no point of
+        # the scheme.
         return series.degree if series.dimension > 0 else 0
 
     @computation

@@ -294,7 +294,7 @@ def _surface(space: Any, view: SurfaceResult) -> None:
     squares, faces, edges = [], [], []
     for piece in surfaces:
         face_alpha, edge_alpha = 0.88, 0.35
-        if piece.is_dotted:
+        if piece.is_dotted:  # faint, so that its dots are seen
             face_alpha, edge_alpha = 0.16, 0.0
         for square in piece.squares():
             squares.append(square)
@@ -304,11 +304,11 @@ def _surface(space: Any, view: SurfaceResult) -> None:
         style = {"facecolors": faces, "edgecolors": edges, "linewidths": 0.3, "zorder": 1}
         # In one collection the near ones hide the far ones.
         space.add_collection3d(picture.polygons(squares, **style))
-    colour = shade_colour(picture.ORANGE, 0.6, 1)
+    dot_colour = shade_colour(picture.ORANGE, 0.6, 1)
     for piece in surfaces:
         if piece.is_dotted:
             dots = numpy.array(piece.points).reshape(-1, 3).T
-            space.scatter(*dots, s=1.6, color=colour, depthshade=False, zorder=2)
+            space.scatter(*dots, s=1.6, color=dot_colour, depthshade=False, zorder=2)
 
 
 def _curves(space: Any, view: SurfaceResult) -> None:

@@ -205,9 +205,10 @@ def _with_scripts(text: str) -> str:
 
 
 def _letter_with_scripts(base: str, scripts: str) -> str:
-    """Return a letter with its subscripts and exponents, such as ``_k_1^2``, as LaTeX.
+    """Return the letter ``base`` with its subscripts and exponents ``scripts`` as LaTeX.
 
-    Several subscripts become one, with commas, and so do exponents: ``A_{k,1}^{2}``.
+    Several subscripts become one, with commas, and so do exponents: ``A_{k,1}^{2}`` for the letter
+    ``A`` and ``_k_1^2``.
     """
     marks = re.findall(rf"[_^]{PART}", scripts)
     latex = base
