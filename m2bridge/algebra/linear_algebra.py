@@ -125,8 +125,9 @@ def _minor_bits(matrix: Any, size: int) -> int:
     """A number b such that all minors of this size have absolute values below 2^b.
 
     By Hadamard's inequality the absolute value of a minor is at most the product of the norms of
-    its rows, and that of its columns, which are parts of rows and columns of the matrix. The bounds
-    of :func:`_squared_norm_bits` are halved, because they are for squares.
+    its rows, and also of its columns. These are parts of rows and columns of the matrix, whose
+    norms are at least as large. The bounds of :func:`_squared_norm_bits` are halved, because they
+    are for squares.
     """
     rows = matrix.tolist()
     columns = zip(*rows, strict=True)
@@ -187,7 +188,8 @@ def connected_groups(supports: Sequence[Iterable[ColumnT]]) -> list[list[int]]:
                 own = min(own, other)
     groups: dict[int, list[int]] = {}
     for position in range(len(supports)):
-        # A leader is not larger than its members, so the leader of leader[position] is a root.
+        # leader[position] is not larger than position. If it is smaller, this loop has set its own
+        # leader to the root already.
         leader[position] = leader[leader[position]]
         groups.setdefault(leader[position], []).append(position)
     return list(groups.values())
@@ -200,12 +202,14 @@ def _block_rank(rows: Sequence[frozenset[tuple[ColumnT, int]]]) -> int:
     """
     if len(rows) == 1:
         return 1
-    columns: dict[ColumnT, list[tuple[int, int]]] = {}  # the pairs (number of a row, entry) of each
+    columns: dict[ColumnT, list[tuple[int, int]]] = {}  # each as pairs (number of a row, entry)
     for number, row in enumerate(rows):
         for column, value in row:
             columns.setdefault(column, []).append((number, value))
-    distinct = set(map(tuple, columns.values()))
-    return rank_of(fill_matrix(flint.fmpz_mat(len(distinct), len(rows)), distinct))
+    distinct_columns = set(map(tuple, columns.values()))
+    # The transposed matrix, which has the same rank.
+    transposed = flint.fmpz_mat(len(distinct_columns), len(rows))
+    return rank_of(fill_matrix(transposed, distinct_columns))
 
 
 def fill_matrix(matrix: Any, rows: Iterable[Iterable[tuple[int, int]]]) -> Any:

@@ -159,6 +159,7 @@ def case_grids(entries: Iterable[Entry]) -> tuple[list[tuple[Any, ...]], list[En
         headings = tuple(heading for _, heading, _ in entry.case.options)
         groups.setdefault((entry.case.family, headings, entry.case.cells[2:]), []).append(entry)
     tables, others = [], []
+    # Keys are sorted as text, because numbers and words in them cannot be compared.
     for (name, headings, further_values), group in sorted(
         groups.items(), key=lambda item: repr(item[0])
     ):

@@ -77,7 +77,7 @@ def _coordinates(certificate: Certificate) -> int | None:
 def _degrees(certificate: Certificate) -> str | None:
     """The degrees of the generators in words, if a certificate has all of them, proved."""
     degrees = certificate.answer.get("generator_degrees")
-    if certificate.answer.get("all_generators"):
+    if certificate.answer.get("all_generators"):  # there are none above that degree
         degrees = certificate.answer.get("generators_up_to_degree")
     if degrees is None:
         return None

@@ -204,11 +204,11 @@ def certificate_rows(certificate: Certificate, file: str) -> list[VerdictRow]:
 
 
 def _has_other_program(certificate: Certificate) -> bool:
-    """Whether another release wrote a certificate, with another program than this one's.
+    """Whether another release wrote a certificate, with another program than this release's.
 
-    What this release wrote has this release's program, or is wrong.
-    :func:`m2bridge.certification.verify.verify` calls the one ``program-not-checked`` and the other
-    ``rejected``.
+    It is false for a certificate of this release with another program: that is wrong, and
+    :func:`m2bridge.certification.verify.verify` rejects it, while a certificate of another release
+    is ``program-not-checked``.
     """
     if certificate.release == __version__:
         return False

@@ -184,7 +184,7 @@ def _formula(text: str) -> str:
 
 
 def _has_paired_braces(formula: str) -> bool:
-    """Whether each brace of LaTeX, not one of a set, is closed by a later one."""
+    """Whether the braces that group parts of a formula are paired; those of sets do not count."""
     depth = 0
     for brace in re.findall(r"(?<!\\)[{}]", formula):
         depth += 1 if brace == "{" else -1
@@ -361,6 +361,7 @@ def polynomial_latex(text: str) -> str:
     >>> polynomial_latex("-1/2*c_1_12**3 + λ")
     '-\\tfrac{1}{2} c_{1,12}^{3} + \\lambda'
     """
+    # Coefficients may be sums in brackets, as in (a + 1)/b*x.
     if _BRACKETS.search(text) and not _NO_SUM.search(text):
         return "".join(map(_bracket_latex, _BRACKETS.split(text)))
     written = []

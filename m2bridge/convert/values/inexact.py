@@ -90,7 +90,7 @@ class Inexact:
 
     def __eq__(self, other: object) -> bool:
         """Whether it is the same number, whatever the precision; NaN is equal to NaN."""
-        if isinstance(other, Expr):
+        if isinstance(other, Expr):  # SymPy compares then
             return NotImplemented
         if isinstance(other, Inexact):
             return bool(self._parts == other._parts)

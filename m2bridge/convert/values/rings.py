@@ -296,6 +296,7 @@ def characteristic(ring: Any) -> int:
     """Return the characteristic of a ring of polynomials, of a quotient of one, or of ZZ/n."""
     ambient = ambient_ring(ring)
     if isinstance(ambient, IntegerRing):
+        # ZZ/n has the only relation n.
         return int(ring.relations[0]) if isinstance(ring, QuotientRing) else 0
     if isinstance(ambient, CoefficientField):
         return ambient.characteristic
