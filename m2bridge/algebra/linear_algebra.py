@@ -328,7 +328,7 @@ class Quotient:
 
     @classmethod
     def of(cls, rows: Iterable[SparseVector], prime: int) -> Quotient:
-        """Return the quotient by the span of some rows."""
+        """Return the quotient by the span of rows, each given by its entries that are not zero."""
         result = cls(prime)
         rounds = []  # the forms that each round found
         remaining = [numbered for numbered in enumerate(rows) if numbered[1]]

@@ -234,7 +234,8 @@ class PolynomialMap:
         """
         degrees = tuple(map(total_degree, self.images))
         is_graded = all(map(is_homogeneous, self.images + self.relations))
-        if not is_graded or min(degrees, default=1) <= 0:
+        are_positive = all(degree > 0 for degree in degrees)  # −1 is the degree of the image 0
+        if not is_graded or not are_positive:
             return None
         return degrees
 

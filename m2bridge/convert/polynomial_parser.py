@@ -262,12 +262,12 @@ class PolynomialParser:
         if "\n" in gap or "\r" in gap:  # a new line may be a new polynomial
             return False
         is_short = token.text == "(" or _SHORT_VARIABLE.fullmatch(token.text) is not None
-        if before.kind in ("integer", "decimal"):
+        if before.kind in ("integer", "decimal"):  # 2 x, 2(x + 1), or 2alpha without a blank
             is_product = is_short or not gap
-        elif before.kind == "name":
+        elif before.kind == "name":  # x y; but x(y + 1) could be a function of y + 1
             is_product = token.kind == "name" and is_short
             is_product = is_product and _SHORT_VARIABLE.fullmatch(before.text) is not None
-        else:
+        else:  # after a closing parenthesis
             is_product = is_short
         if is_product and is_after_divisor:
             self.fail(

@@ -131,7 +131,7 @@ def from_mrdi(source: Path | str | Mapping[str, Any]) -> GeneratingSet:
     else:
         data = read_json(read_text(Path(source), MAX_MRDI_BYTES))
     try:
-        (namespace,) = data["_ns"]
+        (namespace,) = data["_ns"]  # a dictionary with one key
         vocabulary = _VOCABULARIES[namespace]
         if data["_type"]["name"] != vocabulary.ideal:
             raise ConversionError(f"a {data['_type']['name']!s:.40} and not an ideal")
@@ -324,10 +324,10 @@ def sage_ideal(ideal: GeneratingSet) -> Any:
     check_prime_field(ideal.ring.field, "objects of Sage")
     _check_names_for_sage(ideal)
     try:
-        # Whole Sage wants to be imported as a whole, and parts do not have it.
+        # A complete Sage has to be imported by ``sage.all``, which parts of passagemath lack.
         with suppress(ModuleNotFoundError):
             import sage.all  # noqa: F401
-        # This module comes before what imports it in a circle.
+        # The order matters: the modules import one another, and this one has to come first.
         from sage.rings.finite_rings.finite_field_constructor import GF
         from sage.rings.polynomial.polynomial_ring_constructor import PolynomialRing as SageRing
         from sage.rings.rational_field import QQ as SAGE_QQ

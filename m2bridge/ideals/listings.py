@@ -27,7 +27,8 @@ _CONTINUES = re.compile(r"\s*[+*/^=·⋅×)}\]]")
 def plain_listing(text: str) -> str:
     """A list with commas of the polynomials in plain text that has one on each line.
 
-    Text that has commas, the name of an ideal or brackets around it comes back without comments.
+    A text that is a list already, as commas, the name of an ideal or brackets around it show, is
+    returned unchanged but for its comments.
 
     Raises
     ------
@@ -215,7 +216,7 @@ def _is_listing(part: str) -> bool:
 
 
 def _replace_eq(part: str) -> str:
-    """SymPy's ``Eq(f, g)`` as ``f = g``; other text as it is."""
+    """The equation ``f = g`` for SymPy's text ``Eq(f, g)``; other text unchanged."""
     match = _EQUATION.fullmatch(part)
     sides = _split_at_commas(match["sides"]) if match else []
     return " = ".join(sides) if len(sides) == 2 else part
@@ -270,8 +271,9 @@ def _text_in_brackets(text: str) -> str | None:
 
 
 def _split_at_commas(text: str) -> list[str]:
-    """The parts between the commas that are in no brackets; after the last comma there may be
-    nothing.
+    """Cut a text at the commas that are in no brackets.
+
+    A last part without content, after a comma at the end, is left out.
 
     Raises
     ------

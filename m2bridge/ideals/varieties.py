@@ -154,7 +154,7 @@ class IdealSingularLocus(Result, Generic[SomeIdeal]):
         Components are those of the singular locus, or of the variety if none are known.
         """
         blocks: list[Block] = [Facts(_facts(self))]
-        components = self.components or self.proved
+        components = self.components or self.proved  # the latter is empty if no limit was reached
         if components:
             blocks.append(_table("component of the singular locus", components))
             for component in components:

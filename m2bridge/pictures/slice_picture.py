@@ -236,7 +236,7 @@ def draw_surface(view: SurfaceResult) -> Any:
         _axes(space, view)
         _surface(space, view)
         _curves(space, view)
-        degree = max(map(sum, view.equation))
+        degree = max(map(sum, view.equation))  # the largest sum of the exponents of a monomial
         words = f"A surface of degree {degree} in the Zariski closure"
         picture.add_title(figure, f"${equation_latex(view.equation)}$", words)
         columns = 2

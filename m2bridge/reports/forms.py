@@ -255,11 +255,11 @@ def to_latex_grid(report: Report, documentation: str = "") -> str:
     Links are as in :func:`to_latex`. Cases that are not named by two numbers stand below one
     another, by their names.
     """
-    families = []
+    families = []  # for each family the headings of what names its cases, and its grids
     for name in sorted({case.family for case in report.cases}):
         rows = tuple(row for row in report.rows if row.case.family == name)
-        of_family = replace(report, rows=rows)
-        families.append((of_family.headings, list(_grids(of_family))))
+        report_of_family = replace(report, rows=rows)
+        families.append((report_of_family.headings, list(_grids(report_of_family))))
     return _document(
         "report_grid.tex",
         report,
