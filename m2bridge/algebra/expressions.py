@@ -77,15 +77,15 @@ def variables_of(expression: Expr) -> set[Any]:
     symbols = expression.free_symbols
     if all(isinstance(symbol, Symbol) for symbol in symbols):
         return symbols  # type: ignore[no-any-return]
-    found = set()
-    parts = preorder_traversal(expression)
-    for part in parts:
-        if isinstance(part, Symbol | SymbolEntry):
-            found.add(part)
-            parts.skip()  # what the entry consists of
-        elif isinstance(part, IndexedBase | MatrixExpr):
-            _refuse_whole_object(expression, part)
-    return found
+    variables = set()
+    subexpressions = preorder_traversal(expression)
+    for subexpression in subexpressions:
+        if isinstance(subexpression, Symbol | SymbolEntry):
+            variables.add(subexpression)
+            subexpressions.skip()  # what the entry consists of
+        elif isinstance(subexpression, IndexedBase | MatrixExpr):
+            _refuse_whole_object(expression, subexpression)
+    return variables
 
 
 def in_plain_symbols(expression: Expr) -> Expr:

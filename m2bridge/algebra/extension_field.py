@@ -218,13 +218,13 @@ class ExtensionField(CoefficientField):
         ZeroDivisionError
             If the denominator is zero in the field.
         """
-        above = self._polynomial(numerator)
+        numerator_element = self._polynomial(numerator)
         if denominator is None:
-            return above
-        below = self._polynomial(denominator)
-        if not below:
+            return numerator_element
+        denominator_element = self._polynomial(denominator)
+        if not denominator_element:
             raise ZeroDivisionError("a denominator is zero in the field")
-        return above / below
+        return numerator_element / denominator_element
 
     def _polynomial(self, terms: GeneratorTerms) -> Any:
         """The element of :attr:`domain` that is the polynomial with these terms in generators."""
@@ -296,11 +296,11 @@ class ExtensionField(CoefficientField):
     def __str__(self) -> str:
         """The name by which :func:`m2bridge.convert.fields.parse_field` reads the field again."""
         if not self.minimal_polynomial:
-            listed = ", ".join(self.names)
+            name_list = ", ".join(self.names)
             if IMAGINARY_UNITS.isdisjoint(self.names):
-                return f"QQ({listed})"
+                return f"QQ({name_list})"
             # QQ(i) would be read as a number field
-            return f"frac(QQ[{listed}])"
+            return f"frac(QQ[{name_list}])"
         return f"{self.base}[{self.names[0]}]/({self.relation})"
 
     __repr__ = __str__

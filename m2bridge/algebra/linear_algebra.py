@@ -150,11 +150,11 @@ def sparse_rank(rows: Iterable[Mapping[ColumnT, int]]) -> int:
     Zero and repeated rows and columns are dropped, and the matrix is cut into blocks without common
     columns, whose ranks add up, before FLINT sees it.
     """
-    distinct: set[frozenset[tuple[ColumnT, int]]] = set()
+    set_of_rows: set[frozenset[tuple[ColumnT, int]]] = set()
     for row in check_deadline_in(rows):
-        distinct.add(frozenset([entry for entry in row.items() if entry[1]]))
-    distinct.discard(frozenset())
-    distinct_rows = list(distinct)
+        set_of_rows.add(frozenset([entry for entry in row.items() if entry[1]]))
+    set_of_rows.discard(frozenset())
+    distinct_rows = list(set_of_rows)
     supports = [map(itemgetter(0), row) for row in distinct_rows]  # the columns of each row
     total = 0
     for block in check_deadline_in(connected_groups(supports)):
@@ -180,12 +180,12 @@ def connected_groups(supports: Sequence[Iterable[ColumnT]]) -> list[list[int]]:
 
     first_set_with: dict[ColumnT, int] = {}  # element → position of the first set that has it
     for position, support in enumerate(check_deadline_in(supports)):
-        own = position  # the root of the group of this set
+        own_root = position  # the root of the group of this set
         for column in support:
-            other = root(first_set_with.setdefault(column, position))
-            if other != own:
-                leader[max(own, other)] = min(own, other)
-                own = min(own, other)
+            other_root = root(first_set_with.setdefault(column, position))
+            if other_root != own_root:
+                leader[max(own_root, other_root)] = min(own_root, other_root)
+                own_root = min(own_root, other_root)
     groups: dict[int, list[int]] = {}
     for position in range(len(supports)):
         # leader[position] is not larger than position. If it is smaller, this loop has set its own
@@ -398,8 +398,8 @@ class Quotient:
                 # With c e_place + rest = 0, e_place is −rest/c.
                 form = dict(led_rows[place])
                 factor = -pow(form.pop(place), -1, self.prime)
-                scaled = {other: c * factor for other, c in form.items()}
-                forms[place] = combination(scaled, forms, self.prime)
+                scaled_form = {other: c * factor for other, c in form.items()}
+                forms[place] = combination(scaled_form, forms, self.prime)
         return forms
 
     def _dense_round(self, rows: list[NumberedRow]) -> dict[Any, SparseVector]:
@@ -416,12 +416,12 @@ class Quotient:
         _, independent = reduced_echelon(matrix.transpose())
         self.chosen += [rows[i][0] for i in independent]  # the numbers of these rows
         echelon, pivots = reduced_echelon(matrix)
-        free = sorted(set(range(len(places))).difference(pivots))
+        free_columns = sorted(set(range(len(places))).difference(pivots))
         forms: dict[Any, SparseVector] = {}
         for i, pivot in enumerate(check_deadline_in(pivots)):
             form = forms[places[pivot]] = {}
             # The row says that e_pivot + Σ c_j e_j is 0 modulo the rows, so e_pivot is Σ −c_j e_j.
-            for j in free:
+            for j in free_columns:
                 value = int(echelon[i, j])
                 if value:
                     form[places[j]] = self.prime - value

@@ -93,12 +93,15 @@ def rational_denominator(residue: int, modulus: int) -> int:
         return 1
     # Euclid's algorithm: each remainder is congruent to its coefficient times the residue, so the
     # fraction remainder/coefficient is; the first remainder within the bound is the one to try.
-    before, remainder = modulus, residue
-    coefficient_before, coefficient = 0, 1
+    previous_remainder, remainder = modulus, residue
+    previous_coefficient, coefficient = 0, 1
     while remainder > bound:
-        quotient = before // remainder
-        before, remainder = remainder, before - quotient * remainder
-        coefficient_before, coefficient = coefficient, coefficient_before - quotient * coefficient
+        quotient = previous_remainder // remainder
+        previous_remainder, remainder = remainder, previous_remainder - quotient * remainder
+        previous_coefficient, coefficient = (
+            coefficient,
+            previous_coefficient - quotient * coefficient,
+        )
     if abs(coefficient) > bound:
         return 1
     return abs(coefficient)

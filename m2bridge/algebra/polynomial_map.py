@@ -137,8 +137,11 @@ class PolynomialMap:
         source = PolynomialRing(QQ, tuple(map(variable_name, parameters)))
         fractions = {}
         for name, image in images.items():
-            above, below = numerator_and_denominator(image)
-            fractions[variable_name(name)] = (source.polynomial(above), source.polynomial(below))
+            numerator, denominator = numerator_and_denominator(image)
+            fractions[variable_name(name)] = (
+                source.polynomial(numerator),
+                source.polynomial(denominator),
+            )
         equations = tuple(filter(None, map(source.polynomial, map(difference, relations))))
         return cls.from_fractions(source, fractions, equations, prime)
 

@@ -41,14 +41,14 @@ def lattice_coordinates(vectors: Sequence[IntegerVector]) -> list[IntegerVector]
     pivots = [next(j for j, entry in enumerate(row) if entry) for row in basis]
     coordinates = []
     for vector in vectors:
-        rest = list(vector)
+        remainder = list(vector)
         multiples = []
         # Later rows of the basis are zero at a pivot, as it is an echelon form: what is left of the
         # vector there is a multiple of the row of the pivot.
         for row, pivot in zip(basis, pivots, strict=True):
-            multiple = rest[pivot] // row[pivot]
+            multiple = remainder[pivot] // row[pivot]
             multiples.append(multiple)
-            rest = [a - multiple * b for a, b in zip(rest, row, strict=True)]
+            remainder = [a - multiple * b for a, b in zip(remainder, row, strict=True)]
         coordinates.append(tuple(multiples))
     return coordinates
 
@@ -115,22 +115,22 @@ def _add_vector(rays: Sequence[_Ray], number: int, vector: IntegerVector) -> lis
             new_rays.append((form, zeros))
         elif value == 0:
             new_rays.append((form, zeros | {number}))
-    above = [i for i, value in enumerate(values) if value > 0]
-    below = [i for i, value in enumerate(values) if value < 0]
+    rays_above = [i for i, value in enumerate(values) if value > 0]
+    rays_below = [i for i, value in enumerate(values) if value < 0]
     # The forms of a face of dimension 2 are zero on vectors of rank n − 2, in dimension n: on at
     # least so many vectors.
     least = len(vector) - 2
-    for i, j in check_deadline_in(product(above, below)):
-        common = rays[i][1] & rays[j][1]
-        if len(common) < least:
+    for i, j in check_deadline_in(product(rays_above, rays_below)):
+        common_zeros = rays[i][1] & rays[j][1]
+        if len(common_zeros) < least:
             continue
         # Two rays span a face of dimension 2 exactly if no third one has their common zeros.
-        if any(common <= zeros for k, (_, zeros) in enumerate(rays) if k not in (i, j)):
+        if any(common_zeros <= zeros for k, (_, zeros) in enumerate(rays) if k not in (i, j)):
             continue
         # The combination of both forms, with positive coefficients, that is zero on the vector.
         pairs = zip(rays[i][0], rays[j][0], strict=True)
-        between = [values[i] * b - values[j] * a for a, b in pairs]
-        new_rays.append((_primitive(between), common | {number}))
+        new_form = [values[i] * b - values[j] * a for a, b in pairs]
+        new_rays.append((_primitive(new_form), common_zeros | {number}))
     return new_rays
 
 
@@ -152,21 +152,21 @@ def faces(vectors: Sequence[IntegerVector]) -> dict[Face, int]:
         If there are more than :data:`MAX_FACES`, or too many facets.
     """
     all_facets = facets(vectors)
-    whole = frozenset(range(len(vectors)))
-    found = {whole}
-    waiting = [whole]
+    polytope = frozenset(range(len(vectors)))
+    all_faces = {polytope}
+    waiting = [polytope]
     # Each face is an intersection of facets.
     while waiting:
         face = waiting.pop()
         for facet in check_deadline_in(all_facets):
             smaller = face & facet
-            if smaller and smaller not in found:
-                found.add(smaller)
+            if smaller and smaller not in all_faces:
+                all_faces.add(smaller)
                 waiting.append(smaller)
-        if len(found) > MAX_FACES:
+        if len(all_faces) > MAX_FACES:
             raise TooLargeError(f"a polytope with more than {MAX_FACES} faces")
     dimensions = {}
-    for face in check_deadline_in(found):
+    for face in check_deadline_in(all_faces):
         matrix = flint.fmpz_mat([list(vectors[i]) for i in sorted(face)])
         dimensions[face] = int(matrix.rank()) - 1  # less than that of the cone over the face
     return dimensions
@@ -182,12 +182,12 @@ def volumes(vectors: Sequence[IntegerVector], dimensions: dict[Face, int]) -> di
 
     ``dimensions`` are those of all faces, by :func:`faces`.
     """
-    found: dict[Face, int] = {}
+    volume_of_face: dict[Face, int] = {}
     polytope_dimension = max(dimensions.values())
     polytope_facets = [face for face, dim in dimensions.items() if dim == polytope_dimension - 1]
     for face in check_deadline_in(sorted(dimensions, key=dimensions.__getitem__)):
         if dimensions[face] == 0:
-            found[face] = 1
+            volume_of_face[face] = 1
             continue
         apex = min(face)
         # Each facet of a face is its intersection with a facet of the polytope; other such
@@ -198,9 +198,9 @@ def volumes(vectors: Sequence[IntegerVector], dimensions: dict[Face, int]) -> di
         for base in check_deadline_in(intersections):
             if dimensions.get(base) == dimensions[face] - 1:
                 index = _covolume(vectors, base | {apex}) // face_covolume
-                total += index * found[base]
-        found[face] = total
-    return found
+                total += index * volume_of_face[base]
+        volume_of_face[face] = total
+    return volume_of_face
 
 
 def _covolume(vectors: Sequence[IntegerVector], numbers: Face) -> int:
@@ -231,6 +231,6 @@ def volume_in_space(points: Sequence[IntegerVector]) -> int:
     if len(vectors) == len(vectors[0]):
         # A simplex, whose many faces are not needed.
         return abs(int(matrix.det()))
-    whole = frozenset(range(len(vectors)))
+    polytope = frozenset(range(len(vectors)))
     # The covolume is the index of the lattice that the points generate in that of all points.
-    return volumes(vectors, faces(vectors))[whole] * _covolume(vectors, whole)
+    return volumes(vectors, faces(vectors))[polytope] * _covolume(vectors, polytope)

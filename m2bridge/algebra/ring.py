@@ -489,8 +489,10 @@ class GeneratingSet:
         one = self.ring.sympy_ring.one
         if self.generators:
             _check_size(monomial_count(len(self.generators), exponent))
-        chosen = combinations_with_replacement(self.generators, exponent)
-        return self._generated_by(prod(factors, start=one) for factors in check_deadline_in(chosen))
+        generator_choices = combinations_with_replacement(self.generators, exponent)
+        return self._generated_by(
+            prod(factors, start=one) for factors in check_deadline_in(generator_choices)
+        )
 
     def _generated_by(self, generators: Iterable[rings.PolyElement]) -> Self:
         """The ideal of the same ring with these generators, each once."""

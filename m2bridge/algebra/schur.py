@@ -142,11 +142,11 @@ def _pieri_product(
 @lru_cache(maxsize=32)
 def signed_permutations(size: int) -> tuple[tuple[tuple[int, ...], int], ...]:
     """The permutations of 0, …, size − 1, each with its sign, 1 or −1."""
-    signed = []
+    permutations_with_signs = []
     for order in permutations(range(size)):
         inversions = [pair for pair in combinations(order, 2) if pair[0] > pair[1]]
-        signed.append((order, (-1) ** len(inversions)))
-    return tuple(signed)
+        permutations_with_signs.append((order, (-1) ** len(inversions)))
+    return tuple(permutations_with_signs)
 
 
 @lru_cache(maxsize=100_000)
@@ -277,14 +277,14 @@ class Representation:
         return self.type_json() | {"dimension": self.dimension}
 
 
-def generator_counts(parts: Iterable[Representation]) -> Counter[int]:
+def generator_counts(representations: Iterable[Representation]) -> Counter[int]:
     """The number of generators in each degree, where these representations generate an ideal.
 
     It is the sum of the dimensions of the representations of the degree.
     """
     counts: Counter[int] = Counter()
-    for part in parts:
-        counts[part.degree] += part.dimension
+    for representation in representations:
+        counts[representation.degree] += representation.dimension
     return counts
 
 

@@ -127,10 +127,10 @@ def fix_variables(polynomial: IntegerPolynomial, fixed: Mapping[int, int]) -> In
     for exponents, c in polynomial.items():
         if any(exponents[i] for i in zeros):
             continue  # the monomial vanishes
-        rest = list(exponents)
+        remaining_exponents = list(exponents)
         for i in fixed:
-            rest[i] = 0
-        result[tuple(rest)] = result.get(tuple(rest), 0) + c
+            remaining_exponents[i] = 0
+        result[tuple(remaining_exponents)] = result.get(tuple(remaining_exponents), 0) + c
     return {exponents: c for exponents, c in result.items() if c}
 
 

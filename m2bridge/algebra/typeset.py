@@ -93,8 +93,8 @@ def ring_latex(ring: Any) -> str:
 
 def ideal_latex(generators: Iterable[Any], ring: Any) -> str:
     """Return generators in angle brackets, 0 if there are none, and the ring that contains them."""
-    listed = ", ".join(map(element_latex, generators)) or "0"
-    return rf"\left\langle {listed} \right\rangle \subset {ring_latex(ring)}"
+    generator_list = ", ".join(map(element_latex, generators)) or "0"
+    return rf"\left\langle {generator_list} \right\rangle \subset {ring_latex(ring)}"
 
 
 def tuple_latex(elements: Iterable[Any]) -> str:

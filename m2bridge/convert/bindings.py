@@ -68,8 +68,8 @@ def in_one_ring(inputs: Iterable[Any]) -> list[Any]:
     ConversionError
         If an expression is not exact, or not a polynomial or rational function over the ring.
     """
-    listed = list(inputs)
-    leaves = _leaves(listed)
+    input_list = list(inputs)
+    leaves = _leaves(input_list)
     names: set[str] = set()
     for leaf in leaves:
         if isinstance(leaf, Expr):
@@ -89,24 +89,24 @@ def in_one_ring(inputs: Iterable[Any]) -> list[Any]:
         """The leaf with its expressions in the ring that was chosen."""
         return _value_in_ring(leaf, ring, is_typed)
 
-    return [_map_leaves(value, in_ring) for value in listed]
+    return [_map_leaves(value, in_ring) for value in input_list]
 
 
 def _leaves(listed: list[Any]) -> list[Any]:
     """Everything in the values that is not a container; of a matrix of SymPy its entries."""
-    found: list[Any] = []
+    leaves: list[Any] = []
 
     def note(leaf: Any) -> Any:
-        """Add a leaf, or the entries of a matrix, to ``found``, and return the leaf unchanged."""
+        """Add a leaf, or the entries of a matrix, to ``leaves``; return the leaf unchanged."""
         if isinstance(leaf, MatrixBase):
-            found.extend(leaf.flat())
+            leaves.extend(leaf.flat())
         else:
-            found.append(leaf)
+            leaves.append(leaf)
         return leaf
 
     for value in listed:
         _map_leaves(value, note)
-    return found
+    return leaves
 
 
 def _map_leaves(value: Any, change: Callable[[Any], Any]) -> Any:
@@ -116,7 +116,7 @@ def _map_leaves(value: Any, change: Callable[[Any], Any]) -> Any:
     """
     if type(value) is dict or isinstance(value, values.HashTable):
         pairs = [
-            (_map_leaves(key, change), _map_leaves(held, change)) for key, held in value.items()
+            (_map_leaves(key, change), _map_leaves(entry, change)) for key, entry in value.items()
         ]
         return type(value)(pairs)
     if isinstance(value, values.Option):
@@ -131,13 +131,13 @@ def _rings(leaves: Iterable[Any]) -> list[PolyRing]:
 
     A ring of m2bridge counts by its ``sympy_ring``.
     """
-    found: dict[PolyRing, None] = {}
+    distinct_rings: dict[PolyRing, None] = {}
     for leaf in leaves:
         ring = getattr(leaf, "ring", leaf)
         ring = getattr(ring, "sympy_ring", ring)
         if isinstance(ring, PolyRing):
-            found[ring] = None
-    return list(found)
+            distinct_rings[ring] = None
+    return list(distinct_rings)
 
 
 def _value_in_ring(value: Any, ring: PolyRing, is_typed: bool) -> Any:

@@ -154,9 +154,9 @@ def _ideal(ring_data: list[Any], generators: list[Any]) -> GeneratingSet:
     if field is None:
         raise ParseError("ideals over ZZ have no counterpart in m2bridge; work over QQ or GF(p)")
     ring = PolynomialRing(field, names)
-    listed = _polynomials(ring.sympy_ring, generators)
+    elements = _polynomials(ring.sympy_ring, generators)
     # The zero ideal has a generator in Macaulay2, which is 0.
-    return GeneratingSet(ring, tuple(g for g in listed if g))
+    return GeneratingSet(ring, tuple(g for g in elements if g))
 
 
 def _matrix(ring_data: list[Any], rows: int, columns: int, entries: list[Any]) -> PolynomialMatrix:

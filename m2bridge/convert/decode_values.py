@@ -69,8 +69,8 @@ class ValueReader:
             place, data = arguments[:2]
             return self._readers[place](data)
         if tag == "Elements":
-            place, *listed = arguments
-            return tuple(map(self._readers[place], listed))
+            place, *elements = arguments
+            return tuple(map(self._readers[place], elements))
         fields = map(self.read, arguments)
         if tag == "Ideal":
             return self._ideal(*fields)

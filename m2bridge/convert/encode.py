@@ -205,7 +205,7 @@ def _collection(value: values.Array | values.MutableList | values.Partition) -> 
 
 def _table(value: Mapping[Any, Any]) -> str:
     """The code of a hash table, in its class if it is one of :mod:`m2bridge.convert.values`."""
-    pairs = list_code([f"({encode(key)},{encode(held)})" for key, held in value.items()])
+    pairs = list_code([f"({encode(key)},{encode(entry)})" for key, entry in value.items()])
     kind = type(value).__name__ if isinstance(value, values.HashTable) else "HashTable"
     return f"(mbHashTable({string(kind)}, {pairs}))"
 
@@ -262,13 +262,13 @@ def variable_parts(names: Sequence[str]) -> list[list[str | int]]:
     A name that is not a symbol of Macaulay2, or is used with indices too, is written in letters and
     digits, by the scheme of :mod:`m2bridge.convert.m2_syntax`.
     """
-    listed = [_symbol_and_indices(name) for name in names]
-    with_indices = {parts[0] for parts in listed if len(parts) > 1}
-    for place, (symbol, *indices) in enumerate(listed):
+    parts_of_names = [_symbol_and_indices(name) for name in names]
+    with_indices = {parts[0] for parts in parts_of_names if len(parts) > 1}
+    for place, (symbol, *indices) in enumerate(parts_of_names):
         # Macaulay2 cannot distinguish x from x_1.
         if not indices and symbol in with_indices:
-            listed[place] = [escape_name(names[place], plain=True)]
-    return listed
+            parts_of_names[place] = [escape_name(names[place], plain=True)]
+    return parts_of_names
 
 
 def _symbol_and_indices(name: str) -> list[str | int]:
@@ -312,18 +312,18 @@ def polynomial(over: Any, terms: Iterable[Term]) -> str:
 
     ``over`` is the ring, and ``terms`` are pairs of exponents and the code of a coefficient.
     """
-    listed = list(terms)
+    term_list = list(terms)
     number_rings = values.IntegerRing | CoefficientField
     # The fast form has coefficients that are numbers, and a character for each power.
     has_numbers = isinstance(over, values.Algebra) and isinstance(over.coefficients, number_rings)
-    if has_numbers and len(listed) >= _MANY_TERMS:
-        monomials = [_factors(exponents) for exponents, _ in listed]
+    if has_numbers and len(term_list) >= _MANY_TERMS:
+        monomials = [_factors(exponents) for exponents, _ in term_list]
         powers = sorted(set(chain(*monomials)))
         if len(powers) <= _CHARACTERS:
             return _packed_polynomial(
-                over, powers, monomials, [coefficient for _, coefficient in listed]
+                over, powers, monomials, [coefficient for _, coefficient in term_list]
             )
-    return f"mbSparse({encode(over)}, {sparse_terms(sorted(listed))})"
+    return f"mbSparse({encode(over)}, {sparse_terms(sorted(term_list))})"
 
 
 def _factors(exponents: tuple[int, ...]) -> Factors:
@@ -354,15 +354,15 @@ def _packed_polynomial(
         The coefficient of each monomial, as it is written.
     """
     characters = {power: chr(number + _CHARACTER_SHIFT) for number, power in enumerate(powers)}
-    written = []
+    sort_keys = []
     for monomial, number in zip(monomials, numbers, strict=True):
         degree = sum([exponent for _, exponent in monomial])
         backwards = "".join([characters[power] for power in reversed(monomial)])
-        written.append((-degree, backwards, number))
-    written.sort()
-    lines = "\n".join([backwards[::-1] for _, backwards, _ in written])
+        sort_keys.append((-degree, backwards, number))
+    sort_keys.sort()
+    lines = "\n".join([backwards[::-1] for _, backwards, _ in sort_keys])
     text = lines.replace("\\", "\\\\").replace('"', '\\"')
-    coefficients = list_code([number for _, _, number in written])
+    coefficients = list_code([number for _, _, number in sort_keys])
     table = list_code([f"({variable},{exponent})" for variable, exponent in powers])
     return f'mbPolynomial({encode(over)}, {coefficients}, {table}, "{text}")'
 
@@ -373,11 +373,11 @@ def sparse_terms(terms: Iterable[Term]) -> str:
     A variable is written by its place, from 0 on; variables that do not occur in a term are left
     out. So 3*x**2 - y in x, y is ``{{3,0,2},{-1,1,1}}``.
     """
-    written = []
+    term_codes = []
     for exponents, coefficient in terms:
         powers = "".join([f",{place},{exponent}" for place, exponent in _factors(exponents)])
-        written.append(f"{{{coefficient}{powers}}}")
-    return list_code(written)
+        term_codes.append(f"{{{coefficient}{powers}}}")
+    return list_code(term_codes)
 
 
 def terms(value: PolyElement) -> list[Term]:
@@ -390,8 +390,8 @@ def terms(value: PolyElement) -> list[Term]:
 
 def _element(value: values.RingElement) -> str:
     """The code of an element of a ring that SymPy does not have."""
-    written = [(exponents, element_code(coefficient)) for exponents, coefficient in value.terms]
-    return polynomial(value.ring, written)
+    term_codes = [(exponents, element_code(coefficient)) for exponents, coefficient in value.terms]
+    return polynomial(value.ring, term_codes)
 
 
 def _sympy_polynomial(value: Poly) -> str:

@@ -77,14 +77,14 @@ def parse_field(text: str) -> CoefficientField:
     short = _remove_spaces(text)
     if re.fullmatch(r"(?:GF|gf)[0-9]+", short):
         short = f"GF({short[2:]})"
-    inside = short
+    text_inside = short
     if short.startswith("toField(") and short.endswith(")"):
-        inside = short.removeprefix("toField(")[:-1]
-    if not _is_balanced(inside):
+        text_inside = short.removeprefix("toField(")[:-1]
+    if not _is_balanced(text_inside):
         raise InvalidCaseError(
             "field", f"the parentheses of '{text:.60}' do not match: write {_FORMS}"
         )
-    algebraic = _ALGEBRAIC.fullmatch(inside)
+    algebraic = _ALGEBRAIC.fullmatch(text_inside)
     if algebraic:
         prime = _prime_field(algebraic["prime"])
         return _algebraic_field(prime, algebraic["name"], algebraic["relation"])
@@ -192,10 +192,10 @@ def _algebraic_field(prime: CoefficientField, name: str, relation: str) -> Exten
         If it is no polynomial in a, or m is not irreducible.
     """
     relation = relation.removeprefix("ideal")
-    inside = relation[1:-1]
-    is_in_parentheses = relation == f"({inside})" and _is_balanced(inside)
+    text_inside = relation[1:-1]
+    is_in_parentheses = relation == f"({text_inside})" and _is_balanced(text_inside)
     if is_in_parentheses:
-        relation = inside
+        relation = text_inside
     try:
         polynomial = read_equation(relation, PolynomialRing(QQ, (name,)))
     except ConversionError as reason:
@@ -324,6 +324,15 @@ def field_of_numbers(expressions: Iterable[Any]) -> ExtensionField | None:
         ) from None
 
 
+def _is_power_of_root(expression: Any) -> bool:
+    """Whether an expression is a power of an algebraic number whose exponent is a fraction."""
+    if not isinstance(expression, Pow) or not expression.base.is_number:
+        return False
+    exponent = expression.exp
+    is_fraction = exponent.is_Rational and not exponent.is_Integer
+    return bool(is_fraction and expression.is_algebraic)
+
+
 def powers_of_roots(value: Any) -> set[tuple[Any, Any, int]]:
     """The irrational algebraic numbers of which an expression is made, as powers of roots.
 
@@ -332,18 +341,18 @@ def powers_of_roots(value: Any) -> set[tuple[Any, Any, int]]:
     """
     if not isinstance(value, Expr):
         return set()
-    found = set()
-    parts = preorder_traversal(value)
-    for part in parts:
-        is_root = isinstance(part, Pow) and part.base.is_number and not part.exp.is_Integer
-        if is_root and part.exp.is_Rational and part.is_algebraic:
-            root = Pow(part.base, Rational(1, part.exp.q))
-            found.add((part, root, int(part.exp.p)))
-            parts.skip()  # roots inside of the base belong to this one
-        elif isinstance(part, ImaginaryUnit | CRootOf):
-            found.add((part, part, 1))
-            parts.skip()
-    return found
+    powers = set()
+    subexpressions = preorder_traversal(value)
+    for subexpression in subexpressions:
+        if _is_power_of_root(subexpression):
+            base, exponent = subexpression.base, subexpression.exp
+            root = Pow(base, Rational(1, exponent.q))
+            powers.add((subexpression, root, int(exponent.p)))
+            subexpressions.skip()  # roots inside of the base belong to this one
+        elif isinstance(subexpression, ImaginaryUnit | CRootOf):
+            powers.add((subexpression, subexpression, 1))
+            subexpressions.skip()
+    return powers
 
 
 def coefficient_terms(coefficient: Any) -> tuple[dict[tuple[int, ...], Any], dict[Any, Any] | None]:

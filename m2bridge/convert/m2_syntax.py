@@ -50,8 +50,8 @@ def to_macaulay2(name: str) -> str:
     match = _INDEXED.fullmatch(name)
     if match is None:
         return _symbol_of_base(name)
-    base, listed = match.groups()
-    indices = listed[1:].split("_")
+    base, index_text = match.groups()
+    indices = index_text[1:].split("_")
     needs_parentheses = len(indices) > 1 or indices[0].startswith("-")
     index = f"({','.join(indices)})" if needs_parentheses else indices[0]
     return f"{_symbol_of_base(base)}_{index}"
@@ -63,13 +63,13 @@ def all_to_macaulay2(names: Sequence[str]) -> tuple[str, ...]:
     Macaulay2 cannot distinguish ``x`` from ``x_1``; a name that is also used with indices gets the
     prefix ``mbp``.
     """
-    single = tuple(to_macaulay2(name) for name in names)
-    bases_with_indices = {text.split("_")[0] for text in single if "_" in text}
-    distinct = []
-    for name, text in zip(names, single, strict=True):
+    separate_names = tuple(to_macaulay2(name) for name in names)
+    bases_with_indices = {text.split("_")[0] for text in separate_names if "_" in text}
+    distinct_names = []
+    for name, text in zip(names, separate_names, strict=True):
         is_also_indexed = text in bases_with_indices
-        distinct.append(escape_name(name, plain=True) if is_also_indexed else text)
-    return tuple(distinct)
+        distinct_names.append(escape_name(name, plain=True) if is_also_indexed else text)
+    return tuple(distinct_names)
 
 
 def plain_to_macaulay2(name: str) -> str:
@@ -179,10 +179,10 @@ def sequence(items: Iterable[str]) -> str:
 
     It is ``{…}``, or ``join({…}, {…})`` where it is long.
     """
-    listed = list(items)
-    if len(listed) <= _TERMS_PER_PIECE:
-        return "{" + ",\n    ".join(listed) + "}"
-    pieces = [sequence(group) for group in groups(listed, _TERMS_PER_PIECE)]
+    item_list = list(items)
+    if len(item_list) <= _TERMS_PER_PIECE:
+        return "{" + ",\n    ".join(item_list) + "}"
+    pieces = [sequence(group) for group in groups(item_list, _TERMS_PER_PIECE)]
     return "join(" + ",\n  ".join(pieces) + ")"
 
 
@@ -202,8 +202,10 @@ def _slices(items: list[str], size: int) -> Iterator[list[str]]:
 
 def _sum(summands: list[str]) -> str:
     """The code of a sum, in which a summand that begins with a minus sign has no plus sign."""
-    signed = [summand if summand.startswith("-") else f"+{summand}" for summand in summands]
-    return "".join(signed).removeprefix("+")
+    summands_with_signs = [
+        summand if summand.startswith("-") else f"+{summand}" for summand in summands
+    ]
+    return "".join(summands_with_signs).removeprefix("+")
 
 
 def term(monomial: tuple[int, ...], number: str, names: Sequence[str]) -> str:

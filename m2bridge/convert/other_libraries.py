@@ -71,15 +71,15 @@ def of_numpy(value: Any) -> Any:
         raise not_exact(f"an array of {value.dtype}")
     if kind not in "iubO":  # integers, unsigned ones, truth values, objects
         raise ConversionError(f"an array of {value.dtype} has no counterpart in Macaulay2")
-    listed = value.tolist()
+    nested_lists = value.tolist()
     if value.ndim != 2 or kind == "b":
-        return listed
+        return nested_lists
     # NumPy keeps any object in such an array, also numbers that are not exact.
-    for entry in chain(*listed):
+    for entry in chain(*nested_lists):
         if not isinstance(entry, int | Fraction):
             raise ConversionError("an array of objects has to hold integers or fractions")
     columns = value.shape[1]
-    return number_matrix(listed, columns)
+    return number_matrix(nested_lists, columns)
 
 
 def flint_number(value: Any) -> int | Fraction:

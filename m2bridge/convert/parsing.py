@@ -74,14 +74,14 @@ def generator_reader(ring: PolynomialRing) -> Callable[[str], PolyElement]:
     def polynomial(text: str) -> PolyElement:
         """The polynomial of a text such as ``-x**2 + 3/7*y``."""
         total = ring.sympy_ring.zero
-        signed = f"- {text[1:]}" if text.startswith("-") else f"+ {text}"
-        words = signed.replace("**", "^").split(" ")
+        text_with_sign = f"- {text[1:]}" if text.startswith("-") else f"+ {text}"
+        words = text_with_sign.replace("**", "^").split(" ")
         signs = words[::2]
         terms = words[1::2]
         if len(signs) != len(terms) or not {"+", "-"}.issuperset(signs):
             raise ConversionError(f"not a sum of terms: {text[:120]}")
-        for sign, written in zip(signs, terms, strict=True):
-            exponents, coefficient = term(written)
+        for sign, term_text in zip(signs, terms, strict=True):
+            exponents, coefficient = term(term_text)
             total[exponents] = coefficient if sign == "+" else -coefficient
         # A polynomial is a dictionary: of two terms with one monomial it keeps the last.
         if len(total) < len(terms) or not all(total.values()):
@@ -209,10 +209,10 @@ def _element_with_roots(ring: PolynomialRing, value: Any) -> PolyElement | None:
     expressions_of_roots = {}
     for number, root, exponent in powers_of_roots(value):
         try:
-            found = field.sympy_domain.from_sympy(root)
+            root_in_field = field.sympy_domain.from_sympy(root)
         except (BasePolynomialError, NotImplementedError, ValueError) as reason:
             raise ConversionError(f"SymPy does not find {root} in {field}") from reason
-        element = field.element(*coefficient_terms(found))
+        element = field.element(*coefficient_terms(root_in_field))
         expressions_of_roots[number] = field.domain.to_sympy(element) ** exponent
     return _element_in_generator(ring, in_plain_symbols(value.xreplace(expressions_of_roots)))
 

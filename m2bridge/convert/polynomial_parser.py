@@ -172,8 +172,8 @@ class PolynomialParser:
 
     def read_superscript(self, digits: str, begin: int) -> None:
         """Take superscript digits at this position as the power of what stands before them."""
-        before = self.tokens[-1] if self.tokens else Token("", "", 0, 0)
-        if before.kind not in ("integer", "decimal", "name") and before.text != ")":
+        previous_token = self.tokens[-1] if self.tokens else Token("", "", 0, 0)
+        if previous_token.kind not in ("integer", "decimal", "name") and previous_token.text != ")":
             raise _refusal(_unexpected_character(self.text, begin), self.text, begin)
         end = begin + len(digits)
         self.tokens.append(Token("sign", "^", begin + 1, begin))
@@ -255,24 +255,25 @@ class PolynomialParser:
         ``is_after_divisor`` says that the factor before it was a divisor, as in ``1/2x``: there are
         two readings then, and the text is refused.
         """
-        before, token = self.tokens[self.place - 1], self.tokens[self.place]
-        if token.kind != "name" and token.text != "(":
+        previous_token, next_token = self.tokens[self.place - 1], self.tokens[self.place]
+        if next_token.kind != "name" and next_token.text != "(":
             return False
-        gap = self.text[before.end : token.column - 1]
+        gap = self.text[previous_token.end : next_token.column - 1]
         if "\n" in gap or "\r" in gap:  # a new line may be a new polynomial
             return False
-        is_short = token.text == "(" or _SHORT_VARIABLE.fullmatch(token.text) is not None
-        if before.kind in ("integer", "decimal"):  # 2 x, 2(x + 1), or 2alpha without a blank
+        is_short = next_token.text == "(" or _SHORT_VARIABLE.fullmatch(next_token.text) is not None
+        is_after_number = previous_token.kind in ("integer", "decimal")
+        if is_after_number:  # 2 x, 2(x + 1), or 2alpha without a blank
             is_product = is_short or not gap
-        elif before.kind == "name":  # x y; but x(y + 1) could be a function of y + 1
-            is_product = token.kind == "name" and is_short
-            is_product = is_product and _SHORT_VARIABLE.fullmatch(before.text) is not None
+        elif previous_token.kind == "name":  # x y; but x(y + 1) could be a function of y + 1
+            is_product = next_token.kind == "name" and is_short
+            is_product = is_product and _SHORT_VARIABLE.fullmatch(previous_token.text) is not None
         else:  # after a closing parenthesis
             is_product = is_short
         if is_product and is_after_divisor:
             self.fail(
-                f"'{token.text:.60}' could be a factor of the divisor, or of the fraction: write *"
-                " between factors"
+                f"'{next_token.text:.60}' could be a factor of the divisor, or of the fraction:"
+                " write * between factors"
             )
         return is_product
 
@@ -335,9 +336,9 @@ class PolynomialParser:
         if kind == "integer":
             return self.ring.sympy_ring.ground_new(integer(token))
         if kind == "decimal":
-            whole, _, decimals = token.partition(".")
+            integer_part, _, decimals = token.partition(".")
             # The 0 is for .5, whose whole part is empty.
-            number = Fraction(integer(f"0{whole}{decimals}"), 10 ** len(decimals))
+            number = Fraction(integer(f"0{integer_part}{decimals}"), 10 ** len(decimals))
             return self.ring.sympy_ring.ground_new(self.ring.number(number))
         if kind == "name":
             # Unicode writes some letters in several ways; the normal form is one of them.
@@ -345,23 +346,23 @@ class PolynomialParser:
             if variable is None:
                 # The last variables of the ring are the inverses, which people do not know.
                 names = self.ring.variables[: len(self.ring.variables) - len(self.inverses)]
-                known = first_names([f"{name:.60}" for name in names])
+                known_names = first_names([f"{name:.60}" for name in names])
                 advice = ""
                 if len(token) > 1 and set(token) <= set(self.ring.variables):
                     advice = f"; write {'*'.join(token):.60} for the product"
-                self.fail(f"unknown name '{token:.60}'; known are {known}{advice}", start)
+                self.fail(f"unknown name '{token:.60}'; known are {known_names}{advice}", start)
             return variable
         if token != "(":
-            shown = f"'{token}'" if token else "the end"
-            self.fail(f"expected a number, a name or '(', found {shown}", start)
+            description = f"'{token}'" if token else "the end"
+            self.fail(f"expected a number, a name or '(', found {description}", start)
         self.depth += 1
         if self.depth > MAX_PARENTHESIS_DEPTH:
             self.fail(f"more than {MAX_PARENTHESIS_DEPTH} parentheses inside one another", start)
-        inside = self.sum()
+        sum_inside = self.sum()
         if not self.sign(")"):
             self.fail("expected ')'")
         self.depth -= 1
-        return inside
+        return sum_inside
 
     def sign(self, *accepted: str) -> str:
         """Take one of these operators if it comes next, and return it; otherwise ``""``."""
@@ -408,12 +409,12 @@ def _refusal(message: str, text: str, column: int) -> ConversionError:
     """
     start = max(0, column - _QUOTED_CHARS)
     end = column + _QUOTED_CHARS
-    part = text[start:end]
+    excerpt = text[start:end]
     if start > 0:
-        part = "…" + part
+        excerpt = "…" + excerpt
     if end < len(text):
-        part += "…"
-    return ConversionError(f"column {column + 1}: {message} (in {part!r})")
+        excerpt += "…"
+    return ConversionError(f"column {column + 1}: {message} (in {excerpt!r})")
 
 
 def _unexpected_character(text: str, column: int) -> str:
@@ -436,8 +437,8 @@ def _end_of_name(text: str, end: int) -> int:
 
 def _longest_coefficient_bits(polynomial: PolyElement) -> int:
     """Bits of the longest coefficient, numerator and denominator together; 0 for zero."""
-    largest = 0
+    most_bits = 0
     for number in polynomial.values():
         bits = int(number.numerator).bit_length() + int(number.denominator).bit_length()
-        largest = max(largest, bits)
-    return largest
+        most_bits = max(most_bits, bits)
+    return most_bits

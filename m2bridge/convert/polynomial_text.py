@@ -112,7 +112,7 @@ def read_over_extension(text: str, ring: PolynomialRing, *, equation: bool = Fal
     # 1/g is read as a variable, whose name nobody can write, and replaced afterwards.
     inverses = tuple(f"1/({number})" for number in range(text.count("/")))
     parser = PolynomialParser(text, PolynomialRing(QQ, names + inverses), inverses)
-    found = parser.whole(equation=equation)
+    polynomial = parser.whole(equation=equation)
     values: list[Any] = []  # of the inverses 1/g, in the field
     for divisor in parser.divisors:
         # A divisor may contain inverses of divisors that come before.
@@ -123,7 +123,7 @@ def read_over_extension(text: str, ring: PolynomialRing, *, equation: bool = Fal
                 f"only {elements} that are not zero can be divisors (in {text[:80]!r})"
             )
         values.append(field.domain.one / value.LC)
-    return convert_to_extension(found, ring, values)
+    return convert_to_extension(polynomial, ring, values)
 
 
 def convert_to_extension(

@@ -133,12 +133,12 @@ def ideal_macaulay2(ideal: GeneratingSet) -> str:
     header = f"{glossary}{ring} = {m2_syntax.ring(ideal.ring)}"
     if not ideal.generators:
         return f"{header}\n{symbol} = ideal(0_{ring})"
-    written = []
+    generator_codes = []
     for generator in check_deadline_in(ideal.generators):
         text = m2_syntax.polynomial(generator, names)
         # A number alone would be one of Macaulay2's integers or fractions.
-        written.append(f"({text})_{ring}" if generator.is_ground else text)
-    return f"{header}\n{symbol} = ideal {m2_syntax.sequence(written)}"
+        generator_codes.append(f"({text})_{ring}" if generator.is_ground else text)
+    return f"{header}\n{symbol} = ideal {m2_syntax.sequence(generator_codes)}"
 
 
 def _glossary(names: Sequence[str], names_in_program: Sequence[str]) -> str:

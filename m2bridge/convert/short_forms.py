@@ -63,12 +63,12 @@ def check_short_forms(texts: Iterable[str], constants: Sequence[str] = ()) -> No
     ...     print(str(reason).partition(":")[0])
     'a2b' could be a^2*b or one variable
     """
-    listed = list(texts)
-    names = dict.fromkeys([*(name for text in listed for name in names_in(text)), *constants])
-    omits_signs = any(map(_OMITTED_SIGN.search, listed))
+    text_list = list(texts)
+    names = dict.fromkeys([*(name for text in text_list for name in names_in(text)), *constants])
+    omits_signs = any(map(_OMITTED_SIGN.search, text_list))
     # Who writes some signs and leaves others out may leave out any.
-    writes_products = any(map(_PRODUCT_SIGN.search, listed)) and not omits_signs
-    writes_powers = any(map(_POWER_SIGN.search, listed))
+    writes_products = any(map(_PRODUCT_SIGN.search, text_list)) and not omits_signs
+    writes_powers = any(map(_POWER_SIGN.search, text_list))
     # the letters of names such as x and x_1, which are no products
     known_letters = {name[0] for name in names if _PIECE.fullmatch(name)}
     if not (writes_products or writes_powers) and _could_be_powers(names):

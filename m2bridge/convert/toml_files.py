@@ -60,8 +60,8 @@ def check_keys(table: dict[str, Any], where: str, required: set[str], optional: 
     if missing:
         # The last one in alphabetical order: of [map] and [coordinates] people write [map] first.
         key = max(missing)
-        named = f"'{key}'" if where else f"the table [{key}]"
-        raise ConversionError(f"{place}{named} is missing{_EXAMPLES.get(key, '')}")
+        key_in_words = f"'{key}'" if where else f"the table [{key}]"
+        raise ConversionError(f"{place}{key_in_words} is missing{_EXAMPLES.get(key, '')}")
     unknown = table.keys() - required - optional
     if unknown:
         raise ConversionError(f"{place}unknown key {min(unknown)!r:.60}")
@@ -239,8 +239,8 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
         with _with_advice(value, source):
             images[name] = _fraction(value, f"[coordinates] {name:.60}", source)
     relations = []
-    listed = strings(table.get("relations", []), "[map] relations")
-    for number, text in enumerate(listed, 1):
+    relation_texts = strings(table.get("relations", []), "[map] relations")
+    for number, text in enumerate(relation_texts, 1):
         with _with_advice(text, source):
             relation = polynomial(text, f"[map] relations {number}", source, equation=True)
         if relation:

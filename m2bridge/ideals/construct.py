@@ -105,7 +105,7 @@ def ideal(
     for name in names:
         check_variable(name)
     ring = PolynomialRing(common, names)
-    return Ideal.without_zeros(ring, (parsing.element(ring, given) for given in polynomials))
+    return Ideal.without_zeros(ring, (parsing.element(ring, value) for value in polynomials))
 
 
 def _listing_of(item: Any) -> Listing:
@@ -129,8 +129,10 @@ def _field_of(
         If polynomials are over different fields, or over another one than was asked for.
     """
     # Expressions in constants of the field that was asked for have no other field of their own.
-    others = [value for value in polynomials if not parsing.has_constants_of(value, field)]
-    fields = [*(found.field for found in listings), *map(parsing.own_field, others)]
+    without_constants = [
+        value for value in polynomials if not parsing.has_constants_of(value, field)
+    ]
+    fields = [*(found.field for found in listings), *map(parsing.own_field, without_constants)]
     # Numbers such as I can be in a field with a root of SymPy. Where another field was asked for,
     # they are read, or refused, with the polynomials.
     has_root = isinstance(field, ExtensionField) and field.root is not None

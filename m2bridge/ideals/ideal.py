@@ -248,12 +248,12 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         for name in eliminated:
             if name not in macaulay2_names:
                 raise ConversionError(f"{name!r:.60} is not a variable of {self.ring}")
-        listed = ", ".join(macaulay2_names[name] for name in eliminated)
-        answer = ask("ideal_elimination", {"givenIdeal": self}, {"eliminated": f"{{{listed}}}"})
-        others = tuple(name for name in names if name not in eliminated)
-        smaller = PolynomialRing(self.ring.field, others)
-        found = answer.ideal("elimination").generators
-        generators = tuple(generator.set_ring(smaller.sympy_ring) for generator in found)
+        name_list = ", ".join(macaulay2_names[name] for name in eliminated)
+        answer = ask("ideal_elimination", {"givenIdeal": self}, {"eliminated": f"{{{name_list}}}"})
+        remaining_names = tuple(name for name in names if name not in eliminated)
+        smaller = PolynomialRing(self.ring.field, remaining_names)
+        elements = answer.ideal("elimination").generators
+        generators = tuple(generator.set_ring(smaller.sympy_ring) for generator in elements)
         return _tidy_ideal(GeneratingSet(smaller, generators))
 
     @computation

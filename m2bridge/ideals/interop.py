@@ -102,8 +102,8 @@ def mrdi(ideal: GeneratingSet, namespace: str) -> dict[str, Any]:
     """
     check_prime_field(ideal.ring.field, "files .mrdi")
     if namespace not in _VOCABULARIES:
-        known = " or ".join(_VOCABULARIES)
-        raise ConversionError(f"there is no namespace '{namespace:.40}': take {known}")
+        known_namespaces = " or ".join(_VOCABULARIES)
+        raise ConversionError(f"there is no namespace '{namespace:.40}': take {known_namespaces}")
     vocabulary = _VOCABULARIES[namespace]
     ring = _ring(ideal.ring, namespace)
     place = str(uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(ring)))
@@ -136,8 +136,8 @@ def from_mrdi(source: Path | str | Mapping[str, Any]) -> GeneratingSet:
         if data["_type"]["name"] != vocabulary.ideal:
             raise ConversionError(f"a {data['_type']['name']!s:.40} and not an ideal")
         ring_data = _resolve_reference(data, data["_type"]["params"])
-        listed = strings(ring_data["data"][vocabulary.variables], vocabulary.variables)
-        names = tuple(map(vocabulary.read_name, listed))
+        variable_texts = strings(ring_data["data"][vocabulary.variables], vocabulary.variables)
+        names = tuple(map(vocabulary.read_name, variable_texts))
         for name in names:
             check_variable(name)
         field = _field(_resolve_reference(data, ring_data["_type"]["params"]))

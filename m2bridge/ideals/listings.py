@@ -158,14 +158,14 @@ def listing(text: str) -> Listing:
     if head:
         body = body[head.end() :].strip()
     if head and "generated" in head[0].lower():  # Oscar's, a line for each
-        inside: str | None = body.replace("\n", ",")
+        list_text: str | None = body.replace("\n", ",")
     else:
-        inside = _text_in_brackets(body)
-    if inside is None:
+        list_text = _text_in_brackets(body)
+    if list_text is None:
         return _listing_of_parts(body)
-    if not inside.strip():
+    if not list_text.strip():
         return Listing(())
-    return _listing_of_parts(inside)
+    return _listing_of_parts(list_text)
 
 
 _DECIMAL_COMMA = re.compile(r"[-+*·⋅×−–]\s*(0,[0-9]+)")
@@ -193,7 +193,7 @@ def _listing_of_parts(text: str) -> Listing:
     parts = [_replace_eq(part.strip()) for part in _split_at_commas(text)]
     if len(parts) == 1 and not _is_listing(parts[0]):
         return Listing((parts[0],))
-    listed: list[Any] = []
+    polynomials: list[Any] = []
     rings = set()
     for part in parts:
         if _HEAD.match(part):
@@ -201,13 +201,13 @@ def _listing_of_parts(text: str) -> Listing:
                 f"the text holds several ideals, such as {part!r:.60}: give one at a time"
             )
     for part in parts:
-        found = listing(part) if _is_listing(part) else Listing((part,))
-        listed += found.polynomials
-        rings.add((found.variables, found.field))
+        part_listing = listing(part) if _is_listing(part) else Listing((part,))
+        polynomials += part_listing.polynomials
+        rings.add((part_listing.variables, part_listing.field))
     if len(rings) > 1:
         raise ConversionError(f"the text holds polynomials of different rings (in {text[:80]!r})")
     ((variables, field),) = rings
-    return Listing(tuple(listed), variables, field)
+    return Listing(tuple(polynomials), variables, field)
 
 
 def _is_listing(part: str) -> bool:
@@ -227,13 +227,13 @@ def _listing_of_sympy(arguments: str) -> Listing:
 
     Its arguments are ``f, x, y, domain='QQ'``: a polynomial or a list, variables, and options.
     """
-    generators, *others = _split_at_commas(arguments)
+    generators, *further_arguments = _split_at_commas(arguments)
     options = {}
-    for part in others:
+    for part in further_arguments:
         match = _OPTION.fullmatch(part)
         if match:
             options[match[1]] = match[2]
-    names = tuple(part.strip() for part in others if "=" not in part)
+    names = tuple(part.strip() for part in further_arguments if "=" not in part)
     field = _field(options.get("modulus") or options.get("domain", "QQ"))
     return replace(listing(generators), variables=names, field=field)
 
@@ -300,7 +300,7 @@ def _split_at_commas(text: str) -> list[str]:
     if open_brackets:
         raise ConversionError(f"'{open_brackets[-1]}' is not closed (in {text[:80]!r})")
     commas.append(len(text))
-    parts = [text[before + 1 : after] for before, after in pairwise(commas)]
+    parts = [text[comma + 1 : next_comma] for comma, next_comma in pairwise(commas)]
     if len(parts) > 1 and not parts[-1].strip():
         parts.pop()
     return parts

@@ -250,9 +250,9 @@ def hilbert_series(ideal: GeneratingSet) -> HilbertSeries:
 def hilbert_polynomial(series: HilbertSeries) -> HilbertPolynomial:
     """The Hilbert polynomial of the module that has this Hilbert series."""
     # It is Σ (−1)^i e_i C(n + D − i − 1, D − i − 1), and C(n + k, k) belongs to P^k.
-    signed = [(-1) ** i * e for i, e in enumerate(series.hilbert_coefficients)]
-    signed.reverse()
-    return HilbertPolynomial(tuple((k, c) for k, c in enumerate(signed) if c))
+    signed_coefficients = [(-1) ** i * e for i, e in enumerate(series.hilbert_coefficients)]
+    signed_coefficients.reverse()
+    return HilbertPolynomial(tuple((k, c) for k, c in enumerate(signed_coefficients) if c))
 
 
 def question(

@@ -126,8 +126,11 @@ def smooth_curve(route: Sequence[NodePosition]) -> list[tuple[float, float]]:
     """
     slopes = [(b[0] - a[0]) / (b[1] - a[1]) for a, b in itertools.pairwise(route)]
     tangents = [slopes[0]]
-    for before, after in itertools.pairwise(slopes):
-        tangents.append(2 * before * after / (before + after) if before * after > 0 else 0.0)
+    for slope_before, slope_after in itertools.pairwise(slopes):
+        tangent = 0.0
+        if slope_before * slope_after > 0:  # of one sign: the harmonic mean
+            tangent = 2 * slope_before * slope_after / (slope_before + slope_after)
+        tangents.append(tangent)
     tangents.append(slopes[-1])
     points = [(float(x), float(y)) for x, y in route[:1]]
     for number, ((x0, y0), (x1, y1)) in enumerate(itertools.pairwise(route)):
@@ -160,22 +163,22 @@ def _horizontal_places(
     paths : sequence of paths
         Each is a node, bends, and a node, from below.
     """
-    below = defaultdict[Hashable, list[Hashable]](list)
-    above = defaultdict[Hashable, list[Hashable]](list)
+    lower_neighbours = defaultdict[Hashable, list[Hashable]](list)
+    upper_neighbours = defaultdict[Hashable, list[Hashable]](list)
     for path in paths:
         for low, high in itertools.pairwise(path):
-            below[high].append(low)
-            above[low].append(high)
+            lower_neighbours[high].append(low)
+            upper_neighbours[low].append(high)
     best = _centre_rows(rows)
     fewest = None
     for sweep in range(LAYOUT_SWEEPS):
         if sweep % 2 == 0:  # upwards
             for row in rows:
-                _sort_by_neighbours(row, below, _centre_rows(rows))
+                _sort_by_neighbours(row, lower_neighbours, _centre_rows(rows))
         else:
             for row in reversed(rows):
-                _sort_by_neighbours(row, above, _centre_rows(rows))
-        crossings = _crossings(rows, below)
+                _sort_by_neighbours(row, upper_neighbours, _centre_rows(rows))
+        crossings = _crossings(rows, lower_neighbours)
         if fewest is None or crossings < fewest:
             best = _centre_rows(rows)
             fewest = crossings
@@ -193,8 +196,8 @@ def _sort_by_neighbours(
 
     def mean(item: Hashable) -> float:
         """The mean of the places of an item's neighbours."""
-        near = [places[other] for other in neighbours.get(item, ())] or [places[item]]
-        return sum(near) / len(near)
+        neighbour_places = [places[other] for other in neighbours.get(item, ())] or [places[item]]
+        return sum(neighbour_places) / len(neighbour_places)
 
     row.sort(key=mean)
 

@@ -126,17 +126,17 @@ def real_roots(
     if univariate.degree() < 1:
         return []
     low, high = map(arb, interval)
-    inside = []
+    roots_inside = []
     for root, _ in univariate.numer().complex_roots():
         # FLINT refines roots until those that are real have the exact imaginary part 0.
         if root.imag == 0 and low < root.real < high:
-            inside.append(root.real)
-    inside.sort(key=arb.mid)
+            roots_inside.append(root.real)
+    roots_inside.sort(key=arb.mid)
     if not exact:
-        return inside
+        return roots_inside
     rational = [number for number, _ in univariate.roots()]
     # A ball contains no other root, so a rational root in it is the root that it stands for.
-    return [next(filter(root.contains, rational), root) for root in inside]
+    return [next(filter(root.contains, rational), root) for root in roots_inside]
 
 
 def _univariate(polynomial: fmpq_mpoly, variable: str) -> fmpq_poly:

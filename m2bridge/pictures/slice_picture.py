@@ -325,10 +325,10 @@ def _curves(space: Any, view: SurfaceResult) -> None:
         elif piece.kind == "curve":
             points = numpy.array(piece.points[0], dtype=float)
             centres = scale_to_cube((points[1:] + points[:-1]) / 2, view)
-            behind = are_hidden(centres, squares, view.elevation, view.azimuth)
+            are_behind = are_hidden(centres, squares, view.elevation, view.azimuth)
             start = 0
             # Parts of the curve that are all before the surface, or all behind it.
-            for is_behind, run in groupby(behind):
+            for is_behind, run in groupby(are_behind):
                 end = start + len(list(run))
                 alpha = 1.0
                 if is_behind:

@@ -378,8 +378,8 @@ def _value(
         if value is not None:
             values[file] = value
     if len(set(values.values())) > 1:
-        different = ", ".join(f"{value} ({file})" for file, value in values.items())
-        raise ContradictionError(f"certificates do not agree about the {name}: {different}")
+        listed_values = ", ".join(f"{value} ({file})" for file, value in values.items())
+        raise ContradictionError(f"certificates do not agree about the {name}: {listed_values}")
     if not values:
         return AtlasValue(name, "", reason=missing[question])
     about_closure = [file for file in values if certificates[file].question == CLOSURE]

@@ -144,7 +144,7 @@ def _representations(parts: Iterable[Mapping[str, Any]]) -> str:
     Each has its degree, its multiplicity, and a partition for each of the spaces X, H and Y.
     """
     spaces = ("X", "H", "Y")
-    written = []
+    texts = []
     for part in parts:
         representation = Representation(
             degree=part["degree"],
@@ -153,8 +153,8 @@ def _representations(parts: Iterable[Mapping[str, Any]]) -> str:
             shapes=tuple(tuple(part[space]) for space in spaces),
             multiplicity=part["multiplicity"],
         )
-        written.append(f"degree {part['degree']}: {representation}")
-    return "; ".join(written) or "none"
+        texts.append(f"degree {part['degree']}: {representation}")
+    return "; ".join(texts) or "none"
 
 
 def hilbert_polynomial_text(coefficients: Sequence[int]) -> str:
@@ -164,12 +164,12 @@ def hilbert_polynomial_text(coefficients: Sequence[int]) -> str:
     """
     text = ""
     for i, coefficient in enumerate(coefficients):
-        signed = (-1) ** i * coefficient
-        if signed == 0:
+        signed_coefficient = (-1) ** i * coefficient
+        if signed_coefficient == 0:
             continue
         k = len(coefficients) - 1 - i
-        sign = "−" if signed < 0 else "+"
-        text += f" {sign} {abs(signed)} C(n + {k}, {k})"
+        sign = "−" if signed_coefficient < 0 else "+"
+        text += f" {sign} {abs(signed_coefficient)} C(n + {k}, {k})"
     return text.removeprefix(" + ").removeprefix(" ") or "0"
 
 

@@ -29,8 +29,10 @@ def case_of(name: str, numbers: Mapping[str, Any]) -> NamedCase:
     """
     its_family = family(name)
     model = its_family.from_json(dict(numbers))
-    given = [option for option in its_family.options if option.name in numbers]
-    options = [(option.name, option.heading, _cell(numbers[option.name])) for option in given]
+    given_options = [option for option in its_family.options if option.name in numbers]
+    options = [
+        (option.name, option.heading, _cell(numbers[option.name])) for option in given_options
+    ]
     return NamedCase(
         family=name, name=its_family.label(model), title=model.title, options=tuple(options)
     )
@@ -307,8 +309,8 @@ class Report:
     @property
     def answer(self) -> str:
         """The verdicts in numbers, and what they are about."""
-        before, names, after = self.answer_and_names
-        return f"{before} {', '.join(names)}{after}"
+        text_before, names, text_after = self.answer_and_names
+        return f"{text_before} {', '.join(names)}{text_after}"
 
     @property
     def answer_and_names(self) -> tuple[str, list[str], str]:
@@ -324,11 +326,11 @@ class Report:
             if ranges:
                 cases += f" ({', '.join(ranges)})"
         numbers = f"Verdicts: {', '.join(verdicts) or 'none'}. {cases}."
-        before = f"{numbers} {plural(len(self.details), 'certificate')} about:"
-        after = ". The certificates were read, not verified ('m2bridge verify' does that)."
+        text_before = f"{numbers} {plural(len(self.details), 'certificate')} about:"
+        text_after = ". The certificates were read, not verified ('m2bridge verify' does that)."
         if self.problems:
-            after += f" {plural(len(self.problems), 'file')} could not be used."
-        return before, self.summary["statements"] or ["nothing"], after
+            text_after += f" {plural(len(self.problems), 'file')} could not be used."
+        return text_before, self.summary["statements"] or ["nothing"], text_after
 
     def _ranges_in_words(self) -> list[str]:
         """Return the ranges of the numbers in words, such as ``d = 3``, ``1 ≤ a ≤ 4``."""
@@ -442,7 +444,7 @@ def table_lines(rows: Iterable[VerdictRow]) -> list[VerdictRow]:
 
 def all_trusted(certificates: Iterable[Detail | Certificate]) -> list[str]:
     """The lemmas and computations on which some certificate rests, each once."""
-    return sorted(set(chain.from_iterable(one.trusted for one in certificates)))
+    return sorted(set(chain.from_iterable(certificate.trusted for certificate in certificates)))
 
 
 def _paragraph(sentences: Iterable[str]) -> str:

@@ -71,14 +71,14 @@ def to_html(report: Report, documentation: str = "") -> str:
     parts = [
         sheets[i : i + CASES_PER_HTML_PART] for i in range(0, len(sheets), CASES_PER_HTML_PART)
     ]
-    more = {
+    page_values = {
         "title": enumeration(sorted({family(case.family).title for case in cases})),
         "marks": MARKS,
         "table": pack(_page_table(report)),
         "parts": [pack(part) for part in parts],
         "cases_in_a_part": CASES_PER_HTML_PART,
     }
-    return page("report", _template_values(report, documentation) | more)
+    return page("report", _template_values(report, documentation) | page_values)
 
 
 def _template_values(report: Report, documentation: str) -> dict[str, Any]:
@@ -97,9 +97,11 @@ def latex_answer(report: Report, documentation: str) -> str:
 
     ``documentation`` is that of :func:`to_html`.
     """
-    before, names, after = report.answer_and_names
-    listed = ", ".join(map(latex, names))
-    return f"{latex_links(before, documentation)} {listed}{latex_links(after, documentation)}"
+    text_before, names, text_after = report.answer_and_names
+    latex_before = latex_links(text_before, documentation)
+    latex_names = ", ".join(map(latex, names))
+    latex_after = latex_links(text_after, documentation)
+    return f"{latex_before} {latex_names}{latex_after}"
 
 
 def titles(documentation: str) -> str:

@@ -189,14 +189,14 @@ def _binomials(text: str) -> str:
         depth += "({".count(sign) - ")}".count(sign)
     else:
         return text  # the parenthesis is not closed
-    before = text[: call.start()]
-    after = _binomials(text[end + 1 :])
+    text_before = text[: call.start()]
+    text_after = _binomials(text[end + 1 :])
     if len(commas) != 1:
-        return f"{before}C({_binomials(text[call.end() : end])}){after}"
+        return f"{text_before}C({_binomials(text[call.end() : end])}){text_after}"
     (comma,) = commas
     upper = _binomials(text[call.end() : comma].strip())
     lower = _binomials(text[comma + 1 : end].strip())
-    return rf"{before}\binom{{{upper}}}{{{lower}}}{after}"
+    return rf"{text_before}\binom{{{upper}}}{{{lower}}}{text_after}"
 
 
 def _with_scripts(text: str) -> str:
@@ -213,9 +213,9 @@ def _letter_with_scripts(base: str, scripts: str) -> str:
     marks = re.findall(rf"[_^]{PART}", scripts)
     latex = base
     for sign in "_^":
-        inside = [_script(mark[1:]) for mark in marks if mark[0] == sign]
-        if inside:
-            latex += f"{sign}{{{','.join(inside)}}}"
+        scripts_of_sign = [_script(mark[1:]) for mark in marks if mark[0] == sign]
+        if scripts_of_sign:
+            latex += f"{sign}{{{','.join(scripts_of_sign)}}}"
     return latex
 
 

@@ -92,9 +92,9 @@ def cell(text: str) -> str:
     Text that begins with a sign such as = gets an apostrophe before it, which spreadsheets read as
     the mark of text.
     """
-    shown = "\n".join(map(visible, text.splitlines()))
-    could_be_formula = shown.startswith(tuple("=+-@＝＋－＠"))
-    return f"'{shown}" if could_be_formula else shown
+    visible_text = "\n".join(map(visible, text.splitlines()))
+    could_be_formula = visible_text.startswith(tuple("=+-@＝＋－＠"))
+    return f"'{visible_text}" if could_be_formula else visible_text
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -124,14 +124,14 @@ def latex_links(text: str, documentation: str = "") -> str:
     ``documentation`` is the address that pages of the documentation begin with; empty, these are
     no links.
     """
-    written = []
+    latex_parts = []
     for part, address in references(" ".join(text.split()), documentation):
-        shown = _latex(part)
+        part_latex = _latex(part)
         if address:
             escaped = re.sub("[%#]", r"\\\g<0>", address)
-            shown = rf"\href{{{escaped}}}{{{shown}}}"
-        written.append(shown)
-    return "".join(written)
+            part_latex = rf"\href{{{escaped}}}{{{part_latex}}}"
+        latex_parts.append(part_latex)
+    return "".join(latex_parts)
 
 
 @cache
@@ -143,23 +143,23 @@ def _signs() -> dict[int, str]:
 
 def _latex(text: str) -> str:
     """Return words and formulas in LaTeX; shell commands are set in typewriter."""
-    written = []
+    latex_parts = []
     for place, part in enumerate(_COMMAND.split(text)):
         if place % 2:  # ``split`` gives text and the group of the pattern by turns
-            written.append(rf"\texttt{{{_escaped_words(part)}}}")
+            latex_parts.append(rf"\texttt{{{_escaped_words(part)}}}")
         else:
-            written.append(_sentence(part))
-    return "".join(written)
+            latex_parts.append(_sentence(part))
+    return "".join(latex_parts)
 
 
 def _sentence(text: str) -> str:
     """Return a sentence in LaTeX, with formulas as mathematics and titles for cited pages."""
-    written = []
+    latex_parts = []
     for part, is_formula in pieces(_PAGE.sub(_title, text)):
         mathematics = _formula(part) if is_formula else ""
         # What only looked like a formula is set as words.
-        written.append(mathematics or _words(part))
-    return "".join(written)
+        latex_parts.append(mathematics or _words(part))
+    return "".join(latex_parts)
 
 
 def _formula(text: str) -> str:
@@ -169,18 +169,19 @@ def _formula(text: str) -> str:
     """
     if not _FORMULA.fullmatch(text):
         return ""
-    named = r"\\mathop{\\mathrm\1}\\penalty500 "  # a line of a narrow column may end after a name
-    written = re.sub(r"\\operatorname(\{\w+\})", named, spelled(text))
+    # A line of a narrow column may end after a name.
+    upright_name = r"\\mathop{\\mathrm\1}\\penalty500 "
+    formula = re.sub(r"\\operatorname(\{\w+\})", upright_name, spelled(text))
     for for_site, for_print in ((", ", r",\allowbreak{} "), (r"\lt ", "< "), (r"\gt ", "> ")):
-        written = written.replace(for_site, for_print)
+        formula = formula.replace(for_site, for_print)
     # Greek letters, and signs that ``spelled`` left.
-    for sign in set(written) & set(_MATHEMATICS):
-        written = written.replace(sign, f"{_MATHEMATICS[sign]} ")
-    written = re.sub(" +", " ", written)
-    has_bad_scripts = _TWO_SCRIPTS.search(written) or _BARE.search(written)
-    if has_bad_scripts or not written.isascii() or not _has_paired_braces(written):
+    for sign in set(formula) & set(_MATHEMATICS):
+        formula = formula.replace(sign, f"{_MATHEMATICS[sign]} ")
+    formula = re.sub(" +", " ", formula)
+    has_bad_scripts = _TWO_SCRIPTS.search(formula) or _BARE.search(formula)
+    if has_bad_scripts or not formula.isascii() or not _has_paired_braces(formula):
         return ""
-    return f"${written.strip()}$"
+    return f"${formula.strip()}$"
 
 
 def _has_paired_braces(formula: str) -> bool:
@@ -224,10 +225,10 @@ def _words(text: str) -> str:
     """Return words in LaTeX; a letter between words, as A in "the rank of A", is a formula."""
     if len(text) == 1 and text.isascii() and text.islower():  # as the whole text, a is no article
         return f"${text}$"
-    written = []
+    latex_parts = []
     for part, is_letter in letters(text):
-        written.append(f"${part}$" if is_letter else _escaped_words(part))
-    return "".join(written)
+        latex_parts.append(f"${part}$" if is_letter else _escaped_words(part))
+    return "".join(latex_parts)
 
 
 def _escaped_words(text: str) -> str:
@@ -250,13 +251,13 @@ def markdown_links(text: str, documentation: str = "") -> str:
 
     ``documentation`` is that of :func:`references`.
     """
-    written = []
+    markdown_parts = []
     for part, address in references(line(text), documentation):
-        shown = _markdown(part)
+        part_markdown = _markdown(part)
         if address:
-            shown = f"[{shown}]({address})"
-        written.append(shown)
-    return "".join(written)
+            part_markdown = f"[{part_markdown}]({address})"
+        markdown_parts.append(part_markdown)
+    return "".join(markdown_parts)
 
 
 def _markdown(text: str) -> str:
@@ -364,13 +365,13 @@ def polynomial_latex(text: str) -> str:
     # Coefficients may be sums in brackets, as in (a + 1)/b*x.
     if _BRACKETS.search(text) and not _NO_SUM.search(text):
         return "".join(map(_bracket_latex, _BRACKETS.split(text)))
-    written = []
+    latex_terms = []
     for sign, factors in terms(text):
-        between = " "
+        separator = " "
         if sum(map(len, factors)) > BREAKABLE_AFTER_CHARS:
-            between = BREAK
-        written.append(sign + between.join(factors))
-    return "".join(written)
+            separator = BREAK
+        latex_terms.append(sign + separator.join(factors))
+    return "".join(latex_terms)
 
 
 def terms(text: str) -> Iterator[tuple[str, list[str]]]:
@@ -412,12 +413,12 @@ def _digits(number: str) -> str:
 
 def variable_latex(part: FormulaPart) -> str:
     """Return a power of a variable in LaTeX; letters of other alphabets are set as text."""
-    written = _letters(part.text)
+    variable = _letters(part.text)
     if part.indices:
-        written += f"_{{{','.join(map(_letters, part.indices))}}}"
+        variable += f"_{{{','.join(map(_letters, part.indices))}}}"
     if part.power:
-        written += f"^{{{part.power}}}"
-    return written
+        variable += f"^{{{part.power}}}"
+    return variable
 
 
 def _letters(word: str) -> str:

@@ -343,9 +343,11 @@ class Finding:
 
     def text(self) -> str:
         """Return the verdict at the left, and the other lines indented."""
-        first, *rest = self.lines
+        first, *other_lines = self.lines
         indent = " " * 18
-        return "\n".join([f"  {self.verdict:14}  {first}", *(indent + line for line in rest)])
+        return "\n".join(
+            [f"  {self.verdict:14}  {first}", *(indent + line for line in other_lines)]
+        )
 
 
 @dataclass(frozen=True, slots=True)

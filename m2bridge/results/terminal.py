@@ -189,7 +189,10 @@ def _widths(columns: Sequence[Sequence[str]], available: int) -> tuple[int, list
     spare = available - sum(word_widths) - gaps
     if spare < 0:
         return 1, [None] * len(columns)
-    missing = [whole - word for whole, word in zip(line_widths, word_widths, strict=True)]
+    missing = [
+        line_width - word_width
+        for line_width, word_width in zip(line_widths, word_widths, strict=True)
+    ]
     widths: list[int | None] = [*word_widths]
     # Columns that lack least are completed first, so that as few as possible are wrapped.
     for place in sorted(range(len(columns)), key=missing.__getitem__):

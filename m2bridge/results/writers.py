@@ -57,8 +57,8 @@ def keep_with_next(lines: int = LINES_TOGETHER) -> str:
     So no heading is left alone at the end of a page. Directly after a heading of the paper, where
     LaTeX allows no break (``if@nobreak``), it does nothing.
     """
-    rest = r"\dimexpr\pagegoal-\pagetotal\relax"
-    begin_page = rf"\ifdim{rest}<{lines}\baselineskip\vfil\break\fi"
+    space_left = r"\dimexpr\pagegoal-\pagetotal\relax"
+    begin_page = rf"\ifdim{space_left}<{lines}\baselineskip\vfil\break\fi"
     return rf"\par\csname if@nobreak\endcsname\else{begin_page}\fi"
 
 
@@ -232,11 +232,11 @@ def html(sheet: Sheet) -> str:
     The number of rows of each block is halved until the page is small enough; a block says how many
     rows are left out.
     """
-    most = MAX_HTML_ROWS
-    text = _html_of_rows(sheet, most)
-    while len(text.encode()) > MAX_PAGE_BYTES and most:
-        most //= 2
-        text = _html_of_rows(sheet, most)
+    rows_per_block = MAX_HTML_ROWS
+    text = _html_of_rows(sheet, rows_per_block)
+    while len(text.encode()) > MAX_PAGE_BYTES and rows_per_block:
+        rows_per_block //= 2
+        text = _html_of_rows(sheet, rows_per_block)
     return text
 
 

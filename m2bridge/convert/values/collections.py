@@ -171,7 +171,7 @@ def stand_in(value: Any) -> Hashable:
     if isinstance(value, set | frozenset):
         return "set", frozenset(map(stand_in, value))
     if type(value) is dict or isinstance(value, HashTable):
-        pairs = [(stand_in(key), stand_in(held)) for key, held in value.items()]
+        pairs = [(stand_in(key), stand_in(entry)) for key, entry in value.items()]
         return type(value).__name__, frozenset(pairs)
     if is_dataclass(value):  # its fields may hold lists, or 1 and True
         parts = [stand_in(getattr(value, field.name)) for field in fields(value)]

@@ -142,8 +142,8 @@ def _is_number(element: RingElement, number: int | Fraction) -> bool:
         number = number.numerator * pow(number.denominator, -1, p) % p
     if not element.terms:
         return number == 0
-    (exponents, constant), *others = element.terms
-    if others or any(exponents):  # it is not constant
+    (exponents, constant), *other_terms = element.terms
+    if other_terms or any(exponents):  # it is not constant
         return False
     if p and isinstance(constant, int):  # an element of ZZ/p, which is written by a residue
         constant %= p

@@ -172,8 +172,8 @@ class Algebra(AsText):
         if self.inverses:
             parts.append("Inverses => true")
         if self.weyl:
-            named = [f"{self.variables[x]} => {self.variables[dx]}" for x, dx in self.weyl]
-            parts.append(f"WeylAlgebra => ({', '.join(named)})")
+            variable_pairs = [f"{self.variables[x]} => {self.variables[dx]}" for x, dx in self.weyl]
+            parts.append(f"WeylAlgebra => ({', '.join(variable_pairs)})")
         if self.skew:
             names = [self.variables[place] for place in self.skew]
             parts.append(f"SkewCommutative => ({', '.join(names)})")
