@@ -12,11 +12,9 @@ from sympy.polys.rings import PolyElement
 from m2bridge.algebra.extension_field import ExtensionField
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing, normal_form
+from m2bridge.algebra.sparse_polynomial import Exponents
 from m2bridge.convert.polynomial_parser import PolynomialParser
 from m2bridge.errors import ConversionError
-
-Exponents = tuple[int, ...]
-"""The exponents of some variables, in their order."""
 
 
 def read_polynomial(text: str, ring: PolynomialRing) -> PolyElement:

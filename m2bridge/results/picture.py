@@ -45,10 +45,10 @@ STYLE = {
 
 def check_available() -> None:
     """Raise MethodUnavailableError if matplotlib is not installed."""
-    _matplotlib_module("matplotlib")
+    _library("matplotlib")
 
 
-def _matplotlib_module(name: str) -> Any:
+def _library(name: str) -> Any:
     """The module of matplotlib of this name; MethodUnavailableError if it is not installed."""
     return library(
         name,
@@ -58,7 +58,7 @@ def _matplotlib_module(name: str) -> Any:
 
 def styled() -> Any:
     """Return a context in which everything is drawn in the common style."""
-    return _matplotlib_module("matplotlib").rc_context(STYLE)
+    return _library("matplotlib").rc_context(STYLE)
 
 
 def new_figure(width: float, height: float, title: str = "") -> Any:
@@ -67,10 +67,8 @@ def new_figure(width: float, height: float, title: str = "") -> Any:
     It does not depend on windows and on matplotlib's global state. ``title`` is written into the
     metadata of a file with the figure, and is not shown.
     """
-    figure = _matplotlib_module("matplotlib.figure").Figure(
-        figsize=(width, height), facecolor="white"
-    )
-    _matplotlib_module("matplotlib.backends.backend_agg").FigureCanvasAgg(figure)
+    figure = _library("matplotlib.figure").Figure(figsize=(width, height), facecolor="white")
+    _library("matplotlib.backends.backend_agg").FigureCanvasAgg(figure)
     if title:
         figure.set_label(title)
     return figure
@@ -78,17 +76,17 @@ def new_figure(width: float, height: float, title: str = "") -> Any:
 
 def polygons(corners: Sequence[Any], **style: Any) -> Any:
     """Return polygons in space, each by its corners, drawn from back to front."""
-    return _matplotlib_module("mpl_toolkits.mplot3d.art3d").Poly3DCollection(corners, **style)
+    return _library("mpl_toolkits.mplot3d.art3d").Poly3DCollection(corners, **style)
 
 
 def line(points: Sequence[Sequence[float]], **style: Any) -> Any:
     """Return a line through points of the plane; a legend shows only its style."""
-    return _matplotlib_module("matplotlib.lines").Line2D(*zip(*points, strict=True), **style)
+    return _library("matplotlib.lines").Line2D(*zip(*points, strict=True), **style)
 
 
 def patch(**style: Any) -> Any:
     """Return a coloured field for a legend."""
-    return _matplotlib_module("matplotlib.patches").Patch(**style)
+    return _library("matplotlib.patches").Patch(**style)
 
 
 def add_title(figure: Any, text: str, otherwise: str, size: float = 15, least: float = 9) -> None:
