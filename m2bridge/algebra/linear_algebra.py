@@ -368,7 +368,7 @@ class Quotient:
         led_rows: dict[Any, SparseVector] = {}
         other_rows = []
         # Short rows come first, because each of the other rows takes in a solved row.
-        for number, row in check_deadline_in(sorted(rows, key=_length)):
+        for number, row in check_deadline_in(sorted(rows, key=_number_of_entries)):
             leading_place = min(row, key=position.__getitem__)
             if leading_place in led_rows:
                 other_rows.append((number, row))
@@ -452,7 +452,7 @@ def combination(
     return result
 
 
-def _length(numbered: NumberedRow) -> int:
+def _number_of_entries(numbered: NumberedRow) -> int:
     """The number of nonzero entries of a row."""
     return len(numbered[1])
 

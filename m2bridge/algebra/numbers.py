@@ -98,10 +98,8 @@ def rational_denominator(residue: int, modulus: int) -> int:
     while remainder > bound:
         quotient = previous_remainder // remainder
         previous_remainder, remainder = remainder, previous_remainder - quotient * remainder
-        previous_coefficient, coefficient = (
-            coefficient,
-            previous_coefficient - quotient * coefficient,
-        )
+        next_coefficient = previous_coefficient - quotient * coefficient
+        previous_coefficient, coefficient = coefficient, next_coefficient
     if abs(coefficient) > bound:
         return 1
     return abs(coefficient)

@@ -138,10 +138,8 @@ class PolynomialMap:
         fractions = {}
         for name, image in images.items():
             numerator, denominator = numerator_and_denominator(image)
-            fractions[variable_name(name)] = (
-                source.polynomial(numerator),
-                source.polynomial(denominator),
-            )
+            image_fraction = source.polynomial(numerator), source.polynomial(denominator)
+            fractions[variable_name(name)] = image_fraction
         equations = tuple(filter(None, map(source.polynomial, map(difference, relations))))
         return cls.from_fractions(source, fractions, equations, prime)
 

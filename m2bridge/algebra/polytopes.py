@@ -85,7 +85,7 @@ def facets(vectors: Sequence[IntegerVector]) -> list[Face]:
     rays: list[_Ray] = []
     for j in range(size):
         column = [inverse[i, j] for i in range(size)]
-        rays.append((_primitive(column), frozenset(basis) - {basis[j]}))
+        rays.append((_primitive_vector(column), frozenset(basis) - {basis[j]}))
     for number in check_deadline_in(sorted(set(range(len(vectors))) - set(basis))):
         rays = _add_vector(rays, number, vectors[number])
         if len(rays) > MAX_FACETS:
@@ -130,11 +130,11 @@ def _add_vector(rays: Sequence[_Ray], number: int, vector: IntegerVector) -> lis
         # The combination of both forms, with positive coefficients, that is zero on the vector.
         pairs = zip(rays[i][0], rays[j][0], strict=True)
         new_form = [values[i] * b - values[j] * a for a, b in pairs]
-        new_rays.append((_primitive(new_form), common_zeros | {number}))
+        new_rays.append((_primitive_vector(new_form), common_zeros | {number}))
     return new_rays
 
 
-def _primitive(form: Sequence[Any]) -> IntegerVector:
+def _primitive_vector(form: Sequence[Any]) -> IntegerVector:
     """The shortest integer vector in the direction of a rational one."""
     entries = tuple(without_denominators(form))
     content = gcd(*entries)

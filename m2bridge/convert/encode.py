@@ -152,7 +152,7 @@ def _residue(value: Any, modulus: int) -> str:
 # Calls.
 
 
-def _call(value: Any) -> str:
+def _constructor_call(value: Any) -> str:
     """The call of the function that has the name of a dataclass, on the fields of the value."""
     arguments = []
     for field in fields(value):
@@ -189,7 +189,7 @@ def _ring_code(value: Any) -> str:
 
     Equal rings have the same code, so that they are one ring there.
     """
-    code = _call(value)
+    code = _constructor_call(value)
     return f"(mbGiven({string(code)}, () -> {code}))"
 
 
@@ -198,12 +198,12 @@ def _list_of_class(kind: str, parts: Iterable[Any]) -> str:
     return f"(mbNew({string(kind)}, {items(parts)}))"
 
 
-def _collection(value: values.Array | values.MutableList | values.Partition) -> str:
+def _list_code_of_class(value: values.Array | values.MutableList | values.Partition) -> str:
     """The code of a list of a class of Macaulay2 whose counterpart here has the same name."""
     return _list_of_class(type(value).__name__, value)
 
 
-def _table(value: Mapping[Any, Any]) -> str:
+def _hash_table_code(value: Mapping[Any, Any]) -> str:
     """The code of a hash table, in its class if it is one of :mod:`m2bridge.convert.values`."""
     pairs = list_code([f"({encode(key)},{encode(entry)})" for key, entry in value.items()])
     kind = type(value).__name__ if isinstance(value, values.HashTable) else "HashTable"
@@ -228,7 +228,7 @@ def _complex(value: values.ComplexNumber) -> str:
             "in Macaulay2 both parts of a complex number are NaN, or none: give them as real"
             " numbers"
         )
-    return _call(value)
+    return _constructor_call(value)
 
 
 _CODE_OF_CONSTANT = {oo: "(infinity)", -oo: "(-infinity)", nan: "indeterminate"}
@@ -435,10 +435,10 @@ _ENCODERS: dict[Any, Callable[[Any], str]] = {
     list: items,
     tuple: lambda value: f"(toSequence {items(value)})",
     set | frozenset | values.Set: lambda value: f"(set {items(value)})",
-    dict | values.HashTable: _table,
+    dict | values.HashTable: _hash_table_code,
     # Collections and expressions of Macaulay2
     values.Option: lambda value: f"({encode(value.key)} => {encode(value.value)})",
-    values.Array | values.MutableList | values.Partition: _collection,
+    values.Array | values.MutableList | values.Partition: _list_code_of_class,
     values.Expression: lambda value: _list_of_class(value.kind, value.parts),
     values.Factorization: lambda value: f"(mbFactorization {items(value.factors)})",
     values.Symbol: lambda value: f"(mbSymbol({string(value.name)}, {encode(value.index)}))",
@@ -450,7 +450,7 @@ _ENCODERS: dict[Any, Callable[[Any], str]] = {
     GeneratingSet: lambda value: encode(_general_ideal(value)),
     PolynomialRing: lambda value: encode(values.Algebra(value.field, value.variables)),
     PolynomialMap: lambda value: encode(values.RingMap(value.source, value.target(), value.images)),
-    CoefficientField: _call,
+    CoefficientField: _constructor_call,
     ExtensionField: lambda value: encode(_extension(value)),
     # SymPy
     PolyRing: lambda value: encode(ring_of_sympy(value)),
@@ -473,4 +473,4 @@ for _kinds, _encoder in _ENCODERS.items():
 # All other classes of values are written by their fields.
 for _class in [getattr(values, name) for name in values.__all__]:
     if encode.dispatch(_class) is encode.dispatch(object):
-        encode.register(_class, _call)
+        encode.register(_class, _constructor_call)

@@ -122,7 +122,9 @@ def element(ring: PolynomialRing, value: Any) -> PolyElement:
         return _element_over_extension(ring, value)
     if isinstance(value, PolyElement | _Flint):
         field = own_field(value) or QQ
-        terms = [(monomial, _number(c, field)) for monomial, c in value.to_dict().items()]
+        terms = [
+            (monomial, _rational_coefficient(c, field)) for monomial, c in value.to_dict().items()
+        ]
         return from_terms(ring, ring_variables(value), terms)
     rational_ring = PolynomialRing(QQ, ring.variables)
     if isinstance(value, str):
@@ -217,7 +219,7 @@ def _element_with_roots(ring: PolynomialRing, value: Any) -> PolyElement | None:
     return _element_in_generator(ring, in_plain_symbols(value.xreplace(expressions_of_roots)))
 
 
-def _domain(value: Poly | PolyElement) -> Any:
+def _coefficient_domain(value: Poly | PolyElement) -> Any:
     """The domain of the coefficients of a polynomial of SymPy, in either form."""
     return value.domain if isinstance(value, Poly) else value.ring.domain
 
@@ -228,7 +230,9 @@ def _has_constants(value: Any) -> bool:
     Such a ring QQ[a] of coefficients is no field, but a may be a generator of the field of an
     ideal.
     """
-    return isinstance(value, Poly | PolyElement) and bool(_domain(value).is_PolynomialRing)
+    if not isinstance(value, Poly | PolyElement):
+        return False
+    return bool(_coefficient_domain(value).is_PolynomialRing)
 
 
 def has_constants_of(value: Any, field: CoefficientField | None) -> bool:
@@ -237,12 +241,12 @@ def has_constants_of(value: Any, field: CoefficientField | None) -> bool:
     """
     if field is None or not _has_constants(value):
         return False
-    return set(field.names) >= set(map(str, _domain(value).symbols))
+    return set(field.names) >= set(map(str, _coefficient_domain(value).symbols))
 
 
 def _has_coefficients_in(value: Poly | PolyElement, field: CoefficientField) -> bool:
     """Whether the coefficients of a polynomial of SymPy are in this field."""
-    domain = _domain(value)
+    domain = _coefficient_domain(value)
     return not domain.is_PolynomialRing and field_of_domain(domain) == field
 
 
@@ -346,7 +350,7 @@ def common_field(
     return own_fields[0] if own_fields else QQ
 
 
-def _number(coefficient: Any, field: CoefficientField) -> Fraction:
+def _rational_coefficient(coefficient: Any, field: CoefficientField) -> Fraction:
     """A coefficient of a polynomial of SymPy or FLINT over QQ, ZZ or GF(p), as a fraction.
 
     ``field`` is that of the polynomial, QQ for ZZ. A residue becomes the congruent integer nearest

@@ -245,7 +245,7 @@ class PolynomialParser:
                 # The next variable stands for 1/factor; it is replaced after the text was read.
                 name = self.inverses[len(self.divisors)]
                 self.divisors.append(factor)
-                total = total * _variables(self.ring)[normal_form(name)]
+                total = total * _variables_by_name(self.ring)[normal_form(name)]
             else:
                 self.refuse_divisor(start + 1)
 
@@ -342,7 +342,7 @@ class PolynomialParser:
             return self.ring.sympy_ring.ground_new(self.ring.number(number))
         if kind == "name":
             # Unicode writes some letters in several ways; the normal form is one of them.
-            variable = _variables(self.ring).get(normal_form(token))
+            variable = _variables_by_name(self.ring).get(normal_form(token))
             if variable is None:
                 # The last variables of the ring are the inverses, which people do not know.
                 names = self.ring.variables[: len(self.ring.variables) - len(self.inverses)]
@@ -397,7 +397,7 @@ class PolynomialParser:
 
 
 @lru_cache(maxsize=8)
-def _variables(ring: PolynomialRing) -> dict[str, PolyElement]:
+def _variables_by_name(ring: PolynomialRing) -> dict[str, PolyElement]:
     """The variables of a ring by the normal forms of their names."""
     return dict(zip(map(normal_form, ring.variables), ring.sympy_ring.gens, strict=True))
 

@@ -53,8 +53,8 @@ from m2bridge.ideals.program import (
     ask,
     hilbert_polynomial,
     hilbert_series,
+    ideal_sort_key,
     map_values,
-    order,
     tidy,
 )
 from m2bridge.ideals.second_order import decompose_in_either_order
@@ -596,4 +596,4 @@ def _tidy_ideal(generators: GeneratingSet) -> Ideal:
 
 def _sort_ideals(ideals: Iterable[GeneratingSet]) -> tuple[Ideal, ...]:
     """The ideals in an order and with generators that do not depend on Macaulay2's version."""
-    return tuple(sorted(map(_tidy_ideal, ideals), key=order))
+    return tuple(sorted(map(_tidy_ideal, ideals), key=ideal_sort_key))

@@ -105,12 +105,12 @@ def mrdi(ideal: GeneratingSet, namespace: str) -> dict[str, Any]:
         known_namespaces = " or ".join(_VOCABULARIES)
         raise ConversionError(f"there is no namespace '{namespace:.40}': take {known_namespaces}")
     vocabulary = _VOCABULARIES[namespace]
-    ring = _ring(ideal.ring, namespace)
+    ring = _ring_data(ideal.ring, namespace)
     place = str(uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(ring)))
     return {
         "_ns": {namespace: vocabulary.origin},
         "_type": {"name": vocabulary.ideal, "params": place},
-        "data": [_terms(generator, namespace) for generator in ideal.generators_or_zero],
+        "data": [_polynomial_data(generator, namespace) for generator in ideal.generators_or_zero],
         "_refs": {place: ring},
     }
 
@@ -140,9 +140,9 @@ def from_mrdi(source: Path | str | Mapping[str, Any]) -> GeneratingSet:
         names = tuple(map(vocabulary.read_name, variable_texts))
         for name in names:
             check_variable(name)
-        field = _field(_resolve_reference(data, ring_data["_type"]["params"]))
+        field = _read_field(_resolve_reference(data, ring_data["_type"]["params"]))
         ring = PolynomialRing(field, names)
-        generators = [_polynomial(ring, terms) for terms in data["data"]]
+        generators = [_read_polynomial(ring, terms) for terms in data["data"]]
         return GeneratingSet.without_zeros(ring, generators)
     except M2BridgeError as reason:
         raise ConversionError(f"not an ideal in the format .mrdi: {reason}") from None
@@ -159,7 +159,7 @@ def from_mrdi(source: Path | str | Mapping[str, Any]) -> GeneratingSet:
         ) from None
 
 
-def _ring(ring: PolynomialRing, namespace: str) -> dict[str, Any]:
+def _ring_data(ring: PolynomialRing, namespace: str) -> dict[str, Any]:
     """A polynomial ring over QQ or GF(p) in the format ``.mrdi``, by the words of a namespace.
 
     Raises
@@ -185,7 +185,7 @@ def _ring(ring: PolynomialRing, namespace: str) -> dict[str, Any]:
     return {"_type": {"name": "PolynomialRing", "params": params}, "data": data}
 
 
-def _terms(polynomial: PolyElement, namespace: str) -> list[list[Any]]:
+def _polynomial_data(polynomial: PolyElement, namespace: str) -> list[list[Any]]:
     """A polynomial in the format ``.mrdi``: pairs of exponents and a coefficient, numbers as text.
 
     In Oscar's namespace x² − 2/3 y is ``[[["2", "0"], "1//1"], [["0", "1"], "-2//3"]]``.
@@ -214,7 +214,7 @@ def _resolve_reference(data: Mapping[str, Any], reference: Any) -> Any:
     return reference
 
 
-def _field(described: Mapping[str, Any]) -> CoefficientField:
+def _read_field(described: Mapping[str, Any]) -> CoefficientField:
     """The field that an object of a file ``.mrdi`` describes, by the words of either namespace.
 
     Raises
@@ -232,7 +232,7 @@ def _field(described: Mapping[str, Any]) -> CoefficientField:
     raise ConversionError(f"coefficients in a {name!s:.40}; they must be in QQ or GF(p)")
 
 
-def _polynomial(ring: PolynomialRing, terms: Any) -> PolyElement:
+def _read_polynomial(ring: PolynomialRing, terms: Any) -> PolyElement:
     """The polynomial with these terms of a file ``.mrdi``.
 
     They are pairs of exponents and a coefficient, which is the text ``2//3``, or a list of

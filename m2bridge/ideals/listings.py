@@ -148,7 +148,7 @@ def listing(text: str) -> Listing:
         if "…" in names:
             raise ConversionError("the text leaves variables of the ring out: give them in a list")
         field_text = match["sage_field"] or match["field"]
-        field = _field(field_text.removeprefix("Finite Field of size "))
+        field = _field_of_program(field_text.removeprefix("Finite Field of size "))
         return replace(listing(match["body"]), variables=tuple(filter(None, names)), field=field)
     match = _SYMPY.fullmatch(text)
     if match:
@@ -234,11 +234,11 @@ def _listing_of_sympy(arguments: str) -> Listing:
         if match:
             options[match[1]] = match[2]
     names = tuple(part.strip() for part in further_arguments if "=" not in part)
-    field = _field(options.get("modulus") or options.get("domain", "QQ"))
+    field = _field_of_program(options.get("modulus") or options.get("domain", "QQ"))
     return replace(listing(generators), variables=names, field=field)
 
 
-def _field(text: str) -> CoefficientField:
+def _field_of_program(text: str) -> CoefficientField:
     """The field by its name in another program, perhaps in parentheses, or its characteristic.
 
     For ZZ it is QQ: ideals are over fields.

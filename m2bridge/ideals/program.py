@@ -323,7 +323,7 @@ def tidy(ideal: GeneratingSet) -> GeneratingSet:
     return GeneratingSet(ideal.ring, tuple(sorted(generators, key=_polynomial_sort_key)))
 
 
-def order(ideal: GeneratingSet) -> tuple[int, list[str]]:
+def ideal_sort_key(ideal: GeneratingSet) -> tuple[int, list[str]]:
     """A key by which ideals are sorted: the number and the text of their generators."""
     return len(ideal.generators), list(map(polynomial_text, ideal.generators))
 

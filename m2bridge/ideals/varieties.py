@@ -33,8 +33,8 @@ from m2bridge.ideals.program import (
     from_prime_field,
     hilbert_polynomial,
     hilbert_series,
+    ideal_sort_key,
     is_unit,
-    order,
     over_prime_field,
     question,
     tidy,
@@ -124,12 +124,12 @@ class IdealSingularLocus(Result, Generic[SomeIdeal]):
     @property
     def variety_dimension(self) -> int | None:
         """The dimension of V(I); −1 if it is empty, ``None`` if it was not found."""
-        return _dimension(self.variety)
+        return _largest_dimension(self.variety)
 
     @property
     def dimension(self) -> int | None:
         """The dimension of the singular locus; −1 if it is empty, ``None`` if it was not found."""
-        return _dimension(self.components)
+        return _largest_dimension(self.components)
 
     def to_json(self) -> dict[str, Any]:
         """The given ideal, the components of its variety, and those of the singular locus."""
@@ -156,13 +156,13 @@ class IdealSingularLocus(Result, Generic[SomeIdeal]):
         blocks: list[Block] = [Facts(_facts(self))]
         components = self.components or self.proved  # the latter is empty if no limit was reached
         if components:
-            blocks.append(_table("component of the singular locus", components))
+            blocks.append(_table_of_components("component of the singular locus", components))
             for component in components:
-                if not _is_short(component):
+                if not _fits_table(component):
                     caption = f"{_variety_text(component)}:"
                     blocks.append(generator_lines(component.ideal, caption))
         elif self.components is None and self.variety:
-            blocks.append(_table("component of the variety", self.variety))
+            blocks.append(_table_of_components("component of the variety", self.variety))
         variety = self.title or f"the variety of {ideal_text(self.given)}"
         title = f"Singular locus of {variety}, over {self.given.ring.field}"
         return Sheet(title, blocks, _formulas(self))
@@ -316,7 +316,7 @@ def _sort_components(
 
 def _sort_key(component: IrreducibleComponent[Any]) -> tuple[int, int, tuple[int, list[str]]]:
     """A key by which large dimensions come first, then small degrees, then few generators."""
-    return -component.dimension, component.degree, order(component.ideal)
+    return -component.dimension, component.degree, ideal_sort_key(component.ideal)
 
 
 def _tidy_in_class_of(given: SomeIdeal, found: GeneratingSet) -> SomeIdeal:
@@ -324,7 +324,7 @@ def _tidy_in_class_of(given: SomeIdeal, found: GeneratingSet) -> SomeIdeal:
     return replace(given, generators=tidy(found).generators)
 
 
-def _dimension(components: Sequence[IrreducibleComponent[Any]] | None) -> int | None:
+def _largest_dimension(components: Sequence[IrreducibleComponent[Any]] | None) -> int | None:
     """The largest dimension of components, −1 if there are none; ``None`` if they are not known."""
     if components is None:
         return None
@@ -373,7 +373,7 @@ def _facts(locus: IdealSingularLocus[Any]) -> list[tuple[str, object]]:
     ]
 
 
-def _table(title: str, components: Iterable[IrreducibleComponent[Any]]) -> Table:
+def _table_of_components(title: str, components: Iterable[IrreducibleComponent[Any]]) -> Table:
     """A table of components, their dimensions and degrees; ``title`` is above the first column."""
     rows = [(_variety_text(c), c.dimension, c.degree) for c in components]
     return Table((title, "dimension", "degree"), rows)
@@ -413,7 +413,7 @@ def _shown_equations(component: IrreducibleComponent[Any]) -> list[str]:
     return generator_texts(component.ideal, MAX_SHOWN_EQUATIONS, MAX_SHOWN_EQUATION_CHARS)
 
 
-def _is_short(component: IrreducibleComponent[Any]) -> bool:
+def _fits_table(component: IrreducibleComponent[Any]) -> bool:
     """Whether a table shows all equations of a component, and in full."""
     return generator_texts(component.ideal) == _shown_equations(component)
 
@@ -428,7 +428,7 @@ def _formulas(locus: IdealSingularLocus[Any]) -> list[str]:
     varieties = []
     for number, component in enumerate(locus.components, 1):
         name = rf"V_{{{number}}}"
-        if _is_short(component):
+        if _fits_table(component):
             name = rf"V{ideal_latex(component.ideal)}"
         varieties.append(name)
     union = r" \;\cup\; ".join(varieties) or r"\varnothing"
@@ -527,8 +527,11 @@ class ProjectiveScheme(Generic[SomeIdeal]):
         (ideal(x) of QQ[w, x, y, z], ideal(w, y, z) of QQ[w, x, y, z])
         """
         answer = ask("ideal_minimal_primes", {"givenIdeal": self.ideal})
-        primes = [prime for prime in answer.ideals("minimal_primes") if not _is_irrelevant(prime)]
-        return tuple(sorted([_tidy_in_class_of(self.ideal, prime) for prime in primes], key=order))
+        primes = []
+        for prime in answer.ideals("minimal_primes"):
+            if not _is_irrelevant(prime):
+                primes.append(_tidy_in_class_of(self.ideal, prime))
+        return tuple(sorted(primes, key=ideal_sort_key))
 
     @computation
     def singular_locus(

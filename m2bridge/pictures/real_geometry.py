@@ -62,10 +62,10 @@ def to_flint(polynomials: Iterable[PolyElement]) -> list[fmpq_mpoly]:
 
 def degree_in(polynomial: fmpq_mpoly, variable: str) -> int:
     """Return the degree in one variable; 0 for the zero polynomial."""
-    return max(0, int(polynomial.degrees()[_names(polynomial).index(variable)]))
+    return max(0, int(polynomial.degrees()[_variables_of(polynomial).index(variable)]))
 
 
-def _names(polynomial: fmpq_mpoly) -> tuple[str, ...]:
+def _variables_of(polynomial: fmpq_mpoly) -> tuple[str, ...]:
     """The variables of a polynomial's ring."""
     return tuple(polynomial.context().names())
 
@@ -75,7 +75,7 @@ def leading_coefficient(polynomial: fmpq_mpoly, variable: str) -> fmpq_mpoly:
 
     It is in the same ring.
     """
-    place = _names(polynomial).index(variable)
+    place = _variables_of(polynomial).index(variable)
     degree = degree_in(polynomial, variable)
     terms = {}
     for monomial, coefficient in polynomial.to_dict().items():
@@ -141,7 +141,7 @@ def real_roots(
 
 def _univariate(polynomial: fmpq_mpoly, variable: str) -> fmpq_poly:
     """A polynomial in which only one variable occurs, as FLINT's polynomial in one variable."""
-    place = _names(polynomial).index(variable)
+    place = _variables_of(polynomial).index(variable)
     coefficients = [fmpq(0)] * (degree_in(polynomial, variable) + 1)
     for monomial, coefficient in polynomial.to_dict().items():
         coefficients[monomial[place]] = coefficient
@@ -220,7 +220,7 @@ def ball(polynomial: fmpq_mpoly, values: Mapping[str, Any]) -> arb:
 
     ``values`` has for each variable a rational number, or a ball that contains it.
     """
-    point = [arb(values[name]) for name in _names(polynomial)]
+    point = [arb(values[name]) for name in _variables_of(polynomial)]
     value = arb(0)
     for monomial, coefficient in polynomial.to_dict().items():
         term = arb(coefficient)
@@ -353,7 +353,7 @@ class _Branches:
     def isolated(self) -> Iterator[Cell]:
         """Yield the points of a variety that has finitely many, each as a cell."""
         for spot in self.points({}, exact=True):
-            line = (_point(spot, self.names),)
+            line = (_rounded_point(spot, self.names),)
             yield Cell(points=(line,), sample=spot, rational=self.rational(spot))
 
     def cells(self, base: str, cuts: Sequence[PolyElement], fineness: int) -> Iterator[Cell]:
@@ -371,7 +371,7 @@ class _Branches:
         for base_interval in check_deadline_in(
             root_intervals(factors(critical), base, self.box[base])
         ):
-            count = max(5, round(2 * fineness * _share(base_interval, self.box[base])))
+            count = max(5, round(2 * fineness * _relative_length(base_interval, self.box[base])))
             # the points over each node; those of one number are on one branch
             tracks = [
                 self.points({base: place})
@@ -381,7 +381,7 @@ class _Branches:
             _common_count([len(spots) for spots in (*tracks, samples)])
             rational = self._rational_points_over(base, base_interval, len(samples))
             for number, spot in enumerate(samples):
-                line = tuple(_point(spots[number], self.names) for spots in tracks)
+                line = tuple(_rounded_point(spots[number], self.names) for spots in tracks)
                 yield Cell(points=(line,), sample=spot, rational=rational.get(number))
 
     def _rational_points_over(
@@ -403,12 +403,12 @@ class _Branches:
         return points
 
 
-def _share(base_interval: Interval, whole: Interval) -> float:
+def _relative_length(base_interval: Interval, whole: Interval) -> float:
     """The length of an interval divided by that of ``whole``."""
     return as_float((base_interval[1] - base_interval[0]) / (whole[1] - whole[0]))
 
 
-def _point(spot: Spot, names: Sequence[str]) -> Point:
+def _rounded_point(spot: Spot, names: Sequence[str]) -> Point:
     """The rounded coordinates of a point, in the order of the names."""
     return tuple(as_float(spot[name]) for name in names)
 
@@ -449,7 +449,7 @@ class _Decomposition:
         self.surface = surface
         self.box = box
         self.fineness = fineness
-        self.x, self.y, self.z = _order(surface)
+        self.x, self.y, self.z = _choose_variables(surface)
         # Where these vanish, the surface and a cut may meet over a point of the plane.
         crossings = [surface.resultant(cut, self.z) for cut in cuts]
         self.curves = factors([*boundaries(surface, self.z, box[self.z]), *crossings])
@@ -475,7 +475,7 @@ class _Decomposition:
         Over all nodes of the interval there are equally many strips, and over all places of a strip
         equally many points of the surface, one on each cell.
         """
-        count = max(7, round(self.fineness * _share(base_interval, self.box[self.x])))
+        count = max(7, round(self.fineness * _relative_length(base_interval, self.box[self.x])))
         columns = [self._column(x) for x in check_deadline_in(nodes(base_interval, count))]
         x_inside = middle(base_interval)
         strips = self._strips(x_inside)
@@ -507,8 +507,8 @@ class _Decomposition:
 
     def _points(self, x: fmpq, section: fmpq_mpoly, y: fmpq) -> list[Point]:
         """The rounded points of :meth:`_spots`."""
-        names = _names(self.surface)
-        return [_point(spot, names) for spot in self._spots(x, section, y)]
+        names = _variables_of(self.surface)
+        return [_rounded_point(spot, names) for spot in self._spots(x, section, y)]
 
     def _strips(self, x: fmpq) -> list[Interval]:
         """The intervals of y, at x, between the curves of the plane."""
@@ -541,7 +541,7 @@ class _Decomposition:
         return None
 
 
-def _order(surface: fmpq_mpoly) -> tuple[str, str, str]:
+def _choose_variables(surface: fmpq_mpoly) -> tuple[str, str, str]:
     """The names of the variables x, y, z of a decomposition of a surface.
 
     z is the variable in which the surface is a graph z = f(x, y), or most like one: by the key
@@ -556,7 +556,7 @@ def _order(surface: fmpq_mpoly) -> tuple[str, str, str]:
         may_go_to_infinity = not leading_coefficient(surface, name).is_constant()
         return degree == 0, may_go_to_infinity, degree
 
-    names = _names(surface)
+    names = _variables_of(surface)
     last = min(names, key=unlike_a_graph)
     first, second = (name for name in names if name != last)
     return first, second, last

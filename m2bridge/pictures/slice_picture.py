@@ -87,22 +87,22 @@ def are_hidden(
     u = triangles[:, 1] - triangles[:, 0]
     v = triangles[:, 2] - triangles[:, 0]
     # A triangle that is seen from its edge hides nothing, and has no coordinates r and s.
-    is_seen = abs(_area(u, v)) > 1e-12  # not 0 but for rounding
+    is_seen = abs(_signed_area(u, v)) > 1e-12  # not 0 but for rounding
     start, u, v = triangles[is_seen, 0], u[is_seen], v[is_seen]
-    area = _area(u, v)
+    area = _signed_area(u, v)
     are_behind = []
     for point in numpy.array(points, dtype=float) @ frame:
         # The ray to the eye meets the plane of a triangle in start + r u + s v, by Cramer's rule in
         # the first two coordinates. It meets the triangle if r, s ≥ 0 and r + s ≤ 1.
-        r = _area(point - start, v) / area
-        s = _area(u, point - start) / area
+        r = _signed_area(point - start, v) / area
+        s = _signed_area(u, point - start) / area
         nearness = start[:, 2] + r * u[:, 2] + s * v[:, 2]
         hides = (r >= 0) & (s >= 0) & (r + s <= 1) & (nearness > point[2] + NEAR_SURFACE_DISTANCE)
         are_behind.append(bool(hides.any()))
     return are_behind
 
 
-def _area(one: Any, other: Any) -> Any:
+def _signed_area(one: Any, other: Any) -> Any:
     """The areas of the parallelograms that pairs of vectors span, as they are seen, with a sign.
 
     Each argument is an array with a vector in each row, or one row for all; their first two
@@ -233,9 +233,9 @@ def draw_surface(view: SurfaceResult) -> Any:
         figure = picture.new_figure(6.4, 6.0, f"{view.model.title}: surface in a slice")
         space = figure.add_subplot(projection="3d", computed_zorder=False, proj_type="ortho")
         figure.subplots_adjust(left=-0.02, right=0.96, bottom=0.1, top=0.97)
-        _axes(space, view)
-        _surface(space, view)
-        _curves(space, view)
+        _draw_axes(space, view)
+        _draw_squares(space, view)
+        _draw_curves(space, view)
         degree = max(map(sum, view.equation))  # the largest sum of the exponents of a monomial
         words = f"A surface of degree {degree} in the Zariski closure"
         picture.add_title(figure, f"${equation_latex(view.equation)}$", words)
@@ -249,7 +249,7 @@ def draw_surface(view: SurfaceResult) -> Any:
         return figure
 
 
-def _axes(space: Any, view: SurfaceResult) -> None:
+def _draw_axes(space: Any, view: SurfaceResult) -> None:
     """Draw the axes of the box, with the names of the variables, into axes of matplotlib."""
     space.view_init(elev=view.elevation, azim=view.azimuth)
     space.set_box_aspect((1, 1, 1), zoom=0.95)
@@ -288,7 +288,7 @@ def _separate_labels(figure: Any, space: Any) -> None:
                 upper.set_verticalalignment("center")
 
 
-def _surface(space: Any, view: SurfaceResult) -> None:
+def _draw_squares(space: Any, view: SurfaceResult) -> None:
     """Draw all squares of a surface, faint with dots where no weights have the functions."""
     surfaces = [piece for piece in view.pieces if piece.kind == "surface"]
     squares, faces, edges = [], [], []
@@ -311,7 +311,7 @@ def _surface(space: Any, view: SurfaceResult) -> None:
             space.scatter(*dots, s=1.6, color=dot_colour, depthshade=False, zorder=2)
 
 
-def _curves(space: Any, view: SurfaceResult) -> None:
+def _draw_curves(space: Any, view: SurfaceResult) -> None:
     """Draw curves and points, pale where the surface is before them."""
     surfaces = [piece.squares() for piece in view.pieces if piece.kind == "surface"]
     squares = [scale_to_cube(square, view) for square in chain.from_iterable(surfaces)]

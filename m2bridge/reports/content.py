@@ -31,14 +31,14 @@ def case_of(name: str, numbers: Mapping[str, Any]) -> NamedCase:
     model = its_family.from_json(dict(numbers))
     given_options = [option for option in its_family.options if option.name in numbers]
     options = [
-        (option.name, option.heading, _cell(numbers[option.name])) for option in given_options
+        (option.name, option.heading, _table_cell(numbers[option.name])) for option in given_options
     ]
     return NamedCase(
         family=name, name=its_family.label(model), title=model.title, options=tuple(options)
     )
 
 
-def _cell(value: Any) -> TableCell:
+def _table_cell(value: Any) -> TableCell:
     """The cell of an option: the value itself, or a list of numbers as on the command line, 3,2."""
     if not isinstance(value, list):
         return value  # type: ignore[no-any-return]
@@ -116,13 +116,13 @@ class NamedCase:
     @property
     def rank(self) -> tuple[object, ...]:
         """A key that orders cases: by family, then by the values of options, numbers as numbers."""
-        return self.family, tuple(map(_rank, self.cells)), self.name
+        return self.family, tuple(map(_cell_sort_key, self.cells)), self.name
 
     def __str__(self) -> str:
         return self.name
 
 
-def _rank(cell: TableCell) -> tuple[bool, TableCell]:
+def _cell_sort_key(cell: TableCell) -> tuple[bool, TableCell]:
     """A key that orders cells, numbers before words."""
     return isinstance(cell, str), cell
 
@@ -467,8 +467,8 @@ def cross_table(
     rows : list of (first, things)
         For each first member, in order, what each column has there; ``None`` for nothing.
     """
-    firsts = sorted({first for first, _ in placed}, key=_rank)
-    seconds = sorted({second for _, second in placed}, key=_rank)
+    firsts = sorted({first for first, _ in placed}, key=_cell_sort_key)
+    seconds = sorted({second for _, second in placed}, key=_cell_sort_key)
 
     def row(first: TableCell) -> list[AnyT | None]:
         """What each column has in the row of this first member."""

@@ -98,7 +98,7 @@ class Inexact:
             # Only a binary fraction can be equal. One more bit than its numerator has is enough to
             # convert it without rounding.
             bits = other.numerator.bit_length()
-            return _is_binary(other) and bool(self.to_mpmath() == _mpmath(other, bits + 1))
+            return _is_binary(other) and bool(self.to_mpmath() == _to_mpmath(other, bits + 1))
         return bool(self.to_mpmath() == other)
 
     def __hash__(self) -> int:
@@ -131,7 +131,7 @@ class Inexact:
         else:
             return NotImplemented
         with workprec(precision):
-            left, right = self.to_mpmath(), _mpmath(other, precision)
+            left, right = self.to_mpmath(), _to_mpmath(other, precision)
             number = operation(right, left) if swapped else operation(left, right)
         kind = Real if hasattr(number, "_mpf_") else ComplexNumber
         return kind.of(number, precision)
@@ -142,7 +142,7 @@ def _is_binary(number: Fraction) -> bool:
     return number.denominator & (number.denominator - 1) == 0
 
 
-def _mpmath(number: Any, precision: int) -> Any:
+def _to_mpmath(number: Any, precision: int) -> Any:
     """The number in mpmath: a fraction rounded to this many bits, other numbers exactly."""
     if isinstance(number, Fraction):
         to_nearest = "n"
@@ -263,7 +263,7 @@ class Real(Inexact):
         if not with_fraction or not is_small:
             return Inexact._compute(self, operation, other, swapped=swapped)
         exact = operation(other, self.exact) if swapped else operation(self.exact, other)
-        return Real.of(_mpmath(exact, self.precision), self.precision)
+        return Real.of(_to_mpmath(exact, self.precision), self.precision)
 
     __lt__, __le__ = _comparison(operator.lt), _comparison(operator.le)
     __gt__, __ge__ = _comparison(operator.gt), _comparison(operator.ge)
