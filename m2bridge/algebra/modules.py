@@ -105,7 +105,7 @@ class BettiTable(Typeset):
     entries: tuple[tuple[TermPlace, int], ...]
 
     def __getitem__(self, place: tuple[int, int]) -> int:
-        """The number in column i and row j: that of generators in degree i of weight i + j."""
+        """The number in column i, row j at the place (i, j): generators of weight i + j, degree i."""
         return self.rows.get((place[0], place[1]), 0)
 
     @property
@@ -185,7 +185,7 @@ class HilbertPolynomial(Named):
         return expand(self._value(Symbol(variable)))
 
     def _value(self, t: Any) -> Any:
-        """The value at t, a fraction or a symbol: Σ c C(t + n, n), the sum of c times n-space's."""
+        """The value at t, a fraction or a symbol: Σ c C(t + n, n) over the pairs (n, c)."""
         total = 0
         for n, c in self.coefficients:
             total += c * prod((t + k) / k for k in range(1, n + 1))

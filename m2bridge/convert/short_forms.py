@@ -37,9 +37,10 @@ def check_short_forms(texts: Iterable[str], constants: Sequence[str] = ()) -> No
     * names such as ``xy`` and ``xy2``, if signs of products are not written and the letters are
       some of x, y, z, w, or all or all but one of them occur, or signs are left out and there are
       at most three letters;
-    * names such as ``x2``, if ``x`` occurs, and neither powers nor products are written with signs;
-    * the first name of a text such as ``x2 - y3`` without signs of powers and products, where each
-      name is a letter with a number, which could be an exponent;
+    * names such as ``x2``, if ``x`` occurs, no power has a sign, and signs of products are not
+      written;
+    * the first name of a text such as ``x2 - y3``, if no power has a sign, signs of products are
+      not written, and each name is a letter with a number that could be an exponent;
     * products of a constant and one letter, as ``iy``, and of a constant and several letters if
       signs of products are not written.
 

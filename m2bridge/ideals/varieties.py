@@ -527,11 +527,9 @@ class ProjectiveScheme(Generic[SomeIdeal]):
         (ideal(x) of QQ[w, x, y, z], ideal(w, y, z) of QQ[w, x, y, z])
         """
         answer = ask("ideal_minimal_primes", {"givenIdeal": self.ideal})
-        primes = []
-        for prime in answer.ideals("minimal_primes"):
-            if not _is_irrelevant(prime):
-                primes.append(_tidy_in_class_of(self.ideal, prime))
-        return tuple(sorted(primes, key=ideal_sort_key))
+        primes = [prime for prime in answer.ideals("minimal_primes") if not _is_irrelevant(prime)]
+        tidy_primes = [_tidy_in_class_of(self.ideal, prime) for prime in primes]
+        return tuple(sorted(tidy_primes, key=ideal_sort_key))
 
     @computation
     def singular_locus(

@@ -108,7 +108,7 @@ class Entry:
         return min(verdicts, key=VERDICTS.index)
 
     @property
-    def has_equations(self) -> bool:
+    def equations(self) -> bool:
         """Whether the equations up to a degree are known."""
         return any(certificate.question == EQUATIONS for certificate in self.sources.values())
 
@@ -445,7 +445,7 @@ def cases_by_missing_reason(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
     cases: dict[str, list[Entry]] = {}
     for entry in entries:
         names = ["dimension", "degree"]
-        if entry.has_equations:
+        if entry.equations:
             names.append("generators")
         for reason in dict.fromkeys(entry.value(name).reason for name in names):
             if reason:
