@@ -105,7 +105,7 @@ class BettiTable(Typeset):
     entries: tuple[tuple[TermPlace, int], ...]
 
     def __getitem__(self, place: tuple[int, int]) -> int:
-        """The number in column i, row j at the place (i, j): generators of weight i + j, degree i."""
+        """The number at (i, j), column i and row j: of generators of weight i + j in degree i."""
         return self.rows.get((place[0], place[1]), 0)
 
     @property

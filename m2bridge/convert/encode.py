@@ -153,7 +153,7 @@ def _residue(value: Any, modulus: int) -> str:
 
 
 def _constructor_call(value: Any) -> str:
-    """The call of the function that has the name of a dataclass, on the fields of the value."""
+    """The call of Macaulay2's function for a dataclass, as ``mbAlgebra(…)``, on its fields."""
     arguments = []
     for field in fields(value):
         argument = getattr(value, field.name)

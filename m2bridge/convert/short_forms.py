@@ -108,7 +108,8 @@ def _could_be_powers(names: Collection[str]) -> bool:
     Numbers that are indices are usually several for one letter, as in x2 and x3, or begin with 1.
     """
     letters = {name[0] for name in names}
-    if not len(names) == len(letters) > 1:  # of one name alone, as x2, nobody can tell
+    has_one_name_for_each_letter = len(names) == len(letters)
+    if not has_one_name_for_each_letter or len(names) < 2:  # x2 alone tells nothing
         return False
     return all(
         _PIECE.fullmatch(name) and name[1:].isdecimal() and int(name[1:]) > 1 for name in names

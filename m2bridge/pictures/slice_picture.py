@@ -324,6 +324,7 @@ def _draw_curves(space: Any, view: SurfaceResult) -> None:
             space.plot(*zip(*piece.points[0], strict=True), "o", **style)
         elif piece.kind == "curve":
             points = numpy.array(piece.points[0], dtype=float)
+            # The centre of each segment between two points says whether the segment is hidden.
             centres = scale_to_cube((points[1:] + points[:-1]) / 2, view)
             are_behind = are_hidden(centres, squares, view.elevation, view.azimuth)
             start = 0
@@ -333,7 +334,7 @@ def _draw_curves(space: Any, view: SurfaceResult) -> None:
                 alpha = 1.0
                 if is_behind:
                     alpha = HIDDEN_LINE_ALPHA
-                part = points[start : end + 1].T
+                part = points[start : end + 1].T  # one point more than segments
                 space.plot(*part, alpha=alpha, zorder=3, **_line_style(piece))
                 start = end
 

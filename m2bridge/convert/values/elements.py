@@ -92,7 +92,7 @@ class RingElement(_Element):
     def __eq__(self, other: object) -> bool:
         """Whether it is the same element of the same ring, or this integer or fraction in it."""
         if isinstance(other, int | Fraction):
-            return _is_number(self, other)
+            return _is_image_of_number(self, other)
         return (
             isinstance(other, RingElement)
             and self.ring == other.ring
@@ -130,7 +130,7 @@ class RingElement(_Element):
         return " + ".join(summands).replace("+ -", "- ") or "0"
 
 
-def _is_number(element: RingElement, number: int | Fraction) -> bool:
+def _is_image_of_number(element: RingElement, number: int | Fraction) -> bool:
     """Whether an element is the image of a number in its ring.
 
     It is not if the denominator of the number is no unit in the ring, and there is no image.
